@@ -1,0 +1,55 @@
+# The words of this project; `make` alone lists them.
+PYTHON ?= python3
+BIN := .venv/bin
+T ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run setup test test-sqlite test-postgresql check format bench soak migration lock
+
+help: ## List these words
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
+
+run: .venv/.run ## Install, migrate and serve http://127.0.0.1:8080
+	$(BIN)/ingot serve
+
+setup: .venv/.dev ## Install everything, also what tests and checks need
+
+.venv/.run: requirements.lock pyproject.toml scripts/setup
+	PYTHON=$(PYTHON) sh scripts/setup requirements.lock
+	@touch $@
+
+.venv/.dev: requirements-dev.lock pyproject.toml scripts/setup
+	PYTHON=$(PYTHON) sh scripts/setup requirements-dev.lock
+	@touch .venv/.run $@
+
+test: test-sqlite test-postgresql ## Run all tests on both databases; T=... names some
+
+test-sqlite: setup
+	INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -n 2 --dist loadfile $(T)
+
+test-postgresql: setup
+	INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 2 --dist loadfile $(T)
+
+check: setup ## Format, lint, types, layers, house rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest tests/house
+
+format: setup ## Format the code and mend what the linter can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup ## Measure speed as design.md states it; prints ratios
+	$(BIN)/python -m bench
+
+soak: setup ## The long fault tests: 100 rounds where `make test` does 5
+	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=sqlite $(BIN)/pytest tests/faults
+
+migration: setup ## Write the script that takes the schema to the tables as they are; M="what changes"
+	$(BIN)/python -m ingot.migrations.write "$(M)"
+
+lock: setup ## Resolve the dependencies anew
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --group dev pyproject.toml -o requirements-dev.lock

@@ -1,0 +1,91 @@
+"""Runs every measurement and prints what it found against what is wanted."""
+
+import argparse
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.load import get, requests_per_second
+from bench.people import TOKEN, fill
+from bench.process import idle_megabytes, start_seconds
+from ingot.settings import Settings
+from ingot.startup import prepare
+
+ROUNDS = 3
+PEOPLE = 10_000
+
+
+@contextmanager
+def _server(kind: str, data: Path, url: str) -> Iterator[int]:
+    command = [sys.executable, "-m", "bench.server", kind, str(data), url]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        yield int(process.stdout.readline())
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _line(name: str, value: float, wanted: str, met: bool, note: str = "") -> None:
+    print(f"{'ok  ' if met else 'MISS'} {name:34} {value:9.2f}   wanted {wanted:12} {note}", flush=True)
+
+
+def main() -> None:
+    """Measure."""
+    parser = argparse.ArgumentParser(prog="make bench")
+    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--database-url", default="")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "data"
+        settings = Settings(data=data, database_url=arguments.database_url, root_token=TOKEN, root_password="-" * 9)
+        prepare(settings)
+        print(f"filling with {PEOPLE} people", flush=True)
+        fill(settings, PEOPLE)
+        _measure_calls(data, arguments.database_url, arguments.seconds)
+        _measure_process(data)
+
+
+def _measure_calls(data: Path, url: str, seconds: float) -> None:
+    last_page = PEOPLE - 400 * 20
+    dice = random.Random(1)
+    calls = {
+        "F1": [get("/api/v4/bench")],
+        "GET /user": [get("/api/v4/user", TOKEN)],
+        "GET /users/:id": [get(f"/api/v4/users/{dice.randint(3, PEOPLE)}", TOKEN) for _ in range(64)],
+        "GET /users": [get("/api/v4/users", TOKEN)],
+        "keyset page 1": [get("/api/v4/users?pagination=keyset&order_by=id", TOKEN)],
+        "keyset page 400": [get(f"/api/v4/users?pagination=keyset&order_by=id&id_before={last_page}", TOKEN)],
+    }
+    measured: dict[str, list[float]] = {name: [] for name in ("F0", *calls)}
+    with _server("bare", data, url) as bare, _server("app", data, url) as app:
+        for _ in range(ROUNDS):
+            measured["F0"].append(requests_per_second(bare, calls["F1"], seconds))
+            for name, requests in calls.items():
+                measured[name].append(requests_per_second(app, requests, seconds))
+    rate = {name: statistics.median(rates) for name, rates in measured.items()}
+    print("requests/s: " + ", ".join(f"{name} {value:.0f}" for name, value in rate.items()))
+    _line("F1 / F0", rate["F1"] / rate["F0"], ">= 0.40", rate["F1"] >= 0.40 * rate["F0"])
+    for name, least in (("GET /user", 0.40), ("GET /users/:id", 0.35), ("GET /users", 0.15)):
+        _line(f"{name} / F1", rate[name] / rate["F1"], f">= {least:.2f}", rate[name] >= least * rate["F1"])
+    share = rate["keyset page 400"] / rate["keyset page 1"]
+    _line("keyset page 400 / page 1", share, ">= 0.90", share >= 0.90)
+
+
+def _measure_process(data: Path) -> None:
+    with tempfile.TemporaryDirectory() as fresh:
+        first = statistics.median(start_seconds(Path(fresh) / str(number)) for number in range(3))
+    again = statistics.median(start_seconds(data) for _ in range(3))
+    _line("first start, seconds", first, "<= 3.0", first <= 3.0)
+    _line("start on existing data, seconds", again, "<= 1.5", again <= 1.5)
+    megabytes = idle_megabytes(data)
+    _line("idle memory, MB", megabytes, "<= 160", megabytes <= 160, "aim 120")
+
+
+main()

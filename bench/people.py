@@ -1,0 +1,26 @@
+"""Fills an instance with users."""
+
+from ingot.app import open_database
+from ingot.db.connection import Connection
+from ingot.settings import Settings
+from ingot.users.accounts.params import CreateUser
+from ingot.users.accounts.service import create_user
+
+TOKEN = "token-of-the-bench"
+
+
+def fill(settings: Settings, how_many: int) -> None:
+    """Add users in transactions of a thousand."""
+    database = open_database(settings)
+
+    def some(db: Connection, first: int, last: int) -> None:
+        for number in range(first, last):
+            name = f"person-{number}"
+            wanted = CreateUser(
+                email=f"{name}@example.org", name=f"Person {number}", username=name, force_random_password=True
+            )
+            create_user(db, wanted, None)
+
+    for first in range(0, how_many, 1000):
+        database.write(lambda db, first=first: some(db, first, min(first + 1000, how_many)))
+    database.close()

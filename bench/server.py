@@ -1,0 +1,54 @@
+"""The servers under measurement: a bare ASGI constant, and the app with one endpoint more that gives the same bytes."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import uvicorn
+
+from ingot.access.rules import anyone
+from ingot.api.routes import Call, Raw, Routes
+from ingot.app import App, all_endpoints, open_database
+from ingot.log import Log
+from ingot.settings import Settings
+from ingot.supervisor import open_socket
+
+BODY = b'{"id":1,"username":"somebody","name":"Some Body","state":"active"}' * 10
+routes = Routes("bench")
+
+
+@routes.get("/bench", may=anyone, returns=Raw)
+def constant(call: Call) -> Raw:
+    """The same bytes as the bare server gives."""
+    return Raw(BODY, "application/json")
+
+
+async def bare(scope, receive, send):  # type: ignore[no-untyped-def]
+    """F0."""
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(BODY))]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": BODY})
+
+
+def serve(kind: str, data: Path, url: str) -> None:
+    """Serve on a free port, and print it."""
+    if kind == "bare":
+        app = bare
+    else:
+        settings = Settings(data=data, database_url=url, log_format="json")
+        metrics = data / "run" / "metrics"
+        metrics.mkdir(parents=True, exist_ok=True)
+        log = Log("json", Path(os.devnull).open("w"))
+        app = App(settings, open_database(settings), log, metrics, all_endpoints() + routes.endpoints).front
+    listener = open_socket("127.0.0.1", 0)
+    print(listener.getsockname()[1], flush=True)
+    config = uvicorn.Config(
+        app, loop="uvloop", http="httptools", lifespan="off", log_config=None, access_log=False, server_header=False
+    )
+    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+        runner.run(uvicorn.Server(config).serve(sockets=[listener]))
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1], Path(sys.argv[2]), sys.argv[3])

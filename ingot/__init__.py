@@ -1,0 +1,1 @@
+"""Ingot: a git forge that speaks the v4 REST API."""

@@ -1,0 +1,43 @@
+"""Password hashes. Hashing takes tens of milliseconds on purpose: never inline, never within a transaction."""
+
+from functools import cache
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+SHORTEST = 8
+LONGEST = 1024
+
+
+@cache
+def _hasher() -> PasswordHasher:
+    # OWASP's smallest recommended setting: safe, and many sign-ins at once stay within little memory.
+    return PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
+
+
+@cache
+def _decoy() -> str:
+    return _hasher().hash("nobody has this password")
+
+
+def hash_password(password: str) -> str:
+    """What is stored instead of the password."""
+    return _hasher().hash(password)
+
+
+def password_matches(hashed: str | None, password: str) -> bool:
+    """Whether the password is the right one; takes as long for a user who has none or does not exist."""
+    try:
+        matched = _hasher().verify(hashed or _decoy(), password[:LONGEST])
+    except (VerificationError, InvalidHashError):
+        return False
+    return matched and hashed is not None
+
+
+def password_trouble(password: str) -> str | None:
+    """Why a password cannot be used, or nothing where it can."""
+    if len(password) < SHORTEST:
+        return f"is too short (minimum is {SHORTEST} characters)"
+    if len(password) > LONGEST:
+        return f"is too long (maximum is {LONGEST} characters)"
+    return None

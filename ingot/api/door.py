@@ -1,0 +1,43 @@
+"""The API's door: its prefixes, CORS, and answers on the wire."""
+
+from ingot.api.answers import Answer
+from ingot.api.kernel import Kernel
+from ingot.http.front import respond
+from ingot.http.request import Header, Request, Send, Trace
+
+PREFIX = b"/api/v4"
+_SAFE: Header = (b"x-content-type-options", b"nosniff")
+_EXPOSED = (
+    b"Link, X-Total, X-Total-Pages, X-Per-Page, X-Page, X-Next-Page, X-Prev-Page, X-Request-Id, ETag, "
+    b"Retry-After, RateLimit-Limit, RateLimit-Observed, RateLimit-Remaining, RateLimit-Reset"
+)
+# Any site may call, but never with the cookie of the person who visits it.
+_CORS: list[Header] = [(b"access-control-allow-origin", b"*"), (b"access-control-expose-headers", _EXPOSED)]
+_PREFLIGHT: list[Header] = [
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-allow-methods", b"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
+    (b"access-control-allow-headers", b"Authorization, Content-Type, If-None-Match, PRIVATE-TOKEN, SUDO, X-Request-Id"),
+    (b"access-control-max-age", b"7200"),
+]
+
+
+class ApiDoor:
+    """Serves everything below the API's prefix."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+
+    async def serve(self, request: Request, send: Send, trace: Trace) -> None:
+        """Answer one call."""
+        if request.method == "OPTIONS" and b"access-control-request-method" in request.headers:
+            await respond(send, trace, 204, [*_PREFLIGHT], b"")
+            return
+        outcome = await self._kernel.handle(request, request.path[len(PREFIX) :])
+        if outcome.endpoint is not None:
+            trace.route = outcome.endpoint.path
+        trace.user = outcome.actor.username
+        answer: Answer = outcome.answer
+        headers = [*answer.headers, _SAFE]
+        if b"origin" in request.headers:
+            headers += _CORS
+        await respond(send, trace, answer.status, headers, answer.body)

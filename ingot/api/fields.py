@@ -1,0 +1,171 @@
+"""From the wire to one mapping: query strings, forms, multipart and JSON bodies with their bracketed names."""
+
+import re
+import zlib
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+from starlette.datastructures import Headers, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+
+from ingot.api.params import Upload
+from ingot.http.request import Receive
+
+MOST_FIELDS = 1000
+MOST_DEPTH = 32
+_NAME = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])*)")
+_STEP = re.compile(r"\[([^\[\]]*)\]")
+
+
+class BadRequest(Exception):
+    """The request cannot be understood; ``status`` says in which way."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+def parse_query(query: bytes) -> dict[str, Any]:
+    """The mapping that a query string, or a form of the same spelling, stands for."""
+    if not query:
+        return {}
+    try:
+        pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)
+    except (ValueError, UnicodeDecodeError) as error:
+        raise BadRequest(400, "400 (Bad request) the parameters are malformed or too many") from error
+    return nest(pairs)
+
+
+def nest(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Put ``a[]=1``, ``a[b]=2`` and ``a[][b]=3`` where they belong; the last of the same name wins."""
+    tree: dict[str, Any] = {}
+    for name, value in pairs:
+        if "[" not in name:
+            tree[name] = value
+            continue
+        matched = _NAME.fullmatch(name)
+        if matched is None:
+            continue
+        steps = _STEP.findall(matched[2])
+        if len(steps) > MOST_DEPTH:
+            raise BadRequest(400, "400 (Bad request) the parameters are nested too deep")
+        _place(tree, matched[1], steps, value)
+    return tree
+
+
+def _place(tree: dict[str, Any], name: str, steps: list[str], value: Any) -> None:
+    """Walk down ``steps``, making lists for ``[]`` and hashes for names; a clash of kinds starts anew."""
+    holder: Any = tree
+    key: Any = name
+    for place, step in enumerate(steps):
+        wanted: type[Any] = list if step == "" else dict
+        if isinstance(holder, list):
+            held = _last_of(holder, wanted, steps[place - 1 : place + 2])
+        else:
+            held = holder.get(key)
+            if not isinstance(held, wanted):
+                held = holder[key] = wanted()
+        holder, key = held, step
+    if isinstance(holder, list):
+        holder.append(value)
+    else:
+        holder[key] = value
+
+
+def _last_of(items: list[Any], wanted: type[Any], path: list[str]) -> Any:
+    """In ``a[][x]=1&a[][y]=2&a[][x]=3`` a name that is there already begins the next item."""
+    name = path[1] if len(path) > 1 else ""
+    if items and isinstance(items[-1], wanted) and not (wanted is dict and name in items[-1] and len(path) < 3):
+        return items[-1]
+    items.append(wanted())
+    return items[-1]
+
+
+async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -> AsyncIterator[bytes]:
+    """The body in pieces, unpacked where it is gzipped; no more than ``limit`` bytes of what comes out."""
+    encoding = headers.get(b"content-encoding", b"identity").strip().lower()
+    if encoding not in (b"identity", b"gzip", b""):
+        raise BadRequest(415, "415 Unsupported Media Type")
+    unpack = zlib.decompressobj(wbits=31) if encoding == b"gzip" else None
+    length = headers.get(b"content-length", b"")
+    if unpack is None and length.isdigit() and int(length) > limit:
+        raise BadRequest(413, "413 Request Entity Too Large")
+    seen = 0
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise BadRequest(400, "400 (Bad request) the body is incomplete")
+        piece: bytes = message.get("body", b"")
+        more = message.get("more_body", False)
+        if unpack is not None and piece:
+            try:
+                piece = unpack.decompress(piece, limit - seen + 1)
+            except zlib.error as error:
+                raise BadRequest(400, "400 (Bad request) the body is not gzip") from error
+        seen += len(piece)
+        if seen > limit:
+            raise BadRequest(413, "413 Request Entity Too Large")
+        if piece:
+            yield piece
+
+
+async def parse_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -> dict[str, Any]:
+    """The mapping that a request's body stands for; nothing for an empty one."""
+    kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
+    pieces = read_body(receive, headers, limit)
+    if kind == b"multipart/form-data":
+        return await _parse_multipart(pieces, headers)
+    body = b"".join([piece async for piece in pieces])
+    if not body:
+        return {}
+    if kind == b"application/json" or kind.endswith(b"+json"):
+        return _parse_json(body)
+    if kind in (b"application/x-www-form-urlencoded", b""):
+        return parse_query(body.strip())
+    raise BadRequest(415, "415 Unsupported Media Type")
+
+
+def _parse_json(body: bytes) -> dict[str, Any]:
+    try:
+        decoded = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, ValueError) as error:
+        raise BadRequest(400, "400 (Bad request) the body is not valid JSON") from error
+    if decoded is None:
+        return {}
+    if not isinstance(decoded, dict):
+        raise BadRequest(400, "400 (Bad request) the body must be a JSON object")
+    # Some clients keep the brackets of array parameters in JSON too.
+    return {name.removesuffix("[]"): value for name, value in decoded.items()}
+
+
+async def _parse_multipart(pieces: AsyncIterator[bytes], headers: dict[bytes, bytes]) -> dict[str, Any]:
+    async def stream() -> AsyncIterator[bytes]:
+        async for piece in pieces:
+            yield piece
+
+    parser = MultiPartParser(
+        Headers(raw=list(headers.items())),
+        stream(),  # type: ignore[arg-type] # It asks for a generator and only iterates.
+        max_files=MOST_FIELDS,
+        max_fields=MOST_FIELDS,
+        max_part_size=16 * 2**20,
+    )
+    try:
+        form = await parser.parse()
+    except (MultiPartException, KeyError, UnicodeDecodeError, ValueError) as error:
+        raise BadRequest(400, "400 (Bad request) the multipart body is malformed") from error
+    return nest(
+        [
+            (
+                name,
+                Upload(part.filename or "", part.content_type or "", part.file)
+                if isinstance(part, UploadFile)
+                else part,
+            )
+            for name, part in form.multi_items()
+        ]
+    )

@@ -1,0 +1,263 @@
+"""Runs a request through the contract's order of answers: route, credential, caller, parameters, subject, rule."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
+from time import monotonic
+from typing import Any, Protocol
+
+import msgspec
+
+from ingot.access.actor import NOBODY, Actor
+from ingot.access.credentials import Credentials
+from ingot.access.rules import require
+from ingot.access.scopes import within_scope
+from ingot.api.answers import Answer, Header, OutOfScope, encode, error_answer, json_answer, tagged
+from ingot.api.fields import parse_body, parse_query
+from ingot.api.paging import page_headers, read_page
+from ingot.api.router import Router
+from ingot.api.routes import Call, Endpoint, Raw
+from ingot.db.connection import Connection
+from ingot.db.database import Database
+from ingot.db.paging import Listing
+from ingot.errors import Unauthenticated, Unavailable
+from ingot.http.request import Request
+from ingot.settings import Settings
+
+Authenticate = Callable[[Connection, Credentials], Actor]
+QUEUE_SECONDS = 10.0
+_JSON_ONLY: list[Header] = [(b"content-type", b"application/json")]
+
+
+class Limits(Protocol):
+    """How many calls a caller may make; off unless configured."""
+
+    @property
+    def active(self) -> bool:
+        """Whether any limit is configured."""
+
+    def take(self, db: Connection, actor: Actor, ip: str) -> list[Header]:
+        """Count one call, and say what is left; raises ``Throttled`` beyond the limit."""
+
+
+class Outcome(msgspec.Struct):
+    """The answer, and what the log may say of the request."""
+
+    answer: Answer
+    endpoint: Endpoint | None = None
+    actor: Actor = NOBODY
+
+
+class Kernel:
+    """Reads run inline on the event loop, writes in the one writer thread, long calls in a small pool."""
+
+    def __init__(
+        self,
+        router: Router[Endpoint],
+        database: Database,
+        authenticate: Authenticate,
+        limits: Limits,
+        settings: Settings,
+    ) -> None:
+        self.router = router
+        self._database = database
+        self._authenticate = authenticate
+        self._limits = limits
+        self._settings = settings
+        self._writer = ThreadPoolExecutor(1, "writer")
+        self.pool = ThreadPoolExecutor(4, "pool")
+
+    async def handle(self, request: Request, route: bytes) -> Outcome:
+        """Answer one request; an exception that leaves here is a fault of ours."""
+        outcome = Outcome(Answer(500, b"", []))
+        try:
+            outcome.answer = await self._handle(request, route, outcome)
+        except Exception as error:
+            endpoint = outcome.endpoint
+            answer = error_answer(error, endpoint.denied, endpoint.conflict) if endpoint else error_answer(error)
+            if answer is None:
+                raise
+            outcome.answer = answer
+        return outcome
+
+    async def _handle(self, request: Request, route: bytes, outcome: Outcome) -> Answer:
+        endpoint, path = self.router.match(request.method, route)
+        outcome.endpoint = endpoint
+        sent = parse_query(request.query)
+        credentials = _credentials(request.headers, sent, endpoint.writes)
+        limited = self._limits.active
+        if not endpoint.writes and not endpoint.heavy and not limited:
+            # The common case: one unit of work, no other thread, nothing to wait for.
+            return self._database.read(partial(self._read, endpoint, path, request, sent, credentials, outcome))
+        if endpoint.writes and credentials is _NO_CREDENTIALS:
+            # The token may be a form field, so the body comes first; else strangers cannot make us read one.
+            sent |= await self._body(endpoint, request)
+            credentials = _credentials(request.headers, sent, writes=True)
+            self._admit(endpoint, credentials, outcome)
+        else:
+            self._admit(endpoint, credentials, outcome)
+            if endpoint.writes:
+                sent |= await self._body(endpoint, request)
+        quota: list[Header] = []
+        if limited:
+            take = partial(self._limits.take, actor=outcome.actor, ip=request.origin.ip)
+            quota = await self._in(self._writer, partial(self._database.write, take))
+        answer = await self._perform(endpoint, path, request, sent, outcome.actor)
+        answer.headers.extend(quota)
+        return answer
+
+    async def _perform(
+        self, endpoint: Endpoint, path: dict[str, str], request: Request, sent: dict[str, Any], actor: Actor
+    ) -> Answer:
+        params = endpoint.reader.read(sent) if endpoint.reader else None
+        prepared: tuple[Any, ...] = ()
+        if endpoint.prepare is not None:
+            prepared = (
+                await self._in(self.pool, partial(endpoint.prepare, self._database, params, request.origin.ip)),
+            )
+        work = partial(
+            self._run,
+            endpoint=endpoint,
+            actor=actor,
+            path=path,
+            request=request,
+            sent=sent,
+            params=params,
+            prepared=prepared,
+        )
+        answer: Answer
+        if endpoint.writes:
+            executor = self.pool if endpoint.heavy else self._writer
+            answer = await self._in(executor, partial(self._database.write, work))
+            return answer
+        reading = partial(self._database.read, work)
+        answer = await self._in(self.pool, reading) if endpoint.heavy else reading()
+        return tagged(answer, request.headers.get(b"if-none-match"))
+
+    def _read(
+        self,
+        endpoint: Endpoint,
+        path: dict[str, str],
+        request: Request,
+        sent: dict[str, Any],
+        credentials: Credentials,
+        outcome: Outcome,
+        db: Connection,
+    ) -> Answer:
+        outcome.actor = self._authenticate(db, credentials)
+        _refuse(endpoint, outcome.actor)
+        params = endpoint.reader.read(sent) if endpoint.reader else None
+        answer = self._run(db, endpoint, outcome.actor, path, request, sent, params)
+        return tagged(answer, request.headers.get(b"if-none-match"))
+
+    def _admit(self, endpoint: Endpoint, credentials: Credentials, outcome: Outcome) -> None:
+        outcome.actor = self._database.read(lambda db: self._authenticate(db, credentials))
+        _refuse(endpoint, outcome.actor)
+
+    def _run(
+        self,
+        db: Connection,
+        endpoint: Endpoint,
+        actor: Actor,
+        path: dict[str, str],
+        request: Request,
+        sent: dict[str, Any],
+        params: Any,
+        prepared: tuple[Any, ...] = (),
+    ) -> Answer:
+        page = [read_page(sent)] if endpoint.paged else []
+        call = Call(db, actor, path, request.origin, self._settings)
+        arguments: list[Any] = [call]
+        if endpoint.on is not None:
+            here, subject = endpoint.on(call)
+            if not endpoint.asks_caller_only:
+                require(endpoint.may(actor, here, subject))
+            arguments.append(subject)
+        if params is not None:
+            arguments.append(params)
+        result = endpoint.handler(*arguments, *page, *prepared)
+        return _answer(endpoint, result, request)
+
+    async def _body(self, endpoint: Endpoint, request: Request) -> dict[str, Any]:
+        headers = request.headers
+        if b"content-length" not in headers and b"transfer-encoding" not in headers:
+            return {}
+        return await parse_body(request.receive, headers, endpoint.body_limit)
+
+    async def _in(self, executor: Executor, work: Callable[[], Any]) -> Any:
+        """Run in another thread; what waited too long for its turn is not begun any more."""
+        asked = monotonic()
+
+        def begin() -> Any:
+            if monotonic() - asked > QUEUE_SECONDS:
+                raise Unavailable("Too many writes are waiting")
+            return work()
+
+        return await asyncio.get_running_loop().run_in_executor(executor, begin)
+
+    def close(self) -> None:
+        """Let what runs finish, and take no more."""
+        self._writer.shutdown()
+        self.pool.shutdown()
+
+
+def _credentials(headers: dict[bytes, bytes], sent: dict[str, Any], writes: bool) -> Credentials:
+    """What the request brings, wherever it put it; a token counts before a cookie."""
+    token = _header(headers, b"private-token") or _header(headers, b"job-token")
+    if b"authorization" in headers and token is None:
+        authorization = _header(headers, b"authorization") or ""
+        if authorization[:7].lower() == "bearer ":
+            token = authorization[7:].strip()
+    sudo = _header(headers, b"sudo")
+    if sent:
+        token = sent.get("private_token") or sent.get("access_token") or token
+        sudo = sent.get("sudo") or sudo
+    session = _cookie(headers, b"_service_session") if b"cookie" in headers and not token else None
+    if token is None and session is None and sudo is None:
+        return _NO_CREDENTIALS
+    return Credentials(
+        token=str(token) if token else None,
+        session=session,
+        csrf=_header(headers, b"x-csrf-token"),
+        sudo=str(sudo) if sudo else None,
+        writes=writes,
+    )
+
+
+_NO_CREDENTIALS = Credentials()
+
+
+def _header(headers: dict[bytes, bytes], name: bytes) -> str | None:
+    value = headers.get(name)
+    return value.decode("latin-1").strip() or None if value else None
+
+
+def _cookie(headers: dict[bytes, bytes], name: bytes) -> str | None:
+    for part in headers.get(b"cookie", b"").split(b";"):
+        key, _, value = part.strip().partition(b"=")
+        if key == name:
+            return value.decode("latin-1")
+    return None
+
+
+def _refuse(endpoint: Endpoint, actor: Actor) -> None:
+    """Stop a caller who gets no further, whatever the parameters are."""
+    if not actor.known:
+        if not endpoint.open:
+            raise Unauthenticated
+    elif not within_scope(actor, endpoint.scopes):
+        raise OutOfScope(endpoint.scopes)
+    elif endpoint.asks_caller_only:
+        require(endpoint.may(actor))
+
+
+def _answer(endpoint: Endpoint, result: Any, request: Request) -> Answer:
+    if type(result) is Listing:
+        url = request.origin.url + request.path.decode("ascii")
+        return Answer(endpoint.status, encode(result.items), _JSON_ONLY + page_headers(result, url, request.query))
+    if type(result) is Raw:
+        return Answer(endpoint.status, result.body, [(b"content-type", result.content_type.encode()), *result.headers])
+    if result is None and (endpoint.returns is None or endpoint.method == "DELETE"):
+        return Answer(endpoint.status, b"", [])
+    return json_answer(endpoint.status, result)

@@ -1,0 +1,84 @@
+"""Which page a caller asks for, and the headers that lead to the others."""
+
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from ingot.api.params import Params, Reader
+from ingot.db.paging import Listing, Page
+
+MOST_PER_PAGE = 100
+Header = tuple[bytes, bytes]
+
+
+class PageParams(Params):
+    """What every list takes besides its own filters."""
+
+    page: int = 1
+    per_page: int = 20
+    pagination: str = ""
+    order_by: str = ""
+    sort: str = "desc"
+    id_after: int | None = None
+    id_before: int | None = None
+
+
+_READER = Reader(PageParams)
+_DEFAULT = Page()
+
+
+def read_page(sent: dict[str, Any]) -> Page:
+    """The page that the parameters ask for; sizes out of range are brought into it."""
+    if not sent:
+        return _DEFAULT
+    params: PageParams = _READER.read(sent)
+    size = min(params.per_page, MOST_PER_PAGE) if params.per_page > 0 else _DEFAULT.size
+    keyset = params.pagination == "keyset" and params.order_by in ("", "id")
+    upward = params.sort == "asc"
+    return Page(
+        number=max(params.page, 1),
+        size=size,
+        keyset=keyset,
+        after=params.id_after if upward else params.id_before,
+        direction="asc" if upward else "desc",
+    )
+
+
+def page_headers(listing: Listing[Any], url: str, query: bytes) -> list[Header]:
+    """``Link`` and the ``X-`` headers; links keep the other parameters and the caller's origin."""
+    page = listing.page
+    if listing.total is None:
+        return _keyset_headers(listing, url, query)
+    last = max(1, -(-listing.total // page.size))
+    following = page.number + 1 if page.number < last else None
+    previous = page.number - 1 if page.number > 1 else None
+    kept = [(name, value) for name, value in _pairs(query) if name not in ("page", "per_page")]
+
+    def link(number: int, rel: str) -> str:
+        return f'<{url}?{urlencode([*kept, ("page", number), ("per_page", page.size)])}>; rel="{rel}"'
+
+    links = [link(previous, "prev")] if previous else []
+    links += [link(following, "next")] if following else []
+    links += [link(1, "first"), link(last, "last")]
+    return [
+        (b"link", ", ".join(links).encode()),
+        (b"x-total", b"%d" % listing.total),
+        (b"x-total-pages", b"%d" % last),
+        (b"x-per-page", b"%d" % page.size),
+        (b"x-page", b"%d" % page.number),
+        (b"x-next-page", b"%d" % following if following else b""),
+        (b"x-prev-page", b"%d" % previous if previous else b""),
+    ]
+
+
+def _keyset_headers(listing: Listing[Any], url: str, query: bytes) -> list[Header]:
+    headers = [(b"x-per-page", b"%d" % listing.page.size)]
+    if listing.next_key is not None:
+        key = "id_after" if listing.page.direction == "asc" else "id_before"
+        kept = [(name, value) for name, value in _pairs(query) if name not in ("page", "id_after", "id_before")]
+        target = f"{url}?{urlencode([*kept, (key, listing.next_key)])}"
+        headers.append((b"link", f'<{target}>; rel="next"'.encode()))
+    return headers
+
+
+def _pairs(query: bytes) -> list[tuple[str, str]]:
+    return parse_qsl(query.decode("ascii"), keep_blank_values=True) if query else []

@@ -1,0 +1,288 @@
+"""One mapping of what a caller sent becomes one struct per call, lenient where clients are, clear where they err."""
+
+import re
+import types
+import typing
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from ingot.db.times import Date, Timestamp, parse_date, parse_timestamp
+from ingot.errors import Invalid
+
+INT64_MAX = 2**63 - 1
+_INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
+_ROW_NUMBER = re.compile(r"[0-9]{1,19}")
+_TRUE = frozenset({"true", "1", "t", "on", "yes", "y"})
+_FALSE = frozenset({"false", "0", "f", "off", "no", "n"})
+_NO_TIME = re.compile(r"[+-]?[0-9]+")
+
+
+class Params(msgspec.Struct):
+    """Base of the structs that say what a call takes; a field without a default is required."""
+
+
+P = TypeVar("P", bound=Params)
+
+
+class Upload(msgspec.Struct):
+    """A file of a multipart body, bounded by the call's limit."""
+
+    filename: str
+    content_type: str
+    file: Any
+
+    def read(self) -> bytes:
+        """The whole content."""
+        self.file.seek(0)
+        content: bytes = self.file.read()
+        return content
+
+
+class Missing(Exception):
+    """A required parameter was not given."""
+
+
+class Refused(Exception):
+    """A value does not fit its type."""
+
+
+Converter = Callable[[Any], Any]
+
+
+def _string(value: Any) -> str:
+    if isinstance(value, bool):
+        value = "true" if value else "false"
+    if isinstance(value, int | float):
+        value = str(value)
+    if not isinstance(value, str) or "\0" in value:
+        raise Refused("is invalid")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise Refused("is invalid") from error
+    return value
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, str) and _INTEGER.fullmatch(value.strip()):
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or not -INT64_MAX <= value <= INT64_MAX:
+        raise Refused("is invalid")
+    return value
+
+
+def _decimal(value: Any) -> float:
+    try:
+        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
+    except (ValueError, OverflowError) as error:
+        raise Refused("is invalid") from error
+    if number is None or number != number or number in (float("inf"), float("-inf")):
+        raise Refused("is invalid")
+    return number
+
+
+def _boolean(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    word = str(value).strip().lower() if isinstance(value, str | int) else ""
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    raise Refused("is invalid")
+
+
+def _timestamp(value: Any) -> Timestamp:
+    if not isinstance(value, str) or _NO_TIME.fullmatch(value.strip()):
+        raise Refused("is invalid")
+    try:
+        return parse_timestamp(value)
+    except ValueError as error:
+        raise Refused("is invalid") from error
+
+
+def _date(value: Any) -> Date:
+    if not isinstance(value, str):
+        raise Refused("is invalid")
+    try:
+        return parse_date(value)
+    except ValueError as error:
+        raise Refused("is invalid") from error
+
+
+def _upload(value: Any) -> Upload:
+    if not isinstance(value, Upload):
+        raise Refused("is invalid")
+    return value
+
+
+_SCALARS: dict[Any, Converter] = {
+    str: _string,
+    int: _integer,
+    float: _decimal,
+    bool: _boolean,
+    Timestamp: _timestamp,
+    Date: _date,
+    Upload: _upload,
+}
+
+
+def _list_of(item: Converter) -> Converter:
+    def convert(value: Any) -> list[Any]:
+        if isinstance(value, dict):
+            value = list(value.values())
+        if isinstance(value, str):
+            value = [part.strip() for part in value.split(",") if part.strip()]
+        if isinstance(value, int | float):
+            value = [value]
+        if not isinstance(value, list):
+            raise Refused("is invalid")
+        return [item(part) for part in value if part is not None and part != ""]
+
+    return convert
+
+
+def _hash_of(item: Converter) -> Converter:
+    def convert(value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise Refused("is invalid")
+        return {_string(key): item(part) for key, part in value.items()}
+
+    return convert
+
+
+def _one_of(choices: tuple[Any, ...]) -> Converter:
+    by_text = {str(choice): choice for choice in choices}
+
+    def convert(value: Any) -> Any:
+        if isinstance(value, str | int) and not isinstance(value, bool) and str(value) in by_text:
+            return by_text[str(value)]
+        raise Refused("is invalid")
+
+    return convert
+
+
+def _bounded(inner: Converter, meta: msgspec.Meta) -> Converter:
+    def convert(value: Any) -> Any:
+        value = inner(value)
+        if meta.max_length is not None and len(value) > meta.max_length:
+            raise Refused(f"is too long (maximum is {meta.max_length} characters)")
+        if meta.min_length is not None and len(value) < meta.min_length:
+            raise Refused(f"is too short (minimum is {meta.min_length} characters)")
+        if meta.ge is not None and value < meta.ge:
+            raise Refused(f"must be greater than or equal to {meta.ge}")
+        if meta.le is not None and value > meta.le:
+            raise Refused(f"must be less than or equal to {meta.le}")
+        return value
+
+    return convert
+
+
+class _Field(typing.NamedTuple):
+    name: str
+    sent_as: str
+    convert: Converter
+    required: bool
+    nullable: bool
+    empties: bool
+    """Whether an empty string is a value of its own, as it is for texts only."""
+
+
+def _field(name: str, sent_as: str, hint: Any, required: bool) -> _Field:
+    members = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    nullable = type(None) in members
+    kinds = [member for member in members if member not in (type(None), UnsetType)]
+    if len(kinds) != 1:
+        raise TypeError(f"The parameter {name} must have one type, not {hint}")
+    convert = _converter(kinds[0])
+    plain = get_args(kinds[0])[0] if get_origin(kinds[0]) is Annotated else kinds[0]
+    return _Field(name, sent_as, convert, required, nullable, plain is str)
+
+
+def _converter(kind: Any) -> Converter:
+    if get_origin(kind) is Annotated:
+        inner, *metas = get_args(kind)
+        convert = _converter(inner)
+        for meta in metas:
+            if isinstance(meta, msgspec.Meta):
+                convert = _bounded(convert, meta)
+        return convert
+    if kind in _SCALARS:
+        return _SCALARS[kind]
+    if get_origin(kind) is list:
+        return _list_of(_converter(get_args(kind)[0]))
+    if get_origin(kind) is dict:
+        return _hash_of(_converter(get_args(kind)[1]))
+    if get_origin(kind) is Literal:
+        return _one_of(get_args(kind))
+    if isinstance(kind, type) and issubclass(kind, Params):
+        reader = Reader(kind)
+        return lambda value: reader.nested(value)
+    raise TypeError(f"Parameters cannot be of type {kind}")
+
+
+class Reader:
+    """Turns what a caller sent into one ``Params`` struct; made once per call."""
+
+    def __init__(self, struct: type[Params]) -> None:
+        hints = typing.get_type_hints(struct, include_extras=True)
+        self.struct = struct
+        self.fields = [
+            _field(field.name, field.encode_name, hints[field.name], field.required)
+            for field in msgspec.structs.fields(struct)
+        ]
+
+    def read(self, sent: dict[str, Any]) -> Any:
+        """Build the struct, or raise ``Missing`` for the first absent one, or ``Invalid`` for all wrong ones."""
+        values: dict[str, Any] = {}
+        wrong: dict[str, list[str]] = {}
+        for field in self.fields:
+            value = sent.get(field.sent_as, UNSET)
+            if value is UNSET or value is None or (value == "" and not field.empties):
+                if field.required:
+                    raise Missing(field.sent_as)
+                if value is not UNSET and field.nullable:
+                    values[field.name] = None
+                continue
+            try:
+                values[field.name] = field.convert(value)
+            except Refused as error:
+                wrong[field.sent_as] = [str(error)]
+        if wrong:
+            raise Invalid(**wrong)
+        return self.struct(**values)
+
+    def nested(self, value: Any) -> Any:
+        """Build the struct from an item of another one."""
+        if not isinstance(value, dict):
+            raise Refused("is invalid")
+        try:
+            return self.read(value)
+        except Missing as error:
+            raise Refused(f'"{error}" not given') from error
+        except Invalid as error:
+            name, reasons = next(iter(error.errors.items()))
+            raise Refused(f"{name} {reasons[0]}") from error
+
+
+def given(params: Params, *without: str) -> dict[str, Any]:
+    """The parameters that a caller did send; an update leaves the others as they are."""
+    sent = {name: getattr(params, name) for name in params.__struct_fields__ if name not in without}
+    return {name: value for name, value in sent.items() if value is not UNSET}
+
+
+def path_number(path: dict[str, str], name: str) -> int:
+    """A number in the path."""
+    number = number_or_none(path[name])
+    if number is None:
+        raise Invalid(**{name: ["is invalid"]})
+    return number
+
+
+def number_or_none(text: str) -> int | None:
+    """The row number that a text stands for, if any row can have it."""
+    number = int(text) if _ROW_NUMBER.fullmatch(text) else None
+    return number if number is not None and number <= INT64_MAX else None

@@ -1,0 +1,172 @@
+"""Endpoints as data: each is declared once, and routing, checks, documents and lists all come from that."""
+
+import inspect
+import typing
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from ingot.access.actor import Actor
+from ingot.access.rules import CALLER_RULES, anyone
+from ingot.access.scopes import READING, WRITING
+from ingot.api.params import Params, Reader
+from ingot.db.connection import Connection
+from ingot.db.database import Database
+from ingot.db.paging import Page
+from ingot.http.request import Origin
+from ingot.settings import Settings
+
+BODY_LIMIT = 10 * 2**20
+
+
+@dataclass(slots=True, frozen=True)
+class Call:
+    """One call of one endpoint; it stays in ``api.py`` modules."""
+
+    db: Connection
+    actor: Actor
+    path: dict[str, str]
+    origin: Origin
+    settings: Settings
+
+
+class Raw(typing.NamedTuple):
+    """An answer that is not JSON."""
+
+    body: bytes
+    content_type: str = "text/plain; charset=utf-8"
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+
+
+Handler = Callable[..., Any]
+Finder = Callable[[Call], tuple[Any, Any]]
+H = TypeVar("H", bound=Handler)
+
+
+@dataclass(slots=True)
+class Endpoint:
+    """What is declared of one endpoint, and what follows from its signature."""
+
+    method: str
+    path: str
+    handler: Handler
+    may: Callable[..., bool]
+    returns: Any
+    on: Finder | None
+    status: int
+    denied: int
+    conflict: int
+    scopes: frozenset[str]
+    open: bool
+    heavy: bool
+    prepare: Callable[[Database, Any, str], Any] | None
+    body_limit: int
+    room: str
+    params: type[Params] | None = None
+    reader: Reader | None = None
+    paged: bool = False
+
+    def __post_init__(self) -> None:
+        hints = typing.get_type_hints(self.handler)
+        takes = list(inspect.signature(self.handler).parameters)
+        self.params = hints.get("params")
+        self.reader = Reader(self.params) if self.params else None
+        self.paged = hints.get("page") is Page
+        expected = ["call"]
+        if self.on is not None:
+            expected.append("subject")
+        expected += ["params"] * (self.params is not None) + ["page"] * self.paged
+        expected += ["prepared"] * (self.prepare is not None)
+        if len(takes) != len(expected):
+            raise TypeError(f"{self.method} {self.path} takes {takes}, which does not follow from its declaration")
+
+    @property
+    def writes(self) -> bool:
+        """Whether it needs a transaction, and a CSRF token where a session is the only proof."""
+        return self.method != "GET"
+
+    @property
+    def asks_caller_only(self) -> bool:
+        """Whether its rule can be asked before anything is read."""
+        return self.may in CALLER_RULES
+
+    @property
+    def summary(self) -> str:
+        """What the endpoint does, in the words of its handler's docstring."""
+        return inspect.getdoc(self.handler) or ""
+
+
+@dataclass(slots=True)
+class Routes:
+    """The endpoints of one room."""
+
+    room: str
+    endpoints: list[Endpoint] = field(default_factory=list)
+
+    def get(self, path: str, **options: Any) -> Callable[[H], H]:
+        """Declare a read."""
+        return self._declare("GET", path, 200, **options)
+
+    def post(self, path: str, **options: Any) -> Callable[[H], H]:
+        """Declare a call that creates or acts."""
+        return self._declare("POST", path, 201, **options)
+
+    def put(self, path: str, **options: Any) -> Callable[[H], H]:
+        """Declare an edit."""
+        return self._declare("PUT", path, 200, **options)
+
+    def patch(self, path: str, **options: Any) -> Callable[[H], H]:
+        """Declare an edit in the other spelling."""
+        return self._declare("PATCH", path, 200, **options)
+
+    def delete(self, path: str, **options: Any) -> Callable[[H], H]:
+        """Declare a removal; what is gone already answers 200 with an empty body."""
+        return self._declare("DELETE", path, 200, **options)
+
+    def _declare(
+        self,
+        method: str,
+        path: str,
+        success: int,
+        *,
+        may: Callable[..., bool],
+        returns: Any,
+        on: Finder | None = None,
+        status: int | None = None,
+        denied: int = 403,
+        conflict: int = 409,
+        scopes: Iterable[str] | None = None,
+        open: bool = False,
+        heavy: bool = False,
+        prepare: Callable[[Database, Any, str], Any] | None = None,
+        body_limit: int = BODY_LIMIT,
+    ) -> Callable[[H], H]:
+        """``may`` has no default: an open route says ``anyone``.
+
+        ``prepare(database, params, ip)`` runs in the pool ahead of the transaction, for what takes long (a
+        password's hash); the handler gets its result as the last argument.
+        """
+
+        def declare(handler: H) -> H:
+            self.endpoints.append(
+                Endpoint(
+                    method=method,
+                    path=path,
+                    handler=handler,
+                    may=may,
+                    returns=returns,
+                    on=on,
+                    status=success if status is None else status,
+                    denied=denied,
+                    conflict=conflict,
+                    scopes=frozenset(scopes) if scopes else (READING if method == "GET" else WRITING),
+                    open=open or may is anyone,
+                    heavy=heavy,
+                    prepare=prepare,
+                    body_limit=body_limit,
+                    room=self.room,
+                )
+            )
+            return handler
+
+        return declare

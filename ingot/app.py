@@ -1,0 +1,130 @@
+"""The one place that builds: which rooms there are, and how the doors are wired to them."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from sqlalchemy import literal, select
+
+from ingot.access.rules import anyone
+from ingot.api.door import PREFIX, ApiDoor
+from ingot.api.kernel import Kernel
+from ingot.api.openapi import openapi_document
+from ingot.api.router import Router
+from ingot.api.routes import Call, Endpoint, Raw, Routes
+from ingot.db.database import Database, wall_clock
+from ingot.db.engines import engine_for
+from ingot.db.times import Timestamp
+from ingot.db.vault import Vault
+from ingot.errors import Unavailable
+from ingot.events.bus import gather
+from ingot.features import api as features
+from ingot.groups import api as groups
+from ingot.groups.subscribers import subscriptions as group_subscriptions
+from ingot.http.front import Front
+from ingot.http.metrics import Metrics
+from ingot.http.request import Door
+from ingot.instance import api as instance
+from ingot.instance.limits import ApiLimits
+from ingot.instance.throttles import drop_ended as drop_ended_throttles
+from ingot.jobs.worker import Recurring, Worker
+from ingot.log import Log
+from ingot.mail.post import KIND as MAIL
+from ingot.mail.post import Post
+from ingot.settings import Settings
+from ingot.templates import api as templates
+from ingot.users.accounts import api as accounts
+from ingot.users.authentication import authenticate
+from ingot.users.emails import api as emails
+from ingot.users.keys import api as keys
+from ingot.users.sessions import api as sessions
+from ingot.users.sessions.service import drop_ended as drop_ended_sessions
+from ingot.users.sessions.subscribers import subscriptions as session_subscriptions
+from ingot.users.tokens import api as tokens
+from ingot.users.tokens.subscribers import subscriptions as token_subscriptions
+from ingot.web.door import WebDoor
+
+own_routes = Routes("documents")
+ROOMS = (accounts, tokens, sessions, keys, emails, groups, instance, features, templates)
+_ONE = select(literal(1))
+SUBSCRIPTIONS = (token_subscriptions, group_subscriptions, session_subscriptions)
+
+
+def all_endpoints() -> list[Endpoint]:
+    """Every endpoint of the API."""
+    return [endpoint for room in ROOMS for endpoint in room.routes.endpoints] + own_routes.endpoints
+
+
+@own_routes.get("/openapi.json", may=anyone, returns=Raw)
+def get_openapi_document(call: Call) -> Raw:  # noqa: ARG001 - Every handler gets its call.
+    """Get the OpenAPI document of this API."""
+    return Raw(msgspec.json.encode(api_document()), "application/json")
+
+
+@cache
+def api_document() -> dict[str, Any]:
+    """The OpenAPI document of all of them."""
+    return openapi_document(all_endpoints(), version("ingot"))
+
+
+def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_clock) -> Database:
+    """The database of an instance whose data directory exists."""
+    secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
+    return Database(engine_for(settings.database), Vault(secret), gather(SUBSCRIPTIONS), clock)
+
+
+class App:
+    """What serves HTTP in one web worker."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        log: Log,
+        metrics_folder: Path | None,
+        endpoints: Sequence[Endpoint] | None = None,
+    ) -> None:
+        self.database = database
+        router = Router(all_endpoints() if endpoints is None else endpoints)
+        self.kernel = Kernel(router, database, authenticate, ApiLimits(database), settings)
+        web = WebDoor(settings, database, self.kernel.pool)
+        doors: list[tuple[bytes, Door]] = [
+            (PREFIX + b"/docs", web),
+            (PREFIX + b"/", ApiDoor(self.kernel)),
+            (b"", web),
+        ]
+        self.front = Front(settings, doors, self.health, Metrics(metrics_folder), log)
+
+    def health(self) -> dict[str, str]:
+        """What serves and what does not; the truth at this moment."""
+        return {"database": _database_state(self.database), "jobs": _served(self.database, "jobs")}
+
+    def close(self) -> None:
+        """Finish what runs, then let go of the database."""
+        self.kernel.close()
+        self.database.close()
+
+
+def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
+    """What empties the queue in the job process."""
+    return Worker(
+        database,
+        {MAIL: Post(settings).deliver},
+        [Recurring(600, drop_ended_sessions), Recurring(600, drop_ended_throttles)],
+        log,
+    )
+
+
+def _database_state(database: Database) -> str:
+    try:
+        database.read(lambda db: db.value(_ONE))
+    except Unavailable:
+        return "failed"
+    return "ok"
+
+
+def _served(database: Database, role: str) -> str:
+    return "ok" if database.engine.is_served(role) else "failed"

@@ -1,0 +1,1 @@
+"""Small pictures of users, groups and projects, kept in the database."""

@@ -1,0 +1,40 @@
+"""Finds the command and runs it; each command's module is imported only when it is called."""
+
+import argparse
+import sys
+from importlib import import_module
+
+from ingot.settings import BadSetting
+
+COMMANDS = {
+    "serve": "run the whole server: web workers, jobs, one data directory",
+    "web": "run one web worker of a larger installation",
+    "jobs": "run one job worker of a larger installation",
+    "migrate": "bring the database to the schema of this version",
+    "routes": "list the endpoints of the API, and who may call them",
+    "openapi": "print the OpenAPI document of the API",
+    "user": "create users, set passwords, make administrators, block",
+    "token": "create personal access tokens",
+    "backup": "write everything that must last into one file, while the server runs",
+    "restore": "fill an empty data directory from a backup",
+    "doctor": "say what is wrong with an instance, and mend what can safely be mended",
+    "demo": "fill an instance with lifelike people to look at",
+}
+
+
+def main() -> None:
+    """Parse the arguments and run one command."""
+    parser = argparse.ArgumentParser(prog="ingot", description="A git forge that speaks the v4 REST API.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    wanted = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        child = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+        if name == wanted:
+            import_module(f"ingot.cli.{name}").declare(child)
+    arguments = parser.parse_args()
+    try:
+        import_module(f"ingot.cli.{arguments.command}").run(arguments)
+    except BadSetting as error:
+        sys.exit(f"ingot: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)

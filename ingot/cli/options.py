@@ -1,0 +1,25 @@
+"""Options that several commands share."""
+
+import argparse
+from typing import Any
+
+from ingot.settings import Settings, load_settings
+
+
+def add_instance_options(parser: argparse.ArgumentParser) -> None:
+    """Which instance a command works on."""
+    parser.add_argument("--data", metavar="DIR", help="data directory (default: data)")
+    parser.add_argument("--database-url", metavar="URL", help="PostgreSQL server instead of the embedded database")
+
+
+def add_listening_options(parser: argparse.ArgumentParser) -> None:
+    """Where a command listens."""
+    parser.add_argument("--host", metavar="H", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", metavar="P", type=int, help="port for HTTP (default: 8080; 0: any free one)")
+    parser.add_argument("--external-url", metavar="URL", help="URL by which people reach the server")
+    parser.add_argument("--log-format", choices=("auto", "json", "pretty"), help="how log lines look")
+
+
+def settings_of(arguments: argparse.Namespace, **more: Any) -> Settings:
+    """The settings that the arguments, the environment and the file make together."""
+    return load_settings({**vars(arguments), **more})

@@ -1,0 +1,99 @@
+"""``ingot serve``: the whole server on one machine. Nothing heavy is imported in this process."""
+
+import argparse
+import fcntl
+import os
+import shutil
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+from ingot.cli.options import add_instance_options, add_listening_options, settings_of
+from ingot.log import Log
+from ingot.migrations.run import SchemaTrouble, is_ready
+from ingot.settings import BadSetting, Settings
+from ingot.supervisor import Child, Supervisor, open_socket, run_and_wait
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    add_instance_options(parser)
+    add_listening_options(parser)
+    parser.add_argument("--ssh-port", metavar="S", type=int, help="port for git over SSH (default: 2222)")
+    parser.add_argument("--workers", metavar="N", type=int, help="web workers (default: one per core)")
+    parser.add_argument("--ephemeral", action="store_true", help="serve from a temporary directory, removed at the end")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Serve until a signal."""
+    if not arguments.ephemeral:
+        _serve(settings_of(arguments))
+        return
+    folder = tempfile.mkdtemp(prefix="ingot-")
+    try:
+        _serve(settings_of(arguments, data=folder))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _serve(settings: Settings) -> None:
+    log = Log(settings.log_format)
+    try:
+        settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadSetting(f"The data directory cannot be made: {error}") from error
+    lock = _own(settings)
+    try:
+        listener = open_socket(settings.host, settings.port)
+    except OSError as error:
+        sys.exit(f"ingot: cannot listen on {settings.host}:{settings.port}: {error.strerror}")
+    if not is_ready(settings) and run_and_wait(partial(_prepare, settings)) != 0:
+        sys.exit(1)
+    metrics = settings.data / "run" / "metrics"
+    shutil.rmtree(metrics, ignore_errors=True)
+    metrics.mkdir(mode=0o700, parents=True)
+    workers = settings.workers or os.cpu_count() or 1
+    children = [Child("jobs", partial(_jobs, settings))]
+    children += [Child(f"web-{number}", partial(_web, settings, listener, metrics)) for number in range(workers)]
+    host, port = listener.getsockname()[:2]
+    (settings.data / "run" / "address").write_text(f"http://{host}:{port}\n")
+    log("serving", url=settings.external_url or f"http://{host}:{port}", data=str(settings.data), workers=workers)
+    Supervisor(children, log).run()
+    del lock
+
+
+def _own(settings: Settings) -> IO[bytes] | None:
+    """Make sure that no other server uses the same embedded database."""
+    if not settings.embedded:
+        return None
+    lock = (settings.data / ".serving").open("ab")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit(f"ingot: another server is running on {settings.data}; stop it first, or use another --data")
+    return lock
+
+
+def _prepare(settings: Settings) -> None:
+    from ingot.startup import prepare
+
+    try:
+        password = prepare(settings)
+    except SchemaTrouble as error:
+        sys.exit(f"ingot: {error}")
+    if password is not None:
+        print(f"\nFirst start. Sign in as root with the password {password}\n", flush=True)
+
+
+def _web(settings: Settings, listener: object, metrics: Path, lifeline: int) -> None:
+    from ingot.cli.web import serve
+
+    serve(settings, listener, metrics, lifeline)
+
+
+def _jobs(settings: Settings, lifeline: int) -> None:
+    from ingot.cli.jobs import serve
+
+    serve(settings, lifeline)

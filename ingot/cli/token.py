@@ -1,0 +1,50 @@
+"""``ingot token``: personal access tokens, on a stopped or a running instance."""
+
+import argparse
+import sys
+
+from ingot.access.scopes import SCOPES
+from ingot.app import open_database
+from ingot.cli.options import add_instance_options, settings_of
+from ingot.db.connection import Connection
+from ingot.db.times import Timestamp, parse_date
+from ingot.errors import Invalid, NotFound, Unavailable
+from ingot.startup import prepare
+from ingot.users.accounts.queries import user_by_login
+from ingot.users.tokens.service import create_token
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    create = verbs.add_parser("create", help="make a token and print it, once")
+    create.add_argument("username", help="username or email")
+    create.add_argument("--name", default="Made in a terminal")
+    create.add_argument("--scopes", default="api", help=f"comma-separated, of {', '.join(SCOPES)} (default: api)")
+    create.add_argument("--expires-at", metavar="DAY", help="YYYY-MM-DD (default: never)")
+    add_instance_options(create)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Make the token, or say in one line why not."""
+    settings = settings_of(arguments)
+    prepare(settings)
+    database = open_database(settings)
+
+    def work(db: Connection) -> str:
+        user = user_by_login(db, arguments.username)
+        if user is None:
+            raise NotFound(f"There is no user {arguments.username}")
+        day = arguments.expires_at
+        expires_at = Timestamp(f"{parse_date(day)}T00:00:00.000Z") if day else None
+        scopes = [scope.strip() for scope in arguments.scopes.split(",")]
+        return create_token(db, user.id, "personal", arguments.name, scopes, expires_at)[1]
+
+    try:
+        print(database.write(work))
+    except (Invalid, NotFound, Unavailable) as error:
+        sys.exit(f"ingot: {error}")
+    except ValueError:
+        sys.exit("ingot: --expires-at must look like 2027-01-31")
+    finally:
+        database.close()

@@ -1,0 +1,71 @@
+"""``ingot web``: one web worker."""
+
+import argparse
+import asyncio
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from ingot.app import App, open_database
+from ingot.cli.options import add_instance_options, add_listening_options, settings_of
+from ingot.log import Log, LogHandler
+from ingot.settings import Settings
+from ingot.startup import prepare
+from ingot.supervisor import open_socket
+
+GRACE_SECONDS = 8
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    add_instance_options(parser)
+    add_listening_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Serve until a signal; other machines may serve the same database."""
+    settings = settings_of(arguments)
+    prepare(settings)
+    metrics = settings.data / "run" / f"metrics-{os.uname().nodename}"
+    metrics.mkdir(mode=0o700, parents=True, exist_ok=True)
+    serve(settings, open_socket(settings.host, settings.port), metrics)
+
+
+def serve(settings: Settings, listener: Any, metrics: Path | None, lifeline: int | None = None) -> None:
+    """Serve on a socket that is open already, until SIGTERM or until the supervisor is gone."""
+    log = Log(settings.log_format)
+    logging.basicConfig(level=logging.INFO, handlers=[LogHandler(log)])
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+    app = App(settings, open_database(settings), log, metrics)
+    config = uvicorn.Config(
+        app.front,
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    server = uvicorn.Server(config)
+
+    async def main() -> None:
+        if lifeline is not None:
+            asyncio.get_running_loop().add_reader(lifeline, _end, server)
+        await server.serve(sockets=[listener])
+
+    try:
+        with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+            runner.run(main())
+    finally:
+        app.close()
+
+
+def _end(server: uvicorn.Server) -> None:
+    server.should_exit = True

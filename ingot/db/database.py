@@ -1,0 +1,120 @@
+"""Units of work: where a transaction begins, ends, and is tried again."""
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from ingot.db.connection import Connection, Statements, Subscribers
+from ingot.db.engines import Engine, SqliteEngine, Trouble
+from ingot.db.times import Timestamp
+from ingot.db.vault import Vault
+from ingot.errors import Conflict, Unavailable
+
+T = TypeVar("T")
+_TRIES = 3
+
+
+_second: tuple[int, str] = (0, "")
+
+
+def wall_clock() -> Timestamp:
+    """The time now; asked for every request, so the part that changes once a second is formatted once a second."""
+    global _second  # noqa: PLW0603 - One pair, replaced whole: threads may race, and both are right.
+    seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
+    known, text = _second
+    if known != seconds:
+        text = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
+        _second = seconds, text
+    return Timestamp(f"{text}.{nanoseconds // 1_000_000:03d}Z")
+
+
+class Database:
+    """Gives each thread its own connections, and runs units of work on them."""
+
+    def __init__(
+        self, engine: Engine, vault: Vault, subscribers: Subscribers, clock: Callable[[], Timestamp] = wall_clock
+    ) -> None:
+        self.engine = engine
+        self.vault = vault
+        self.subscribers = subscribers
+        self.clock = clock
+        self.statements = Statements(engine.dialect, lists_as_json=isinstance(engine, SqliteEngine))
+        self._mine = threading.local()
+        self._opened: list[Any] = []
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Run ``work`` on a connection that cannot write; a lost connection is replaced once."""
+        for last in (False, True):
+            try:
+                return work(self._connection("reader", read_only=True))
+            except Exception as error:
+                self._weigh(error, "reader", again=not last)
+        raise AssertionError("unreachable")
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Run ``work`` in a transaction, and once more where a concurrent one broke it.
+
+        A check that passed in two transactions at once breaks a constraint in the slower one; run again,
+        the same check then finds the row and answers as it would have done.
+        """
+        for attempt in range(1, _TRIES + 1):
+            try:
+                return self._transact(work)
+            except Exception as error:
+                self._weigh(error, "writer", again=attempt < _TRIES)
+        raise AssertionError("unreachable")
+
+    def _transact(self, work: Callable[[Connection], T]) -> T:
+        db = self._connection("writer", read_only=False)
+        raw = self._mine.writer
+        raw.execute(self.engine.begin_statement)
+        try:
+            result = work(db)
+        except BaseException:
+            try:
+                raw.execute("ROLLBACK")
+            except Exception:  # noqa: S110 - The first error tells the story; a dead connection has rolled back.
+                pass
+            raise
+        raw.execute("COMMIT")
+        return result
+
+    def _weigh(self, error: Exception, role: str, *, again: bool) -> None:
+        """Let a unit of work run again, or raise what the error means to a caller."""
+        trouble = self.engine.trouble(error)
+        if trouble is None:
+            raise error
+        if trouble is Trouble.LOST:
+            self._forget(role)
+        if trouble is Trouble.BUSY or not again:
+            if trouble is Trouble.CLASH:
+                raise Conflict("409 Conflict") from error
+            raise Unavailable("The database is busy or does not answer") from error
+
+    def _connection(self, role: str, *, read_only: bool) -> Connection:
+        raw = getattr(self._mine, role, None)
+        if raw is None:
+            try:
+                raw = self.engine.connect(read_only=read_only)
+            except Exception as error:
+                if self.engine.trouble(error) is None:
+                    raise
+                raise Unavailable("The database does not answer") from error
+            setattr(self._mine, role, raw)
+            self._opened.append(raw)
+        return Connection(raw, self.statements, self.clock(), self.vault, self.subscribers)
+
+    def _forget(self, role: str) -> None:
+        raw = getattr(self._mine, role, None)
+        if raw is not None:
+            setattr(self._mine, role, None)
+            self._opened.remove(raw)
+            raw.close()
+
+    def close(self) -> None:
+        """Close every thread's connections; nothing may run on them any more."""
+        for raw in self._opened:
+            raw.close()
+        self._opened.clear()

@@ -1,0 +1,46 @@
+"""SQL that the two engines spell differently."""
+
+from typing import Any
+
+from sqlalchemy import BindParameter, Boolean, ColumnElement, bindparam
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.types import NullType
+
+
+class ListOfValues(NullType):
+    """Marks a parameter that is bound to a list."""
+
+
+class any_of(ColumnElement[bool]):  # noqa: N801 - it reads as a function of SQL where it is used.
+    """``column`` is one of the list bound to ``name``; one shape for every length."""
+
+    type = Boolean()
+    inherit_cache = False
+
+    def __init__(self, column: ColumnElement[Any], name: str) -> None:
+        self.column = column
+        self.values: BindParameter[Any] = bindparam(name, type_=ListOfValues())
+
+
+@compiles(any_of, "sqlite")
+def _any_of_sqlite(element: any_of, compiler: SQLCompiler, **options: Any) -> str:
+    column, values = (compiler.process(part, **options) for part in (element.column, element.values))
+    return f"{column} IN (SELECT value FROM json_each({values}))"  # noqa: S608 - Both parts are compiled, not typed.
+
+
+@compiles(any_of, "postgresql")
+def _any_of_postgresql(element: any_of, compiler: SQLCompiler, **options: Any) -> str:
+    column, values = (compiler.process(part, **options) for part in (element.column, element.values))
+    return f"{column} = ANY({values})"
+
+
+def like_pattern(text: str) -> str:
+    """``text`` anywhere, for ``LIKE … ESCAPE '\\'`` on a folded column."""
+    escaped = text.casefold().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
+
+
+def contains(column: ColumnElement[str], name: str) -> ColumnElement[bool]:
+    """``column``, which is kept folded, holds the text bound to ``name`` (made by ``like_pattern``)."""
+    return column.like(bindparam(name), escape="\\")

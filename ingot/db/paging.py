@@ -1,0 +1,84 @@
+"""Pages of a list: by number with a total, or by key at a cost that does not grow with the offset."""
+
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
+
+import msgspec
+from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, func, select
+
+from ingot.db.connection import Connection
+from ingot.db.schema import Record
+
+R = TypeVar("R", bound=Record)
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class Page(msgspec.Struct, frozen=True):
+    """Which part of a list a caller wants."""
+
+    number: int = 1
+    size: int = 20
+    keyset: bool = False
+    after: int | None = None
+    direction: Literal["asc", "desc"] = "desc"
+
+
+class Listing(msgspec.Struct, Generic[T]):
+    """A page of a list; ``total`` is unknown and ``next_key`` may be set in keyset mode."""
+
+    items: list[T]
+    page: Page
+    total: int | None = None
+    next_key: int | None = None
+
+    def of(self, items: list[U]) -> "Listing[U]":
+        """The same page with other items, such as the views of its records."""
+        return Listing(items, self.page, self.total, self.next_key)
+
+
+class ListQuery(NamedTuple):
+    """The statements of one list and filter shape; built once, kept by the caller."""
+
+    by_number: Select[Any]
+    total: Select[Any]
+    by_key_up: Select[Any]
+    by_key_down: Select[Any]
+
+
+def list_query(matching: Select[Any], key: ColumnElement[int], *order: ColumnElement[Any]) -> ListQuery:
+    """All that a list needs from what it selects, the id that keyset pages go by, and its order."""
+    size: BindParameter[int] = bindparam("page_size")
+    after: BindParameter[int] = bindparam("page_after")
+    offset: BindParameter[int] = bindparam("page_offset")
+    return ListQuery(
+        matching.order_by(*order).limit(size).offset(offset),
+        select(func.count()).select_from(matching.with_only_columns(key).order_by(None).subquery()),
+        matching.where(key > after).order_by(key.asc()).limit(size),
+        matching.where(key < after).order_by(key.desc()).limit(size),
+    )
+
+
+_FIRST_KEY, _LAST_KEY = 0, 2**63 - 1
+
+
+def fetch_page(db: Connection, record: type[R], query: ListQuery, page: Page, **values: Any) -> Listing[R]:
+    """Run the statements that ``page`` needs."""
+    if page.keyset:
+        return _fetch_by_key(db, record, query, page, values)
+    total: int = db.value(query.total, **values)
+    offset = (page.number - 1) * page.size
+    items: list[R] = []
+    if offset < total:
+        items = db.all(record, query.by_number, page_size=page.size, page_offset=offset, **values)
+    return Listing(items, page, total)
+
+
+def _fetch_by_key(db: Connection, record: type[R], query: ListQuery, page: Page, values: dict[str, Any]) -> Listing[R]:
+    upward = page.direction == "asc"
+    after = page.after if page.after is not None else (_FIRST_KEY if upward else _LAST_KEY)
+    # One row more than asked for tells whether there is a next page.
+    statement = query.by_key_up if upward else query.by_key_down
+    items = db.all(record, statement, page_size=page.size + 1, page_after=after, **values)
+    more = len(items) > page.size
+    items = items[: page.size]
+    return Listing(items, page, None, items[-1].id if more else None)  # type: ignore[attr-defined] # Listed records have ids.

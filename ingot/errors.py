@@ -1,0 +1,55 @@
+"""The ways to fail that rooms know; each door translates them once into its own words."""
+
+
+class Failure(Exception):
+    """What a caller did wrong, or may not do; never a fault of ours."""
+
+
+class NotFound(Failure):
+    """There is no such thing, or the caller may not know of it: both look the same."""
+
+    def __init__(self, what: str = "", *, message: str = "") -> None:
+        super().__init__(message or what)
+        self.what = what
+        self.message = message
+
+
+class Denied(Failure):
+    """The caller sees the subject but may not do this to it."""
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Invalid(Failure):
+    """A value does not do; ``errors`` says which and why, or ``message`` alone explains."""
+
+    def __init__(self, message: str = "", /, **errors: list[str]) -> None:
+        super().__init__(message or str(errors))
+        self.message = message
+        self.errors = errors
+
+
+class Conflict(Failure):
+    """It clashes with something that exists already."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class Unauthenticated(Failure):
+    """There is no valid credential where one is needed."""
+
+
+class Throttled(Failure):
+    """Too many tries; ``retry_after`` is in seconds."""
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__("Retry later")
+        self.retry_after = retry_after
+
+
+class Unavailable(Exception):
+    """The store does not answer right now; the same call may succeed in a moment."""

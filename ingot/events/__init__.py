@@ -1,0 +1,1 @@
+"""How rooms speak upward: a room emits, higher rooms subscribe, all in the same transaction."""

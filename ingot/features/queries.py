@@ -1,0 +1,21 @@
+"""How feature flags are found and listed."""
+
+from sqlalchemy import bindparam, select
+
+from ingot.db.connection import Connection
+from ingot.features.tables import FeatureFlag, feature_flags
+
+_ALL = select(feature_flags).order_by(feature_flags.c.name)
+_BY_NAME = select(feature_flags).where(feature_flags.c.name == bindparam("feature"))
+# Two changes at once must not lose one another's, so the second waits; SQLite has one writer anyway.
+_HELD_BY_NAME = _BY_NAME.with_for_update()
+
+
+def list_features(db: Connection) -> list[FeatureFlag]:
+    """Every flag that was ever set, by name."""
+    return db.all(FeatureFlag, _ALL)
+
+
+def feature_or_none(db: Connection, name: str) -> FeatureFlag | None:
+    """The flag with this name, held until the transaction ends."""
+    return db.first(FeatureFlag, _HELD_BY_NAME, feature=name)

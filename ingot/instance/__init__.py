@@ -1,0 +1,1 @@
+"""What is true of the whole instance: settings, version, broadcast messages."""

@@ -1,0 +1,61 @@
+"""How many calls a caller may make; off unless an administrator configures it."""
+
+from time import monotonic
+
+from ingot.access.actor import Actor
+from ingot.db.connection import Connection
+from ingot.db.database import Database
+from ingot.db.times import moment
+from ingot.errors import Throttled
+from ingot.instance.settings import InstanceSettings, current_settings
+from ingot.instance.throttles import count_try, seconds_left
+
+LOOK_AGAIN_SECONDS = 1.0
+Header = tuple[bytes, bytes]
+
+
+class ApiLimits:
+    """Counts calls in the database, so that all workers and machines share one count."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._settings = InstanceSettings()
+        self._looked_at = float("-inf")
+
+    @property
+    def active(self) -> bool:
+        """Whether any limit is configured; asked for every call, so it looks once a second."""
+        now = monotonic()
+        if now - self._looked_at > LOOK_AGAIN_SECONDS:
+            self._settings = self._database.read(current_settings)
+            self._looked_at = now
+        settings = self._settings
+        return settings.throttle_authenticated_api_enabled or settings.throttle_unauthenticated_enabled
+
+    def take(self, db: Connection, actor: Actor, ip: str) -> list[Header]:
+        """Count one call, and say what is left."""
+        settings = self._settings
+        if actor.known:
+            if not settings.throttle_authenticated_api_enabled:
+                return []
+            most = settings.throttle_authenticated_api_requests_per_period
+            period = settings.throttle_authenticated_api_period_in_seconds
+            key = f"calls of {actor.user_id}"
+        else:
+            if not settings.throttle_unauthenticated_enabled:
+                return []
+            most = settings.throttle_unauthenticated_requests_per_period
+            period = settings.throttle_unauthenticated_period_in_seconds
+            key = f"calls from {ip}"
+        counted = count_try(db, key, period)
+        if counted.count > most:
+            raise Throttled(seconds_left(db, counted))
+        resets = int(moment(counted.ends_at).timestamp())
+        # Clients take the limit as one per minute.
+        per_minute = max(1, most * 60 // max(1, period))
+        return [
+            (b"ratelimit-limit", b"%d" % per_minute),
+            (b"ratelimit-observed", b"%d" % counted.count),
+            (b"ratelimit-remaining", b"%d" % (most - counted.count)),
+            (b"ratelimit-reset", b"%d" % resets),
+        ]

@@ -1,0 +1,49 @@
+"""Counting tries in fixed windows of time, across all processes."""
+
+from sqlalchemy import bindparam, delete, select
+
+from ingot.db.connection import Connection
+from ingot.db.times import later, moment
+from ingot.errors import Throttled
+from ingot.instance.tables import Throttle, throttles
+
+_BY_KEY = select(throttles).where(throttles.c.key == bindparam("throttle"))
+_DROP_ENDED = delete(throttles).where(throttles.c.ends_at <= bindparam("now"))
+
+
+def tries(db: Connection, key: str) -> Throttle | None:
+    """How often ``key`` was counted in the window that runs, if one does."""
+    throttle = db.first(Throttle, _BY_KEY, throttle=key)
+    return throttle if throttle is not None and throttle.ends_at > db.now else None
+
+
+def refuse_beyond(db: Connection, key: str, most: int) -> None:
+    """Stop a caller who has used up the window."""
+    throttle = tries(db, key)
+    if throttle is not None and throttle.count >= most:
+        raise Throttled(seconds_left(db, throttle))
+
+
+def count_try(db: Connection, key: str, window_seconds: int) -> Throttle:
+    """Count one; the first begins a window."""
+    held = db.first(Throttle, _BY_KEY, throttle=key)
+    if held is None:
+        ends_at = later(db.now, seconds=window_seconds)
+        row_id = db.insert(throttles, key=key, ends_at=ends_at, count=1)
+        return Throttle(row_id, key, ends_at, 1)
+    # A clock that was set back must not stretch a window.
+    if held.ends_at <= db.now or held.ends_at > later(db.now, seconds=window_seconds):
+        held = Throttle(held.id, key, later(db.now, seconds=window_seconds), 0)
+    counted = Throttle(held.id, key, held.ends_at, held.count + 1)
+    db.update(throttles, counted.id, ends_at=counted.ends_at, count=counted.count)
+    return counted
+
+
+def seconds_left(db: Connection, throttle: Throttle) -> int:
+    """How long the window still runs; at least a second."""
+    return max(1, round((moment(throttle.ends_at) - moment(db.now)).total_seconds()))
+
+
+def drop_ended(db: Connection) -> int:
+    """Forget windows that are over."""
+    return db.run(_DROP_ENDED, now=db.now)

@@ -1,0 +1,1 @@
+"""The queue in our own database, and the worker that empties it."""

@@ -1,0 +1,1 @@
+"""Mail as jobs, sent by SMTP or kept in a folder."""

@@ -1,0 +1,1 @@
+"""One frozen script per schema change."""

@@ -1,0 +1,41 @@
+"""``make migration M="what changes"``: writes the script from the last revision to the tables as they are."""
+
+import importlib
+import pkgutil
+import sys
+import tempfile
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import create_engine
+
+import ingot
+from ingot.db.schema import metadata
+from ingot.migrations.run import SCRIPTS, migrate
+from ingot.settings import Settings
+
+
+def main() -> None:
+    """Compare a freshly migrated database with the tables, and write the difference."""
+    for module in pkgutil.walk_packages(ingot.__path__, "ingot."):
+        if module.name.endswith(".tables"):
+            importlib.import_module(module.name)
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(data=Path(folder))
+        numbers = [int(path.stem.split("_")[0]) for path in SCRIPTS.glob("[0-9]*.py")]
+        if numbers:
+            migrate(settings)
+        config = Config()
+        config.set_main_option("script_location", str(Path(__file__).parent))
+        config.set_main_option("version_locations", str(SCRIPTS))
+        config.set_main_option("path_separator", "os")
+        config.set_main_option("file_template", "%%(rev)s_%%(slug)s")
+        with create_engine(settings.database).connect() as connection:
+            config.attributes.update(connection=connection, metadata=metadata)
+            revision = f"{max(numbers, default=0) + 1:04d}"
+            command.revision(config, message=sys.argv[1] or "Change", autogenerate=True, rev_id=revision)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Texts to begin a repository with: gitignores, licences, CI files."""

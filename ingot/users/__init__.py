@@ -1,0 +1,1 @@
+"""Accounts and all that proves who somebody is: keys, tokens, sessions."""

@@ -1,0 +1,259 @@
+"""Users over the API."""
+
+from collections.abc import Sequence
+
+from msgspec import UNSET
+
+from ingot.access.levels import NO_ACCESS, Access
+from ingot.access.passwords import hash_password, password_trouble
+from ingot.access.rules import administrators, require, signed_in
+from ingot.access.scopes import READING_USERS
+from ingot.api.params import Missing
+from ingot.api.routes import Call, Routes
+from ingot.db.database import Database
+from ingot.db.paging import Listing, Page
+from ingot.db.times import day_of, later
+from ingot.instance.settings import current_settings
+from ingot.users.accounts import policy, queries, service
+from ingot.users.accounts.params import (
+    CreateUser,
+    DeleteUser,
+    ListActivities,
+    ListUsers,
+    ModifyUser,
+    SetCustomAttribute,
+    SetStatus,
+)
+from ingot.users.accounts.tables import User
+from ingot.users.accounts.views import (
+    ActivityView,
+    CustomAttributeView,
+    StatusView,
+    UserBrief,
+    UserForAdministrators,
+    UserView,
+    admin_view,
+    custom_attribute_view,
+    listed_views,
+    single_view,
+    status_view,
+    user_brief,
+)
+
+routes = Routes("users")
+
+
+def user_in_path(call: Call) -> tuple[Access, User]:
+    """The user whom the path names by number."""
+    return NO_ACCESS, queries.find_user(call.db, call.path.get("id") or call.path["user_id"])
+
+
+def _named_user(call: Call) -> tuple[Access, User]:
+    """The user whom the path names by number or username."""
+    name = call.path["id"]
+    user = queries.user_by_username(call.db, name) if not name.isdigit() else None
+    return NO_ACCESS, user or queries.find_user(call.db, name)
+
+
+def _hash(_database: Database, params: CreateUser | ModifyUser, _ip: str) -> str | None:
+    """Hash ahead of the transaction; what is too short is refused later, with all other reasons."""
+    if params.password is UNSET or password_trouble(params.password):
+        return None
+    return hash_password(params.password)
+
+
+@routes.get("/users", may=signed_in, returns=list[UserForAdministrators | UserBrief], scopes=READING_USERS)
+def list_users(call: Call, params: ListUsers, page: Page) -> Listing[UserBrief]:
+    """List users; administrators see all of each."""
+    if (params.extern_uid is None) != (params.provider is None):
+        raise Missing("extern_uid" if params.extern_uid is None else "provider")
+    if not call.actor.admin:
+        require(not params.external and params.extern_uid is None)
+        hidden = "public" in current_settings(call.db).restricted_visibility_levels
+        require(not hidden, "Not authorized to access /api/v4/users")
+    found = queries.list_users(call.db, call.actor, params, page)
+    return found.of(list(listed_views(call.db, call.actor, found.items, call.origin.base)))
+
+
+@routes.get(
+    "/users/:id",
+    on=user_in_path,
+    may=policy.may_see_user,
+    returns=UserForAdministrators | UserView,
+    scopes=READING_USERS,
+)
+def get_user(call: Call, user: User) -> UserView:
+    """Get one user."""
+    return single_view(call.db, call.actor, user, call.origin.base)
+
+
+@routes.post("/users", may=administrators, returns=UserForAdministrators, prepare=_hash)
+def create_user(call: Call, params: CreateUser, password_hash: str | None) -> UserForAdministrators:
+    """Create a user."""
+    if params.password is UNSET and not (params.reset_password or params.force_random_password):
+        raise Missing("password")
+    user = service.create_user(call.db, params, password_hash, call.origin.base)
+    return admin_view(call.db, user, call.origin.base)
+
+
+@routes.put(
+    "/users/:id",
+    on=user_in_path,
+    may=administrators,
+    returns=UserForAdministrators,
+    prepare=_hash,
+    conflict=404,  # The contract's word for a taken address or username here.
+)
+def modify_user(call: Call, user: User, params: ModifyUser, password_hash: str | None) -> UserForAdministrators:
+    """Modify a user."""
+    require(policy.may_modify_user(call.actor, NO_ACCESS, user))
+    changed = service.modify_user(call.db, call.actor, user, params, password_hash)
+    return admin_view(call.db, changed, call.origin.base)
+
+
+@routes.delete("/users/:id", may=administrators, returns=UserForAdministrators)
+def delete_user(call: Call, params: DeleteUser) -> UserForAdministrators | None:
+    """Delete a user, and with hard_delete all they contributed."""
+    user = queries.user_or_none(call.db, call.path["id"])
+    if user is None:
+        return None
+    deleted = admin_view(call.db, user, call.origin.base)
+    service.delete_user(call.db, user, hard=params.hard_delete)
+    return deleted
+
+
+@routes.post("/users/:id/block", on=user_in_path, may=administrators, returns=bool | None)
+def block_user(call: Call, user: User) -> bool | None:
+    """Block a user; true where that changed anything."""
+    return service.block_user(call.db, call.actor, user) or None
+
+
+@routes.post("/users/:id/unblock", on=user_in_path, may=administrators, returns=bool)
+def unblock_user(call: Call, user: User) -> bool:
+    """Unblock a user; true where that changed anything."""
+    return service.unblock_user(call.db, user)
+
+
+@routes.post("/users/:id/ban", on=user_in_path, may=administrators, returns=bool | None)
+def ban_user(call: Call, user: User) -> bool | None:
+    """Ban a user; true where that changed anything."""
+    return service.block_user(call.db, call.actor, user, "banned") or None
+
+
+@routes.post("/users/:id/unban", on=user_in_path, may=administrators, returns=bool)
+def unban_user(call: Call, user: User) -> bool:
+    """Lift a user's ban; true where that changed anything."""
+    return service.unblock_user(call.db, user)
+
+
+@routes.post("/users/:id/deactivate", on=user_in_path, may=administrators, returns=bool | None)
+def deactivate_user(call: Call, user: User) -> bool | None:
+    """Deactivate a user until they are activated again."""
+    return service.block_user(call.db, call.actor, user, "deactivated") or None
+
+
+@routes.post("/users/:id/activate", on=user_in_path, may=administrators, returns=bool)
+def activate_user(call: Call, user: User) -> bool:
+    """Activate a deactivated user."""
+    require(user.state in ("active", "deactivated"), "A blocked user must be unblocked to be activated")
+    return service.unblock_user(call.db, user)
+
+
+@routes.get("/user/activities", may=administrators, returns=list[ActivityView], scopes=READING_USERS)
+def list_activities(call: Call, params: ListActivities, page: Page) -> Listing[ActivityView]:
+    """List when users were last active, from oldest to newest."""
+    since = params.from_ or day_of(later(call.db.now, days=-183))
+    found = queries.list_activities(call.db, since, page)
+    return found.of(
+        [
+            ActivityView(user.username, user.last_activity_on, user.last_activity_on)
+            for user in found.items
+            if user.last_activity_on is not None
+        ]
+    )
+
+
+@routes.get("/users/:id/status", on=_named_user, may=policy.may_see_user, returns=StatusView, scopes=READING_USERS)
+def get_status(call: Call, user: User) -> StatusView:
+    """Get what a user is doing."""
+    return status_view(queries.status_of(call.db, user))
+
+
+@routes.get("/user/status", may=signed_in, returns=StatusView, scopes=READING_USERS)
+def get_own_status(call: Call) -> StatusView:
+    """Get what the caller is doing."""
+    return status_view(queries.status_of(call.db, queries.find_user(call.db, call.actor.user_id)))
+
+
+@routes.put("/user/status", may=signed_in, returns=StatusView)
+def set_status(call: Call, params: SetStatus) -> StatusView:
+    """Say what the caller is doing."""
+    return status_view(service.set_status(call.db, queries.find_user(call.db, call.actor.user_id), params))
+
+
+@routes.patch("/user/status", may=signed_in, returns=StatusView)
+def update_status(call: Call, params: SetStatus) -> StatusView:
+    """Say what the caller is doing."""
+    return set_status(call, params)
+
+
+@routes.post("/users/:id/follow", on=user_in_path, may=policy.may_follow_user, returns=UserBrief)
+def follow_user(call: Call, user: User) -> UserBrief:
+    """Follow a user."""
+    service.follow_user(call.db, call.actor, user)
+    return user_brief(user, call.origin.base)
+
+
+@routes.post("/users/:id/unfollow", on=user_in_path, may=policy.may_follow_user, returns=UserBrief)
+def unfollow_user(call: Call, user: User) -> UserBrief:
+    """Stop following a user."""
+    service.unfollow_user(call.db, call.actor, user)
+    return user_brief(user, call.origin.base)
+
+
+@routes.get(
+    "/users/:id/followers", on=user_in_path, may=policy.may_see_user, returns=list[UserBrief], scopes=READING_USERS
+)
+def list_followers(call: Call, user: User, page: Page) -> Listing[UserBrief]:
+    """List who follows a user."""
+    found = queries.list_followers(call.db, user, page)
+    return found.of([user_brief(each, call.origin.base) for each in found.items])
+
+
+@routes.get(
+    "/users/:id/following", on=user_in_path, may=policy.may_see_user, returns=list[UserBrief], scopes=READING_USERS
+)
+def list_followed(call: Call, user: User, page: Page) -> Listing[UserBrief]:
+    """List whom a user follows."""
+    found = queries.list_followed(call.db, user, page)
+    return found.of([user_brief(each, call.origin.base) for each in found.items])
+
+
+@routes.delete("/users/:id/identities/:provider", on=user_in_path, may=administrators, returns=None)
+def delete_identity(call: Call, user: User) -> None:
+    """Forget who a user is at a provider."""
+    service.delete_identity(call.db, user, call.path["provider"])
+
+
+@routes.get("/users/:id/custom_attributes", on=user_in_path, may=administrators, returns=list[CustomAttributeView])
+def list_custom_attributes(call: Call, user: User) -> Sequence[CustomAttributeView]:
+    """List the custom attributes of a user."""
+    return [custom_attribute_view(each) for each in queries.list_custom_attributes(call.db, user)]
+
+
+@routes.get("/users/:id/custom_attributes/:key", on=user_in_path, may=administrators, returns=CustomAttributeView)
+def get_custom_attribute(call: Call, user: User) -> CustomAttributeView:
+    """Get a custom attribute of a user."""
+    return custom_attribute_view(queries.find_custom_attribute(call.db, user, call.path["key"]))
+
+
+@routes.put("/users/:id/custom_attributes/:key", on=user_in_path, may=administrators, returns=CustomAttributeView)
+def set_custom_attribute(call: Call, user: User, params: SetCustomAttribute) -> CustomAttributeView:
+    """Set a custom attribute of a user."""
+    return custom_attribute_view(service.set_custom_attribute(call.db, user, call.path["key"], params.value))
+
+
+@routes.delete("/users/:id/custom_attributes/:key", on=user_in_path, may=administrators, returns=None)
+def delete_custom_attribute(call: Call, user: User) -> None:
+    """Delete a custom attribute of a user."""
+    service.delete_custom_attribute(call.db, user, call.path["key"])

@@ -1,0 +1,241 @@
+"""How users are found and listed."""
+
+from collections import defaultdict
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import and_, bindparam, exists, func, or_, select
+
+from ingot.access.actor import Actor
+from ingot.api.params import number_or_none
+from ingot.db.connection import Connection
+from ingot.db.expressions import any_of, contains, like_pattern
+from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.db.times import Date
+from ingot.errors import NotFound
+from ingot.users.accounts.params import ListUsers
+from ingot.users.accounts.tables import (
+    CustomAttribute,
+    Identity,
+    Status,
+    User,
+    custom_attributes,
+    emails,
+    followings,
+    identities,
+    statuses,
+    users,
+)
+
+_BY_ID = select(users).where(users.c.id == bindparam("user"))
+_BY_USERNAME = select(users).where(users.c.username_key == bindparam("username"))
+_BY_EMAIL = select(users).where(
+    or_(
+        users.c.email == bindparam("email"),
+        users.c.id == select(emails.c.user_id).where(emails.c.email == bindparam("email")).scalar_subquery(),
+    )
+)
+_PLACEHOLDER = select(users).where(users.c.placeholder)
+_IDENTITIES = select(identities).where(any_of(identities.c.user_id, "users")).order_by(identities.c.id)
+_ADMINISTRATORS = select(func.count()).where(users.c.admin, users.c.state == "active")
+_STATUS = select(statuses).where(statuses.c.user_id == bindparam("user"))
+_CUSTOM_ATTRIBUTES = (
+    select(custom_attributes).where(custom_attributes.c.user_id == bindparam("user")).order_by(custom_attributes.c.key)
+)
+_CUSTOM_ATTRIBUTE = _CUSTOM_ATTRIBUTES.where(custom_attributes.c.key == bindparam("key"))
+_FOLLOWING = select(followings.c.id).where(
+    followings.c.follower_id == bindparam("follower"), followings.c.followed_id == bindparam("followed")
+)
+
+
+def find_user(db: Connection, user_id: str | int) -> User:
+    """The user with this number."""
+    user = user_or_none(db, user_id)
+    if user is None:
+        raise NotFound("User")
+    return user
+
+
+def user_or_none(db: Connection, user_id: str | int) -> User | None:
+    """The user with this number, if there is one; what is not a number names nobody."""
+    number = number_or_none(str(user_id))
+    return None if number is None else db.first(User, _BY_ID, user=number)
+
+
+def user_by_login(db: Connection, login: str) -> User | None:
+    """The user with this username or e-mail address."""
+    folded = login.strip().lower()
+    return db.first(User, _BY_EMAIL, email=folded) if "@" in folded else user_by_username(db, folded)
+
+
+def user_by_username(db: Connection, username: str) -> User | None:
+    """The user with this username, whatever its case."""
+    return db.first(User, _BY_USERNAME, username=username.lower())
+
+
+def user_by_email(db: Connection, email: str) -> User | None:
+    """The user to whom this address belongs, as their first or a further one."""
+    return db.first(User, _BY_EMAIL, email=email.strip().lower())
+
+
+def placeholder_user(db: Connection) -> User:
+    """The user that inherits deleted users' contributions."""
+    user = db.first(User, _PLACEHOLDER)
+    if user is None:
+        raise NotFound("User")
+    return user
+
+
+def count_administrators(db: Connection) -> int:
+    """How many administrators can still act."""
+    count: int = db.value(_ADMINISTRATORS)
+    return count
+
+
+def identities_of(db: Connection, user_ids: list[int]) -> dict[int, list[Identity]]:
+    """The identities of these users, by user."""
+    found: defaultdict[int, list[Identity]] = defaultdict(list)
+    if user_ids:
+        for identity in db.all(Identity, _IDENTITIES, users=user_ids):
+            found[identity.user_id].append(identity)
+    return found
+
+
+_NOT_EXTERNAL = users.c.external.is_(False)
+_FILTERS = {
+    "active": and_(users.c.state == "active", users.c.placeholder.is_(False)),
+    "humans": users.c.placeholder.is_(False),
+    "exclude_internal": users.c.placeholder.is_(False),
+    "blocked": users.c.state.in_(["blocked", "banned"]),
+    "external": users.c.external.is_(True),
+    "exclude_external": _NOT_EXTERNAL,
+    "admins": users.c.admin.is_(True),
+    "username": users.c.username_key == bindparam("username"),
+    "public_email": users.c.public_email == bindparam("public_email"),
+    "created_before": users.c.created_at <= bindparam("created_before"),
+    "created_after": users.c.created_at >= bindparam("created_after"),
+    "extern_uid": exists().where(
+        identities.c.user_id == users.c.id,
+        identities.c.provider == bindparam("provider"),
+        identities.c.extern_uid == bindparam("extern_uid"),
+    ),
+    # Administrators find people by any part of an address; others only by the whole, so that none can be guessed.
+    "search_everything": or_(
+        contains(users.c.username_key, "pattern"),
+        contains(users.c.name_key, "pattern"),
+        contains(users.c.email, "pattern"),
+    ),
+    "search_names": or_(
+        contains(users.c.username_key, "pattern"),
+        contains(users.c.name_key, "pattern"),
+        users.c.email == bindparam("term"),
+    ),
+}
+
+
+@lru_cache(maxsize=512)
+def _list_query(filters: frozenset[str], order_by: str, sort: str) -> ListQuery:
+    matching = select(users).where(*(_FILTERS[name] for name in sorted(filters)))
+    column = users.c["name_key" if order_by == "name" else "username_key" if order_by == "username" else order_by]
+    order = [column.asc() if sort == "asc" else column.desc()]
+    if order_by != "id":
+        order.append(users.c.id.asc() if sort == "asc" else users.c.id.desc())
+    return list_query(matching, users.c.id, *order)
+
+
+def list_users(db: Connection, actor: Actor, wanted: ListUsers, page: Page) -> Listing[User]:
+    """A page of the users that match; only administrators find external ones or filter by date."""
+    filters = {
+        name for name in ("active", "humans", "exclude_internal", "blocked", "external") if getattr(wanted, name)
+    }
+    values: dict[str, Any] = {}
+    if wanted.username:
+        filters.add("username")
+        values["username"] = wanted.username.lower()
+    if wanted.public_email:
+        filters.add("public_email")
+        values["public_email"] = wanted.public_email.lower()
+    if wanted.search:
+        filters.add("search_everything" if actor.admin else "search_names")
+        values["pattern"] = like_pattern(wanted.search)
+        if not actor.admin:
+            values["term"] = wanted.search.strip().lower()
+    if not actor.admin or wanted.exclude_external:
+        filters.add("exclude_external")
+    if actor.admin:
+        for name in ("created_before", "created_after", "extern_uid"):
+            if getattr(wanted, name) is not None:
+                filters.add(name)
+                values[name] = getattr(wanted, name)
+        if wanted.extern_uid is not None:
+            values["provider"] = wanted.provider
+        if wanted.admins:
+            filters.add("admins")
+    return fetch_page(db, User, _list_query(frozenset(filters), wanted.order_by, wanted.sort), page, **values)
+
+
+_ACTIVITIES = list_query(
+    select(users).where(users.c.last_activity_on >= bindparam("since")),
+    users.c.id,
+    users.c.last_activity_on.asc(),
+    users.c.id.asc(),
+)
+_FOLLOWERS = list_query(
+    select(users)
+    .join(followings, followings.c.follower_id == users.c.id)
+    .where(followings.c.followed_id == bindparam("user")),
+    users.c.id,
+    users.c.id.desc(),
+)
+_FOLLOWED = list_query(
+    select(users)
+    .join(followings, followings.c.followed_id == users.c.id)
+    .where(followings.c.follower_id == bindparam("user")),
+    users.c.id,
+    users.c.id.desc(),
+)
+
+
+def list_activities(db: Connection, since: Date, page: Page) -> Listing[User]:
+    """Who was active since then, the oldest activity first."""
+    return fetch_page(db, User, _ACTIVITIES, page, since=since)
+
+
+def list_followers(db: Connection, user: User, page: Page) -> Listing[User]:
+    """Who follows the user."""
+    return fetch_page(db, User, _FOLLOWERS, page, user=user.id)
+
+
+def list_followed(db: Connection, user: User, page: Page) -> Listing[User]:
+    """Whom the user follows."""
+    return fetch_page(db, User, _FOLLOWED, page, user=user.id)
+
+
+def following_or_none(db: Connection, follower_id: int, followed_id: int) -> int | None:
+    """The row that says that one follows the other."""
+    row_id: int | None = db.value(_FOLLOWING, follower=follower_id, followed=followed_id)
+    return row_id
+
+
+def status_of(db: Connection, user: User) -> Status | None:
+    """What the user is doing, unless that has run out."""
+    status = db.first(Status, _STATUS, user=user.id)
+    return None if status is None or (status.clear_at is not None and status.clear_at <= db.now) else status
+
+
+def list_custom_attributes(db: Connection, user: User) -> list[CustomAttribute]:
+    """What administrators keep on the user."""
+    return db.all(CustomAttribute, _CUSTOM_ATTRIBUTES, user=user.id)
+
+
+def custom_attribute_or_none(db: Connection, user: User, key: str) -> CustomAttribute | None:
+    """One of them."""
+    return db.first(CustomAttribute, _CUSTOM_ATTRIBUTE, user=user.id, key=key)
+
+
+def find_custom_attribute(db: Connection, user: User, key: str) -> CustomAttribute:
+    """One of them, which must be there."""
+    attribute = custom_attribute_or_none(db, user, key)
+    if attribute is None:
+        raise NotFound("Custom Attribute")
+    return attribute

@@ -1,0 +1,351 @@
+"""What changes users."""
+
+import re
+from typing import Any
+
+from msgspec import UNSET
+from sqlalchemy import bindparam, delete
+
+from ingot.access.actor import Actor
+from ingot.access.passwords import password_trouble
+from ingot.api.params import Upload, given
+from ingot.avatars.queries import avatar_or_none
+from ingot.avatars.service import add_avatar, drop_avatar
+from ingot.db.connection import Connection
+from ingot.db.times import Date, day_of, later
+from ingot.errors import Conflict, Denied, Invalid, NotFound
+from ingot.events.bus import emit
+from ingot.instance.settings import current_settings
+from ingot.names import path_trouble
+from ingot.users.accounts.events import PasswordChanged, UserBlocked, UserCreated, UserDeleting, UserRenamed
+from ingot.users.accounts.params import CreateUser, ModifyUser, SetStatus
+from ingot.users.accounts.queries import (
+    count_administrators,
+    custom_attribute_or_none,
+    find_user,
+    following_or_none,
+    identities_of,
+    placeholder_user,
+    status_of,
+    user_by_email,
+    user_by_username,
+)
+from ingot.users.accounts.tables import (
+    CustomAttribute,
+    Status,
+    User,
+    custom_attributes,
+    followings,
+    identities,
+    statuses,
+    users,
+)
+
+_ADDRESS = re.compile(r"[^@\s,;<>\"']+@[^@\s,;<>\"']+")
+_TEXTS = ("skype", "linkedin", "twitter", "website_url", "organization", "bio", "location", "public_email")
+MOST_CHARACTERS = 255
+_CLEAR_AFTER = {
+    "30_minutes": {"minutes": 30},
+    "3_hours": {"hours": 3},
+    "8_hours": {"hours": 8},
+    "1_day": {"days": 1},
+    "3_days": {"days": 3},
+    "7_days": {"days": 7},
+    "30_days": {"days": 30},
+}
+_DROP_STATUS = delete(statuses).where(statuses.c.user_id == bindparam("user"))
+
+
+def create_user(db: Connection, wanted: CreateUser, password_hash: str | None, base_url: str = "") -> User:
+    """Add a user; who reset or did not give a password chooses one by mail."""
+    chooses = wanted.reset_password or wanted.force_random_password
+    columns = _columns(given(wanted))
+    _refuse_taken(db, columns)
+    _validate(columns, "" if chooses or wanted.password is UNSET else wanted.password)
+    settings = current_settings(db)
+    confirmed = _is_confirmed(wanted) or not settings.send_user_confirmation_email
+    defaults = {
+        "state": "active",
+        "admin": False,
+        "external": settings.user_default_external,
+        "placeholder": False,
+        "blocked_by_directory": False,
+        **dict.fromkeys(_TEXTS, ""),
+        "projects_limit": settings.default_projects_limit,
+        "can_create_group": True,
+        "color_scheme_id": 1,
+        "two_factor_enabled": False,
+        "password_hash": None if chooses else password_hash,
+        "password_expired": False,
+        "confirmed_at": db.now if confirmed else None,
+        "created_at": db.now,
+        "updated_at": db.now,
+    }
+    if columns.get("external", defaults["external"]):
+        # External users create neither projects nor groups, whatever else is asked for.
+        columns |= {"external": True, "projects_limit": 0, "can_create_group": False}
+    user_id = db.insert(users, **{**defaults, **columns})
+    _set_identity(db, user_id, wanted.provider, wanted.extern_uid)
+    if isinstance(wanted.avatar, Upload):
+        _set_avatar(db, find_user(db, user_id), wanted.avatar)
+    emit(
+        db,
+        UserCreated(
+            user_id=user_id,
+            username=columns["username"],
+            name=columns["name"],
+            chooses_password=wanted.reset_password,
+            confirms_address=not confirmed,
+            base_url=base_url,
+        ),
+    )
+    return find_user(db, user_id)
+
+
+def modify_user(db: Connection, actor: Actor, user: User, wanted: ModifyUser, password_hash: str | None) -> User:
+    """Change what was sent; a password set by somebody else must be changed at the next sign-in."""
+    columns = _columns(given(wanted))
+    _refuse_taken(db, columns, but=user.id)
+    _validate(columns, wanted.password if wanted.password is not UNSET else None)
+    if columns.get("admin") is False:
+        _keep_an_administrator(db, user)
+    if columns.get("external"):
+        columns |= {"projects_limit": 0, "can_create_group": False}
+    if wanted.password is not UNSET:
+        columns |= {"password_hash": password_hash, "password_expired": actor.user_id != user.id}
+    db.update(users, user.id, **columns, updated_at=db.now)
+    _set_identity(db, user.id, wanted.provider, wanted.extern_uid)
+    if wanted.avatar is not UNSET:
+        _set_avatar(db, user, wanted.avatar)
+    changed = find_user(db, user.id)
+    if (changed.username, changed.name) != (user.username, user.name):
+        emit(db, UserRenamed(user_id=user.id, username=changed.username, name=changed.name))
+    if wanted.password is not UNSET:
+        emit(db, PasswordChanged(user_id=user.id))
+    return changed
+
+
+def delete_user(db: Connection, user: User, *, hard: bool) -> None:
+    """Remove a user; what they contributed goes to the placeholder, or away when ``hard``."""
+    if user.placeholder:
+        raise Denied("The placeholder user cannot be deleted")
+    if user.admin:
+        _keep_an_administrator(db, user)
+    emit(db, UserDeleting(user_id=user.id, placeholder_id=placeholder_user(db).id, hard=hard))
+    db.delete(users, user.id)
+    drop_avatar(db, user.avatar_id)
+
+
+def block_user(db: Connection, actor: Actor, user: User, state: str = "blocked") -> bool:
+    """Stop a user at once, everywhere; says whether that changed anything."""
+    if user.blocked_by_directory:
+        raise Denied("LDAP blocked users cannot be modified by the API")
+    if user.id == actor.user_id:
+        raise Denied("The API initiating user cannot be blocked by the API")
+    if user.placeholder:
+        raise Denied("The placeholder user cannot be blocked")
+    if user.state == state:
+        return False
+    db.update(users, user.id, state=state, updated_at=db.now)
+    emit(db, UserBlocked(user_id=user.id))
+    return True
+
+
+def unblock_user(db: Connection, user: User) -> bool:
+    """Let a user act again; says whether that changed anything."""
+    if user.blocked_by_directory:
+        raise Denied("LDAP blocked users cannot be unblocked by the API")
+    if user.state == "active":
+        return False
+    db.update(users, user.id, state="active", updated_at=db.now)
+    return True
+
+
+def block_by_directory(db: Connection, user: User) -> None:
+    """The block that a directory makes; the API cannot lift it."""
+    db.update(users, user.id, state="blocked", blocked_by_directory=True, updated_at=db.now)
+    emit(db, UserBlocked(user_id=user.id))
+
+
+def lift_block(db: Connection, user: User) -> None:
+    """End any block, a directory's too."""
+    db.update(users, user.id, state="active", blocked_by_directory=False, updated_at=db.now)
+
+
+def set_admin(db: Connection, user: User, admin: bool) -> None:
+    """Make a user an administrator, or an ordinary one again."""
+    if not admin:
+        _keep_an_administrator(db, user)
+    db.update(users, user.id, admin=admin, updated_at=db.now)
+
+
+def set_password(db: Connection, user: User, password_hash: str, kept_session_id: int = 0) -> None:
+    """Give a user the password that they chose themselves; all other sessions end."""
+    db.update(users, user.id, password_hash=password_hash, password_expired=False, updated_at=db.now)
+    emit(db, PasswordChanged(user_id=user.id, kept_session_id=kept_session_id))
+
+
+def touch_activity(db: Connection, user: User) -> None:
+    """Note that a user was active today; at most one write a day."""
+    today: Date = day_of(db.now)
+    if user.last_activity_on != today:
+        db.update(users, user.id, last_activity_on=today)
+
+
+def delete_identity(db: Connection, user: User, provider: str) -> None:
+    """Forget who a user is at a provider."""
+    for identity in identities_of(db, [user.id]).get(user.id, ()):
+        if identity.provider == provider:
+            db.delete(identities, identity.id)
+            return
+    raise NotFound("Identity")
+
+
+def set_status(db: Connection, user: User, wanted: SetStatus) -> Status | None:
+    """Say what a user is doing; an empty status takes it back."""
+    db.run(_DROP_STATUS, user=user.id)
+    if not wanted.message and wanted.emoji == "speech_balloon" and wanted.availability == "not_set":
+        return None
+    if len(wanted.message) > 100:
+        raise Invalid(message=["is too long (maximum is 100 characters)"])
+    clear_at = later(db.now, **_CLEAR_AFTER[wanted.clear_status_after]) if wanted.clear_status_after else None
+    db.insert(
+        statuses,
+        user_id=user.id,
+        emoji=wanted.emoji[:64],
+        message=wanted.message,
+        availability=wanted.availability,
+        clear_at=clear_at,
+    )
+    return status_of(db, user)
+
+
+def follow_user(db: Connection, actor: Actor, user: User) -> bool:
+    """Follow somebody; says whether that is new."""
+    if following_or_none(db, actor.user_id, user.id) is not None:
+        return False
+    db.insert(followings, follower_id=actor.user_id, followed_id=user.id)
+    return True
+
+
+def unfollow_user(db: Connection, actor: Actor, user: User) -> bool:
+    """Stop following; says whether the caller did."""
+    row_id = following_or_none(db, actor.user_id, user.id)
+    return row_id is not None and db.delete(followings, row_id) > 0
+
+
+def set_custom_attribute(db: Connection, user: User, key: str, value: str) -> CustomAttribute:
+    """Keep a value under a key."""
+    held = custom_attribute_or_none(db, user, key)
+    if held is None:
+        row_id = db.insert(custom_attributes, user_id=user.id, key=key, value=value)
+        return CustomAttribute(row_id, user.id, key, value)
+    db.update(custom_attributes, held.id, value=value)
+    return CustomAttribute(held.id, user.id, key, value)
+
+
+def delete_custom_attribute(db: Connection, user: User, key: str) -> None:
+    """Forget the value under a key, if there is one."""
+    held = custom_attribute_or_none(db, user, key)
+    if held is not None:
+        db.delete(custom_attributes, held.id)
+
+
+def valid_address(address: str) -> bool:
+    """Whether a text can be an e-mail address."""
+    return len(address) <= MOST_CHARACTERS and _ADDRESS.fullmatch(address) is not None
+
+
+def _is_confirmed(wanted: CreateUser) -> bool:
+    return wanted.confirm if wanted.skip_confirmation is UNSET else wanted.skip_confirmation
+
+
+def _columns(sent: dict[str, Any]) -> dict[str, Any]:
+    """The columns that the parameters set; texts that were emptied become empty ones."""
+    names = (
+        *_TEXTS,
+        "name",
+        "username",
+        "email",
+        "projects_limit",
+        "color_scheme_id",
+        "admin",
+        "can_create_group",
+        "external",
+    )
+    columns = {name: sent[name] for name in names if name in sent}
+    columns |= {name: columns[name] or "" for name in _TEXTS if name in columns}
+    if "email" in columns:
+        columns["email"] = columns["email"].strip().lower()
+    if "public_email" in columns:
+        columns["public_email"] = columns["public_email"].strip().lower()
+    if "username" in columns:
+        columns["username_key"] = columns["username"].lower()
+    if "name" in columns:
+        columns["name"] = columns["name"].strip()
+        columns["name_key"] = columns["name"].casefold()
+    return columns
+
+
+def _refuse_taken(db: Connection, columns: dict[str, Any], but: int = 0) -> None:
+    owner = user_by_email(db, columns["email"]) if "email" in columns else None
+    if owner is not None and owner.id != but:
+        raise Conflict("Email has already been taken")
+    owner = user_by_username(db, columns["username"]) if "username" in columns else None
+    if owner is not None and owner.id != but:
+        raise Conflict("Username has already been taken")
+
+
+def _validate(columns: dict[str, Any], password: str | None) -> None:
+    """Refuse with every reason at once."""
+    errors: dict[str, list[str]] = {}
+    if password:
+        trouble = password_trouble(password)
+        if trouble:
+            errors["password"] = [trouble]
+    elif password == "" and "username" not in columns:
+        errors["password"] = ["can't be blank"]
+    if "username" in columns:
+        trouble = path_trouble(columns["username"])
+        if trouble:
+            errors["username"] = [trouble]
+    if "name" in columns and not columns["name"]:
+        errors["name"] = ["can't be blank"]
+    for name in ("email", "public_email"):
+        if (columns.get(name) or name == "email") and name in columns and not valid_address(columns[name]):
+            errors[name] = ["is invalid"]
+    for name in (*_TEXTS, "name"):
+        if len(columns.get(name, "")) > MOST_CHARACTERS:
+            errors.setdefault(name, [f"is too long (maximum is {MOST_CHARACTERS} characters)"])
+    if columns.get("projects_limit", 0) < 0:
+        errors["projects_limit"] = ["must be greater than or equal to 0"]
+    if errors:
+        raise Invalid(**errors)
+
+
+def _keep_an_administrator(db: Connection, user: User) -> None:
+    if user.admin and user.state == "active" and count_administrators(db) == 1:
+        raise Denied("The last administrator must stay one")
+
+
+def _set_identity(db: Connection, user_id: int, provider: Any, extern_uid: Any) -> None:
+    if provider is UNSET and extern_uid is UNSET:
+        return
+    if not provider or not extern_uid:
+        raise Invalid("400 (Bad request) provider and extern_uid must be given together")
+    for identity in identities_of(db, [user_id]).get(user_id, ()):
+        if identity.provider == provider:
+            db.update(identities, identity.id, extern_uid=extern_uid)
+            return
+    db.insert(identities, user_id=user_id, provider=provider, extern_uid=extern_uid)
+
+
+def _set_avatar(db: Connection, user: User, upload: Any) -> None:
+    """Replace the picture, or remove it where an empty value was sent."""
+    avatar_id, file_name = None, None
+    if isinstance(upload, Upload):
+        avatar_id = add_avatar(db, upload.filename, upload.read())
+        stored = avatar_or_none(db, avatar_id)
+        file_name = stored.file_name if stored else None
+    db.update(users, user.id, avatar_id=avatar_id, avatar_file=file_name)
+    drop_avatar(db, user.avatar_id)

@@ -1,0 +1,194 @@
+"""What callers see of users, by who they are."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from ingot.access.actor import Actor
+from ingot.api.views import View
+from ingot.db.connection import Connection
+from ingot.db.times import Date, Timestamp
+from ingot.users.accounts.queries import identities_of
+from ingot.users.accounts.tables import CustomAttribute, Identity, Status, User
+
+
+class UserBrief(View):
+    """A user wherever one is named."""
+
+    id: int
+    username: str
+    name: str
+    state: str
+    avatar_url: str | None
+    web_url: str
+
+
+class UserView(UserBrief):
+    """One user, for any caller."""
+
+    created_at: Timestamp
+    bio: str
+    location: str
+    skype: str
+    linkedin: str
+    twitter: str
+    website_url: str
+    organization: str
+    public_email: str
+
+
+class IdentityView(View):
+    """Who a user is elsewhere."""
+
+    provider: str
+    extern_uid: str
+
+
+class OwnUserView(UserView):
+    """What users see of themselves."""
+
+    email: str
+    commit_email: str
+    last_sign_in_at: Timestamp | None
+    current_sign_in_at: Timestamp | None
+    confirmed_at: Timestamp | None
+    last_activity_on: Date | None
+    color_scheme_id: int
+    projects_limit: int
+    identities: list[IdentityView]
+    can_create_group: bool
+    can_create_project: bool
+    two_factor_enabled: bool
+    external: bool
+
+
+class UserForAdministrators(OwnUserView):
+    """What administrators see of everybody."""
+
+    is_admin: bool
+    private_token: str | UnsetType = UNSET
+
+
+class ActivityView(View):
+    """When a user was last active."""
+
+    username: str
+    last_activity_on: Date
+    last_activity_at: Date
+
+
+class StatusView(View):
+    """What a user is doing."""
+
+    emoji: str
+    message: str
+    availability: str
+    message_html: str
+    clear_status_at: Timestamp | None
+
+
+class CustomAttributeView(View):
+    """A key and value that administrators keep."""
+
+    key: str
+    value: str
+
+
+def web_url(user: User, base: str) -> str:
+    """The user's page."""
+    return f"{base}/{user.username}"
+
+
+def avatar_url(user: User, base: str) -> str | None:
+    """The user's picture."""
+    if user.avatar_id is None:
+        return None
+    return f"{base}/uploads/-/system/user/avatar/{user.id}/{user.avatar_file}"
+
+
+def user_brief(user: User, base: str) -> UserBrief:
+    """The user as others' resources name them."""
+    return UserBrief(user.id, user.username, user.name, user.state, avatar_url(user, base), web_url(user, base))
+
+
+def user_view(user: User, base: str) -> UserView:
+    """The user for any caller."""
+    return UserView(*_public(user, base))
+
+
+def own_user_view(db: Connection, user: User, base: str) -> OwnUserView:
+    """The user for themselves."""
+    return OwnUserView(*_public(user, base), *_private(user, identities_of(db, [user.id])))
+
+
+def admin_views(db: Connection, users: Sequence[User], base: str) -> list[UserForAdministrators]:
+    """A page of users for administrators; identities take one statement whatever its size."""
+    identities = identities_of(db, [user.id for user in users])
+    return [UserForAdministrators(*(*_public(user, base), *_private(user, identities), user.admin)) for user in users]
+
+
+def admin_view(db: Connection, user: User, base: str) -> UserForAdministrators:
+    """One user for administrators."""
+    return admin_views(db, [user], base)[0]
+
+
+def listed_views(db: Connection, actor: Actor, users: list[User], base: str) -> Sequence[UserBrief]:
+    """A page of users, as much of them as the caller may see."""
+    return admin_views(db, users, base) if actor.admin else [user_brief(user, base) for user in users]
+
+
+def single_view(db: Connection, actor: Actor, user: User, base: str) -> UserView:
+    """One user, as much of them as the caller may see."""
+    return admin_view(db, user, base) if actor.admin else user_view(user, base)
+
+
+def _public(user: User, base: str) -> tuple[Any, ...]:
+    return (
+        user.id,
+        user.username,
+        user.name,
+        user.state,
+        avatar_url(user, base),
+        web_url(user, base),
+        user.created_at,
+        user.bio,
+        user.location,
+        user.skype,
+        user.linkedin,
+        user.twitter,
+        user.website_url,
+        user.organization,
+        user.public_email,
+    )
+
+
+def _private(user: User, identities: dict[int, list[Identity]]) -> tuple[Any, ...]:
+    return (
+        user.email,
+        user.email,
+        user.last_sign_in_at,
+        user.current_sign_in_at,
+        user.confirmed_at,
+        user.last_activity_on,
+        user.color_scheme_id,
+        user.projects_limit,
+        [IdentityView(each.provider, each.extern_uid) for each in identities.get(user.id, ())],
+        user.can_create_group,
+        user.projects_limit > 0 and not user.external,
+        user.two_factor_enabled,
+        user.external,
+    )
+
+
+def status_view(status: Status | None) -> StatusView:
+    """The status, empty where there is none."""
+    if status is None:
+        return StatusView("speech_balloon", "", "not_set", "", None)
+    escaped = status.message.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return StatusView(status.emoji, status.message, status.availability, escaped, status.clear_at)
+
+
+def custom_attribute_view(attribute: CustomAttribute) -> CustomAttributeView:
+    """The key and value alone."""
+    return CustomAttributeView(attribute.key, attribute.value)

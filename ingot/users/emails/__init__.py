@@ -1,0 +1,1 @@
+"""Further e-mail addresses of users."""

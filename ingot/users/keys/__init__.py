@@ -1,0 +1,1 @@
+"""SSH and GPG keys of users."""

@@ -1,0 +1,72 @@
+"""Adding and removing keys."""
+
+from ingot.db.connection import Connection
+from ingot.errors import Invalid
+from ingot.users.keys.gpg import parse_gpg_key
+from ingot.users.keys.params import CreateKey
+from ingot.users.keys.parsing import PublicKey, parse_public_key
+from ingot.users.keys.queries import (
+    find_gpg_key_of_user,
+    find_key_of_user,
+    gpg_key_by_fingerprint,
+    key_by_fingerprint,
+)
+from ingot.users.keys.tables import GpgKey, SshKey, gpg_keys, ssh_keys
+
+MOST_CHARACTERS = 255
+
+
+def create_key(db: Connection, user_id: int, wanted: CreateKey) -> SshKey:
+    """Let a user come in with an SSH key, which must stand for nobody yet; one that has run out opens nothing."""
+    title = wanted.title.strip()
+    key = _read_key(title, wanted.key)
+    if key_by_fingerprint(db, key.fingerprint_sha256) is not None:
+        raise Invalid(fingerprint=["has already been taken"])
+    key_id = db.insert(
+        ssh_keys,
+        user_id=user_id,
+        title=title,
+        key=key.line,
+        kind=key.kind,
+        bits=key.bits,
+        fingerprint_sha256=key.fingerprint_sha256,
+        fingerprint_md5=key.fingerprint_md5,
+        created_at=db.now,
+        expires_at=wanted.expires_at,
+    )
+    return find_key_of_user(db, user_id, key_id)
+
+
+def delete_key(db: Connection, key: SshKey) -> None:
+    """Let an SSH key open nothing from now on."""
+    db.delete(ssh_keys, key.id)
+
+
+def create_gpg_key(db: Connection, user_id: int, text: str) -> GpgKey:
+    """Add a GPG key to a user, unless somebody has it already."""
+    key = parse_gpg_key(text)
+    if gpg_key_by_fingerprint(db, key.fingerprint) is not None:
+        raise Invalid(fingerprint=["has already been taken"])
+    key_id = db.insert(gpg_keys, user_id=user_id, key=key.text, fingerprint=key.fingerprint, created_at=db.now)
+    return find_gpg_key_of_user(db, user_id, key_id)
+
+
+def delete_gpg_key(db: Connection, key: GpgKey) -> None:
+    """Take a GPG key from its user."""
+    db.delete(gpg_keys, key.id)
+
+
+def _read_key(title: str, text: str) -> PublicKey:
+    """Refuse with every reason at once."""
+    errors: dict[str, list[str]] = {}
+    if not title:
+        errors["title"] = ["can't be blank"]
+    elif len(title) > MOST_CHARACTERS:
+        errors["title"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+    try:
+        key = parse_public_key(text)
+    except Invalid as error:
+        raise Invalid(**errors, **error.errors) from error
+    if errors:
+        raise Invalid(**errors)
+    return key

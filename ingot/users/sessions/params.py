@@ -1,0 +1,11 @@
+"""What callers may send to sign in over the API."""
+
+from ingot.api.params import Params
+
+
+class SignIn(Params):
+    """A name or address, and the password."""
+
+    password: str
+    login: str | None = None
+    email: str | None = None

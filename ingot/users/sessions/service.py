@@ -1,0 +1,141 @@
+"""Signing in and out, and the links that mails hold."""
+
+import secrets
+
+from sqlalchemy import bindparam, delete
+
+from ingot.access.passwords import password_matches
+from ingot.db.connection import Connection
+from ingot.db.database import Database
+from ingot.db.times import later
+from ingot.errors import Unauthenticated
+from ingot.instance.settings import current_settings
+from ingot.instance.throttles import count_try, refuse_beyond
+from ingot.mail.post import send_mail
+from ingot.users.accounts.queries import find_user, user_by_login
+from ingot.users.accounts.service import set_password, touch_activity
+from ingot.users.accounts.tables import User, users
+from ingot.users.sessions.tables import OneTimeLink, Purpose, Session, one_time_links, sessions
+
+MOST_FAILURES_OF_ACCOUNT = 10
+MOST_FAILURES_OF_ADDRESS = 100
+FAILURE_WINDOW_SECONDS = 600
+LINK_HOURS = {"password": 6, "confirmation": 72}
+
+_DROP_BY_DIGEST = delete(sessions).where(sessions.c.digest == bindparam("digest"))
+_DROP_OF_USER = delete(sessions).where(sessions.c.user_id == bindparam("user"))
+_DROP_OTHERS = _DROP_OF_USER.where(sessions.c.id != bindparam("kept"))
+_DROP_ENDED = delete(sessions).where(sessions.c.expires_at <= bindparam("now"))
+_DROP_LINKS = delete(one_time_links).where(
+    one_time_links.c.user_id == bindparam("user"), one_time_links.c.purpose == bindparam("purpose")
+)
+_DROP_ENDED_LINKS = delete(one_time_links).where(one_time_links.c.expires_at <= bindparam("now"))
+
+
+def check_password(database: Database, login: str, password: str, ip: str) -> User:
+    """Who this is, by name or address and password; doors call it outside of any unit of work.
+
+    Only failures count against the limits, and they are kept even though the caller is then refused.
+    """
+    keys = (f"sign-in of {login.strip().lower()[:255]}", f"sign-in from {ip}")
+
+    def look(db: Connection) -> User | None:
+        refuse_beyond(db, keys[0], MOST_FAILURES_OF_ACCOUNT)
+        refuse_beyond(db, keys[1], MOST_FAILURES_OF_ADDRESS)
+        return user_by_login(db, login)
+
+    user = database.read(look)
+    matched = password_matches(user.password_hash if user else None, password)
+    if user is None or not matched or user.state != "active" or user.confirmed_at is None or user.placeholder:
+
+        def count(db: Connection) -> None:
+            for key in keys:
+                count_try(db, key, FAILURE_WINDOW_SECONDS)
+
+        database.write(count)
+        raise Unauthenticated
+    return user
+
+
+def begin_session(db: Connection, user: User, ip: str, user_agent: str) -> str:
+    """Sign a user in; gives the value of the cookie."""
+    cookie = secrets.token_urlsafe(32)
+    db.insert(
+        sessions,
+        user_id=user.id,
+        digest=db.vault.digest(cookie),
+        ip=ip,
+        user_agent=user_agent[:255],
+        created_at=db.now,
+        expires_at=later(db.now, minutes=current_settings(db).session_expire_delay),
+    )
+    db.update(users, user.id, last_sign_in_at=user.current_sign_in_at or db.now, current_sign_in_at=db.now)
+    touch_activity(db, user)
+    return cookie
+
+
+def end_session(db: Connection, session: Session) -> None:
+    """Sign a browser out."""
+    db.delete(sessions, session.id)
+
+
+def end_sessions(db: Connection, user_id: int, but: int = 0) -> None:
+    """Sign a user out everywhere, or everywhere else."""
+    db.run(_DROP_OTHERS, user=user_id, kept=but)
+
+
+def drop_ended(db: Connection) -> None:
+    """Forget sessions and links that are over."""
+    db.run(_DROP_ENDED, now=db.now)
+    db.run(_DROP_ENDED_LINKS, now=db.now)
+
+
+def make_link(db: Connection, user: User, purpose: Purpose) -> str:
+    """A new link for this purpose; the ones before stop working."""
+    db.run(_DROP_LINKS, user=user.id, purpose=purpose)
+    token = secrets.token_urlsafe(24)
+    expires_at = later(db.now, hours=LINK_HOURS[purpose])
+    db.insert(one_time_links, user_id=user.id, purpose=purpose, digest=db.vault.digest(token), expires_at=expires_at)
+    return token
+
+
+def mail_password_link(db: Connection, user: User, base: str) -> None:
+    """Let a user choose a password."""
+    token = make_link(db, user, "password")
+    send_mail(
+        db,
+        user.email,
+        "Choose your password",
+        f"Hello {user.name},\n\nchoose a password for {user.username} here, within {LINK_HOURS['password']} hours:\n"
+        f"{base}/users/password/edit?reset_password_token={token}\n\n"
+        "If you did not ask for this, there is nothing to do.\n",
+    )
+
+
+def mail_confirmation_link(db: Connection, user: User, base: str) -> None:
+    """Let a user prove that the address is theirs."""
+    token = make_link(db, user, "confirmation")
+    send_mail(
+        db,
+        user.email,
+        "Confirm your address",
+        f"Hello {user.name},\n\nconfirm that this address is yours:\n"
+        f"{base}/users/confirmation?confirmation_token={token}\n",
+    )
+
+
+def use_password_link(db: Connection, link: OneTimeLink, password_hash: str) -> User:
+    """Set the password that the reader of the mail chose; reading it also proves the address."""
+    user = find_user(db, link.user_id)
+    set_password(db, user, password_hash)
+    if user.confirmed_at is None:
+        db.update(users, user.id, confirmed_at=db.now)
+    db.delete(one_time_links, link.id)
+    return user
+
+
+def use_confirmation_link(db: Connection, link: OneTimeLink) -> User:
+    """Take the address as proven."""
+    db.update(users, link.user_id, confirmed_at=db.now)
+    db.delete(one_time_links, link.id)
+    return find_user(db, link.user_id)

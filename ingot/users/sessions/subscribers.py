@@ -1,0 +1,30 @@
+"""What sessions do when users change."""
+
+from ingot.db.connection import Connection
+from ingot.events.bus import Subscriptions
+from ingot.users.accounts.events import PasswordChanged, UserBlocked, UserCreated
+from ingot.users.accounts.queries import find_user
+from ingot.users.sessions.service import end_sessions, mail_confirmation_link, mail_password_link
+
+subscriptions = Subscriptions()
+
+
+@subscriptions.on(UserCreated)
+def write_to_user(db: Connection, event: UserCreated) -> None:
+    """Send the mail by which a new user chooses a password or confirms the address."""
+    if event.chooses_password:
+        mail_password_link(db, find_user(db, event.user_id), event.base_url)
+    elif event.confirms_address:
+        mail_confirmation_link(db, find_user(db, event.user_id), event.base_url)
+
+
+@subscriptions.on(UserBlocked)
+def sign_out_blocked(db: Connection, event: UserBlocked) -> None:
+    """Whoever is blocked is signed out everywhere."""
+    end_sessions(db, event.user_id)
+
+
+@subscriptions.on(PasswordChanged)
+def sign_out_elsewhere(db: Connection, event: PasswordChanged) -> None:
+    """Sessions that knew the old password end."""
+    end_sessions(db, event.user_id, but=event.kept_session_id)

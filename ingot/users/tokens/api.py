@@ -1,0 +1,159 @@
+"""Tokens over the API, and the user whom the caller's own credential names."""
+
+from ingot.access.levels import NO_ACCESS, Access
+from ingot.access.rules import administrators, signed_in
+from ingot.access.scopes import ANY_SCOPE, READING_USERS
+from ingot.api.params import path_number
+from ingot.api.routes import Call, Routes
+from ingot.db.paging import Listing, Page
+from ingot.db.times import Date, Timestamp
+from ingot.errors import Invalid, NotFound
+from ingot.users.accounts.api import user_in_path
+from ingot.users.accounts.queries import find_user
+from ingot.users.accounts.tables import User
+from ingot.users.accounts.views import OwnUserView, UserForAdministrators, admin_view, own_user_view
+from ingot.users.tokens import policy, queries, service
+from ingot.users.tokens.params import CreateToken, ListTokens, RotateToken
+from ingot.users.tokens.tables import Token
+from ingot.users.tokens.views import TokenView, token_view
+
+routes = Routes("users")
+
+
+@routes.get("/user", may=signed_in, returns=UserForAdministrators | OwnUserView, scopes=READING_USERS)
+def get_current_user(call: Call) -> OwnUserView:
+    """Get the caller; administrators also get the private token."""
+    actor = call.actor
+    user = find_user(call.db, actor.user_id)
+    if not actor.admin and not actor.sudo_by:
+        return own_user_view(call.db, user, call.origin.base)
+    view = admin_view(call.db, user, call.origin.base)
+    if actor.reaches("api"):
+        view.private_token = queries.private_token_of(call.db, user.id)
+    return view
+
+
+def _midnight(day: Date | None) -> Timestamp | None:
+    return Timestamp(f"{day}T00:00:00.000Z") if day else None
+
+
+def _token_in_path(call: Call) -> tuple[Access, Token]:
+    """The caller's own token that the path names; anybody's for administrators."""
+    token_id = path_number(call.path, "id")
+    token = queries.token_or_none(call.db, token_id, "personal")
+    if token is None or not policy.may_manage_token(call.actor, NO_ACCESS, token):
+        raise NotFound("Personal Access Token")
+    return NO_ACCESS, token
+
+
+def _own_token(call: Call) -> tuple[Access, Token]:
+    """The token by which the caller came."""
+    token = queries.token_or_none(call.db, call.actor.token_id, "personal")
+    if token is None:
+        raise Invalid("400 (Bad request) the call was not made with a personal access token")
+    return NO_ACCESS, token
+
+
+@routes.get("/personal_access_tokens", may=signed_in, returns=list[TokenView])
+def list_personal_access_tokens(call: Call, params: ListTokens, page: Page) -> Listing[TokenView]:
+    """List the caller's personal access tokens; administrators see everybody's."""
+    user_id = params.user_id if call.actor.admin else call.actor.user_id
+    if params.user_id not in (None, user_id):
+        raise NotFound("User")
+    found = queries.list_tokens(call.db, "personal", user_id, params, page)
+    return found.of([token_view(token, call.db.now) for token in found.items])
+
+
+@routes.get("/personal_access_tokens/self", on=_own_token, may=signed_in, returns=TokenView, scopes=ANY_SCOPE)
+def get_own_token(call: Call, token: Token) -> TokenView:
+    """Get the token by which the caller came."""
+    return token_view(token, call.db.now)
+
+
+@routes.get("/personal_access_tokens/:id", on=_token_in_path, may=policy.may_manage_token, returns=TokenView)
+def get_personal_access_token(call: Call, token: Token) -> TokenView:
+    """Get a personal access token."""
+    return token_view(token, call.db.now)
+
+
+@routes.delete("/personal_access_tokens/self", on=_own_token, may=signed_in, returns=None, status=204, scopes=ANY_SCOPE)
+def revoke_own_token(call: Call, token: Token) -> None:
+    """Revoke the token by which the caller came."""
+    service.revoke_token(call.db, token)
+
+
+@routes.delete("/personal_access_tokens/:id", on=_token_in_path, may=policy.may_manage_token, returns=None, status=204)
+def revoke_personal_access_token(call: Call, token: Token) -> None:
+    """Revoke a personal access token."""
+    service.revoke_token(call.db, token)
+
+
+@routes.post("/personal_access_tokens/self/rotate", on=_own_token, may=signed_in, returns=TokenView, status=200)
+def rotate_own_token(call: Call, token: Token, params: RotateToken) -> TokenView:
+    """Replace the token by which the caller came."""
+    return rotate_personal_access_token(call, token, params)
+
+
+@routes.post(
+    "/personal_access_tokens/:id/rotate", on=_token_in_path, may=policy.may_manage_token, returns=TokenView, status=200
+)
+def rotate_personal_access_token(call: Call, token: Token, params: RotateToken) -> TokenView:
+    """Revoke a personal access token and get its successor."""
+    successor, secret = service.rotate_token(call.db, token, _midnight(params.expires_at or None))
+    return token_view(successor, call.db.now, secret)
+
+
+@routes.post("/users/:user_id/personal_access_tokens", on=user_in_path, may=administrators, returns=TokenView)
+def create_personal_access_token(call: Call, user: User, params: CreateToken) -> TokenView:
+    """Create a personal access token for a user."""
+    token, secret = service.create_token(
+        call.db, user.id, "personal", params.name, params.scopes, _midnight(params.expires_at)
+    )
+    return token_view(token, call.db.now, secret)
+
+
+@routes.get("/users/:user_id/impersonation_tokens", on=user_in_path, may=administrators, returns=list[TokenView])
+def list_impersonation_tokens(call: Call, user: User, params: ListTokens, page: Page) -> Listing[TokenView]:
+    """List the tokens by which administrators act as a user."""
+    found = queries.list_tokens(call.db, "impersonation", user.id, params, page)
+    return found.of([token_view(token, call.db.now) for token in found.items])
+
+
+def _impersonation_token_in_path(call: Call) -> tuple[Access, Token]:
+    token_id = path_number(call.path, "impersonation_token_id")
+    _, user = user_in_path(call)
+    return NO_ACCESS, queries.find_impersonation_token(call.db, user, token_id)
+
+
+@routes.get(
+    "/users/:user_id/impersonation_tokens/:impersonation_token_id",
+    on=_impersonation_token_in_path,
+    may=administrators,
+    returns=TokenView,
+)
+def get_impersonation_token(call: Call, token: Token) -> TokenView:
+    """Get an impersonation token; its secret was shown once, when it was made."""
+    return token_view(token, call.db.now)
+
+
+@routes.post("/users/:user_id/impersonation_tokens", on=user_in_path, may=administrators, returns=TokenView)
+def create_impersonation_token(call: Call, user: User, params: CreateToken) -> TokenView:
+    """Create a token by which administrators act as a user."""
+    token, secret = service.create_token(
+        call.db, user.id, "impersonation", params.name, params.scopes, _midnight(params.expires_at)
+    )
+    return token_view(token, call.db.now, secret)
+
+
+@routes.delete(
+    "/users/:user_id/impersonation_tokens/:impersonation_token_id",
+    on=user_in_path,
+    may=administrators,
+    returns=None,
+)
+def revoke_impersonation_token(call: Call, user: User) -> None:
+    """Revoke an impersonation token; one that is not there is revoked already."""
+    token_id = path_number(call.path, "impersonation_token_id")
+    token = queries.token_or_none(call.db, token_id, "impersonation", user.id)
+    if token is not None:
+        service.revoke_token(call.db, token)

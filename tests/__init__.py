@@ -1,0 +1,1 @@
+"""Tests: through the doors that we promise to keep."""

@@ -1,0 +1,144 @@
+"""A small client for tests: who calls, what they send, and whether the answer is what the document promises."""
+
+import re
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import httpx
+import jsonschema
+
+from ingot.app import api_document
+from ingot.db.database import Database
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody with a token."""
+
+    id: int
+    username: str
+    email: str
+    token: str
+    password: str = ""
+
+    def with_token(self, token: str) -> "Person":
+        """The same person, calling with another token."""
+        return Person(self.id, self.username, self.email, token, self.password)
+
+
+class Contract:
+    """The OpenAPI document, to hold answers against."""
+
+    def __init__(self) -> None:
+        self._document = api_document()
+        self._paths = [
+            (re.compile(re.sub(r"\{\w+\}", "[^/]+", path) + "/?"), operations)
+            for path, operations in self._document["paths"].items()
+        ]
+        # Literal paths come before those with parameters, as in the router.
+        self._paths.sort(key=lambda entry: entry[0].pattern.count("[^/]+"))
+        self._validators: dict[str, Any] = {}
+
+    def check(self, method: str, path: str, answer: httpx.Response) -> None:
+        """Fail where the answer's status or body is not what the document says."""
+        if answer.status_code in (404, 405) and not self._operation(method, path):
+            return
+        operation = self._operation(method, path)
+        assert operation, f"{method} {path} is not in the document"
+        responses = operation["responses"]
+        status = str(answer.status_code)
+        described = responses.get(status) or responses.get(f"{status[0]}XX")
+        assert described, f"{method} {path} answered {status}, which the document does not know: {answer.text}"
+        if "$ref" in described:
+            described = self._document["components"]["responses"]["Error"]
+        content = described.get("content", {}).get("application/json")
+        if content and answer.content and answer.headers.get("content-type", "").startswith("application/json"):
+            self._validator(content["schema"]).validate(answer.json())
+
+    def _operation(self, method: str, path: str) -> dict[str, Any] | None:
+        method = "get" if method == "HEAD" else method.lower()
+        for pattern, operations in self._paths:
+            if pattern.fullmatch(path) and method in operations:
+                return operations[method]
+        return None
+
+    def _validator(self, schema: dict[str, Any]) -> Any:
+        key = repr(schema)
+        if key not in self._validators:
+            whole = {**schema, "components": self._document["components"]}
+            self._validators[key] = jsonschema.Draft202012Validator(whole)
+        return self._validators[key]
+
+
+class Api:
+    """Calls below ``/api/v4``; parameters of reads go into the query, all others into a JSON body."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._client = httpx.Client(base_url=url, timeout=30)
+        self._contract = Contract()
+
+    def __enter__(self) -> "Api":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def request(self, method: str, path: str, as_user: Person | None = None, **options: Any) -> httpx.Response:
+        """Any request, checked against the document."""
+        headers = {**({"PRIVATE-TOKEN": as_user.token} if as_user else {}), **options.pop("headers", {})}
+        answer = self._client.request(method, "/api/v4" + path, headers=headers, **options)
+        if method != "OPTIONS":
+            self._contract.check(method, path.split("?")[0], answer)
+        return answer
+
+    def get(self, path: str, as_user: Person | None = None, **params: Any) -> httpx.Response:
+        """Read."""
+        return self.request("GET", path, as_user, **({"params": params} if params else {}))
+
+    def post(self, path: str, as_user: Person | None = None, **params: Any) -> httpx.Response:
+        """Create or act."""
+        return self.request("POST", path, as_user, json=params)
+
+    def put(self, path: str, as_user: Person | None = None, **params: Any) -> httpx.Response:
+        """Edit."""
+        return self.request("PUT", path, as_user, json=params)
+
+    def delete(self, path: str, as_user: Person | None = None, **params: Any) -> httpx.Response:
+        """Remove."""
+        return self.request("DELETE", path, as_user, **({"params": params} if params else {}))
+
+
+@dataclass
+class Make:
+    """Makes users and the like; names never repeat within a test process."""
+
+    api: Api
+    root: Person
+    database: Database
+    _numbers: Any = field(default_factory=lambda: count(1))
+
+    def name(self, stem: str = "person") -> str:
+        """A name that nothing has yet."""
+        return f"{stem}-{next(self._numbers)}"
+
+    def user(self, **attributes: Any) -> Person:
+        """A user with a token that reaches everything."""
+        username = attributes.pop("username", None) or self.name()
+        email = attributes.pop("email", f"{username}@example.org")
+        sent = {"username": username, "email": email, "name": username, **attributes}
+        if "password" not in sent:
+            sent["force_random_password"] = True
+        made = self.api.post("/users", self.root, **sent)
+        assert made.status_code == 201, made.text
+        user_id = made.json()["id"]
+        return Person(user_id, username, email, self.token(user_id), sent.get("password", ""))
+
+    def token(self, user_id: int, *scopes: str, **attributes: Any) -> str:
+        """A personal access token."""
+        sent = {"name": "token", "scopes": list(scopes) or ["api"], **attributes}
+        made = self.api.post(f"/users/{user_id}/personal_access_tokens", self.root, **sent)
+        assert made.status_code == 201, made.text
+        token: str = made.json()["token"]
+        return token

