@@ -4,7 +4,7 @@ BIN := .venv/bin
 T ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test test-sqlite test-postgresql check format bench soak migration lock
+.PHONY: help run setup test test-sqlite test-postgresql check format bench soak migration access lock
 
 help: ## List these words
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -49,6 +49,9 @@ soak: setup ## The long fault tests: 100 rounds where `make test` does 5
 
 migration: setup ## Write the script that takes the schema to the tables as they are; M="what changes"
 	$(BIN)/python -m ingot.migrations.write "$(M)"
+
+access: setup ## Write docs/access.md: who may call what
+	{ sed '/^| [A-Z]* | `/d' docs/access.md; $(BIN)/ingot routes --markdown; } > docs/access.new && mv docs/access.new docs/access.md
 
 lock: setup ## Resolve the dependencies anew
 	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml -o requirements.lock

@@ -44,11 +44,12 @@ class Unauthenticated(Failure):
 
 
 class Throttled(Failure):
-    """Too many tries; ``retry_after`` is in seconds."""
+    """Too many tries: all of ``limit`` (where there is one to tell) are used up for ``retry_after`` seconds."""
 
-    def __init__(self, retry_after: int) -> None:
+    def __init__(self, retry_after: int, limit: int | None = None) -> None:
         super().__init__("Retry later")
         self.retry_after = retry_after
+        self.limit = limit
 
 
 class Unavailable(Exception):

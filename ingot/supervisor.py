@@ -64,7 +64,7 @@ def _leave(work: Callable[[], None]) -> None:
         code = leaving.code if isinstance(leaving.code, int) else 1
         if isinstance(leaving.code, str):
             sys.stderr.write(leaving.code + "\n")
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - The child must end here, whatever happened.
         traceback.print_exc()
     finally:
         sys.stdout.flush()

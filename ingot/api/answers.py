@@ -1,5 +1,6 @@
 """What goes back to the caller: JSON, its entity tag, and the contract's error bodies."""
 
+import time
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -79,8 +80,7 @@ def error_answer(error: Exception, denied: int = 403, conflict: int = 409) -> An
         case Conflict():
             return json_answer(conflict, _message(error.message))
         case Throttled():
-            retry = (b"retry-after", b"%d" % error.retry_after)
-            return json_answer(429, _message("429 Too Many Requests. Retry later"), [retry])
+            return json_answer(429, _message("429 Too Many Requests. Retry later"), _throttled_headers(error))
         case Unavailable():
             retry = (b"retry-after", b"%d" % RETRY_AFTER_SECONDS)
             return json_answer(503, _message("503 Service Unavailable"), [retry])
@@ -104,6 +104,23 @@ def _scope_answer(needed: frozenset[str]) -> Answer:
             "scope": " ".join(sorted(needed)),
         },
     )
+
+
+def _throttled_headers(error: Throttled) -> list[Header]:
+    headers = [(b"retry-after", b"%d" % error.retry_after)]
+    if error.limit is not None:
+        headers += quota_headers(error.limit, error.limit, 0, int(time.time()) + error.retry_after)
+    return headers
+
+
+def quota_headers(per_minute: int, used: int, left: int, resets: int) -> list[Header]:
+    """What a caller has left; clients pace themselves by the limit per minute, ``resets`` is a Unix time."""
+    return [
+        (b"ratelimit-limit", b"%d" % per_minute),
+        (b"ratelimit-observed", b"%d" % used),
+        (b"ratelimit-remaining", b"%d" % left),
+        (b"ratelimit-reset", b"%d" % resets),
+    ]
 
 
 def _message(message: Any) -> dict[str, Any]:

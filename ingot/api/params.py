@@ -220,7 +220,7 @@ def _converter(kind: Any) -> Converter:
         return _one_of(get_args(kind))
     if isinstance(kind, type) and issubclass(kind, Params):
         reader = Reader(kind)
-        return lambda value: reader.nested(value)
+        return reader.nested
     raise TypeError(f"Parameters cannot be of type {kind}")
 
 

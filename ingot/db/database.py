@@ -49,7 +49,7 @@ class Database:
         for last in (False, True):
             try:
                 return work(self._connection("reader", read_only=True))
-            except Exception as error:
+            except self.engine.errors as error:
                 self._weigh(error, "reader", again=not last)
         raise AssertionError("unreachable")
 
@@ -62,7 +62,7 @@ class Database:
         for attempt in range(1, _TRIES + 1):
             try:
                 return self._transact(work)
-            except Exception as error:
+            except self.engine.errors as error:
                 self._weigh(error, "writer", again=attempt < _TRIES)
         raise AssertionError("unreachable")
 
@@ -75,7 +75,7 @@ class Database:
         except BaseException:
             try:
                 raw.execute("ROLLBACK")
-            except Exception:  # noqa: S110 - The first error tells the story; a dead connection has rolled back.
+            except self.engine.errors:  # The first error tells the story; a dead connection has rolled back.
                 pass
             raise
         raw.execute("COMMIT")
@@ -98,9 +98,7 @@ class Database:
         if raw is None:
             try:
                 raw = self.engine.connect(read_only=read_only)
-            except Exception as error:
-                if self.engine.trouble(error) is None:
-                    raise
+            except self.engine.errors as error:
                 raise Unavailable("The database does not answer") from error
             setattr(self._mine, role, raw)
             self._opened.append(raw)

@@ -28,6 +28,8 @@ class Engine(Protocol):
 
     dialect: Dialect
     begin_statement: str
+    errors: type[Exception]
+    """What the driver raises."""
 
     def connect(self, *, read_only: bool) -> Any:
         """Open a driver's connection."""
@@ -46,6 +48,7 @@ class SqliteEngine:
     """An embedded database file; writers queue for one lock, readers never wait."""
 
     begin_statement = "BEGIN IMMEDIATE"
+    errors: type[Exception] = sqlite3.Error
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -112,6 +115,7 @@ class PostgresqlEngine:
         from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
         self._driver = psycopg
+        self.errors: type[Exception] = psycopg.Error
         self.url = url.replace("postgres://", "postgresql://", 1)
         self.dialect: Dialect = PGDialect_psycopg()  # type: ignore[no-untyped-call] # Untyped in the library.
         self._watch: Any = None

@@ -3,6 +3,7 @@
 from time import monotonic
 
 from ingot.access.actor import Actor
+from ingot.api.answers import Header, quota_headers
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.times import moment
@@ -11,7 +12,6 @@ from ingot.instance.settings import InstanceSettings, current_settings
 from ingot.instance.throttles import count_try, seconds_left
 
 LOOK_AGAIN_SECONDS = 1.0
-Header = tuple[bytes, bytes]
 
 
 class ApiLimits:
@@ -48,14 +48,8 @@ class ApiLimits:
             period = settings.throttle_unauthenticated_period_in_seconds
             key = f"calls from {ip}"
         counted = count_try(db, key, period)
+        per_minute = -(-most * 60 // max(1, period))
         if counted.count > most:
-            raise Throttled(seconds_left(db, counted))
+            raise Throttled(seconds_left(db, counted), per_minute)
         resets = int(moment(counted.ends_at).timestamp())
-        # Clients take the limit as one per minute.
-        per_minute = max(1, most * 60 // max(1, period))
-        return [
-            (b"ratelimit-limit", b"%d" % per_minute),
-            (b"ratelimit-observed", b"%d" % counted.count),
-            (b"ratelimit-remaining", b"%d" % (most - counted.count)),
-            (b"ratelimit-reset", b"%d" % resets),
-        ]
+        return quota_headers(per_minute, counted.count, most - counted.count, resets)

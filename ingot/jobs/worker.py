@@ -53,7 +53,7 @@ class Worker:
             if handler is None:
                 raise LookupError(f"No handler for jobs of kind {job.kind}")
             handler(self._database, msgspec.json.decode(job.payload))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - Whatever a handler raises must not end the worker.
             reason = f"{type(error).__name__}: {error}"
             self._database.write(lambda db: fail(db, job, reason))
             self._log("job failed", kind=job.kind, job=job.id, error=traceback.format_exc(limit=5))

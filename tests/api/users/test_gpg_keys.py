@@ -299,13 +299,18 @@ def test_a_page_at_a_time(api: Api, make: Make) -> None:
 
 def test_a_longer_list_takes_no_more_statements(api: Api, make: Make) -> None:
     user = make.user()
-    counts = []
-    for _ in range(2):
-        _add(api, user)
+
+    def statements() -> int:
         before = make.database.statements.executed
         api.get("/user/gpg_keys", user)
-        counts.append(make.database.statements.executed - before)
-    assert counts[0] == counts[1]
+        return make.database.statements.executed - before
+
+    _add(api, user)
+    # Once a second the server looks at its settings besides, so the least of several reads counts.
+    short = min(statements() for _ in range(3))
+    for _ in range(5):
+        _add(api, user)
+    assert min(statements() for _ in range(3)) == short
 
 
 def test_a_token_for_reading_users_reads_and_no_more(api: Api, make: Make) -> None:

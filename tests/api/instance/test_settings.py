@@ -1,0 +1,296 @@
+"""Settings that administrators change while the server runs."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.client import Api, Make
+
+PATH = "/application/settings"
+FACTS = ("id", "created_at", "updated_at")
+# What GitLab 9.4 shows.
+SHOWN = {
+    "id",
+    "default_projects_limit",
+    "signup_enabled",
+    "signin_enabled",
+    "gravatar_enabled",
+    "sign_in_text",
+    "after_sign_up_text",
+    "created_at",
+    "updated_at",
+    "home_page_url",
+    "default_branch_protection",
+    "restricted_visibility_levels",
+    "max_attachment_size",
+    "session_expire_delay",
+    "default_project_visibility",
+    "default_snippet_visibility",
+    "default_group_visibility",
+    "default_artifacts_expire_in",
+    "domain_whitelist",
+    "domain_blacklist_enabled",
+    "domain_blacklist",
+    "user_oauth_applications",
+    "after_sign_out_path",
+    "container_registry_token_expire_delay",
+    "repository_storage",
+    "repository_storages",
+    "koding_enabled",
+    "koding_url",
+    "plantuml_enabled",
+    "plantuml_url",
+    "terminal_max_session_time",
+    "polling_interval_multiplier",
+    "help_page_hide_commercial_content",
+    "help_page_text",
+    "help_page_support_url",
+}
+
+
+@pytest.fixture(autouse=True)
+def settings(api: Api, make: Make) -> Iterator[dict[str, Any]]:
+    """The settings as they are before a test, and again after it."""
+    before: dict[str, Any] = api.get(PATH, as_user=make.root).json()
+    yield before
+    put_back = api.put(PATH, as_user=make.root, **before)
+    assert _values(put_back.json()) == _values(before)
+
+
+def _values(shown: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in shown.items() if name not in FACTS}
+
+
+def test_only_administrators(api: Api, make: Make) -> None:
+    for caller, status in ((None, 401), (make.user(), 403), (make.root, 200)):
+        assert api.get(PATH, as_user=caller).status_code == status
+        assert api.put(PATH, as_user=caller, sign_in_text="Welcome").status_code == status
+        assert api.put(PATH, as_user=caller, max_attachment_size="much").status_code == (
+            400 if status == 200 else status
+        )
+
+
+def test_shows_what_clients_know(settings: dict[str, Any]) -> None:
+    assert settings.keys() >= SHOWN
+    assert settings["id"] == 1
+    assert settings["default_project_visibility"] == "private"
+    assert settings["domain_whitelist"] == settings["domain_allowlist"] == []
+    assert settings["repository_storages"] == ["default"]
+    assert settings["polling_interval_multiplier"] == 1.0
+
+
+def test_changes_what_was_sent_and_nothing_else(api: Api, make: Make, settings: dict[str, Any]) -> None:
+    sent = {
+        "default_projects_limit": 3,
+        "default_snippet_visibility": "internal",
+        "restricted_visibility_levels": ["public"],
+        "default_artifacts_expire_in": "2 days",
+        "koding_enabled": True,
+        "koding_url": "http://koding.example.com",
+        "help_page_text": "Zum Mitnehmen: 寿司 🍣",
+        "polling_interval_multiplier": 0.5,
+        "import_sources": ["git", "github"],
+    }
+
+    changed = api.put(PATH, as_user=make.root, **sent)
+
+    assert changed.status_code == 200
+    assert _values(changed.json()) == {**_values(settings), **sent}
+    assert api.get(PATH, as_user=make.root).json() == changed.json()
+    assert changed.json()["created_at"] == settings["created_at"]
+
+
+def test_the_same_change_twice_is_one_change(api: Api, make: Make) -> None:
+    first = api.put(PATH, as_user=make.root, sign_in_text="Once").json()
+    second = api.put(PATH, as_user=make.root, sign_in_text="Once")
+
+    assert second.status_code == 200
+    assert second.json() == first
+
+
+def test_every_setting_that_is_shown_can_be_sent_back(api: Api, make: Make, settings: dict[str, Any]) -> None:
+    for name, value in _values(settings).items():
+        answer = api.put(PATH, as_user=make.root, **{name: value})
+        assert (answer.status_code, answer.json()) == (200, settings), name
+
+
+def test_takes_forms_and_queries_too(api: Api, make: Make) -> None:
+    form = {"signup_enabled": "on", "restricted_visibility_levels[]": ["private", "internal"], "max_pages_size": "7"}
+
+    changed = api.request("PUT", PATH, as_user=make.root, data=form).json()
+    assert (changed["signup_enabled"], changed["max_pages_size"]) == (True, 7)
+    assert changed["restricted_visibility_levels"] == ["private", "internal"]
+
+    changed = api.request("PUT", PATH + "?signup_enabled=false", as_user=make.root).json()
+    assert changed["signup_enabled"] is False
+    assert changed["max_pages_size"] == 7
+
+
+@pytest.mark.parametrize("sent", [{}, {"no_such_setting": 1}, {"id": 2, "created_at": "2020-01-01"}])
+def test_something_must_be_given(api: Api, make: Make, settings: dict[str, Any], sent: dict[str, Any]) -> None:
+    refused = api.put(PATH, as_user=make.root, **sent)
+
+    assert refused.status_code == 400
+    assert refused.json()["message"].startswith("400 (Bad request)")
+    assert api.get(PATH, as_user=make.root).json() == settings
+
+
+def test_unknown_parameters_and_nulls_change_nothing(api: Api, make: Make, settings: dict[str, Any]) -> None:
+    sent = {"max_pages_size": 9, "max_attachment_size": None, "signin_enabled": None, "no_such_setting": 1, "id": 7}
+
+    changed = api.put(PATH, as_user=make.root, **sent)
+
+    assert changed.status_code == 200
+    assert _values(changed.json()) == {**_values(settings), "max_pages_size": 9}
+    assert changed.json()["id"] == 1
+
+
+WRONG = [
+    ("default_branch_protection", 7),
+    ("default_branch_protection", "all"),
+    ("default_project_visibility", "secret"),
+    ("restricted_visibility_levels", ["public", "secret"]),
+    ("enabled_git_access_protocol", "ftp"),
+    ("import_sources", ["floppy"]),
+    ("disabled_oauth_sign_in_sources", ["somebody"]),
+    ("repository_storages", ["default", "other"]),
+    ("repository_storages", []),
+    ("signup_enabled", "perhaps"),
+    ("signup_enabled", 2),
+    ("default_projects_limit", -1),
+    ("default_projects_limit", "many"),
+    ("default_projects_limit", 2**31),
+    ("default_projects_limit", 10**30),
+    ("default_projects_limit", [1]),
+    ("max_attachment_size", 0),
+    ("max_attachment_size", 1.5),
+    ("session_expire_delay", -10),
+    ("throttle_authenticated_api_period_in_seconds", 0),
+    ("throttle_unauthenticated_requests_per_period", 0),
+    ("polling_interval_multiplier", -0.1),
+    ("polling_interval_multiplier", "fast"),
+    ("home_page_url", "javascript:alert(1)"),
+    ("help_page_support_url", "example.com"),
+    ("after_sign_out_path", "//evil.example.com"),
+    ("admin_notification_email", "nobody"),
+    ("default_artifacts_expire_in", "soon"),
+    ("domain_whitelist", ["person@example.com"]),
+    ("domain_whitelist", {"a": [1]}),
+    ("sign_in_text", "x" * 1_000_001),
+    ("sign_in_text", "a\0b"),
+    ("sign_in_text", ["a"]),
+    ("housekeeping_gc_period", 5),
+    ("recaptcha_enabled", True),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG)
+def test_refuses_what_does_not_fit(api: Api, make: Make, settings: dict[str, Any], name: str, value: Any) -> None:
+    refused = api.put(PATH, as_user=make.root, **{name: value, "max_pages_size": 9})
+
+    assert refused.status_code == 400
+    assert list(refused.json()["message"]) == [name]
+    assert api.get(PATH, as_user=make.root).json() == settings
+
+
+def test_refuses_an_unknown_storage_by_its_old_name(api: Api, make: Make) -> None:
+    refused = api.put(PATH, as_user=make.root, repository_storage="other")
+
+    assert refused.status_code == 400
+    assert refused.json()["message"] == {"repository_storages": ["can't include: other"]}
+
+
+RIGHT = [
+    ("enabled_git_access_protocol", "ssh", "ssh"),
+    ("enabled_git_access_protocol", "nil", None),
+    ("enabled_git_access_protocol", "", None),
+    ("default_branch_protection", "1", 1),
+    ("home_page_url", "https://example.com/über?q=1", "https://example.com/über?q=1"),
+    ("home_page_url", "", ""),
+    ("after_sign_out_path", "/goodbye", "/goodbye"),
+    ("admin_notification_email", "abuse@example.com", "abuse@example.com"),
+    ("default_artifacts_expire_in", "1 year and 3 months", "1 year and 3 months"),
+    ("sign_in_text", "ä" * 1_000_000, "ä" * 1_000_000),
+    ("restricted_visibility_levels", [], []),
+    (
+        "domain_whitelist",
+        "example.com\n*.example.org, müller.example",
+        ["example.com", "*.example.org", "müller.example"],
+    ),
+    ("domain_whitelist", ["a.example", "b.example; c.example", "a.example"], ["a.example", "b.example", "c.example"]),
+    ("domain_whitelist", "", []),
+    ("domain_whitelist", None, []),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "shown"), RIGHT)
+def test_keeps_what_fits(api: Api, make: Make, name: str, value: Any, shown: Any) -> None:
+    changed = api.put(PATH, as_user=make.root, **{name: value})
+
+    assert (changed.status_code, changed.json()[name]) == (200, shown)
+    assert api.get(PATH, as_user=make.root).json()[name] == shown
+
+
+SECOND_NAMES = [
+    ("domain_allowlist", "domain_whitelist", ["example.com"]),
+    ("domain_denylist", "domain_blacklist", ["example.com"]),
+    ("password_authentication_enabled_for_web", "signin_enabled", False),
+    ("asset_proxy_whitelist", "asset_proxy_allowlist", ["example.com"]),
+]
+
+
+@pytest.mark.parametrize(("second", "first", "value"), SECOND_NAMES)
+def test_a_setting_has_one_value_under_both_names(
+    api: Api, make: Make, settings: dict[str, Any], second: str, first: str, value: Any
+) -> None:
+    for name in (second, first):
+        changed = api.put(PATH, as_user=make.root, **{name: value}).json()
+        assert changed[first] == changed[second] == value
+        # A client that sends the whole object back names both, and means the one that it changed.
+        changed = api.put(PATH, as_user=make.root, **{**changed, name: settings[name]}).json()
+        assert changed == {**settings, "updated_at": changed["updated_at"]}
+
+
+COMPANIONS = [
+    ("domain_blacklist_enabled", "domain_blacklist", ["spam.example.com"]),
+    ("domain_denylist_enabled", "domain_denylist", ["spam.example.com"]),
+    ("koding_enabled", "koding_url", "https://koding.example.com"),
+    ("plantuml_enabled", "plantuml_url", "https://plantuml.example.com"),
+    ("require_two_factor_authentication", "two_factor_grace_period", 24),
+]
+
+
+@pytest.mark.parametrize(("flag", "companion", "value"), COMPANIONS)
+def test_what_is_switched_on_needs_its_companion(
+    api: Api, make: Make, settings: dict[str, Any], flag: str, companion: str, value: Any
+) -> None:
+    alone = api.put(PATH, as_user=make.root, **{flag: True})
+    assert alone.status_code == 400
+    named = companion.replace("denylist", "blacklist")
+    assert alone.json() == {"message": f'400 (Bad request) "{named}" not given'}
+    assert api.get(PATH, as_user=make.root).json() == settings
+
+    together = api.put(PATH, as_user=make.root, **{flag: True, companion: value}).json()
+    assert (together[flag], together[companion]) == (True, value)
+
+    assert api.put(PATH, as_user=make.root, **{flag: False}).status_code == 200
+    again = api.put(PATH, as_user=make.root, **{flag: True})
+    assert (again.status_code, again.json()[companion]) == (200, value)
+
+
+@pytest.mark.parametrize("blank", ["", None])
+def test_the_companion_stays_while_it_is_needed(api: Api, make: Make, blank: str | None) -> None:
+    api.put(PATH, as_user=make.root, plantuml_enabled=True, plantuml_url="https://plantuml.example.com")
+
+    emptied = api.put(PATH, as_user=make.root, plantuml_url=blank)
+
+    assert emptied.status_code == 400
+    assert emptied.json()["message"] == {"plantuml_url": ["can't be blank"]}
+    assert api.put(PATH, as_user=make.root, plantuml_enabled=False, plantuml_url=blank).status_code == 200
+
+
+def test_is_in_force_at_once(api: Api, make: Make) -> None:
+    api.put(PATH, as_user=make.root, default_projects_limit=5, user_default_external=False)
+
+    assert api.get("/user", as_user=make.user()).json()["projects_limit"] == 5
