@@ -9,12 +9,15 @@ from typing import Any
 import msgspec
 from sqlalchemy import literal, select
 
+from ingot.access.actor import Actor
+from ingot.access.credentials import Credentials
 from ingot.access.rules import anyone
 from ingot.api.door import PREFIX, ApiDoor
 from ingot.api.kernel import Kernel
 from ingot.api.openapi import openapi_document
 from ingot.api.router import Router
 from ingot.api.routes import Call, Endpoint, Raw, Routes
+from ingot.db.connection import Connection
 from ingot.db.database import Database, wall_clock
 from ingot.db.engines import engine_for
 from ingot.db.times import Timestamp
@@ -45,6 +48,7 @@ from ingot.users.sessions.service import drop_ended as drop_ended_sessions
 from ingot.users.sessions.subscribers import subscriptions as session_subscriptions
 from ingot.users.tokens import api as tokens
 from ingot.users.tokens.subscribers import subscriptions as token_subscriptions
+from ingot.users.tokens.usage import TokenUsage
 from ingot.web.door import WebDoor
 
 own_routes = Routes("documents")
@@ -89,7 +93,8 @@ class App:
     ) -> None:
         self.database = database
         router = Router(all_endpoints() if endpoints is None else endpoints)
-        self.kernel = Kernel(router, database, authenticate, ApiLimits(database), settings)
+        self.kernel = Kernel(router, database, self._authenticate, ApiLimits(database), settings)
+        self._usage = TokenUsage(database, self.kernel.writer)
         web = WebDoor(settings, database, self.kernel.pool)
         doors: list[tuple[bytes, Door]] = [
             (PREFIX + b"/docs", web),
@@ -97,6 +102,11 @@ class App:
             (b"", web),
         ]
         self.front = Front(settings, doors, self.health, Metrics(metrics_folder), log)
+
+    def _authenticate(self, db: Connection, credentials: Credentials) -> Actor:
+        actor = authenticate(db, credentials)
+        self._usage.note(actor.token_id)
+        return actor
 
     def health(self) -> dict[str, str]:
         """What serves and what does not; the truth at this moment."""

@@ -169,3 +169,10 @@ async def _parse_multipart(pieces: AsyncIterator[bytes], headers: dict[bytes, by
             for name, part in form.multi_items()
         ]
     )
+
+
+def close_uploads(sent: dict[str, Any]) -> None:
+    """Let go of the files that came with a body, once the call is over."""
+    for value in sent.values():
+        if isinstance(value, Upload):
+            value.file.close()

@@ -14,7 +14,7 @@ from ingot.access.credentials import Credentials
 from ingot.access.rules import require
 from ingot.access.scopes import within_scope
 from ingot.api.answers import Answer, Header, OutOfScope, encode, error_answer, json_answer, tagged
-from ingot.api.fields import parse_body, parse_query
+from ingot.api.fields import close_uploads, parse_body, parse_query
 from ingot.api.paging import page_headers, read_page
 from ingot.api.router import Router
 from ingot.api.routes import Call, Endpoint, Raw
@@ -65,7 +65,7 @@ class Kernel:
         self._authenticate = authenticate
         self._limits = limits
         self._settings = settings
-        self._writer = ThreadPoolExecutor(1, "writer")
+        self.writer = ThreadPoolExecutor(1, "writer")
         self.pool = ThreadPoolExecutor(4, "pool")
 
     async def handle(self, request: Request, route: bytes) -> Outcome:
@@ -90,7 +90,22 @@ class Kernel:
         if not endpoint.writes and not endpoint.heavy and not limited:
             # The common case: one unit of work, no other thread, nothing to wait for.
             return self._database.read(partial(self._read, endpoint, path, request, sent, credentials, outcome))
-        if endpoint.writes and credentials is _NO_CREDENTIALS:
+        try:
+            return await self._handle_slowly(endpoint, path, request, sent, credentials, outcome, limited)
+        finally:
+            close_uploads(sent)
+
+    async def _handle_slowly(
+        self,
+        endpoint: Endpoint,
+        path: dict[str, str],
+        request: Request,
+        sent: dict[str, Any],
+        credentials: Credentials,
+        outcome: Outcome,
+        limited: bool,
+    ) -> Answer:
+        if endpoint.writes and credentials.token is None:
             # The token may be a form field, so the body comes first; else strangers cannot make us read one.
             sent |= await self._body(endpoint, request)
             credentials = _credentials(request.headers, sent, writes=True)
@@ -102,7 +117,7 @@ class Kernel:
         quota: list[Header] = []
         if limited:
             take = partial(self._limits.take, actor=outcome.actor, ip=request.origin.ip)
-            quota = await self._in(self._writer, partial(self._database.write, take))
+            quota = await self._in(self.writer, partial(self._database.write, take))
         answer = await self._perform(endpoint, path, request, sent, outcome.actor)
         answer.headers.extend(quota)
         return answer
@@ -128,7 +143,7 @@ class Kernel:
         )
         answer: Answer
         if endpoint.writes:
-            executor = self.pool if endpoint.heavy else self._writer
+            executor = self.pool if endpoint.heavy else self.writer
             answer = await self._in(executor, partial(self._database.write, work))
             return answer
         reading = partial(self._database.read, work)
@@ -198,7 +213,7 @@ class Kernel:
 
     def close(self) -> None:
         """Let what runs finish, and take no more."""
-        self._writer.shutdown()
+        self.writer.shutdown()
         self.pool.shutdown()
 
 

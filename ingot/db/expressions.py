@@ -7,6 +7,11 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import NullType
 
+from ingot.errors import Invalid
+
+# SQLite takes patterns of up to 50,000 bytes, and folding a character can make six of one.
+MOST_SEARCHED = 8_000
+
 
 class ListOfValues(NullType):
     """Marks a parameter that is bound to a list."""
@@ -37,6 +42,8 @@ def _any_of_postgresql(element: any_of, compiler: SQLCompiler, **options: Any) -
 
 def like_pattern(text: str) -> str:
     """``text`` anywhere, for ``LIKE … ESCAPE '\\'`` on a folded column."""
+    if len(text) > MOST_SEARCHED:
+        raise Invalid(f"400 (Bad request) a search has at most {MOST_SEARCHED} characters")
     escaped = text.casefold().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"
 

@@ -73,7 +73,9 @@ def _as_another(db: Connection, actor: Actor, name: str) -> Actor:
         raise Denied("Must be admin to use sudo")
     if actor.via != "private" and not (actor.via in ("personal", "oauth") and "sudo" in (actor.scopes or ())):
         raise Denied("Private token must be specified in order to use sudo")
-    user = user_or_none(db, name) if name.isdigit() else user_by_username(db, name)
+    # PostgreSQL takes no NUL, and no name has one.
+    named = name.replace("\0", " ")
+    user = user_or_none(db, named) if named.isdigit() else user_by_username(db, named)
     if user is None:
         raise NotFound(message=f"404 Not Found: No user id or username for: {name}")
     if user.state != "active":

@@ -17,7 +17,7 @@ def _files() -> dict[str, Path]:
     return {file.name: file for folder in _FOLDERS for file in folder.glob("*") if file.suffix in _TYPES}
 
 
-@pages.get("/static/:file", open=True)
+@pages.get("/static/:file", open=True, with_expired_password=True)
 def show_static(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
     """A file of the pages."""
     file = _files().get(visit.path["file"])
