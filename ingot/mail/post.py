@@ -17,6 +17,8 @@ from ingot.settings import Settings
 
 KIND = "mail"
 TIMEOUT_SECONDS = 20
+HERE = "{{here}}"
+"""Stands for the external URL in a mail's text; no request can make a link lead elsewhere."""
 
 
 class Letter(msgspec.Struct, frozen=True):
@@ -48,7 +50,7 @@ class Post:
         message["Subject"] = letter.subject
         message["Message-ID"] = letter.key
         message["Date"] = format_datetime(moment(database.clock()))
-        message.set_content(database.vault.unseal(letter.sealed_text))
+        message.set_content(database.vault.unseal(letter.sealed_text).replace(HERE, self._settings.base_url))
         if self._settings.smtp_url:
             self._send(message)
         else:

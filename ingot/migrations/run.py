@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 from ingot.settings import Settings
 
 SCRIPTS = Path(__file__).parent / "versions"
+RESTORING = ".restoring"
+"""Stands in the data directory while a backup is being restored into it."""
 _LOCK = 1_230_919_765
 
 
@@ -42,6 +44,8 @@ def is_ready(settings: Settings) -> bool:
     """Whether an embedded instance can serve as it is: nothing to migrate, and its first start was completed."""
     if not is_current(settings) or not (settings.data / "secrets" / "instance.key").exists():
         return False
+    if (settings.data / RESTORING).exists():
+        return False
     connection = sqlite3.connect(settings.data / "ingot.db", timeout=5)
     try:
         return connection.execute("SELECT 1 FROM instance_settings").fetchone() is not None
@@ -49,8 +53,8 @@ def is_ready(settings: Settings) -> bool:
         connection.close()
 
 
-def migrate(settings: Settings) -> None:
-    """Run the scripts that are missing, under a lock that others wait for."""
+def migrate(settings: Settings, revision: str = "head") -> None:
+    """Run the scripts that are missing up to ``revision``, under a lock that others wait for."""
     if is_current(settings):
         return
     from alembic import command
@@ -73,7 +77,7 @@ def migrate(settings: Settings) -> None:
         with _alone(settings, engine), engine.connect() as connection:
             _refuse_newer(connection)
             config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+            command.upgrade(config, revision)
     finally:
         engine.dispose()
     if settings.embedded:

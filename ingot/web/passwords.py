@@ -73,7 +73,7 @@ def mail_link(visit: Visit) -> Reply:
         refuse_beyond(db, key, MOST_LINKS)
         count_try(db, key, FAILURE_WINDOW_SECONDS)
         if user is not None and user.state == "active" and not user.placeholder:
-            mail_password_link(db, user, visit.settings.base_url)
+            mail_password_link(db, user)
 
     visit.database.write(send)
     text = "If that address belongs to somebody here, a mail with a link is on its way to it."

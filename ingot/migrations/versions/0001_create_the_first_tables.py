@@ -135,6 +135,7 @@ def upgrade() -> None:
         sa.Column("created_at", sa.Text(), nullable=False),
         sa.Column("expires_at", sa.Text(), nullable=True),
         sa.Column("last_used_at", sa.Text(), nullable=True),
+        sa.Column("name_key", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_access_tokens_user_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_access_tokens")),
         sa.UniqueConstraint("digest", name=op.f("uq_access_tokens_digest")),
@@ -207,22 +208,6 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("namespaces", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_namespaces_parent_id"), ["parent_id"], unique=False)
-
-    op.create_table(
-        "one_time_links",
-        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
-        sa.Column("user_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("purpose", sa.Text(), nullable=False),
-        sa.Column("digest", sa.LargeBinary(), nullable=False),
-        sa.Column("expires_at", sa.Text(), nullable=False),
-        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_one_time_links_user_id"), ondelete="CASCADE"),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_one_time_links")),
-        sa.UniqueConstraint("digest", name=op.f("uq_one_time_links_digest")),
-        sqlite_autoincrement=True,
-    )
-    with op.batch_alter_table("one_time_links", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_one_time_links_expires_at"), ["expires_at"], unique=False)
-        batch_op.create_index(batch_op.f("ix_one_time_links_user_id"), ["user_id"], unique=False)
 
     op.create_table(
         "sessions",
@@ -308,4 +293,24 @@ def upgrade() -> None:
         sa.UniqueConstraint("user_id", name=op.f("uq_user_statuses_user_id")),
         sqlite_autoincrement=True,
     )
+    op.create_table(
+        "one_time_links",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("user_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("purpose", sa.Text(), nullable=False),
+        sa.Column("email_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.Column("expires_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["email_id"], ["emails.id"], name=op.f("fk_one_time_links_email_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_one_time_links_user_id"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_one_time_links")),
+        sa.UniqueConstraint("digest", name=op.f("uq_one_time_links_digest")),
+        sqlite_autoincrement=True,
+    )
+    with op.batch_alter_table("one_time_links", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_one_time_links_expires_at"), ["expires_at"], unique=False)
+        batch_op.create_index(batch_op.f("ix_one_time_links_user_id"), ["user_id"], unique=False)
+
     # ### end Alembic commands ###

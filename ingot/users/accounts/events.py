@@ -11,8 +11,6 @@ class UserCreated(Event, frozen=True):
     name: str
     chooses_password: bool = False
     confirms_address: bool = False
-    base_url: str = ""
-    """Where links in mails lead."""
 
 
 class UserRenamed(Event, frozen=True):
@@ -42,3 +40,9 @@ class UserDeleting(Event, frozen=True):
     user_id: int
     placeholder_id: int
     hard: bool
+
+
+class EmailAdded(Event, frozen=True):
+    """A user has a further address, which they must confirm."""
+
+    email_id: int

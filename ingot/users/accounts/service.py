@@ -56,7 +56,7 @@ _CLEAR_AFTER = {
 _DROP_STATUS = delete(statuses).where(statuses.c.user_id == bindparam("user"))
 
 
-def create_user(db: Connection, wanted: CreateUser, password_hash: str | None, base_url: str = "") -> User:
+def create_user(db: Connection, wanted: CreateUser, password_hash: str | None) -> User:
     """Add a user; who reset or did not give a password chooses one by mail."""
     chooses = wanted.reset_password or wanted.force_random_password
     columns = _columns(given(wanted))
@@ -96,7 +96,6 @@ def create_user(db: Connection, wanted: CreateUser, password_hash: str | None, b
             name=columns["name"],
             chooses_password=wanted.reset_password,
             confirms_address=not confirmed,
-            base_url=base_url,
         ),
     )
     return find_user(db, user_id)

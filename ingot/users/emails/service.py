@@ -2,7 +2,9 @@
 
 from ingot.db.connection import Connection
 from ingot.errors import Invalid
+from ingot.events.bus import emit
 from ingot.instance.settings import current_settings
+from ingot.users.accounts.events import EmailAdded
 from ingot.users.accounts.queries import user_by_email
 from ingot.users.accounts.service import valid_address
 from ingot.users.accounts.tables import Email, emails
@@ -25,6 +27,8 @@ def create_email(db: Connection, user_id: int, address: str, *, vouched_for: boo
     email_id = db.insert(
         emails, user_id=user_id, email=address, confirmed_at=db.now if confirmed else None, created_at=db.now
     )
+    if not confirmed:
+        emit(db, EmailAdded(email_id=email_id))
     return find_email(db, user_id, email_id)
 
 

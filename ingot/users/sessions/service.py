@@ -11,10 +11,10 @@ from ingot.db.times import later
 from ingot.errors import Unauthenticated
 from ingot.instance.settings import current_settings
 from ingot.instance.throttles import count_try, refuse_beyond
-from ingot.mail.post import send_mail
+from ingot.mail.post import HERE, send_mail
 from ingot.users.accounts.queries import find_user, user_by_login
 from ingot.users.accounts.service import set_password, touch_activity
-from ingot.users.accounts.tables import User, users
+from ingot.users.accounts.tables import Email, User, emails, users
 from ingot.users.sessions.tables import OneTimeLink, Purpose, Session, one_time_links, sessions
 
 MOST_FAILURES_OF_ACCOUNT = 10
@@ -27,7 +27,9 @@ _DROP_OF_USER = delete(sessions).where(sessions.c.user_id == bindparam("user"))
 _DROP_OTHERS = _DROP_OF_USER.where(sessions.c.id != bindparam("kept"))
 _DROP_ENDED = delete(sessions).where(sessions.c.expires_at <= bindparam("now"))
 _DROP_LINKS = delete(one_time_links).where(
-    one_time_links.c.user_id == bindparam("user"), one_time_links.c.purpose == bindparam("purpose")
+    one_time_links.c.user_id == bindparam("user"),
+    one_time_links.c.purpose == bindparam("purpose"),
+    one_time_links.c.email_id.is_(None),
 )
 _DROP_ENDED_LINKS = delete(one_time_links).where(one_time_links.c.expires_at <= bindparam("now"))
 
@@ -90,38 +92,45 @@ def drop_ended(db: Connection) -> None:
     db.run(_DROP_ENDED_LINKS, now=db.now)
 
 
-def make_link(db: Connection, user: User, purpose: Purpose) -> str:
-    """A new link for this purpose; the ones before stop working."""
-    db.run(_DROP_LINKS, user=user.id, purpose=purpose)
-    token = secrets.token_urlsafe(24)
-    expires_at = later(db.now, hours=LINK_HOURS[purpose])
-    db.insert(one_time_links, user_id=user.id, purpose=purpose, digest=db.vault.digest(token), expires_at=expires_at)
-    return token
-
-
-def mail_password_link(db: Connection, user: User, base: str) -> None:
+def mail_password_link(db: Connection, user: User) -> None:
     """Let a user choose a password."""
-    token = make_link(db, user, "password")
+    token = _make_link(db, user, "password")
     send_mail(
         db,
         user.email,
         "Choose your password",
         f"Hello {user.name},\n\nchoose a password for {user.username} here, within {LINK_HOURS['password']} hours:\n"
-        f"{base}/users/password/edit?reset_password_token={token}\n\n"
+        f"{HERE}/users/password/edit?reset_password_token={token}\n\n"
         "If you did not ask for this, there is nothing to do.\n",
     )
 
 
-def mail_confirmation_link(db: Connection, user: User, base: str) -> None:
-    """Let a user prove that the address is theirs."""
-    token = make_link(db, user, "confirmation")
+def mail_confirmation_link(db: Connection, user: User, email: Email | None = None) -> None:
+    """Let a user prove that an address is theirs: a further one, or the first."""
+    token = _make_link(db, user, "confirmation", email)
     send_mail(
         db,
-        user.email,
+        email.email if email else user.email,
         "Confirm your address",
         f"Hello {user.name},\n\nconfirm that this address is yours:\n"
-        f"{base}/users/confirmation?confirmation_token={token}\n",
+        f"{HERE}/users/confirmation?confirmation_token={token}\n",
     )
+
+
+def _make_link(db: Connection, user: User, purpose: Purpose, email: Email | None = None) -> str:
+    """A new link for this purpose; those before it stop working."""
+    if email is None:
+        db.run(_DROP_LINKS, user=user.id, purpose=purpose)
+    token = secrets.token_urlsafe(24)
+    db.insert(
+        one_time_links,
+        user_id=user.id,
+        purpose=purpose,
+        email_id=email.id if email else None,
+        digest=db.vault.digest(token),
+        expires_at=later(db.now, hours=LINK_HOURS[purpose]),
+    )
+    return token
 
 
 def use_password_link(db: Connection, link: OneTimeLink, password_hash: str) -> User:
@@ -136,6 +145,9 @@ def use_password_link(db: Connection, link: OneTimeLink, password_hash: str) -> 
 
 def use_confirmation_link(db: Connection, link: OneTimeLink) -> User:
     """Take the address as proven."""
-    db.update(users, link.user_id, confirmed_at=db.now)
+    if link.email_id is None:
+        db.update(users, link.user_id, confirmed_at=db.now)
+    else:
+        db.update(emails, link.email_id, confirmed_at=db.now)
     db.delete(one_time_links, link.id)
     return find_user(db, link.user_id)

@@ -1,21 +1,33 @@
 """What sessions do when users change."""
 
+from sqlalchemy import bindparam, select
+
 from ingot.db.connection import Connection
 from ingot.events.bus import Subscriptions
-from ingot.users.accounts.events import PasswordChanged, UserBlocked, UserCreated
+from ingot.users.accounts.events import EmailAdded, PasswordChanged, UserBlocked, UserCreated
 from ingot.users.accounts.queries import find_user
+from ingot.users.accounts.tables import Email, emails
 from ingot.users.sessions.service import end_sessions, mail_confirmation_link, mail_password_link
 
 subscriptions = Subscriptions()
+_EMAIL = select(emails).where(emails.c.id == bindparam("email"))
 
 
 @subscriptions.on(UserCreated)
 def write_to_user(db: Connection, event: UserCreated) -> None:
     """Send the mail by which a new user chooses a password or confirms the address."""
     if event.chooses_password:
-        mail_password_link(db, find_user(db, event.user_id), event.base_url)
+        mail_password_link(db, find_user(db, event.user_id))
     elif event.confirms_address:
-        mail_confirmation_link(db, find_user(db, event.user_id), event.base_url)
+        mail_confirmation_link(db, find_user(db, event.user_id))
+
+
+@subscriptions.on(EmailAdded)
+def write_to_address(db: Connection, event: EmailAdded) -> None:
+    """Send the mail by which a further address is confirmed."""
+    email = db.first(Email, _EMAIL, email=event.email_id)
+    if email is not None:
+        mail_confirmation_link(db, find_user(db, email.user_id), email)
 
 
 @subscriptions.on(UserBlocked)

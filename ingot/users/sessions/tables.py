@@ -26,6 +26,8 @@ one_time_links = Table(
     row_id(),
     reference("user_id", "users.id", index=True),
     text("purpose"),
+    # Which of the user's further addresses a link confirms; without one it is the first.
+    reference("email_id", "emails.id", nullable=True),
     binary("digest", unique=True),
     text("expires_at", index=True),
     sqlite_autoincrement=True,
@@ -52,5 +54,6 @@ class OneTimeLink(Record, frozen=True):
     id: int
     user_id: int
     purpose: Purpose
+    email_id: int | None
     digest: bytes
     expires_at: Timestamp

@@ -145,15 +145,11 @@ def create_impersonation_token(call: Call, user: User, params: CreateToken) -> T
     return token_view(token, call.db.now, secret)
 
 
-@routes.delete(
-    "/users/:user_id/impersonation_tokens/:impersonation_token_id",
-    on=user_in_path,
-    may=administrators,
-    returns=None,
-)
-def revoke_impersonation_token(call: Call, user: User) -> None:
+@routes.delete("/users/:user_id/impersonation_tokens/:impersonation_token_id", may=administrators, returns=None)
+def revoke_impersonation_token(call: Call) -> None:
     """Revoke an impersonation token; one that is not there is revoked already."""
     token_id = path_number(call.path, "impersonation_token_id")
+    _, user = user_in_path(call)
     token = queries.token_or_none(call.db, token_id, "impersonation", user.id)
     if token is not None:
         service.revoke_token(call.db, token)

@@ -45,7 +45,7 @@ _FILTERS = {
     "inactive": or_(access_tokens.c.revoked.is_(True), access_tokens.c.expires_at <= bindparam("now")),
     "revoked": access_tokens.c.revoked.is_(True),
     "unrevoked": access_tokens.c.revoked.is_(False),
-    "search": contains(access_tokens.c.name, "pattern"),
+    "search": contains(access_tokens.c.name_key, "pattern"),
     "created_before": access_tokens.c.created_at <= bindparam("created_before"),
     "created_after": access_tokens.c.created_at >= bindparam("created_after"),
 }

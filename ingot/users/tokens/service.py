@@ -101,6 +101,7 @@ def _insert(
         user_id=user_id,
         kind=kind,
         name=name,
+        name_key=name.casefold(),
         scopes=scopes,
         digest=db.vault.digest(secret),
         sealed=sealed,

@@ -21,6 +21,7 @@ access_tokens = Table(
     text("created_at"),
     text("expires_at", nullable=True),
     text("last_used_at", nullable=True),
+    text("name_key"),
     sqlite_autoincrement=True,
 )
 Index("ix_access_tokens_user_id_kind", access_tokens.c.user_id, access_tokens.c.kind)
@@ -40,6 +41,7 @@ class Token(Record, frozen=True):
     created_at: Timestamp
     expires_at: Timestamp | None
     last_used_at: Timestamp | None
+    name_key: str
 
     def active(self, now: Timestamp) -> bool:
         """Whether it still opens anything."""

@@ -9,18 +9,16 @@ import pytest
 from ingot.instance.queries import current_broadcasts
 from tests.client import Api, Make
 
-PATH = "/broadcast_messages"
-
 
 @pytest.fixture(autouse=True)
 def _no_messages_remain(api: Api, make: Make) -> Iterator[None]:
     yield
-    for message in api.get(PATH, as_user=make.root, per_page=100).json():
-        api.delete(f"{PATH}/{message['id']}", as_user=make.root)
+    for message in api.get("/broadcast_messages", as_user=make.root, per_page=100).json():
+        api.delete(f"/broadcast_messages/{message['id']}", as_user=make.root)
 
 
 def _create(api: Api, make: Make, **params: Any) -> dict[str, Any]:
-    answer = api.post(PATH, as_user=make.root, **{"message": "Hello", **params})
+    answer = api.post("/broadcast_messages", as_user=make.root, **{"message": "Hello", **params})
     assert answer.status_code == 201, answer.text
     created: dict[str, Any] = answer.json()
     return created
@@ -29,14 +27,16 @@ def _create(api: Api, make: Make, **params: Any) -> dict[str, Any]:
 def test_only_administrators(api: Api, make: Make) -> None:
     for caller, refusal in ((None, 401), (make.user(), 403), (make.root, None)):
         message = _create(api, make)
-        assert api.get(PATH, as_user=caller).status_code == (refusal or 200)
-        assert api.get(f"{PATH}/{message['id']}", as_user=caller).status_code == (refusal or 200)
-        assert api.post(PATH, as_user=caller, message="Hi").status_code == (refusal or 201)
-        assert api.put(f"{PATH}/{message['id']}", as_user=caller, message="Hi").status_code == (refusal or 200)
-        assert api.delete(f"{PATH}/{message['id']}", as_user=caller).status_code == (refusal or 200)
+        assert api.get("/broadcast_messages", as_user=caller).status_code == (refusal or 200)
+        assert api.get(f"/broadcast_messages/{message['id']}", as_user=caller).status_code == (refusal or 200)
+        assert api.post("/broadcast_messages", as_user=caller, message="Hi").status_code == (refusal or 201)
+        assert api.put(f"/broadcast_messages/{message['id']}", as_user=caller, message="Hi").status_code == (
+            refusal or 200
+        )
+        assert api.delete(f"/broadcast_messages/{message['id']}", as_user=caller).status_code == (refusal or 200)
         # Who may not is told so before anything is looked at.
-        assert api.post(PATH, as_user=caller).status_code == (refusal or 400)
-        assert api.get(f"{PATH}/999999", as_user=caller).status_code == (refusal or 404)
+        assert api.post("/broadcast_messages", as_user=caller).status_code == (refusal or 400)
+        assert api.get("/broadcast_messages/999999", as_user=caller).status_code == (refusal or 404)
 
 
 def test_defaults(api: Api, make: Make) -> None:
@@ -47,19 +47,19 @@ def test_defaults(api: Api, make: Make) -> None:
     assert (created["color"], created["font"], created["active"]) == ("#E75E40", "#FFFFFF", True)
     begin, end = (datetime.fromisoformat(created[name]) for name in ("starts_at", "ends_at"))
     assert end - begin == timedelta(hours=1)
-    assert api.get(f"{PATH}/{created['id']}", as_user=make.root).json() == created
+    assert api.get(f"/broadcast_messages/{created['id']}", as_user=make.root).json() == created
 
 
 def test_lists_in_pages(api: Api, make: Make) -> None:
     made = [_create(api, make, message=f"Number {number}")["id"] for number in range(3)]
 
-    answer = api.get(PATH, as_user=make.root, per_page=2)
+    answer = api.get("/broadcast_messages", as_user=make.root, per_page=2)
 
     assert [message["id"] for message in answer.json()] == made[:2]
     assert answer.headers["x-total"] == "3"
-    rest = api.get(PATH, as_user=make.root, per_page=2, page=2).json()
+    rest = api.get("/broadcast_messages", as_user=make.root, per_page=2, page=2).json()
     assert [message["id"] for message in rest] == made[2:]
-    keyset = api.get(PATH, as_user=make.root, pagination="keyset", per_page=2, sort="asc")
+    keyset = api.get("/broadcast_messages", as_user=make.root, pagination="keyset", per_page=2, sort="asc")
     assert [message["id"] for message in keyset.json()] == made[:2]
 
 
@@ -91,16 +91,20 @@ def test_a_message_of_the_future_lasts_an_hour(api: Api, make: Make) -> None:
 def test_updates_what_was_sent(api: Api, make: Make) -> None:
     created = _create(api, make)
 
-    changed = api.put(f"{PATH}/{created['id']}", as_user=make.root, color="#000", font="#cecece", ends_at=None)
+    changed = api.put(
+        f"/broadcast_messages/{created['id']}", as_user=make.root, color="#000", font="#cecece", ends_at=None
+    )
     assert changed.status_code == 200
     assert changed.json() == {**created, "color": "#000", "font": "#cecece"}
 
-    ended = api.put(f"{PATH}/{created['id']}", as_user=make.root, message="Bye", ends_at="2020-01-01 10:00").json()
+    ended = api.put(
+        f"/broadcast_messages/{created['id']}", as_user=make.root, message="Bye", ends_at="2020-01-01 10:00"
+    ).json()
     assert (ended["message"], ended["ends_at"], ended["active"]) == ("Bye", "2020-01-01T10:00:00.000Z", False)
 
-    usual = api.put(f"{PATH}/{created['id']}", as_user=make.root, color="", font=None).json()
+    usual = api.put(f"/broadcast_messages/{created['id']}", as_user=make.root, color="", font=None).json()
     assert (usual["color"], usual["font"]) == ("#E75E40", "#FFFFFF")
-    assert api.put(f"{PATH}/{created['id']}", as_user=make.root).json() == usual
+    assert api.put(f"/broadcast_messages/{created['id']}", as_user=make.root).json() == usual
 
 
 WRONG = [
@@ -124,17 +128,17 @@ WRONG = [
 def test_refuses_what_does_not_fit(api: Api, make: Make, name: str, value: Any, reason: str) -> None:
     created = _create(api, make)
 
-    made = api.post(PATH, as_user=make.root, **{"message": "Hello", name: value})
-    changed = api.put(f"{PATH}/{created['id']}", as_user=make.root, **{name: value})
+    made = api.post("/broadcast_messages", as_user=make.root, **{"message": "Hello", name: value})
+    changed = api.put(f"/broadcast_messages/{created['id']}", as_user=make.root, **{name: value})
 
     for refused in (made, changed):
         assert refused.status_code == 400
         assert refused.json() == {"message": {name: [reason]}}
-    assert api.get(PATH, as_user=make.root).json() == [created]
+    assert api.get("/broadcast_messages", as_user=make.root).json() == [created]
 
 
 def test_a_message_needs_a_text(api: Api, make: Make) -> None:
-    refused = api.post(PATH, as_user=make.root, color="#000")
+    refused = api.post("/broadcast_messages", as_user=make.root, color="#000")
 
     assert refused.status_code == 400
     assert refused.json() == {"message": '400 (Bad request) "message" not given'}
@@ -142,7 +146,7 @@ def test_a_message_needs_a_text(api: Api, make: Make) -> None:
 
 @pytest.mark.parametrize("starts_at", ["9999-12-31T23:30:00Z", "0999-01-01", "0001-01-01"])
 def test_the_ends_of_the_calendar_are_no_fault_of_ours(api: Api, make: Make, starts_at: str) -> None:
-    created = api.post(PATH, as_user=make.root, message="Hello", starts_at=starts_at)
+    created = api.post("/broadcast_messages", as_user=make.root, message="Hello", starts_at=starts_at)
 
     assert created.status_code in (201, 400)
 
@@ -150,24 +154,24 @@ def test_the_ends_of_the_calendar_are_no_fault_of_ours(api: Api, make: Make, sta
 def test_deleting_twice_is_deleting_once(api: Api, make: Make) -> None:
     created = _create(api, make)
 
-    first = api.delete(f"{PATH}/{created['id']}", as_user=make.root)
-    second = api.delete(f"{PATH}/{created['id']}", as_user=make.root)
+    first = api.delete(f"/broadcast_messages/{created['id']}", as_user=make.root)
+    second = api.delete(f"/broadcast_messages/{created['id']}", as_user=make.root)
 
     assert (first.status_code, first.json()["id"]) == (200, created["id"])
     assert (second.status_code, second.content) == (200, b"")
-    assert api.get(f"{PATH}/{created['id']}", as_user=make.root).status_code == 404
+    assert api.get(f"/broadcast_messages/{created['id']}", as_user=make.root).status_code == 404
 
 
 @pytest.mark.parametrize("number", ["999999", str(2**63 - 1)])
 def test_what_is_not_there(api: Api, make: Make, number: str) -> None:
-    gone = api.get(f"{PATH}/{number}", as_user=make.root)
+    gone = api.get(f"/broadcast_messages/{number}", as_user=make.root)
     assert (gone.status_code, gone.json()) == (404, {"message": "404 Broadcast Message Not Found"})
-    assert api.put(f"{PATH}/{number}", as_user=make.root, message="Hi").status_code == 404
-    assert api.delete(f"{PATH}/{number}", as_user=make.root).status_code == 200
+    assert api.put(f"/broadcast_messages/{number}", as_user=make.root, message="Hi").status_code == 404
+    assert api.delete(f"/broadcast_messages/{number}", as_user=make.root).status_code == 200
 
 
 @pytest.mark.parametrize("number", ["one", "-1", "1.5", "%20", "9" * 30])
 def test_what_is_no_number(api: Api, make: Make, number: str) -> None:
     for method in ("GET", "DELETE"):
-        assert api.request(method, f"{PATH}/{number}", as_user=make.root).status_code == 400
-    assert api.put(f"{PATH}/{number}", as_user=make.root, message="Hi").status_code == 400
+        assert api.request(method, f"/broadcast_messages/{number}", as_user=make.root).status_code == 400
+    assert api.put(f"/broadcast_messages/{number}", as_user=make.root, message="Hi").status_code == 400

@@ -1,0 +1,55 @@
+"""``ingot backup``: everything that must last, in one file, while the server runs."""
+
+import argparse
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import ingot.app  # noqa: F401 - It imports every room, and so every table is known.
+from ingot.backups.layout import BackupTrouble
+from ingot.backups.write import write_backup
+from ingot.cli.options import add_instance_options, settings_of
+from ingot.db.engines import engine_for
+from ingot.db.schema import metadata
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("file", metavar="FILE", type=Path, help="where to write it, for example ingot.tar.gz")
+    parser.epilog = (
+        "The file holds the database of one moment, the instance's secret, uploads, repositories and ingot.toml. "
+        "Whoever has it has everything, so only you may read it. `ingot restore` checks it and brings it back, "
+        "into the embedded database or into PostgreSQL, wherever it came from."
+    )
+    add_instance_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Write the backup, or say in one line why not."""
+    settings = settings_of(arguments)
+    if settings.embedded and not (settings.data / "ingot.db").is_file():
+        sys.exit(f"ingot: there is no instance in {settings.data}")
+    try:
+        manifest = write_backup(
+            engine_for(settings.database),
+            metadata.sorted_tables,
+            settings.data,
+            arguments.file,
+            version("ingot"),
+            show_progress,
+        )
+    except BackupTrouble as error:
+        show_progress("")
+        sys.exit(f"ingot: {error}")
+    show_progress("")
+    rows = sum(entry.rows for entry in manifest.tables)
+    files = len(manifest.members) - len(manifest.tables) - 1
+    size = arguments.file.stat().st_size
+    print(f"Wrote {arguments.file}: {rows} rows of {len(manifest.tables)} tables, {files} files, {size} bytes.")
+
+
+def show_progress(what: str) -> None:
+    """Say what is being done, on the same line of a terminal; nobody else needs to know."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{what}")
+        sys.stderr.flush()

@@ -1,0 +1,37 @@
+"""``ingot restore``: a backup becomes an instance again."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from ingot.backups.layout import BackupTrouble
+from ingot.backups.restore import restore_backup
+from ingot.cli.backup import show_progress
+from ingot.cli.options import add_instance_options, settings_of
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("file", metavar="FILE", type=Path, help="what `ingot backup` wrote")
+    parser.epilog = (
+        "The data directory must be empty, and so must be the database, which may be of another kind than the one "
+        "that was backed up. Every file in the backup is checked before anything is written."
+    )
+    add_instance_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Restore, or say in one line why not."""
+    settings = settings_of(arguments)
+    os.umask(0o077)
+    try:
+        manifest, notes = restore_backup(arguments.file, settings, show_progress)
+    except BackupTrouble as error:
+        show_progress("")
+        sys.exit(f"ingot: {error}")
+    show_progress("")
+    rows = sum(entry.rows for entry in manifest.tables)
+    print(f"Restored {rows} rows and the files of {manifest.created_at} into {settings.data}.")
+    for note in notes:
+        print(note)
