@@ -9,7 +9,7 @@ from ingot.app import open_database
 from ingot.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.instance.tables import instance_settings
-from ingot.migrations.run import RESTORING, SchemaTrouble, migrate
+from ingot.migrations.run import migrate
 from ingot.settings import Settings
 from ingot.users.accounts.params import CreateUser
 from ingot.users.accounts.queries import placeholder_user
@@ -43,30 +43,29 @@ def make_data_directory(data: Path) -> None:
 
 def prepare(settings: Settings) -> str | None:
     """Bring an instance to where it can serve; gives the first password of root where one was made up."""
-    if (settings.data / RESTORING).exists():
-        raise SchemaTrouble(f"A restore into {settings.data} has not finished. Empty it and restore again.")
     make_data_directory(settings.data)
     migrate(settings)
     database = open_database(settings)
-    password = settings.root_password or secrets.token_urlsafe(12)
-    hashed = hash_password(password)
-
-    def first_start(db: Connection) -> bool:
-        try:
-            placeholder_user(db)
-        except NotFound:
-            _populate(db, settings, hashed)
-            return True
-        return False
-
     try:
-        first = database.write(first_start)
+        if database.read(_is_populated):
+            return None
+        password = settings.root_password or secrets.token_urlsafe(12)
+        hashed = hash_password(password)
+        made = database.write(lambda db: not _is_populated(db) and _populate(db, settings, hashed))
     finally:
         database.close()
-    return password if first and not settings.root_password else None
+    return password if made and not settings.root_password else None
 
 
-def _populate(db: Connection, settings: Settings, password_hash: str) -> None:
+def _is_populated(db: Connection) -> bool:
+    try:
+        placeholder_user(db)
+    except NotFound:
+        return False
+    return True
+
+
+def _populate(db: Connection, settings: Settings, password_hash: str) -> bool:
     db.insert(instance_settings, id=1, document="{}", created_at=db.now, updated_at=db.now)
     root = create_user(
         db,
@@ -86,3 +85,4 @@ def _populate(db: Connection, settings: Settings, password_hash: str) -> None:
         placeholder=True,
         bio="Holds what people contributed who are not here any more.",
     )
+    return True

@@ -8,6 +8,7 @@ class Credentials(msgspec.Struct, frozen=True):
 
     token: str | None = None
     """A private, personal access, impersonation or OAuth token; which one it is shows at the look-up."""
+    job_token: str | None = None
     session: str | None = None
     csrf: str | None = None
     sudo: str | None = None

@@ -219,7 +219,7 @@ class Kernel:
 
 def _credentials(headers: dict[bytes, bytes], sent: dict[str, Any], writes: bool) -> Credentials:
     """What the request brings, wherever it put it; a token counts before a cookie."""
-    token = _header(headers, b"private-token") or _header(headers, b"job-token")
+    token = _header(headers, b"private-token")
     if b"authorization" in headers and token is None:
         authorization = _header(headers, b"authorization") or ""
         if authorization[:7].lower() == "bearer ":
@@ -228,11 +228,13 @@ def _credentials(headers: dict[bytes, bytes], sent: dict[str, Any], writes: bool
     if sent:
         token = sent.get("private_token") or sent.get("access_token") or token
         sudo = sent.get("sudo") or sudo
+    job_token = _header(headers, b"job-token")
     session = _cookie(headers, b"_service_session") if b"cookie" in headers and not token else None
-    if token is None and session is None and sudo is None:
+    if token is None and job_token is None and session is None and sudo is None:
         return _NO_CREDENTIALS
     return Credentials(
         token=str(token) if token else None,
+        job_token=job_token,
         session=session,
         csrf=_header(headers, b"x-csrf-token"),
         sudo=str(sudo) if sudo else None,

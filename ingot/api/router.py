@@ -49,7 +49,7 @@ class Router(Generic[D]):
 
     def _add(self, declared: D) -> None:
         node = self._root
-        for segment in declared.path.strip("/").encode().split(b"/"):
+        for segment in _segments(declared.path.encode()):
             if segment.startswith(b":"):
                 node.any = node.any or _Node()
                 node = node.any
@@ -81,8 +81,8 @@ class Router(Generic[D]):
 
 
 def _segments(path: bytes) -> list[bytes]:
-    """The parts between slashes; one slash at the end does not count."""
-    return path.removeprefix(b"/").removesuffix(b"/").split(b"/")
+    """The parts between slashes; doubled ones, which clients happen to send, count as one."""
+    return [segment for segment in path.split(b"/") if segment]
 
 
 def _walk(
@@ -96,6 +96,6 @@ def _walk(
         found = _walk(literal, segments, place + 1, values)
         if found is not None:
             return found
-    if node.any is not None and segment:
+    if node.any is not None:
         return _walk(node.any, segments, place + 1, [*values, segment])
     return None

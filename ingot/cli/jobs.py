@@ -6,12 +6,11 @@ import select
 import signal
 
 from ingot.app import job_worker, open_database
-from ingot.cli.options import add_instance_options, settings_of
+from ingot.cli.options import add_instance_options, prepare_instance, settings_of
 from ingot.errors import Unavailable
 from ingot.jobs.worker import Worker
 from ingot.log import Log
 from ingot.settings import Settings
-from ingot.startup import prepare
 
 IDLE_SECONDS = 0.5
 TROUBLE_SECONDS = 2.0
@@ -26,7 +25,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Work until a signal; other machines may work on the same database."""
     settings = settings_of(arguments)
-    prepare(settings)
+    prepare_instance(settings)
     serve(settings)
 
 

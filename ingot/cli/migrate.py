@@ -1,11 +1,9 @@
 """``ingot migrate``: the schema, and what a first start makes, without serving."""
 
 import argparse
-import sys
 
-from ingot.cli.options import add_instance_options, settings_of
-from ingot.migrations.run import SchemaTrouble, newest_revision
-from ingot.startup import prepare
+from ingot.cli.options import add_instance_options, prepare_instance, settings_of
+from ingot.migrations.run import newest_revision
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -15,10 +13,5 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Migrate, and print what the first start would print."""
-    try:
-        password = prepare(settings_of(arguments))
-    except SchemaTrouble as error:
-        sys.exit(f"ingot: {error}")
-    if password is not None:
-        print(f"First start. Sign in as root with the password {password}")
+    prepare_instance(settings_of(arguments))
     print(f"The database is at revision {newest_revision()}.")

@@ -1,6 +1,7 @@
 """Options that several commands share."""
 
 import argparse
+import sys
 from typing import Any
 
 from ingot.settings import Settings, load_settings
@@ -18,6 +19,20 @@ def add_listening_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", metavar="P", type=int, help="port for HTTP (default: 8080; 0: any free one)")
     parser.add_argument("--external-url", metavar="URL", help="URL by which people reach the server")
     parser.add_argument("--log-format", choices=("auto", "json", "pretty"), help="how log lines look")
+
+
+def prepare_instance(settings: Settings) -> None:
+    """Make an instance ready, and tell how to sign in where this was its first start."""
+    # Imported here because the supervisor reads its options from this module and stays small.
+    from ingot.migrations.run import SchemaTrouble
+    from ingot.startup import prepare
+
+    try:
+        password = prepare(settings)
+    except SchemaTrouble as error:
+        sys.exit(f"ingot: {error}")
+    if password is not None:
+        print(f"\nFirst start. Sign in as root with the password {password}\n", flush=True)
 
 
 def settings_of(arguments: argparse.Namespace, **more: Any) -> Settings:

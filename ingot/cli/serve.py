@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from ingot.cli.options import add_instance_options, add_listening_options, settings_of
+from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_of
 from ingot.log import Log
-from ingot.migrations.run import SchemaTrouble, is_ready
+from ingot.migrations.run import is_ready
 from ingot.settings import BadSetting, Settings
 from ingot.supervisor import Child, Supervisor, open_socket, run_and_wait
 
@@ -49,7 +49,7 @@ def _serve(settings: Settings) -> None:
         listener = open_socket(settings.host, settings.port)
     except OSError as error:
         sys.exit(f"ingot: cannot listen on {settings.host}:{settings.port}: {error.strerror}")
-    if not is_ready(settings) and run_and_wait(partial(_prepare, settings)) != 0:
+    if not is_ready(settings) and run_and_wait(partial(prepare_instance, settings)) != 0:
         sys.exit(1)
     metrics = settings.data / "run" / "metrics"
     shutil.rmtree(metrics, ignore_errors=True)
@@ -74,17 +74,6 @@ def _own(settings: Settings) -> IO[bytes] | None:
     except BlockingIOError:
         sys.exit(f"ingot: another server is running on {settings.data}; stop it first, or use another --data")
     return lock
-
-
-def _prepare(settings: Settings) -> None:
-    from ingot.startup import prepare
-
-    try:
-        password = prepare(settings)
-    except SchemaTrouble as error:
-        sys.exit(f"ingot: {error}")
-    if password is not None:
-        print(f"\nFirst start. Sign in as root with the password {password}\n", flush=True)
 
 
 def _web(settings: Settings, listener: object, metrics: Path, lifeline: int) -> None:

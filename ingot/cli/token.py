@@ -5,11 +5,10 @@ import sys
 
 from ingot.access.scopes import SCOPES
 from ingot.app import open_database
-from ingot.cli.options import add_instance_options, settings_of
+from ingot.cli.options import add_instance_options, prepare_instance, settings_of
 from ingot.db.connection import Connection
 from ingot.db.times import Timestamp, parse_date
 from ingot.errors import Invalid, NotFound, Unavailable
-from ingot.startup import prepare
 from ingot.users.accounts.queries import user_by_login
 from ingot.users.tokens.service import create_token
 
@@ -28,7 +27,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Make the token, or say in one line why not."""
     settings = settings_of(arguments)
-    prepare(settings)
+    prepare_instance(settings)
     database = open_database(settings)
 
     def work(db: Connection) -> str:

@@ -10,10 +10,9 @@ from typing import Any
 import uvicorn
 
 from ingot.app import App, open_database
-from ingot.cli.options import add_instance_options, add_listening_options, settings_of
+from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_of
 from ingot.log import Log, LogHandler
 from ingot.settings import Settings
-from ingot.startup import prepare
 from ingot.supervisor import open_socket
 
 GRACE_SECONDS = 8
@@ -28,7 +27,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Serve until a signal; other machines may serve the same database."""
     settings = settings_of(arguments)
-    prepare(settings)
+    prepare_instance(settings)
     metrics = settings.data / "run" / f"metrics-{os.uname().nodename}"
     metrics.mkdir(mode=0o700, parents=True, exist_ok=True)
     serve(settings, open_socket(settings.host, settings.port), metrics)

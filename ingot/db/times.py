@@ -10,13 +10,15 @@ Timestamp = NewType("Timestamp", str)
 Date = NewType("Date", str)
 """``2026-01-31``."""
 
+_FIRST, _LAST = Timestamp("0001-01-01T00:00:00.000Z"), Timestamp("9999-12-31T23:59:59.999Z")
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 
 
 def timestamp(moment: datetime) -> Timestamp:
     """Format an aware moment."""
     moment = moment.astimezone(UTC)
-    return Timestamp(f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z")
+    # The year by itself, because ``%Y`` does not pad those before 1000 and would break the order.
+    return Timestamp(f"{moment.year:04d}-{moment:%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z")
 
 
 def moment(stamp: Timestamp) -> datetime:
@@ -25,8 +27,11 @@ def moment(stamp: Timestamp) -> datetime:
 
 
 def later(stamp: Timestamp, **delta: float) -> Timestamp:
-    """The point in time that lies ``delta`` (as for ``timedelta``) after ``stamp``."""
-    return timestamp(moment(stamp) + timedelta(**delta))
+    """The point in time that lies ``delta`` (as for ``timedelta``) after ``stamp``; the calendar's ends bound it."""
+    try:
+        return timestamp(moment(stamp) + timedelta(**delta))
+    except OverflowError:
+        return _LAST if sum(delta.values()) > 0 else _FIRST
 
 
 def day_of(stamp: Timestamp) -> Date:

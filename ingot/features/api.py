@@ -29,16 +29,3 @@ def delete_feature(call: Call) -> FeatureView | None:
         return None
     service.delete_feature(call.db, feature)
     return feature_view(feature)
-
-
-# python-gitlab puts two slashes there; a server in front of GitLab makes them one.
-@routes.post("/features//:name", may=administrators, returns=FeatureView)
-def set_feature_behind_two_slashes(call: Call, params: SetFeature) -> FeatureView:
-    """Set a feature flag, for everybody or for some."""
-    return set_feature(call, params)
-
-
-@routes.delete("/features//:name", may=administrators, returns=FeatureView)
-def delete_feature_behind_two_slashes(call: Call) -> FeatureView | None:
-    """Delete a feature flag."""
-    return delete_feature(call)

@@ -52,7 +52,9 @@ class Front:
         try:
             await self._serve(scope, headers, receive, send, trace)
         except Exception as error:  # noqa: BLE001 - The last line of defence: log it, and tell the caller nothing of it.
-            self._log("fault", request_id=trace.request_id, error="".join(traceback.format_exception(error)))
+            # The message is left out: drivers put the values that they choked on into it.
+            where = "".join(traceback.format_tb(error.__traceback__))
+            self._log("fault", request_id=trace.request_id, error=type(error).__name__, where=where)
             trace.status = 500
             if not trace.answered:
                 body = b'{"message":"500 Internal Server Error"}'

@@ -56,7 +56,8 @@ class Worker:
         except Exception as error:  # noqa: BLE001 - Whatever a handler raises must not end the worker.
             reason = f"{type(error).__name__}: {error}"
             self._database.write(lambda db: fail(db, job, reason))
-            self._log("job failed", kind=job.kind, job=job.id, error=traceback.format_exc(limit=5))
+            where = "".join(traceback.format_tb(error.__traceback__))
+            self._log("job failed", kind=job.kind, job=job.id, error=type(error).__name__, where=where)
             return
         self._database.write(lambda db: finish(db, job))
 

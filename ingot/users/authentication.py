@@ -15,6 +15,9 @@ def authenticate(db: Connection, credentials: Credentials) -> Actor:
     """Who is calling; a credential that is not valid is refused even where none is needed."""
     if credentials.token is not None:
         actor = _by_token(db, credentials.token)
+    elif credentials.job_token is not None:
+        # Nothing runs jobs yet, so no such token can be one of ours.
+        raise Unauthenticated
     elif credentials.session is not None:
         actor = _by_session(db, credentials)
     else:

@@ -44,7 +44,7 @@ def check_password(database: Database, login: str, password: str, ip: str) -> Us
     def look(db: Connection) -> User | None:
         refuse_beyond(db, keys[0], MOST_FAILURES_OF_ACCOUNT)
         refuse_beyond(db, keys[1], MOST_FAILURES_OF_ADDRESS)
-        return user_by_login(db, login)
+        return user_by_login(db, login) if current_settings(db).signin_enabled else None
 
     user = database.read(look)
     matched = password_matches(user.password_hash if user else None, password)

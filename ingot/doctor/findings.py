@@ -1,0 +1,11 @@
+"""What a check gives back."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong, in one line, and what mends it, where that is safe."""
+
+    text: str
+    mend: Callable[[], object] | None = None

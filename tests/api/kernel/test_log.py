@@ -1,0 +1,56 @@
+"""Every request leaves one line, and no line holds anything that opens a door."""
+
+import json
+
+from tests.client import Api, Make
+from tests.conftest import House
+
+
+def _lines(house: House, since: int) -> list[dict[str, object]]:
+    return [json.loads(line) for line in house.log.getvalue()[since:].splitlines()]
+
+
+def test_a_request_leaves_one_line_that_says_who_what_and_how(house: House, api: Api, make: Make) -> None:
+    user = make.user()
+    since = len(house.log.getvalue())
+
+    api.request("GET", f"/users/{user.id}", user, headers={"X-Request-Id": "look-for-me"}, params={"search": "hidden"})
+    api.get("/user", user)  # A line is written after its answer; the next call's answer comes after it.
+
+    (line,) = [line for line in _lines(house, since) if line.get("request_id") == "look-for-me"]
+    assert (line["event"], line["method"], line["route"], line["status"]) == ("request", "GET", "/users/:id", 200)
+    assert line["user"] == user.username
+    assert set(line) == {"time", "event", "request_id", "method", "route", "status", "ms", "user"}
+
+
+def test_nothing_secret_is_ever_logged(house: House, api: Api, make: Make) -> None:
+    """D37: secrets travel in every place where a request can have them; the log knows none of them."""
+    since = len(house.log.getvalue())
+    user = make.user(password="a-password-of-the-log")
+    private = api.get("/user", make.root, sudo=user.username).json()["private_token"]
+    made = api.post(f"/users/{user.id}/impersonation_tokens", make.root, name="x", scopes=["api"]).json()["token"]
+    secrets = [user.token, user.password, private, made, "a-wrong-password", "a-wrong-token", "a-new-password"]
+
+    api.get("/user", private_token=private)
+    api.get("/user", access_token=made)
+    api.get("/nothing", private_token=private)
+    api.get("/user", private_token="a-wrong-token")
+    api.request("GET", "/user", headers={"Authorization": f"Bearer {made}"})
+    api.request("PUT", "/user/status", data={"private_token": private})
+    api.request("PUT", "/user/status", headers={"Cookie": f"_service_session={private}"})
+    api.post("/session", login=user.username, password=user.password)
+    api.post("/session", login=user.username, password="a-wrong-password")
+    api.put(f"/users/{user.id}", make.root, password="a-new-password")
+    api.request("PUT", f"/users/{user.id}?password=a-new-password", make.root, content=b"{", headers={"a": private})
+    api.get("/user", user)
+
+    written = house.log.getvalue()[since:]
+    assert len(written.splitlines()) >= 10
+    assert [secret for secret in secrets if secret in written] == []
+
+
+def test_no_request_of_these_tests_was_a_fault(house: House, api: Api) -> None:
+    """The log is JSON throughout, and what callers sent cannot break out of a line."""
+    api.request("GET", "/users/%22%7D%0A", headers={"User-Agent": '"}\\n{', "X-Request-Id": '"}'})
+    api.request("GET", '/nothing/"}')
+    assert {line["event"] for line in _lines(house, 0)} == {"request"}

@@ -1,0 +1,70 @@
+"""The document is valid, and says everything of every endpoint: answers are compared with it throughout the suite."""
+
+import re
+from typing import Any
+
+import httpx
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from ingot.app import all_endpoints
+from tests.client import Api
+from tests.conftest import House
+
+
+def _document(api: Api) -> dict[str, Any]:
+    answer = api.get("/openapi.json")
+    assert answer.headers["content-type"] == "application/json"
+    document: dict[str, Any] = answer.json()
+    return document
+
+
+def test_the_document_is_valid(api: Api) -> None:
+    document = _document(api)
+
+    assert document["openapi"].startswith("3.1")
+    assert [str(error) for error in OpenAPIV31SpecValidator(document).iter_errors()] == []
+
+
+def test_every_endpoint_is_in_it_and_nothing_else(api: Api) -> None:
+    described = {
+        (method.upper(), path) for path, operations in _document(api)["paths"].items() for method in operations
+    }
+    declared = {(each.method, re.sub(r":(\w+)", r"{\1}", each.path)) for each in all_endpoints()}
+
+    assert described == declared
+
+
+def test_every_operation_has_a_summary_and_a_name_of_its_own(api: Api) -> None:
+    operations = [each for operations in _document(api)["paths"].values() for each in operations.values()]
+
+    assert [each["operationId"] for each in operations if not each["summary"].endswith(".")] == []
+    names = [each["operationId"] for each in operations]
+    assert len(names) == len(set(names))
+
+
+def test_parameters_are_those_that_the_call_takes(api: Api) -> None:
+    paths = _document(api)["paths"]
+    listed = {each["name"] for each in paths["/users"]["get"]["parameters"]}
+    created = paths["/users"]["post"]["requestBody"]["content"]
+
+    assert {"search", "username", "active", "created_after", "page", "per_page"} <= listed
+    assert set(created) == {"multipart/form-data", "application/json", "application/x-www-form-urlencoded"}
+    assert created["application/json"]["schema"]["required"] == ["email", "name", "username"]
+    assert paths["/users/{id}/keys/{key_id}"]["get"]["parameters"][0]["in"] == "path"
+
+
+def test_what_is_open_says_so(api: Api) -> None:
+    described = _document(api)
+    for endpoint in all_endpoints():
+        operation = described["paths"][re.sub(r":(\w+)", r"{\1}", endpoint.path)][endpoint.method.lower()]
+        assert ({} in operation.get("security", described["security"])) is endpoint.open, endpoint.path
+
+
+def test_a_page_renders_it_without_reaching_elsewhere(house: House) -> None:
+    page = httpx.get(f"{house.url}/api/v4/docs")
+
+    assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert not re.search(r"(?:src|href)=\"(?:https?:)?//", page.text)
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    for path in re.findall(r"(?:src|href)=\"(/static/[^\"]+)\"", page.text):
+        assert httpx.get(house.url + path).status_code == 200, path
