@@ -126,6 +126,8 @@ def _checked(settings: Settings) -> Settings:
         parts = urlsplit(settings.external_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadSetting("external_url must look like https://forge.example.org")
+    if settings.database_url and urlsplit(settings.database_url).scheme not in ("postgresql", "postgres"):
+        raise BadSetting("database_url must look like postgresql://user:password@host/database")
     if settings.log_format not in ("auto", "json", "pretty"):
         raise BadSetting("log_format must be auto, json or pretty")
     try:

@@ -9,7 +9,7 @@ from ingot.app import open_database
 from ingot.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.instance.tables import instance_settings
-from ingot.migrations.run import migrate
+from ingot.migrations.run import RESTORING, SchemaTrouble, migrate
 from ingot.settings import Settings
 from ingot.users.accounts.params import CreateUser
 from ingot.users.accounts.queries import placeholder_user
@@ -43,6 +43,8 @@ def make_data_directory(data: Path) -> None:
 
 def prepare(settings: Settings) -> str | None:
     """Bring an instance to where it can serve; gives the first password of root where one was made up."""
+    if (settings.data / RESTORING).exists():
+        raise SchemaTrouble(f"A restore into {settings.data} has not finished. Empty it and restore again.")
     make_data_directory(settings.data)
     migrate(settings)
     database = open_database(settings)

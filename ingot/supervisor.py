@@ -39,6 +39,8 @@ def open_socket(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # Heads and bodies leave separately; unless told so, some event loops let the second wait 40 ms for the first.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     listener.bind((host, port))
     listener.listen(2048)
     listener.setblocking(False)
@@ -134,9 +136,9 @@ class Supervisor:
         now = time.monotonic()
         lived = now - child.started
         child.pause = min(max(0.1, child.pause * 2), LONGEST_PAUSE_SECONDS) if lived < SHORT_LIFE_SECONDS else 0.0
-        child.pid, child.start_at = 0, now + child.pause
         if not self._stopping:
             self._log("ended", process=child.name, pid=child.pid, code=code, lived=round(lived, 1), pause=child.pause)
+        child.pid, child.start_at = 0, now + child.pause
 
     def _drain(self, wake: int) -> None:
         deadline = time.monotonic() + DRAIN_SECONDS

@@ -9,6 +9,7 @@ import ingot.app  # noqa: F401 - It imports every room, and so every table is kn
 from ingot.backups.layout import BackupTrouble
 from ingot.backups.write import write_backup
 from ingot.cli.options import add_instance_options, settings_of
+from ingot.cli.progress import show_progress
 from ingot.db.engines import engine_for
 from ingot.db.schema import metadata
 
@@ -46,10 +47,3 @@ def run(arguments: argparse.Namespace) -> None:
     files = len(manifest.members) - len(manifest.tables) - 1
     size = arguments.file.stat().st_size
     print(f"Wrote {arguments.file}: {rows} rows of {len(manifest.tables)} tables, {files} files, {size} bytes.")
-
-
-def show_progress(what: str) -> None:
-    """Say what is being done, on the same line of a terminal; nobody else needs to know."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[K{what}")
-        sys.stderr.flush()

@@ -4,6 +4,7 @@ import argparse
 import sys
 from importlib import import_module
 
+from ingot.migrations.run import SchemaTrouble
 from ingot.settings import BadSetting
 
 COMMANDS = {
@@ -34,7 +35,7 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         import_module(f"ingot.cli.{arguments.command}").run(arguments)
-    except BadSetting as error:
+    except (BadSetting, SchemaTrouble) as error:
         sys.exit(f"ingot: {error}")
     except KeyboardInterrupt:
         sys.exit(130)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ingot.backups.layout import BackupTrouble
 from ingot.backups.restore import restore_backup
-from ingot.cli.backup import show_progress
 from ingot.cli.options import add_instance_options, settings_of
+from ingot.cli.progress import show_progress
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

@@ -144,7 +144,11 @@ class PostgresqlEngine:
         return connection
 
     def is_served(self, role: str) -> bool:
-        held = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND granted"
+        # The view shows the locks of all databases, and another instance may live in one of them.
+        held = (
+            "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND granted "
+            "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
         if self._watch is None or self._watch.closed:
             try:
                 self._watch = self.connect(read_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from sqlalchemy import and_, bindparam, exists, func, or_, select, update
+from sqlalchemy import and_, bindparam, exists, func, or_, select, text, update
 
 from ingot.avatars.service import drop_avatar
 from ingot.avatars.tables import avatars
@@ -38,6 +38,7 @@ _DANGLING = select(users.c.id, users.c.username).where(
     users.c.avatar_id.is_not(None), ~exists().where(avatars.c.id == users.c.avatar_id)
 )
 _GAVE_UP = select(jobs).where(jobs.c.attempts >= MOST_ATTEMPTS).order_by(jobs.c.id)
+_REVISION = text("SELECT version_num FROM alembic_version")
 _LIVES = select(func.count()).select_from(users)
 _RETRY = update(jobs).where(jobs.c.id == bindparam("job")).values(attempts=0, run_at=bindparam("now"))
 
@@ -54,6 +55,8 @@ def check_database(database: Database) -> Iterator[Finding]:
             return
         yield from _integrity(database)
         yield from database.read(lambda db: list(_rows(database, db)))
+        # Last, because what was mended until here may have been the cause.
+        yield from _references(database)
     except Unavailable as error:
         yield Finding(f"The database cannot be used: {error}")
     except database.engine.errors as error:
@@ -61,16 +64,13 @@ def check_database(database: Database) -> Iterator[Finding]:
 
 
 def _revision(database: Database) -> str | None:
-    raw = database.engine.connect(read_only=True)
     try:
-        row = raw.execute("SELECT version_num FROM alembic_version").fetchone()
+        revision: str | None = database.read(lambda db: db.value(_REVISION))
     except database.engine.errors as error:
-        if database.engine.trouble(error) is None and "alembic_version" in str(error):
+        if "alembic_version" in str(error):  # Nothing was ever migrated here.
             return None
         raise
-    finally:
-        raw.close()
-    return row[0] if row else None
+    return revision
 
 
 def _integrity(database: Database) -> Iterator[Finding]:
@@ -78,15 +78,15 @@ def _integrity(database: Database) -> Iterator[Finding]:
         # The server watches over its own files; that it counts the users shows that it can read ours.
         database.read(lambda db: db.value(_LIVES))
         return
-    raw = database.engine.connect(read_only=True)
-    try:
-        for (said,) in raw.execute("PRAGMA integrity_check").fetchall():
-            if said != "ok":
-                yield Finding(f"The database is damaged, restore a backup: {said}")
-        for table, row, parent, _ in raw.execute("PRAGMA foreign_key_check").fetchall():
+    for (said,) in database.read(lambda db: db.rows(text("PRAGMA integrity_check"))):
+        if said != "ok":
+            yield Finding(f"The database is damaged, restore a backup: {said}")
+
+
+def _references(database: Database) -> Iterator[Finding]:
+    if isinstance(database.engine, SqliteEngine):
+        for table, row, parent, _ in database.read(lambda db: db.rows(text("PRAGMA foreign_key_check"))):
             yield Finding(f"Row {row} of {table} points to a row of {parent} that is gone")
-    finally:
-        raw.close()
 
 
 def _rows(database: Database, db: Connection) -> Iterator[Finding]:
@@ -109,8 +109,8 @@ def _rows(database: Database, db: Connection) -> Iterator[Finding]:
             f"Picture {avatar_id} is nobody's", partial(database.write, partial(drop_avatar, avatar_id=avatar_id))
         )
     for job in db.all(Job, _GAVE_UP):
-        text = f"Job {job.id} ({job.kind}) gave up after {job.attempts} tries: {job.last_error or 'its worker died'}"
-        yield Finding(text, partial(database.write, partial(_retry, job_id=job.id)))
+        said = f"Job {job.id} ({job.kind}) gave up after {job.attempts} tries: {job.last_error or 'its worker died'}"
+        yield Finding(said, partial(database.write, partial(_retry, job_id=job.id)))
 
 
 def _secret_fits(db: Connection) -> Iterator[Finding]:

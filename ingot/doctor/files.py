@@ -58,7 +58,7 @@ def _leftovers(data: Path) -> Iterator[Finding]:
     for folder, _, names in os.walk(data):
         for name in names:
             path = Path(folder, name)
-            if not _is_temporary(path):
+            if not _is_temporary(data, path):
                 continue
             try:
                 age = time.time() - path.lstat().st_mtime
@@ -70,6 +70,15 @@ def _leftovers(data: Path) -> Iterator[Finding]:
                 )
 
 
-def _is_temporary(path: Path) -> bool:
-    fresh_secret = path.parent.name == "secrets" and path.name.startswith(".")
-    return fresh_secret or path.suffix in (".fresh", ".partial", ".lock") or path.name.startswith("tmp_")
+def _is_temporary(data: Path, path: Path) -> bool:
+    """Names alone do not tell: people may upload a file, or push a branch, that is called like one of these."""
+    room, *rest = path.relative_to(data).parts
+    match room:
+        case "secrets":
+            return path.name.startswith(".")
+        case "run":
+            return path.suffix == ".fresh"
+        case "repositories" if len(rest) >= 2:
+            in_objects = path.parents[1].name == "objects" and (path.parents[2] / "HEAD").is_file()
+            return path.suffix == ".lock" or (in_objects and path.name.startswith("tmp_"))
+    return not rest and path.suffix == ".partial"

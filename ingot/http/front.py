@@ -1,5 +1,6 @@
 """The first to see a request and the last to touch its answer: ids, doors, the log line, metrics, health."""
 
+import errno
 import traceback
 from collections.abc import Callable, Sequence
 from time import perf_counter
@@ -55,10 +56,13 @@ class Front:
             # The message is left out: drivers put the values that they choked on into it.
             where = "".join(traceback.format_tb(error.__traceback__))
             self._log("fault", request_id=trace.request_id, error=type(error).__name__, where=where)
-            trace.status = 500
+            # With no descriptor left for a file, the same call may succeed when others have gone.
+            crowded = isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
+            trace.status = 503 if crowded else 500
             if not trace.answered:
-                body = b'{"message":"500 Internal Server Error"}'
-                await respond(send, trace, 500, [(b"content-type", b"application/json")], body)
+                answer = [(b"content-type", b"application/json"), *([(b"retry-after", b"5")] if crowded else [])]
+                text = "503 Service Unavailable" if crowded else "500 Internal Server Error"
+                await respond(send, trace, trace.status, answer, b'{"message":"%s"}' % text.encode())
         seconds = perf_counter() - started
         method = scope["method"] if scope["method"] in METHODS else "OTHER"
         self._metrics.observe(method, trace.route, trace.status, seconds)

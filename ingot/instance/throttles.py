@@ -11,15 +11,17 @@ _BY_KEY = select(throttles).where(throttles.c.key == bindparam("throttle"))
 _DROP_ENDED = delete(throttles).where(throttles.c.ends_at <= bindparam("now"))
 
 
-def tries(db: Connection, key: str) -> Throttle | None:
+def tries(db: Connection, key: str, window_seconds: int) -> Throttle | None:
     """How often ``key`` was counted in the window that runs, if one does."""
     throttle = db.first(Throttle, _BY_KEY, throttle=key)
-    return throttle if throttle is not None and throttle.ends_at > db.now else None
+    # A window that ends later than any could is from before the clock was set back, and over.
+    runs = throttle is not None and db.now < throttle.ends_at <= later(db.now, seconds=window_seconds)
+    return throttle if runs else None
 
 
-def refuse_beyond(db: Connection, key: str, most: int) -> None:
+def refuse_beyond(db: Connection, key: str, most: int, window_seconds: int) -> None:
     """Stop a caller who has used up the window."""
-    throttle = tries(db, key)
+    throttle = tries(db, key, window_seconds)
     if throttle is not None and throttle.count >= most:
         raise Throttled(seconds_left(db, throttle))
 

@@ -60,6 +60,7 @@ def migrate(settings: Settings, revision: str = "head") -> None:
     from alembic import command
     from alembic.config import Config
     from sqlalchemy import create_engine, event
+    from sqlalchemy.exc import OperationalError
 
     url = settings.database
     if not settings.embedded:
@@ -78,6 +79,8 @@ def migrate(settings: Settings, revision: str = "head") -> None:
             _refuse_newer(connection)
             config.attributes["connection"] = connection
             command.upgrade(config, revision)
+    except OperationalError as error:
+        raise SchemaTrouble(f"The database does not answer: {str(error.orig).splitlines()[0]}") from error
     finally:
         engine.dispose()
     if settings.embedded:

@@ -37,7 +37,7 @@ def change_password(visit: Visit) -> Reply:
     """Change the password of whoever still knows the one in use; other sessions end."""
     user, session = visit.signed_in, visit.session
     key = f"password of {user.id}"
-    visit.database.read(lambda db: refuse_beyond(db, key, MOST_FAILURES_OF_ACCOUNT))
+    visit.database.read(lambda db: refuse_beyond(db, key, MOST_FAILURES_OF_ACCOUNT, FAILURE_WINDOW_SECONDS))
     new = form_part(visit.form, "user", "password")
     errors = _troubles(new, form_part(visit.form, "user", "password_confirmation"))
     if not password_matches(user.password_hash, form_part(visit.form, "user", "current_password")):
@@ -70,7 +70,7 @@ def mail_link(visit: Visit) -> Reply:
     def send(db: Connection) -> None:
         user = user_by_email(db, address) if address else None
         key = f"password link from {visit.origin.ip}"
-        refuse_beyond(db, key, MOST_LINKS)
+        refuse_beyond(db, key, MOST_LINKS, FAILURE_WINDOW_SECONDS)
         count_try(db, key, FAILURE_WINDOW_SECONDS)
         if user is not None and user.state == "active" and not user.placeholder:
             mail_password_link(db, user)

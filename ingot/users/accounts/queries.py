@@ -106,7 +106,7 @@ _FILTERS = {
     "active": and_(users.c.state == "active", users.c.placeholder.is_(False)),
     "humans": users.c.placeholder.is_(False),
     "exclude_internal": users.c.placeholder.is_(False),
-    "blocked": users.c.state.in_(["blocked", "banned"]),
+    "blocked": or_(users.c.state == "blocked", users.c.state == "banned"),
     "external": users.c.external.is_(True),
     "exclude_external": _NOT_EXTERNAL,
     "admins": users.c.admin.is_(True),

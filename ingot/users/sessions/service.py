@@ -42,8 +42,8 @@ def check_password(database: Database, login: str, password: str, ip: str) -> Us
     keys = (f"sign-in of {login.strip().lower()[:255]}", f"sign-in from {ip}")
 
     def look(db: Connection) -> User | None:
-        refuse_beyond(db, keys[0], MOST_FAILURES_OF_ACCOUNT)
-        refuse_beyond(db, keys[1], MOST_FAILURES_OF_ADDRESS)
+        refuse_beyond(db, keys[0], MOST_FAILURES_OF_ACCOUNT, FAILURE_WINDOW_SECONDS)
+        refuse_beyond(db, keys[1], MOST_FAILURES_OF_ADDRESS, FAILURE_WINDOW_SECONDS)
         return user_by_login(db, login) if current_settings(db).signin_enabled else None
 
     user = database.read(look)

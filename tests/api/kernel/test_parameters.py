@@ -2,11 +2,9 @@
 
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.client import Api, Make, Person
-from tests.conftest import House
 
 
 def _bio(api: Api, make: Make, user: Person) -> str:
@@ -27,7 +25,7 @@ WAYS: dict[str, dict[str, Any]] = {
         "content": '{"bio": "Gärtner & Söhne"}'.encode(),
         "headers": {"Content-Type": "application/vnd.api+json"},
     },
-    "form without a type": {"content": "bio=G%C3%A4rtner+%26+S%C3%B6hne".encode()},
+    "form without a type": {"content": b"bio=G%C3%A4rtner+%26+S%C3%B6hne"},
 }
 
 
@@ -83,8 +81,10 @@ def test_every_spelling_of_an_array_means_the_same(api: Api, make: Make, spellin
 
 @pytest.mark.parametrize(
     ("sent", "kept"),
-    [("true", True), ("1", True), ("on", True), ("yes", True), (True, True), (1, True), ("TRUE", True)]
-    + [("false", False), ("0", False), ("off", False), (False, False), (0, False)],
+    [
+        *[(word, True) for word in ("true", "1", "on", "yes", "TRUE", True, 1)],
+        *[(word, False) for word in ("false", "0", "off", "no", False, 0)],
+    ],
 )
 def test_booleans_as_people_write_them(api: Api, make: Make, sent: Any, kept: bool) -> None:
     user = make.user(external=not kept)
@@ -176,15 +176,22 @@ def test_what_no_call_takes_is_ignored(api: Api, make: Make, field: str) -> None
 
 @pytest.mark.parametrize(
     "query",
-    ["search=%ff", "search=%C3%28", "search=%00", "order_by=password_hash", "order_by[]=id", "sort=sideways"]
-    + [
+    [
+        "search=%ff",
+        "search=%C3%28",
+        "search=%00",
+        "search[a]=1",
+        "search=" + "%25" * 9000,
+        "order_by=password_hash",
+        "order_by[]=id",
+        "sort=sideways",
         "created_after=yesterday",
         "created_after=2020-13-01",
         "created_after=20200101",
         "created_after=0001-01-01T00:00+14",
-    ]
-    + ["&".join(f"a{number}=1" for number in range(5000)), "a" + "[b]" * 200 + "=1", "search[a]=1"]
-    + ["search=" + "%25" * 9000],
+        "a" + "[b]" * 200 + "=1",
+        "&".join(f"a{number}=1" for number in range(5000)),
+    ],
 )
 def test_junk_in_the_query_is_a_400(api: Api, make: Make, query: str) -> None:
     assert api.get(f"/users?{query}", make.root).status_code == 400
@@ -193,11 +200,3 @@ def test_junk_in_the_query_is_a_400(api: Api, make: Make, query: str) -> None:
 @pytest.mark.parametrize("query", ["&&&", "=", "=x", "[]=1", "a[=1", "a]=1", "a[b=1", "%5B%5D", "active=", "search="])
 def test_what_has_no_name_is_ignored(api: Api, make: Make, query: str) -> None:
     assert api.get(f"/users?{query}", make.root).status_code == 200
-
-
-def test_bytes_outside_of_ascii_in_a_query_are_refused(house: House, make: Make) -> None:
-    """Clients escape them; whoever does not gets a clear answer."""
-    with httpx.Client() as client:
-        request = client.build_request("GET", f"{house.url}/api/v4/users", headers={"PRIVATE-TOKEN": make.root.token})
-        request.url = request.url.copy_with(raw_path=b"/api/v4/users?search=\xc3\xa4")
-        assert client.send(request).status_code == 400

@@ -1,0 +1,118 @@
+"""Fills an empty data directory and an empty database from a backup."""
+
+import os
+import shutil
+import tarfile
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from ingot.backups.archive import reading, verify
+from ingot.backups.layout import FORMAT, MANIFEST, SETTINGS, TABLES, BackupTrouble, Manifest, member_of
+from ingot.backups.target import Target
+from ingot.db.engines import engine_for
+from ingot.migrations.run import RESTORING, SCRIPTS, migrate, newest_revision
+from ingot.settings import Settings
+
+Progress = Callable[[str], None]
+
+
+def restore_backup(file: Path, settings: Settings, progress: Progress) -> tuple[Manifest, list[str]]:
+    """Restore all of it; gives the manifest, and what the administrator should know.
+
+    Files and rows come together: the one transaction commits after the last file was written. Until the end
+    a mark stands in the data directory, with which neither a server nor a second restore begins.
+    """
+    try:
+        with file.open("rb") as stream:
+            progress("checking every file")
+            manifest = verify(stream, file)
+            _refuse_newer(manifest)
+            _refuse_full(settings)
+            _mark(settings.data)
+            migrate(settings, manifest.revision)
+            notes = _fill(stream, file, manifest, settings, progress)
+    except OSError as error:
+        raise BackupTrouble(f"The backup could not be restored: {error}") from error
+    os.sync()
+    migrate(settings)
+    (settings.data / RESTORING).unlink()
+    return manifest, notes
+
+
+def _refuse_newer(manifest: Manifest) -> None:
+    if manifest.format > FORMAT or manifest.revision > newest_revision():
+        raise BackupTrouble(
+            f"The backup was made by version {manifest.version} (format {manifest.format}, revision "
+            f"{manifest.revision}), newer than this one (format {FORMAT}, revision {newest_revision()}). "
+            "Restore it with that version or a later one."
+        )
+    if manifest.format < 1 or not any(SCRIPTS.glob(f"{manifest.revision}_*.py")):
+        raise BackupTrouble(f"The backup is at revision {manifest.revision}, which this version does not know")
+
+
+def _refuse_full(settings: Settings) -> None:
+    data = settings.data
+    if (data / RESTORING).exists():
+        raise BackupTrouble(f"An earlier restore into {data} did not finish. Empty it and its database, then restore")
+    if data.exists() and any(data.iterdir()):
+        raise BackupTrouble(f"{data} is not empty. Empty it first, or restore into another directory")
+    if settings.embedded:
+        return
+    with Target(engine_for(settings.database)) as target:
+        if not target.is_empty():
+            raise BackupTrouble("The database holds tables already. Empty it (drop it and create it again) first")
+
+
+def _mark(data: Path) -> None:
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    data.chmod(0o700)
+    with (data / RESTORING).open("x") as mark:
+        mark.write("A restore into this directory has not finished. If none is running, empty it and restore again.\n")
+        mark.flush()
+        os.fsync(mark.fileno())
+
+
+def _fill(stream: IO[bytes], name: Path, manifest: Manifest, settings: Settings, progress: Progress) -> list[str]:
+    entries = {member_of(entry.name): entry for entry in manifest.tables}
+    notes: list[str] = []
+    with Target(engine_for(settings.database)) as target, reading(stream, name) as archive:
+        target.begin()
+        for member in archive:
+            if member.name == MANIFEST:
+                continue
+            content = archive.extractfile(member)
+            if content is None:
+                (settings.data / member.name).mkdir(mode=0o700, parents=True, exist_ok=True)
+            elif member.name.startswith(f"{TABLES}/"):
+                progress(member.name)
+                target.insert(entries[member.name], content)
+            elif member.name == SETTINGS:
+                notes += _restore_settings(settings, content.read())
+            else:
+                _restore_file(settings.data / member.name, member, content)
+        target.finish(manifest.tables)
+    return notes
+
+
+def _restore_file(path: Path, member: tarfile.TarInfo, content: IO[bytes]) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    with os.fdopen(os.open(path, flags, (member.mode & 0o700) | 0o600), "wb") as file:
+        shutil.copyfileobj(content, file, 2**20)
+
+
+def _restore_settings(settings: Settings, content: bytes) -> list[str]:
+    """Settings that name another database are put aside, or the next start would serve the old one."""
+    try:
+        named = str(tomllib.loads(content.decode()).get("database_url", ""))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        named = "unreadable"
+    aside = named != settings.database_url and named != ""
+    path = settings.data / (f"{SETTINGS}.restored" if aside else SETTINGS)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+    if not aside:
+        return []
+    return [f"The settings of the backup name another database; look through {path} and rename it to {SETTINGS}."]

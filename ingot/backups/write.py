@@ -1,0 +1,115 @@
+"""Writes a backup while the server runs."""
+
+import io
+import os
+import secrets
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePath
+from typing import IO
+
+import msgspec
+from sqlalchemy import Table
+
+from ingot.backups.archive import ArchiveWriter
+from ingot.backups.layout import (
+    FOLDERS,
+    FORMAT,
+    MANIFEST,
+    SETTINGS,
+    BackupTrouble,
+    Manifest,
+    TableEntry,
+    kind_of,
+    member_of,
+)
+from ingot.backups.snapshot import Snapshot
+from ingot.db.database import wall_clock
+from ingot.db.engines import Engine
+from ingot.migrations.run import newest_revision
+
+Progress = Callable[[str], None]
+_encode = msgspec.json.Encoder().encode
+
+
+def write_backup(
+    engine: Engine, tables: Sequence[Table], data: Path, target: Path, version: str, progress: Progress
+) -> Manifest:
+    """Write ``target`` whole or not at all, readable for nobody else; what it holds is one moment of the database."""
+    _refuse_target(data, target)
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
+    try:
+        descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w+b") as file:
+            archive = ArchiveWriter(file)
+            manifest = Manifest(FORMAT, "", version, "", wall_clock(), [], archive.members)
+            _add_tables(archive, manifest, engine, tables, target.parent, progress)
+            _add_files(archive, data, progress)
+            archive.add(MANIFEST, io.BytesIO(msgspec.json.format(_encode(manifest), indent=1)))
+            archive.close()
+            file.flush()
+            os.fsync(file.fileno())
+        _refuse_target(data, target)
+        partial.rename(target)
+        _fsync_folder(target.parent)
+    except OSError as error:
+        raise BackupTrouble(f"The backup could not be written: {error}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return manifest
+
+
+def _refuse_target(data: Path, target: Path) -> None:
+    if target.exists() or target.is_symlink():
+        raise BackupTrouble(f"{target} exists already; a backup never replaces a file")
+    if any(target.resolve().is_relative_to((data / name).resolve()) for name in FOLDERS):
+        raise BackupTrouble(f"{target} would lie among the files to be saved; choose a place outside of them")
+
+
+def _add_tables(
+    archive: ArchiveWriter,
+    manifest: Manifest,
+    engine: Engine,
+    tables: Sequence[Table],
+    room: Path,
+    progress: Progress,
+) -> None:
+    with Snapshot(engine) as snapshot:
+        if snapshot.revision != newest_revision():
+            raise BackupTrouble(
+                f"The database is at revision {snapshot.revision}, this version of Ingot at {newest_revision()}. "
+                "Make the backup with the version that serves it."
+            )
+        manifest.revision, manifest.engine = snapshot.revision, snapshot.engine_name
+        for table in tables:
+            progress(f"table {table.name}")
+            # The archive must know a member's length before its content, and a table may not fit into memory.
+            with tempfile.TemporaryFile(dir=room) as rows:
+                manifest.tables.append(_spool(snapshot, table, rows))
+                archive.add(member_of(table.name), rows)
+
+
+def _spool(snapshot: Snapshot, table: Table, rows: IO[bytes]) -> TableEntry:
+    columns = {str(column.name): kind_of(column) for column in table.columns}
+    count = 0
+    for batch in snapshot.batches(table):
+        rows.writelines(_encode(dict(zip(columns, row, strict=True))) + b"\n" for row in batch)
+        count += len(batch)
+    return TableEntry(str(table.name), columns, count, snapshot.last_id(table))
+
+
+def _add_files(archive: ArchiveWriter, data: Path, progress: Progress) -> None:
+    """Folders are copied after the tables were, so that they hold at least what the rows speak of."""
+    for name in FOLDERS:
+        if (data / name).is_dir():
+            progress(f"folder {name}")
+            archive.add_folder(data, name)
+    archive.add_file(data, PurePath(SETTINGS))
+
+
+def _fsync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,67 @@
+"""``ingot doctor``: what is wrong with an instance, one line each."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+from ingot.app import open_database
+from ingot.cli.options import add_instance_options, settings_of
+from ingot.doctor.database import check_database
+from ingot.doctor.files import check_files
+from ingot.doctor.findings import Finding
+from ingot.errors import Failure, Unavailable
+from ingot.settings import Settings
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("--mend", action="store_true", help="repair what can safely be repaired")
+    parser.epilog = (
+        "It looks at permissions, the secret, settings, the schema, the database's integrity, users without a "
+        "namespace or private token, pictures, jobs that gave up, and leftover files. It exits with 0 when all is "
+        "well or was mended, and with 1 when something is wrong. The server may run meanwhile."
+    )
+    add_instance_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print what is wrong, and what became of it."""
+    wrong = 0
+    found = 0
+    for finding in _findings(settings_of(arguments)):
+        found += 1
+        if arguments.mend and finding.mend is not None:
+            reason = _mended(finding)
+            print(f"not mended: {finding.text} ({reason})" if reason else f"mended: {finding.text}")
+            wrong += reason != ""
+        else:
+            print(f"wrong: {finding.text}" + (" (--mend repairs it)" if finding.mend else ""))
+            wrong += 1
+    if not found:
+        print("All is well.")
+    sys.exit(1 if wrong else 0)
+
+
+def _findings(settings: Settings) -> Iterator[Finding]:
+    yield from check_files(settings.data)
+    if settings.embedded and not (settings.data / "ingot.db").is_file():
+        yield Finding(f"There is no database in {settings.data}: nothing was ever served from it, or it is lost")
+        return
+    try:
+        database = open_database(settings)
+    except (OSError, ValueError):  # The secret, about which a line was printed already.
+        return
+    try:
+        yield from check_database(database)
+    finally:
+        database.close()
+
+
+def _mended(finding: Finding) -> str:
+    """Why it could not be mended, or nothing."""
+    assert finding.mend is not None  # noqa: S101 - The caller looked.
+    try:
+        finding.mend()
+    except (OSError, Failure, Unavailable) as error:
+        return str(error)
+    return ""

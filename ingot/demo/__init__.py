@@ -1,0 +1,1 @@
+"""Invented people for an instance that somebody wants to look at."""

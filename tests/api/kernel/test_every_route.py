@@ -1,0 +1,224 @@
+"""Every route that is declared, asked by everybody: what the table below does not allow is refused.
+
+A route that is not in the table fails, so that nobody adds one without saying who reaches it, and by which scope.
+"""
+
+import re
+from typing import Any
+
+import httpx
+import pytest
+
+from ingot.access.scopes import SCOPES
+from ingot.app import all_endpoints
+from tests.client import Api, Make, Person
+
+ANYONE, USER, ADMIN = "anyone", "user", "administrator"
+WRITE = {"api"}
+READ = {"api", "read_api"}
+USERS = {"api", "read_api", "read_user"}
+ALL = {"api", "read_api", "read_user", "read_repository", "write_repository", "sudo"}
+
+TABLE: dict[str, tuple[str, set[str]]] = {
+    "GET /application/settings": (ADMIN, READ),
+    "PUT /application/settings": (ADMIN, WRITE),
+    "GET /broadcast_messages": (ADMIN, READ),
+    "POST /broadcast_messages": (ADMIN, WRITE),
+    "DELETE /broadcast_messages/:id": (ADMIN, WRITE),
+    "GET /broadcast_messages/:id": (ADMIN, READ),
+    "PUT /broadcast_messages/:id": (ADMIN, WRITE),
+    "GET /features": (ADMIN, READ),
+    "DELETE /features/:name": (ADMIN, WRITE),
+    "POST /features/:name": (ADMIN, WRITE),
+    "GET /keys": (ADMIN, READ),
+    "GET /keys/:id": (ADMIN, READ),
+    "GET /metadata": (USER, READ),
+    "GET /namespaces": (USER, READ),
+    "GET /namespaces/:id": (USER, READ),
+    "GET /namespaces/:id/exists": (USER, READ),
+    "GET /openapi.json": (ANYONE, READ),
+    "GET /personal_access_tokens": (USER, READ),
+    "DELETE /personal_access_tokens/:id": (USER, WRITE),
+    "GET /personal_access_tokens/:id": (USER, READ),
+    "POST /personal_access_tokens/:id/rotate": (USER, WRITE),
+    "DELETE /personal_access_tokens/self": (USER, ALL),
+    "GET /personal_access_tokens/self": (USER, ALL),
+    "POST /personal_access_tokens/self/rotate": (USER, WRITE),
+    "POST /session": (ANYONE, WRITE),
+    "GET /templates/dockerfiles": (ANYONE, READ),
+    "GET /templates/dockerfiles/:key": (ANYONE, READ),
+    "GET /templates/gitignores": (ANYONE, READ),
+    "GET /templates/gitignores/:key": (ANYONE, READ),
+    "GET /templates/gitlab_ci_ymls": (ANYONE, READ),
+    "GET /templates/gitlab_ci_ymls/:key": (ANYONE, READ),
+    "GET /templates/licenses": (ANYONE, READ),
+    "GET /templates/licenses/:key": (ANYONE, READ),
+    "GET /user": (USER, USERS),
+    "GET /user/activities": (ADMIN, USERS),
+    "GET /user/emails": (USER, USERS),
+    "POST /user/emails": (USER, WRITE),
+    "DELETE /user/emails/:email_id": (USER, WRITE),
+    "GET /user/emails/:email_id": (USER, USERS),
+    "GET /user/gpg_keys": (USER, USERS),
+    "POST /user/gpg_keys": (USER, WRITE),
+    "DELETE /user/gpg_keys/:key_id": (USER, WRITE),
+    "GET /user/gpg_keys/:key_id": (USER, USERS),
+    "GET /user/keys": (USER, USERS),
+    "POST /user/keys": (USER, WRITE),
+    "DELETE /user/keys/:key_id": (USER, WRITE),
+    "GET /user/keys/:key_id": (USER, USERS),
+    "GET /user/status": (USER, USERS),
+    "PATCH /user/status": (USER, WRITE),
+    "PUT /user/status": (USER, WRITE),
+    "GET /users": (USER, USERS),
+    "POST /users": (ADMIN, WRITE),
+    "DELETE /users/:id": (ADMIN, WRITE),
+    "GET /users/:id": (USER, USERS),
+    "PUT /users/:id": (ADMIN, WRITE),
+    "POST /users/:id/activate": (ADMIN, WRITE),
+    "POST /users/:id/ban": (ADMIN, WRITE),
+    "POST /users/:id/block": (ADMIN, WRITE),
+    "GET /users/:id/custom_attributes": (ADMIN, READ),
+    "DELETE /users/:id/custom_attributes/:key": (ADMIN, WRITE),
+    "GET /users/:id/custom_attributes/:key": (ADMIN, READ),
+    "PUT /users/:id/custom_attributes/:key": (ADMIN, WRITE),
+    "POST /users/:id/deactivate": (ADMIN, WRITE),
+    "GET /users/:id/emails": (ADMIN, USERS),
+    "POST /users/:id/emails": (ADMIN, WRITE),
+    "DELETE /users/:id/emails/:email_id": (ADMIN, WRITE),
+    "GET /users/:id/emails/:email_id": (ADMIN, USERS),
+    "POST /users/:id/follow": (USER, WRITE),
+    "GET /users/:id/followers": (USER, USERS),
+    "GET /users/:id/following": (USER, USERS),
+    "GET /users/:id/gpg_keys": (USER, USERS),
+    "POST /users/:id/gpg_keys": (ADMIN, WRITE),
+    "DELETE /users/:id/gpg_keys/:key_id": (ADMIN, WRITE),
+    "GET /users/:id/gpg_keys/:key_id": (USER, USERS),
+    "DELETE /users/:id/identities/:provider": (ADMIN, WRITE),
+    "GET /users/:id/keys": (ADMIN, USERS),
+    "POST /users/:id/keys": (ADMIN, WRITE),
+    "DELETE /users/:id/keys/:key_id": (ADMIN, WRITE),
+    "GET /users/:id/keys/:key_id": (ADMIN, USERS),
+    "GET /users/:id/status": (USER, USERS),
+    "POST /users/:id/unban": (ADMIN, WRITE),
+    "POST /users/:id/unblock": (ADMIN, WRITE),
+    "POST /users/:id/unfollow": (USER, WRITE),
+    "GET /users/:user_id/impersonation_tokens": (ADMIN, READ),
+    "POST /users/:user_id/impersonation_tokens": (ADMIN, WRITE),
+    "DELETE /users/:user_id/impersonation_tokens/:impersonation_token_id": (ADMIN, WRITE),
+    "GET /users/:user_id/impersonation_tokens/:impersonation_token_id": (ADMIN, READ),
+    "POST /users/:user_id/personal_access_tokens": (ADMIN, WRITE),
+    "GET /version": (USER, READ),
+}
+# Calls that speak of the token by which they come use it up.
+USED_UP = "/personal_access_tokens/self"
+# A number that no row has, so that calls which are allowed change nothing.
+NO_ROW = "999999999"
+JUNK = [
+    "0",
+    "999999999999999999999",
+    "a%00b",
+    "%ff",
+    "..%2f..",
+    "%2e%2e",
+    "-1",
+    "1.5",
+    "%F0%9F%A6%8A",
+    "a" * 5000,
+    "%25",
+]
+# As much as any call needs, so that junk in a path gets past the parameters.
+BODY = {
+    "title": "x",
+    "key": "x",
+    "email": "x",
+    "name": "x",
+    "username": "-",
+    "scopes": ["api"],
+    "value": "x",
+    "message": "x",
+    "login": "x",
+    "password": "x",
+}
+
+
+def _declared() -> list[str]:
+    return sorted(f"{endpoint.method} {endpoint.path}" for endpoint in all_endpoints())
+
+
+def _ask(api: Api, route: str, caller: Person | None, value: str = NO_ROW, **options: Any) -> httpx.Response:
+    method, path = route.split(" ")
+    answer = api.request(method, re.sub(r":\w+", value, path), caller, **options)
+    assert answer.status_code < 500, f"{route} {value}: {answer.text}"
+    return answer
+
+
+def test_the_table_speaks_of_every_route_and_of_nothing_else() -> None:
+    assert sorted(TABLE) == _declared()
+
+
+@pytest.fixture(scope="module")
+def stranger(make: Make) -> Person:
+    """Somebody who has nothing to do with anything."""
+    return make.user()
+
+
+@pytest.mark.parametrize("route", _declared())
+def test_nobody_gets_further_than_the_table_says(api: Api, make: Make, stranger: Person, route: str) -> None:
+    """D30, D40: anonymous callers, strangers and administrators at every door."""
+    who, _ = TABLE[route]
+    if USED_UP in route:
+        stranger = make.user()
+    administrator = make.root.with_token(make.token(make.root.id)) if USED_UP in route else make.root
+
+    anonymous = _ask(api, route, None)
+    assert (anonymous.status_code == 401) is (who != ANYONE), anonymous.text
+    asked = _ask(api, route, stranger)
+    assert (asked.status_code == 403) is (who == ADMIN), asked.text
+    assert asked.status_code != 401
+    if who == ADMIN:
+        assert asked.json() == {"message": "403 Forbidden"}
+    assert _ask(api, route, administrator).status_code not in (401, 403)
+
+
+@pytest.fixture(scope="module")
+def narrow(make: Make) -> dict[str, Person]:
+    """An administrator with a token of each scope alone."""
+    return {scope: make.root.with_token(make.token(make.root.id, scope)) for scope in SCOPES}
+
+
+@pytest.mark.parametrize("route", _declared())
+def test_a_token_of_one_scope_gets_no_further_than_that_scope(
+    api: Api, make: Make, narrow: dict[str, Person], route: str
+) -> None:
+    """D30: an administrator's token that is made for one thing opens nothing else, by default nothing at all."""
+    _, scopes = TABLE[route]
+
+    for scope in SCOPES:
+        fresh = USED_UP in route
+        answer = _ask(api, route, make.root.with_token(make.token(make.root.id, scope)) if fresh else narrow[scope])
+        if scope in scopes:
+            assert answer.status_code not in (401, 403), (scope, answer.text)
+        else:
+            assert answer.status_code == 403, (scope, answer.text)
+            assert answer.json()["error"] == "insufficient_scope"
+
+
+@pytest.mark.parametrize("route", [route for route in _declared() if ":" in route])
+def test_junk_in_a_path_is_never_a_fault(api: Api, make: Make, route: str) -> None:
+    """D46: numbers that no row has, NUL, broken UTF-8, ways out of a folder."""
+    for value in JUNK:
+        for body in ({}, {"json": BODY}):
+            answer = _ask(api, route, make.root, value, **body)
+            assert answer.status_code < 300 or answer.status_code in (400, 404), (value, answer.text)
+
+
+@pytest.mark.parametrize("route", [route for route in _declared() if route.count(":") > 1])
+def test_junk_behind_a_user_who_is_there_is_never_a_fault(api: Api, make: Make, route: str) -> None:
+    user = make.user()
+    method, path = route.split(" ")
+    for value in JUNK:
+        there = re.sub(r":\w+", str(user.id), path, count=1)
+        for body in ({}, {"json": BODY}):
+            answer = _ask(api, f"{method} {there}", make.root, value, **body)
+            assert answer.status_code < 300 or answer.status_code in (400, 404), (value, answer.text)

@@ -1,0 +1,192 @@
+"""Lists in pages: headers that lead on, sizes brought into range, keys to walk by, and a cost that does not grow."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from ingot.app import all_endpoints
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.ssh_lines import ed25519_line
+
+
+def _links(answer: httpx.Response) -> dict[str, str]:
+    return {rel: url for url, rel in re.findall(r'<([^>]*)>; rel="(\w+)"', answer.headers.get("link", ""))}
+
+
+@pytest.fixture(scope="module")
+def owner(api: Api, make: Make) -> Iterator[Person]:
+    """Somebody with five of everything that lists show."""
+    user = make.user(provider="github", extern_uid=make.name("uid"))
+    for number in range(5):
+        api.post("/user/emails", user, email=f"{make.name()}@example.org")
+        assert api.post("/user/keys", user, title=f"Key {number}", key=ed25519_line()).status_code == 201
+        api.post(f"/users/{user.id}/impersonation_tokens", make.root, name="x", scopes=["api"])
+        make.token(user.id)
+        other = make.user(provider="github", extern_uid=make.name("uid"))
+        api.post(f"/users/{user.id}/follow", other)
+        api.post(f"/users/{other.id}/follow", user)
+    messages = [api.post("/broadcast_messages", make.root, message="Paged").json()["id"] for _ in range(2)]
+    yield user
+    for message_id in messages:
+        api.delete(f"/broadcast_messages/{message_id}", make.root)
+
+
+@pytest.mark.parametrize(
+    ("page", "prev", "following"), [(1, None, 2), (2, 1, 3), (3, 2, None), (4, 3, None), (10**18, 10**18 - 1, None)]
+)
+def test_headers_say_where_one_is_and_links_lead_on(
+    api: Api, make: Make, owner: Person, page: int, prev: int | None, following: int | None
+) -> None:
+    answer = api.get("/user/emails", owner, page=page, per_page=2)
+
+    assert answer.status_code == 200
+    assert len(answer.json()) == {1: 2, 2: 2, 3: 1}.get(page, 0)
+    heads = answer.headers
+    assert (heads["x-total"], heads["x-total-pages"], heads["x-per-page"]) == ("5", "3", "2")
+    assert (heads["x-page"], heads["x-prev-page"], heads["x-next-page"]) == (
+        str(page),
+        str(prev or ""),
+        str(following or ""),
+    )
+    expected = {"prev": prev, "next": following, "first": 1, "last": 3}
+    assert {rel: httpx.URL(url).params["page"] for rel, url in _links(answer).items()} == {
+        rel: str(number) for rel, number in expected.items() if number
+    }
+
+
+def test_following_next_finds_everything_once(api: Api, owner: Person) -> None:
+    whole = [each["id"] for each in api.get("/user/emails", owner, per_page=100).json()]
+    walked: list[int] = []
+    path: str | None = "/user/emails?per_page=2"
+    while path:
+        answer = api.request("GET", path, owner)
+        walked += [each["id"] for each in answer.json()]
+        path = _links(answer).get("next", "").partition("/api/v4")[2] or None
+
+    assert walked == whole
+    assert len(walked) == 5
+
+
+def test_links_keep_the_other_parameters_and_the_callers_origin(api: Api, make: Make, owner: Person) -> None:
+    """Clients drop links that lead to another origin than the one they called."""
+    sent = [("search", "Ä &=%/+"), ("x[]", "1"), ("x[]", "2"), ("active", ""), ("page", "1"), ("per_page", "1")]
+    for host in (httpx.URL(api.url).netloc.decode(), "forge.example:8443"):
+        answer = api.request("GET", "/users", make.root, params=sent, headers={"Host": host})
+        for url in map(httpx.URL, _links(answer).values()):
+            assert (url.scheme, url.netloc.decode(), url.path) == ("http", host, "/api/v4/users")
+            kept = [(name, value) for name, value in url.params.multi_items() if name not in ("page", "per_page")]
+            assert kept == sent[:4]
+
+
+def test_a_token_in_the_query_is_not_repeated_more_than_the_caller_did(api: Api, make: Make) -> None:
+    answer = api.get("/users", make.root, per_page=1)
+
+    assert make.root.token not in answer.headers["link"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "size"),
+    [
+        ({}, 20),
+        *[
+            ({"per_page": sent}, size)
+            for sent, size in [(1, 1), (100, 100), (101, 100), (10**9, 100), (2**63 - 1, 100)]
+        ],
+        *[({"per_page": sent}, 20) for sent in (0, -1, "")],
+    ],
+)
+def test_sizes_are_brought_into_range(api: Api, make: Make, sent: dict[str, Any], size: int) -> None:
+    answer = api.get("/users", make.root, **sent)
+
+    assert (answer.status_code, answer.headers["x-per-page"]) == (200, str(size))
+    assert len(answer.json()) <= size
+
+
+@pytest.mark.parametrize("page", ["0", "-1", "", "-9223372036854775807"])
+def test_pages_before_the_first_are_the_first(api: Api, make: Make, page: str) -> None:
+    assert api.get("/users", make.root, page=page).headers["x-page"] == "1"
+
+
+@pytest.mark.parametrize("value", ["1e18", "1.5", "x", "9" * 30, "1\0", "٣", "NaN"])
+@pytest.mark.parametrize("name", ["page", "per_page", "id_after", "id_before"])
+def test_what_is_no_number_is_refused(api: Api, make: Make, name: str, value: str) -> None:
+    answer = api.get("/users", make.root, **{name: value})
+
+    assert (answer.status_code, answer.json()) == (400, {"message": {name: ["is invalid"]}})
+
+
+def test_numbers_beyond_every_row_end_the_list(api: Api, make: Make) -> None:
+    for sent in ({"page": 2**63 - 1, "per_page": 100}, {"pagination": "keyset", "sort": "asc", "id_after": 2**63 - 1}):
+        answer = api.get("/users", make.root, **sent)
+        assert (answer.status_code, answer.json()) == (200, [])
+
+
+@pytest.mark.parametrize("sort", ["asc", "desc"])
+@pytest.mark.parametrize("path", ["/users", "/users/{id}/followers", "/user/keys", "/namespaces"])
+def test_a_walk_by_keys_finds_everything_once_and_in_order(
+    api: Api, make: Make, owner: Person, path: str, sort: str
+) -> None:
+    path = path.format(id=owner.id)
+    caller = owner if path == "/user/keys" else make.root
+    walked: list[int] = []
+    following: str | None = f"{path}?pagination=keyset&order_by=id&sort={sort}&per_page=2&search="
+    while following:
+        answer = api.request("GET", following, caller)
+        assert answer.status_code == 200, answer.text
+        assert "x-total" not in answer.headers
+        assert set(_links(answer)) <= {"next"}
+        walked += [each["id"] for each in answer.json()]
+        following = _links(answer).get("next", "").partition("/api/v4")[2] or None
+
+    assert len(walked) == int(api.request("HEAD", path, caller).headers["x-total"])
+    assert walked == sorted(set(walked), reverse=sort == "desc")
+
+
+def test_a_walk_by_keys_neither_skips_nor_repeats_what_was_there_when_it_began(api: Api, make: Make) -> None:
+    """By number, a row that comes in shifts all pages behind it; by key it cannot."""
+    user = make.user()
+    before = [api.post("/user/emails", user, email=f"{make.name()}@example.org").json()["id"] for _ in range(4)]
+    first = api.get("/user/emails", user, pagination="keyset", per_page=2, sort="desc")
+    api.post("/user/emails", user, email=f"{make.name()}@example.org")
+    second = api.request("GET", _links(first)["next"].partition("/api/v4")[2], user)
+
+    assert [each["id"] for each in first.json() + second.json()] == before[::-1]
+
+
+def test_head_tells_the_total(api: Api, owner: Person) -> None:
+    head = api.request("HEAD", "/user/emails", owner)
+
+    assert (head.status_code, head.content, head.headers["x-total"]) == (200, b"", "5")
+
+
+def _paged() -> Iterator[str]:
+    return (endpoint.path for endpoint in all_endpoints() if endpoint.paged)
+
+
+@pytest.mark.parametrize("path", sorted(_paged()))
+def test_no_list_needs_more_statements_for_a_longer_page(
+    house: House, api: Api, make: Make, owner: Person, path: str
+) -> None:
+    caller = owner if path.startswith("/user/") and path != "/user/activities" else make.root
+    path = re.sub(r":\w+", str(owner.id), path)
+    statements = house.app.database.statements
+
+    def cost(per_page: int) -> tuple[int, int]:
+        """Now and then a call also looks at the settings, or notes a token's use; the least of some is the rule."""
+        costs = []
+        for _ in range(4):
+            before = statements.executed
+            answer = api.get(path, caller, per_page=per_page)
+            assert answer.status_code == 200, answer.text
+            costs.append(statements.executed - before)
+        return min(costs), len(answer.json())
+
+    short, _ = cost(1)
+    long, items = cost(100)
+
+    assert items > 1 or path.endswith(("gpg_keys", "activities")) or "templates" in path
+    assert long == short

@@ -1,0 +1,138 @@
+"""What leaves the house, by who asks: the exact keys of every view, and no secret in any list."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ingot.app import all_endpoints
+from tests.client import Api, Make, Person
+from tests.ssh_lines import ed25519_line
+
+BRIEF = {"id", "username", "name", "state", "avatar_url", "web_url"}
+PUBLIC = BRIEF | {"created_at", "bio", "location", "organization", "website_url", "public_email"}
+PUBLIC |= {"skype", "linkedin", "twitter"}
+OWN = PUBLIC | {"email", "commit_email", "last_sign_in_at", "current_sign_in_at", "confirmed_at", "last_activity_on"}
+OWN |= {"color_scheme_id", "projects_limit", "identities", "can_create_group", "can_create_project"}
+OWN |= {"two_factor_enabled", "external"}
+FULL = OWN | {"is_admin"}
+TOKEN = {"id", "name", "revoked", "created_at", "scopes", "active", "expires_at", "user_id", "last_used_at"}
+KEY = {"id", "title", "key", "created_at", "expires_at", "usage_type", "can_push"}
+NAMESPACE = {"id", "name", "path", "kind", "full_path", "parent_id", "web_url"}
+# Words for what is stored and must not be told.
+SECRET_KEYS = re.compile(r"pass|secret|hash|digest|sealed|salt|private|^token$|csrf|session|reset|confirmation_token")
+
+
+@pytest.fixture(scope="module")
+def owner(api: Api, make: Make) -> Person:
+    """Somebody with one of everything."""
+    user = make.user(password="the password of the owner", provider="github", extern_uid=make.name("uid"))
+    api.post("/user/keys", user, title="Key", key=ed25519_line())
+    api.post("/user/emails", user, email=f"{make.name('second')}@example.org")
+    api.post(f"/users/{user.id}/impersonation_tokens", make.root, name="x", scopes=["api"])
+    api.post(f"/users/{user.id}/follow", make.root)
+    api.put("/user/status", user, message="Busy")
+    return user
+
+
+VIEWS: list[tuple[str, str, set[str]]] = [
+    ("stranger", "/users", BRIEF),
+    ("administrator", "/users", FULL),
+    ("stranger", "/users/{id}", PUBLIC),
+    ("owner", "/users/{id}", PUBLIC),
+    ("administrator", "/users/{id}", FULL),
+    ("owner", "/user", OWN),
+    ("administrator", "/user", FULL | {"private_token"}),
+    ("stranger", "/users/{id}/followers", BRIEF),
+    ("administrator", "/users/{id}/followers", BRIEF),
+    ("owner", "/user/keys", KEY),
+    ("administrator", "/users/{id}/keys", KEY),
+    ("owner", "/user/emails", {"id", "email", "confirmed_at"}),
+    ("administrator", "/users/{id}/emails", {"id", "email", "confirmed_at"}),
+    ("owner", "/personal_access_tokens", TOKEN),
+    ("owner", "/personal_access_tokens/self", TOKEN),
+    ("administrator", "/personal_access_tokens?user_id={id}", TOKEN),
+    ("administrator", "/users/{id}/impersonation_tokens", TOKEN | {"impersonation"}),
+    ("owner", "/namespaces", NAMESPACE),
+    ("administrator", "/namespaces", NAMESPACE),
+    ("stranger", "/users/{id}/status", {"emoji", "message", "availability", "message_html", "clear_status_at"}),
+]
+
+
+@pytest.mark.parametrize(("who", "path", "keys"), VIEWS)
+def test_each_view_has_exactly_these_keys(
+    api: Api, make: Make, owner: Person, who: str, path: str, keys: set[str]
+) -> None:
+    """D32: a field that slips into a view shows up here."""
+    caller = {"stranger": make.user(), "owner": owner, "administrator": make.root}[who]
+
+    answer = api.request("GET", path.format(id=owner.id), caller)
+
+    assert answer.status_code == 200, answer.text
+    shown = answer.json() if isinstance(answer.json(), list) else [answer.json()]
+    assert shown
+    for each in shown:
+        assert set(each) == keys
+
+
+def test_a_key_and_its_user_are_for_administrators(api: Api, make: Make, owner: Person) -> None:
+    key_id = api.get("/user/keys", owner).json()[0]["id"]
+
+    shown = api.get(f"/keys/{key_id}", make.root).json()
+
+    assert set(shown) == KEY | {"user"}
+    assert set(shown["user"]) == FULL
+    assert api.get(f"/keys/{key_id}", owner).status_code == 403
+
+
+def test_a_secret_is_told_in_the_answer_that_made_it_and_never_again(api: Api, make: Make, owner: Person) -> None:
+    for kind, more in (("impersonation_tokens", {"impersonation"}), ("personal_access_tokens", set[str]())):
+        made = api.post(f"/users/{owner.id}/{kind}", make.root, name="once", scopes=["api"]).json()
+        assert set(made) == TOKEN | more | {"token"}
+        for path in (f"/users/{owner.id}/impersonation_tokens", "/personal_access_tokens"):
+            assert made["token"] not in api.get(path, make.root, per_page=100).text
+
+
+def _keys(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield key
+            yield from _keys(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _keys(part)
+
+
+def _reads() -> list[str]:
+    """Every read that needs no more than a user to speak of; the settings' names speak of passwords, not any."""
+    paths = {endpoint.path for endpoint in all_endpoints() if endpoint.method == "GET"}
+    paths -= {"/openapi.json", "/application/settings", "/keys"}
+    return sorted(path for path in paths if path.count(":") <= 1 and not path.startswith("/templates"))
+
+
+@pytest.mark.parametrize("path", _reads())
+def test_no_read_holds_a_secret(api: Api, make: Make, owner: Person, path: str) -> None:
+    """D32: every answer to everybody is searched for what is stored and must not be told."""
+    private = api.get("/user", make.root, sudo=owner.username).json()["private_token"]
+    secrets = [owner.token, make.root.token, owner.password, make.root.password, private, "$argon2"]
+    own = path in ("/user", "/user/emails", "/user/emails/:email_id")
+
+    for caller in (make.user(), owner, make.root):
+        answer = api.request("GET", re.sub(r":\w+", str(owner.id), path), caller)
+        assert [secret for secret in secrets if secret in answer.text] == []
+        allowed = {"private_token"} if (caller, path) == (make.root, "/user") else set()
+        found = {key for key in _keys(answer.json()) if SECRET_KEYS.search(key)} if answer.content else set()
+        assert found - allowed == set()
+        if caller is not make.root and not own:
+            assert owner.email not in answer.text
+            assert "email" not in set(_keys(answer.json()))
+
+
+def test_the_private_token_is_given_to_administrators_and_to_those_who_act_for_them(
+    api: Api, make: Make, owner: Person
+) -> None:
+    assert "private_token" in api.get("/user", make.root).json()
+    assert "private_token" in api.get("/user", make.root, sudo=owner.username).json()
+    assert "private_token" not in api.get("/user", owner).json()
+    assert "private_token" not in api.get(f"/users/{owner.id}", make.root).json()

@@ -1,0 +1,59 @@
+"""When users were last active."""
+
+import pytest
+
+from ingot.db.times import Date, day_of, later
+from ingot.users.accounts.tables import users
+from tests.client import Api, Make, Person
+from tests.conftest import House
+
+
+def _set(house: House, user: Person, day: str) -> None:
+    house.app.database.write(lambda db: db.update(users, user.id, last_activity_on=Date(day)))
+
+
+def _listed(api: Api, make: Make, **params: str) -> list[dict[str, str]]:
+    answer = api.get("/user/activities", make.root, per_page=100, **params)
+    assert answer.status_code == 200
+    activities: list[dict[str, str]] = answer.json()
+    return activities
+
+
+@pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("user", 403), ("admin", 200)])
+def test_administrators_look_at_activities(api: Api, make: Make, who: str, status: int) -> None:
+    caller = {"nobody": None, "user": make.user(), "admin": make.root}[who]
+
+    assert api.get("/user/activities", caller).status_code == status
+
+
+def test_the_oldest_come_first_from_the_day_that_is_asked_for(house: House, api: Api, make: Make) -> None:
+    days = ["2012-03-04", "2012-03-06", "2012-03-05"]
+    people = {day: make.user() for day in days}
+    for day, user in people.items():
+        _set(house, user, day)
+
+    listed = [each for each in _listed(api, make, **{"from": "2012-03-05"}) if each["last_activity_on"] < "2012-04"]
+
+    assert listed == [
+        {"username": people[day].username, "last_activity_on": day, "last_activity_at": day}
+        for day in ("2012-03-05", "2012-03-06")
+    ]
+
+
+def test_six_months_where_no_day_is_said(house: House, api: Api, make: Make) -> None:
+    now = house.app.database.clock()
+    recent, older, never = make.user(), make.user(), make.user()
+    _set(house, recent, day_of(later(now, days=-150)))
+    _set(house, older, day_of(later(now, days=-200)))
+
+    names = {each["username"] for each in _listed(api, make)}
+
+    assert recent.username in names
+    assert not names & {older.username, never.username}
+
+
+@pytest.mark.parametrize("day", ["yesterday", "2012-13-01", "2012", "20120101"])
+def test_what_is_no_day_is_refused(api: Api, make: Make, day: str) -> None:
+    answer = api.get("/user/activities", make.root, **{"from": day})
+
+    assert (answer.status_code, answer.json()) == (400, {"message": {"from": ["is invalid"]}})

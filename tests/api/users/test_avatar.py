@@ -1,0 +1,109 @@
+"""Pictures of users: told by their bytes, served so that nothing in them runs."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.client import Api, Make, Person
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 64
+KINDS: dict[str, tuple[bytes, str]] = {
+    "png": (PNG, "image/png"),
+    "jpg": (b"\xff\xd8\xff\xe0" + b"\0" * 64, "image/jpeg"),
+    "gif": (b"GIF89a" + b"\0" * 64, "image/gif"),
+    "webp": (b"RIFF\0\0\0\0WEBP" + b"\0" * 64, "image/webp"),
+}
+
+
+def _put(api: Api, make: Make, user: Person, content: bytes, name: str = "face.png", kind: str = "image/png") -> Any:
+    return api.request("PUT", f"/users/{user.id}", make.root, files={"avatar": (name, content, kind)})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_picture_is_kept_and_served_with_safe_headers(api: Api, make: Make, kind: str) -> None:
+    user = make.user()
+    content, content_type = KINDS[kind]
+
+    answer = _put(api, make, user, content, f"my face.{kind}", "text/html")
+
+    assert answer.status_code == 200
+    url = answer.json()["avatar_url"]
+    assert url.startswith(f"{api.url}/uploads/-/system/user/avatar/{user.id}/")
+    served = httpx.get(url)
+    assert (served.status_code, served.content) == (200, content)
+    assert served.headers["content-type"] == content_type, "What the uploader says of the type does not count."
+    assert served.headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in served.headers["content-security-policy"]
+
+
+REFUSED: dict[str, tuple[str, bytes]] = {
+    "SVG": ("a.svg", b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"),
+    "SVG under another name": ("a.png", b"<?xml version='1.0'?><svg onload='alert(1)'/>"),
+    "HTML": ("a.png", b"<html><script>alert(1)</script>"),
+    "nothing": ("a.png", b""),
+    "TIFF": ("a.jpg", b"II*\0" + b"\0" * 64),
+    "DjVu": ("a.jpg", b"AT&TFORM" + b"\0" * 64),
+    "a program": ("a.png", b"\x7fELF" + b"\0" * 64),
+    "too large": ("a.png", PNG + b"\0" * 200 * 1024),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_is_no_picture_is_refused_and_the_old_one_stays(api: Api, make: Make, what: str) -> None:
+    """D39: content that browsers would run, formats that parsers fell to, and names that lie."""
+    user = make.user()
+    before = _put(api, make, user, PNG).json()["avatar_url"]
+
+    refused = _put(api, make, user, REFUSED[what][1], REFUSED[what][0])
+
+    assert refused.status_code == 400
+    assert set(refused.json()["message"]) == {"avatar"}
+    assert api.get(f"/users/{user.id}", make.root).json()["avatar_url"] == before
+    assert httpx.get(before).content == PNG
+
+
+def test_a_new_picture_replaces_the_old_one_and_nothing_removes_it(api: Api, make: Make) -> None:
+    user = make.user()
+    first = _put(api, make, user, PNG, "first.png").json()["avatar_url"]
+    second = _put(api, make, user, PNG + b"2", "second.png").json()["avatar_url"]
+    assert (httpx.get(first).status_code, httpx.get(second).content) == (404, PNG + b"2")
+
+    api.put(f"/users/{user.id}", make.root, bio="Something else")
+    assert api.get(f"/users/{user.id}", make.root).json()["avatar_url"] == second
+
+    removed = api.request("PUT", f"/users/{user.id}", make.root, data={"avatar": ""})
+    assert (removed.status_code, removed.json()["avatar_url"]) == (200, None)
+    assert httpx.get(second).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd.png", "a/b.png", "..png", "a\"b'<>.png", "ä" * 300 + ".png", ".png"]
+)
+def test_names_of_files_are_tidied(api: Api, make: Make, name: str) -> None:
+    answer = _put(api, make, make.user(), PNG, name)
+
+    assert answer.status_code == 200
+    url = httpx.URL(answer.json()["avatar_url"])
+    assert url.path.count("/") == 7
+    assert ".." not in url.path
+    assert httpx.get(url).content == PNG
+
+
+def test_a_new_user_may_come_with_a_picture(api: Api, make: Make) -> None:
+    username = make.name("pictured")
+    form = {"username": username, "email": f"{username}@example.org", "name": "x", "password": "long-enough"}
+
+    made = api.request("POST", "/users", make.root, data=form, files={"avatar": ("face.png", PNG)})
+
+    assert made.status_code == 201
+    assert httpx.get(made.json()["avatar_url"]).content == PNG
+
+
+def test_a_picture_is_found_under_its_own_name_only(api: Api, make: Make) -> None:
+    user, other = make.user(), make.user()
+    url = _put(api, make, user, PNG).json()["avatar_url"]
+
+    assert httpx.get(url.replace("face.png", "other.png")).status_code == 404
+    assert httpx.get(url.replace(f"/{user.id}/", f"/{other.id}/")).status_code == 404
+    assert httpx.get(url.replace(f"/{user.id}/", "/0/")).status_code == 404

@@ -1,0 +1,89 @@
+"""Users who may not act for a while: what stops them, who may, and what the answers say."""
+
+import pytest
+
+from ingot.users.accounts.queries import find_user, placeholder_user
+from ingot.users.accounts.service import block_by_directory, lift_block
+from tests.client import Api, Make
+from tests.conftest import House
+
+PAIRS = [
+    ("/users/{id}/block", "/users/{id}/unblock", "blocked"),
+    ("/users/{id}/ban", "/users/{id}/unban", "banned"),
+    ("/users/{id}/deactivate", "/users/{id}/activate", "deactivated"),
+]
+PATHS = [path for pair in PAIRS for path in pair[:2]]
+
+
+@pytest.mark.parametrize(("stop", "go", "state"), PAIRS)
+def test_a_user_is_stopped_and_let_go(api: Api, make: Make, stop: str, go: str, state: str) -> None:
+    """Clients look for true, and for null or false where there was nothing to do."""
+    user = make.user()
+    rows = [(stop, True, state), (stop, None, state), (go, True, "active"), (go, False, "active")]
+
+    for path, body, now in rows:
+        answer = api.post(path.format(id=user.id), make.root)
+        assert (answer.status_code, answer.json()) == (201, body)
+        assert api.get(f"/users/{user.id}", make.root).json()["state"] == now
+        assert api.get("/user", user).status_code == (200 if now == "active" else 401)
+
+
+@pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("stranger", 403), ("self", 403)])
+@pytest.mark.parametrize("path", PATHS)
+def test_administrators_do_this_and_nobody_else(api: Api, make: Make, path: str, who: str, status: int) -> None:
+    user = make.user()
+    caller = {"nobody": None, "stranger": make.user(), "self": user}[who]
+
+    assert api.post(path.format(id=user.id), caller).status_code == status
+    assert api.get("/user", user).status_code == 200
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("user_id", ["0", "999999999", "no-number"])
+def test_nobody_has_that_number(api: Api, make: Make, path: str, user_id: str) -> None:
+    answer = api.post(path.format(id=user_id), make.root)
+
+    assert (answer.status_code, answer.json()) == (404, {"message": "404 User Not Found"})
+
+
+@pytest.mark.parametrize("verb", ["block", "unblock"])
+def test_what_a_directory_blocked_the_api_leaves_alone(house: House, api: Api, make: Make, verb: str) -> None:
+    user = make.user()
+    database = house.app.database
+    database.write(lambda db: block_by_directory(db, find_user(db, user.id)))
+
+    refused = api.post(f"/users/{user.id}/{verb}", make.root)
+
+    assert refused.status_code == 403
+    assert refused.json()["message"].startswith("403 Forbidden - LDAP blocked users cannot be ")
+    assert api.get("/user", user).status_code == 401
+    database.write(lambda db: lift_block(db, find_user(db, user.id)))
+    assert api.get("/user", user).status_code == 200
+
+
+def test_nobody_blocks_themselves_or_the_placeholder(house: House, api: Api, make: Make) -> None:
+    administrator = make.user(admin=True)
+    placeholder = house.app.database.read(placeholder_user)
+
+    for user_id in (administrator.id, placeholder.id):
+        for verb in ("block", "ban", "deactivate"):
+            assert api.post(f"/users/{user_id}/{verb}", administrator).status_code == 403
+    assert api.get("/user", administrator).status_code == 200
+
+
+def test_only_the_deactivated_are_activated(api: Api, make: Make) -> None:
+    user = make.user()
+    api.post(f"/users/{user.id}/block", make.root)
+
+    assert api.post(f"/users/{user.id}/activate", make.root).status_code == 403
+    assert api.get("/user", user).status_code == 401
+
+
+def test_the_blocked_keep_their_name_and_address(api: Api, make: Make) -> None:
+    user = make.user()
+    api.post(f"/users/{user.id}/block", make.root)
+    sent = {"name": "x", "password": "long-enough"}
+
+    taken = api.post("/users", make.root, username=user.username, email=f"{make.name()}@example.org", **sent)
+
+    assert taken.status_code == 409

@@ -1,0 +1,45 @@
+"""Keys and values that administrators keep on users."""
+
+import pytest
+
+from tests.client import Api, Make
+
+
+def test_an_attribute_is_set_read_changed_and_deleted(api: Api, make: Make) -> None:
+    path = f"/users/{make.user().id}/custom_attributes"
+
+    for value in ("red", "blue", ""):
+        answer = api.put(f"{path}/team", make.root, value=value)
+        assert (answer.status_code, answer.json()) == (200, {"key": "team", "value": value})
+        assert api.get(f"{path}/team", make.root).json() == {"key": "team", "value": value}
+    api.put(f"{path}/a%2Fb%20c", make.root, value="x")
+    assert {each["key"] for each in api.get(path, make.root).json()} == {"team", "a/b c"}
+
+    for _ in range(2):
+        assert api.delete(f"{path}/team", make.root).status_code == 200
+    assert api.get(f"{path}/team", make.root).status_code == 404
+    assert [each["key"] for each in api.get(path, make.root).json()] == ["a/b c"]
+
+
+@pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("self", 403), ("admin", 200)])
+def test_they_are_for_administrators(api: Api, make: Make, who: str, status: int) -> None:
+    user = make.user()
+    caller = {"nobody": None, "self": user, "admin": make.root}[who]
+    path = f"/users/{user.id}/custom_attributes"
+    api.put(f"{path}/team", make.root, value="red")
+
+    assert api.get(path, caller).status_code == status
+    assert api.get(f"{path}/team", caller).status_code == status
+    assert api.put(f"{path}/team", caller, value="blue").status_code == status
+    assert api.delete(f"{path}/team", caller).status_code == status
+    left = [] if status == 200 else [{"key": "team", "value": "red"}]
+    assert api.get(path, make.root).json() == left
+
+
+def test_the_user_must_be_there_and_the_value_be_given(api: Api, make: Make) -> None:
+    missing = api.put(f"/users/{make.user().id}/custom_attributes/team", make.root)
+
+    assert missing.json() == {"message": '400 (Bad request) "value" not given'}
+    for method in ("GET", "PUT", "DELETE"):
+        answer = api.request(method, "/users/0/custom_attributes/team?value=x", make.root)
+        assert answer.json() == {"message": "404 User Not Found"}

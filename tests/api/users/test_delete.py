@@ -1,0 +1,110 @@
+"""Users who go: what goes with them, and what stays."""
+
+import pytest
+from sqlalchemy import bindparam, update
+
+from ingot.access.actor import Actor
+from ingot.db.connection import Connection
+from ingot.errors import Denied
+from ingot.users.accounts import service
+from ingot.users.accounts.params import ModifyUser
+from ingot.users.accounts.queries import find_user, placeholder_user
+from ingot.users.accounts.tables import users
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.ssh_lines import ed25519_line
+
+
+@pytest.mark.parametrize("hard", [None, False, True])
+@pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("stranger", 403), ("self", 403), ("admin", 200)])
+def test_administrators_delete_users(api: Api, make: Make, who: str, status: int, hard: bool | None) -> None:
+    user = make.user()
+    caller = {"nobody": None, "stranger": make.user(), "self": user, "admin": make.root}[who]
+
+    answer = api.delete(f"/users/{user.id}", caller, **({} if hard is None else {"hard_delete": hard}))
+
+    assert answer.status_code == status
+    assert api.get(f"/users/{user.id}", make.root).status_code == (404 if status == 200 else 200)
+    if status == 200:
+        assert (answer.json()["id"], answer.json()["email"]) == (user.id, user.email)
+
+
+@pytest.mark.parametrize("user_id", ["0", "999999999", "999999999999999999999", "no-number"])
+def test_whoever_is_gone_already_is_deleted(api: Api, make: Make, user_id: str) -> None:
+    answer = api.delete(f"/users/{user_id}", make.root)
+
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
+def test_deleting_twice_is_fine(api: Api, make: Make) -> None:
+    user = make.user()
+
+    first, second = (api.delete(f"/users/{user.id}", make.root) for _ in range(2))
+
+    assert (first.json()["id"], second.status_code, second.content) == (user.id, 200, b"")
+
+
+def test_everything_that_was_theirs_goes_with_them(api: Api, make: Make) -> None:
+    """Whoever comes next under the same name, address or key inherits nothing."""
+    key, address, uid = ed25519_line(), f"{make.name()}@example.org", make.name("uid")
+    user, other = make.user(provider="github", extern_uid=uid), make.user()
+    api.post("/user/keys", user, title="Key", key=key)
+    api.post("/user/emails", user, email=address)
+    api.put("/user/status", user, message="Here")
+    api.put(f"/users/{user.id}/custom_attributes/team", make.root, value="red")
+    api.post(f"/users/{user.id}/follow", other)
+    api.post(f"/users/{other.id}/follow", user)
+
+    assert api.delete(f"/users/{user.id}", make.root).status_code == 200
+
+    assert api.get("/user", user).status_code == 401
+    assert api.get(f"/users/{other.id}/followers", other).json() == []
+    heir = make.user(username=user.username, email=user.email, provider="github", extern_uid=uid)
+    assert heir.id != user.id
+    assert api.post("/user/keys", heir, title="Key", key=key).status_code == 201
+    assert api.post("/user/emails", heir, email=address).status_code == 201
+    assert api.get("/user/status", heir).json()["message"] == ""
+    assert api.get(f"/users/{heir.id}/custom_attributes", make.root).json() == []
+    assert api.get("/user", user).status_code == 401
+
+
+def test_the_placeholder_stays(house: House, api: Api, make: Make) -> None:
+    placeholder = house.app.database.read(placeholder_user)
+
+    assert api.delete(f"/users/{placeholder.id}", make.root).status_code == 403
+    assert api.get(f"/users/{placeholder.id}", make.root).status_code == 200
+
+
+class _Undo(Exception):
+    """Ends a unit of work so that nothing of it stays."""
+
+
+@pytest.mark.parametrize(("others", "stops"), [(0, True), (1, False)])
+@pytest.mark.parametrize("verb", ["delete", "demote", "set_admin"])
+def test_the_last_administrator_stays_one(house: House, make: Make, verb: str, others: int, stops: bool) -> None:
+    """All in a transaction that is rolled back, since the other tests need their administrators."""
+    actor = Actor(user_id=make.root.id, admin=True)
+    demote_all = update(users).where(users.c.id != bindparam("kept")).values(admin=False)
+    other = make.user()
+
+    def act(db: Connection) -> None:
+        db.run(demote_all, kept=make.root.id)
+        if others:
+            db.update(users, other.id, admin=True)
+        root = find_user(db, make.root.id)
+        try:
+            match verb:
+                case "delete":
+                    service.delete_user(db, root, hard=False)
+                case "demote":
+                    service.modify_user(db, actor, root, ModifyUser(admin=False), None)
+                case _:
+                    service.set_admin(db, root, False)
+        except Denied as refusal:
+            raise _Undo(refusal.reason) from refusal
+        raise _Undo
+
+    with pytest.raises(_Undo) as undone:
+        house.app.database.write(act)
+
+    assert str(undone.value) == ("The last administrator must stay one" if stops else "")

@@ -1,0 +1,48 @@
+"""Who follows whom."""
+
+import pytest
+
+from tests.client import Api, Make, Person
+
+
+def _names(api: Api, path: str, caller: Person) -> list[str]:
+    return [each["username"] for each in api.get(path, caller).json()]
+
+
+def test_one_follows_another_until_they_do_not(api: Api, make: Make) -> None:
+    fan, star, other = make.user(), make.user(), make.user()
+
+    for _ in range(2):
+        followed = api.post(f"/users/{star.id}/follow", fan)
+        assert followed.status_code in (201, 304)
+        assert _names(api, f"/users/{star.id}/followers", other) == [fan.username]
+    assert _names(api, f"/users/{fan.id}/following", other) == [star.username]
+    assert _names(api, f"/users/{fan.id}/followers", other) == []
+    assert _names(api, f"/users/{star.id}/following", other) == []
+
+    for _ in range(2):
+        assert api.post(f"/users/{star.id}/unfollow", fan).status_code in (201, 304)
+        assert _names(api, f"/users/{star.id}/followers", other) == []
+
+
+@pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("self", 403), ("other", 201)])
+@pytest.mark.parametrize("verb", ["follow", "unfollow"])
+def test_everybody_but_oneself(api: Api, make: Make, verb: str, who: str, status: int) -> None:
+    star = make.user()
+    caller = {"nobody": None, "self": star, "other": make.user()}[who]
+
+    answer = api.post(f"/users/{star.id}/{verb}", caller)
+
+    assert answer.status_code == status
+    if status == 201:
+        assert answer.json()["id"] == star.id
+
+
+@pytest.mark.parametrize("list_name", ["followers", "following"])
+def test_lists_are_for_users_of_users(api: Api, make: Make, list_name: str) -> None:
+    user = make.user()
+
+    assert api.get(f"/users/{user.id}/{list_name}").status_code == 401
+    assert api.get(f"/users/{user.id}/{list_name}", user).headers["x-total"] == "0"
+    assert api.get(f"/users/0/{list_name}", user).status_code == 404
+    assert api.post("/users/0/follow", user).status_code == 404

@@ -1,0 +1,111 @@
+"""Tokens by which administrators act as a user; the user neither sees nor touches them."""
+
+from typing import Any
+
+import pytest
+
+from tests.client import Api, Make, Person
+
+
+def _made(api: Api, make: Make, user: Person, **more: Any) -> dict[str, Any]:
+    sent = {"name": "Acting", "scopes": ["api"], **more}
+    answer = api.post(f"/users/{user.id}/impersonation_tokens", make.root, **sent)
+    assert answer.status_code == 201, answer.text
+    token: dict[str, Any] = answer.json()
+    return token
+
+
+def test_a_token_is_made_used_listed_and_revoked(api: Api, make: Make) -> None:
+    user = make.user()
+    path = f"/users/{user.id}/impersonation_tokens"
+
+    made = _made(api, make, user, scopes=["api", "read_user"], expires_at="9999-12-31")
+
+    secret = made.pop("token")
+    expected = {"name": "Acting", "scopes": ["api", "read_user"], "active": True, "revoked": False}
+    expected |= {"impersonation": True, "expires_at": "9999-12-31"}
+    assert {**made, **expected} == made
+    assert api.get("/user", user.with_token(secret)).json()["id"] == user.id
+    (listed,) = api.get(path, make.root).json()
+    read = api.get(f"{path}/{made['id']}", make.root).json()
+    for shown in (listed, read):
+        assert {**shown, "last_used_at": None} == {**made, "last_used_at": None}
+
+    for _ in range(2):
+        assert api.delete(f"{path}/{made['id']}", make.root).status_code == 200
+    assert api.get("/user", user.with_token(secret)).status_code == 401
+    after = api.get(f"{path}/{made['id']}", make.root).json()
+    assert (after["revoked"], after["active"]) == (True, False)
+
+
+@pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("stranger", 403), ("self", 403), ("acting", 403)])
+def test_nobody_but_administrators_reaches_them(api: Api, make: Make, who: str, status: int) -> None:
+    """D33: whoever is acted as must not find, make or revoke these tokens, nor may the token itself."""
+    user = make.user()
+    made = _made(api, make, user)
+    acting = user.with_token(made["token"])
+    caller = {"nobody": None, "stranger": make.user(), "self": user, "acting": acting}[who]
+    path = f"/users/{user.id}/impersonation_tokens"
+
+    assert api.get(path, caller).status_code == status
+    assert api.get(f"{path}/{made['id']}", caller).status_code == status
+    assert api.post(path, caller, name="x", scopes=["api"]).status_code == status
+    assert api.delete(f"{path}/{made['id']}", caller).status_code == status
+    assert api.get("/user", acting).status_code == 200
+    if caller is not None:
+        for method in ("GET", "DELETE"):
+            assert api.request(method, f"/personal_access_tokens/{made['id']}", caller).status_code == 404
+        mine = {each["id"] for each in api.get("/personal_access_tokens", caller, per_page=100).json()}
+        assert made["id"] not in mine
+
+
+@pytest.mark.parametrize(("state", "expected"), [("all", 3), ("active", 1), ("inactive", 2), (None, 3)])
+def test_states(api: Api, make: Make, state: str | None, expected: int) -> None:
+    user = make.user()
+    path = f"/users/{user.id}/impersonation_tokens"
+    tokens = [_made(api, make, user), _made(api, make, user, expires_at="2001-01-01"), _made(api, make, user)]
+    api.delete(f"{path}/{tokens[2]['id']}", make.root)
+
+    listed = api.get(path, make.root, **({"state": state} if state else {}))
+
+    assert (len(listed.json()), listed.headers["x-total"]) == (expected, str(expected))
+    assert api.get(path, make.root, state="sleeping").status_code == 400
+
+
+@pytest.mark.parametrize("scopes", [["sudo"], ["api", "sudo"]])
+def test_whoever_acts_as_one_does_not_act_as_yet_another(api: Api, make: Make, scopes: list[str]) -> None:
+    refused = api.post(f"/users/{make.user().id}/impersonation_tokens", make.root, name="x", scopes=scopes)
+
+    assert (refused.status_code, refused.json()) == (
+        400,
+        {"message": {"scopes": ["can only contain available scopes"]}},
+    )
+
+
+def test_a_token_is_found_under_its_own_user_only(api: Api, make: Make) -> None:
+    user, other = make.user(), make.user()
+    made = _made(api, make, user)
+    path = f"/users/{other.id}/impersonation_tokens/{made['id']}"
+
+    assert api.get(path, make.root).json() == {"message": "404 Impersonation Token Not Found"}
+    assert api.delete(path, make.root).status_code == 200
+    assert api.get("/user", user.with_token(made["token"])).status_code == 200, "It was not this user's."
+
+
+@pytest.mark.parametrize(
+    ("user_id", "token_id", "reads", "revokes"), [("0", "1", 404, 404), ("1", "0", 404, 200), ("1", "x", 400, 400)]
+)
+def test_what_is_not_there(api: Api, make: Make, user_id: str, token_id: str, reads: int, revokes: int) -> None:
+    path = f"/users/{user_id}/impersonation_tokens/{token_id}"
+
+    assert api.get(path, make.root).status_code == reads
+    assert api.delete(path, make.root).status_code == revokes
+
+
+def test_a_personal_access_token_is_not_one(api: Api, make: Make) -> None:
+    user = make.user()
+    own = api.get("/personal_access_tokens/self", user).json()["id"]
+
+    assert api.get(f"/users/{user.id}/impersonation_tokens/{own}", make.root).status_code == 404
+    assert api.delete(f"/users/{user.id}/impersonation_tokens/{own}", make.root).status_code == 200
+    assert api.get("/user", user).status_code == 200

@@ -1,0 +1,167 @@
+"""Fault 14: the clock jumps a year ahead, or a day back."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ingot.db.connection import Connection
+from ingot.jobs.queue import depth, enqueue
+from ingot.jobs.worker import Recurring, Worker
+from ingot.users.sessions.service import FAILURE_WINDOW_SECONDS, MOST_FAILURES_OF_ACCOUNT
+from tests.server.inside import Clock, Inside, first_settings, served_inside
+from tests.server.process import PASSWORD
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def inside(place: Path, empty_database: str, clock: Clock) -> Iterator[Inside]:
+    with served_inside(first_settings(place, empty_database), clock) as inside:
+        yield inside
+
+
+def _token(inside: Inside, **attributes: str) -> str:
+    made = inside.call(
+        "POST", "/users/1/personal_access_tokens", json={"name": "token", "scopes": ["api"], **attributes}
+    )
+    assert made.status_code == 201, made.text
+    token: str = made.json()["token"]
+    return token
+
+
+def _sign_in(inside: Inside, password: str = PASSWORD) -> int:
+    return inside.call("POST", "/session", "", json={"login": "root", "password": password}).status_code
+
+
+def _open_page(inside: Inside) -> int:
+    """Whether the browser's session still counts: 200 if it does, 302 to the sign-in if not."""
+    return inside.client.get("/profile/account").status_code
+
+
+def _sign_in_by_page(inside: Inside) -> None:
+    form = inside.client.get("/users/sign_in").text
+    token = form.partition('name="authenticity_token" value="')[2].partition('"')[0]
+    sent = {"user[login]": "root", "user[password]": PASSWORD, "authenticity_token": token}
+    assert inside.client.post("/users/sign_in", data=sent).status_code == 302
+
+
+def test_tokens_end_with_the_year_and_no_earlier(inside: Inside, clock: Clock) -> None:
+    soon = (clock()[:4], int(clock()[:4]) + 3)
+    lasting = _token(inside)
+    long = _token(inside, expires_at=f"{soon[1]}-01-01")
+    clock.jump(days=-1)
+    assert inside.call("GET", "/user", long).status_code == 200
+    assert inside.call("GET", "/user", lasting).status_code == 200
+    made_yesterday = _token(inside)
+    clock.jump(days=1)
+    assert inside.call("GET", "/user", made_yesterday).status_code == 200
+    clock.jump(days=365)
+    assert inside.call("GET", "/user", long).status_code == 200
+    clock.jump(days=3 * 365)
+    assert inside.call("GET", "/user", long).status_code == 401
+    assert inside.call("GET", "/user", lasting).status_code == 200
+    # The clock was wrong, and somebody mended it.
+    clock.jump(days=-4 * 365)
+    assert inside.call("GET", "/user", long).status_code == 200
+
+
+def test_sessions_end_ahead_and_survive_the_way_back(inside: Inside, clock: Clock) -> None:
+    _sign_in_by_page(inside)
+    assert _open_page(inside) == 200
+    clock.jump(days=-1)
+    assert _open_page(inside) == 200
+    clock.jump(days=366)
+    assert _open_page(inside) == 302
+    inside.client.cookies.clear()
+    _sign_in_by_page(inside)
+    assert _open_page(inside) == 200
+
+
+def test_a_window_of_failed_sign_ins_is_never_stretched(inside: Inside, clock: Clock) -> None:
+    """Whoever is locked out for ten minutes must not be for a day because the clock was set back."""
+    for _ in range(MOST_FAILURES_OF_ACCOUNT):
+        assert _sign_in(inside, "wrong password") == 401
+    assert _sign_in(inside) == 429
+    clock.jump(seconds=FAILURE_WINDOW_SECONDS + 1)
+    assert _sign_in(inside) == 201
+    for _ in range(MOST_FAILURES_OF_ACCOUNT):
+        assert _sign_in(inside, "wrong password") == 401
+    assert _sign_in(inside) == 429
+    clock.jump(days=-1)
+    assert _sign_in(inside) == 201
+    assert _sign_in(inside, "wrong password") == 401
+
+
+@pytest.mark.parametrize("days", [365, -1])
+def test_lists_keep_their_order(inside: Inside, clock: Clock, days: int) -> None:
+    def create(name: str) -> None:
+        sent = {"username": name, "name": name, "email": f"{name}@example.org", "force_random_password": True}
+        assert inside.call("POST", "/users", json=sent).status_code == 201
+
+    create("first")
+    clock.jump(days=days)
+    create("second")
+    listed = [user["username"] for user in inside.call("GET", "/users?per_page=2").json()]
+    assert listed == ["second", "first"]
+
+
+@pytest.mark.parametrize("days", [365, -1])
+def test_recurring_work_goes_on(inside: Inside, clock: Clock, days: int) -> None:
+    done: list[str] = []
+
+    def work(db: Connection) -> None:
+        done.append(db.now)
+
+    worker = Worker(inside.database, {}, [Recurring(600, work)], lambda *_, **__: None)
+    assert worker.run_once() and not worker.run_once()
+    clock.jump(seconds=599)
+    assert not worker.run_once()
+    clock.jump(days=days)
+    assert worker.run_once() and not worker.run_once()
+    clock.jump(seconds=601)
+    assert worker.run_once()
+    assert len(done) == 3
+
+
+@pytest.mark.parametrize("days", [365, -1])
+def test_jobs_run_although_the_clock_jumped(inside: Inside, clock: Clock, days: int) -> None:
+    """What was queued before runs now, and what failed is tried again within the hour, not after a day."""
+    ran: list[str] = []
+    fails = [True]
+
+    def handle(_: object, payload: str) -> None:
+        ran.append(payload)
+        if payload == "fails" and fails[0]:
+            raise OSError("no route")
+
+    worker = Worker(inside.database, {"test": handle}, [], lambda *_, **__: None)
+    inside.database.write(lambda db: enqueue(db, "test", "fails"))
+    assert worker.run_once() and not worker.run_once()
+    inside.database.write(lambda db: enqueue(db, "test", "waits"))
+    fails[0] = False
+    clock.jump(days=days)
+    while worker.run_once():
+        pass
+    assert sorted(ran) == ["fails", "fails", "waits"]
+    assert inside.database.read(depth) == 0
+
+
+def test_a_job_that_keeps_failing_is_tried_ever_less_often(inside: Inside, clock: Clock) -> None:
+    """Also while the clock jumps about: each time it fails, the pause is counted from then."""
+    tries: list[int] = []
+
+    def handle(*_: object) -> None:
+        tries.append(1)
+        raise OSError("no route")
+
+    worker = Worker(inside.database, {"test": handle}, [], lambda *_, **__: None)
+    inside.database.write(lambda db: enqueue(db, "test", None))
+    for days in (0, -1, -1, 365, -300):
+        clock.jump(days=days)
+        assert worker.run_once()
+        assert not worker.run_once()
+    assert len(tries) == 5

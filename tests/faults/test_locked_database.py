@@ -1,0 +1,102 @@
+"""Fault 7: another process holds the database for longer than we wait."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingot.db import engines
+from ingot.settings import Settings
+from tests.server.inside import Inside, first_settings, served_inside
+
+HOLD_FILE = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.read()
+"""
+HOLD_TABLES = """
+import psycopg, sys
+with psycopg.connect(sys.argv[1]) as connection:
+    connection.execute("LOCK TABLE users, access_tokens, namespaces IN SHARE MODE")
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+WANTED = {"username": "late", "name": "Late", "email": "late@example.org", "force_random_password": True}
+
+
+@contextmanager
+def _held(settings: Settings) -> Iterator[None]:
+    """Let another process hold the lock that writers need."""
+    program = [HOLD_FILE, str(settings.data / "ingot.db")] if settings.embedded else [HOLD_TABLES, settings.database]
+    holder = subprocess.Popen(
+        [sys.executable, "-c", *program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with holder:
+        try:
+            assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+            yield
+        finally:
+            holder.kill()
+
+
+@pytest.fixture
+def inside(place: Path, empty_database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Inside]:
+    """A server that waits for one second only."""
+    monkeypatch.setattr(engines, "LOCK_WAIT_SECONDS", 1.0)
+    with served_inside(first_settings(place, empty_database)) as inside:
+        yield inside
+
+
+def _create(inside: Inside, **more: Any) -> Any:
+    return inside.call("POST", "/users", json={**WANTED, **more})
+
+
+def test_writes_wait_then_say_that_they_may_be_tried_again(inside: Inside) -> None:
+    with _held(inside.settings), ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(_create, inside)
+        reads = 0
+        while not writing.done():
+            assert inside.call("GET", "/user").status_code == 200
+            reads += 1
+        assert reads > 10, "reads did not go on while a write waited"
+        answer = writing.result()
+        assert answer.status_code == 503
+        assert answer.json() == {"message": "503 Service Unavailable"}
+        assert int(answer.headers["retry-after"]) > 0
+        assert inside.client.get("/-/readiness").status_code == 200
+    # Nothing of it was kept, so the same call works now.
+    assert inside.call("GET", "/users?username=late").json() == []
+    assert inside.call("GET", "/namespaces?search=late").json() == []
+    assert _create(inside).status_code == 201
+
+
+def test_a_short_wait_is_not_noticed(inside: Inside) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        with _held(inside.settings):
+            writing = pool.submit(_create, inside)
+            for _ in range(20):
+                assert inside.call("GET", "/user").status_code == 200
+            assert not writing.done()
+        assert writing.result().status_code == 201
+
+
+def test_a_page_says_so_too(inside: Inside) -> None:
+    """Signing in writes a session."""
+    form = inside.client.get("/users/sign_in").text
+    token = form.partition('name="authenticity_token" value="')[2].partition('"')[0]
+    assert token
+    sent = {"user[login]": "root", "user[password]": inside.settings.root_password, "authenticity_token": token}
+    with _held(inside.settings):
+        if not inside.settings.embedded:
+            pytest.skip("Sessions are in a table that is not held here.")
+        answer = inside.client.post("/users/sign_in", data=sent)
+        assert answer.status_code == 503
+        assert "Try again in a moment" in answer.text
+    assert inside.client.post("/users/sign_in", data=sent).status_code == 302

@@ -1,0 +1,161 @@
+"""The rules, as tables of cases without a database; and that a rule and its SQL twin agree on every row."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from ingot.access.actor import NOBODY, Actor
+from ingot.access.levels import NO_ACCESS
+from ingot.access.rules import administrators, anyone, require, signed_in
+from ingot.access.scopes import ANY_SCOPE, READING, READING_USERS, WRITING, within_scope
+from ingot.db.connection import Connection
+from ingot.db.times import Timestamp
+from ingot.errors import Denied
+from ingot.groups.policy import may_see_namespace, visible_namespaces
+from ingot.groups.tables import Namespace, namespaces
+from ingot.users.accounts.policy import may_follow_user, may_modify_user, may_see_user
+from ingot.users.accounts.tables import User
+from ingot.users.tokens.policy import may_manage_token
+from ingot.users.tokens.tables import Token
+from tests.client import Make
+from tests.conftest import House
+
+ANN, BOB = Actor(user_id=1, username="ann"), Actor(user_id=2, username="bob")
+EVE = Actor(user_id=3, username="eve", external=True)
+ROOT = Actor(user_id=4, username="root", admin=True)
+
+
+def _user(user_id: int, **columns: Any) -> User:
+    empty: dict[str, Any] = dict.fromkeys(User.__struct_fields__)
+    return User(**{**empty, "id": user_id, "state": "active", "placeholder": False, **columns})
+
+
+def _token(user_id: int) -> Token:
+    empty: dict[str, Any] = dict.fromkeys(Token.__struct_fields__)
+    return Token(**{**empty, "id": 1, "user_id": user_id, "kind": "personal", "scopes": "api", "revoked": False})
+
+
+@pytest.mark.parametrize(
+    ("actor", "open_to_all", "to_users", "to_administrators"),
+    [(NOBODY, True, False, False), (ANN, True, True, False), (EVE, True, True, False), (ROOT, True, True, True)],
+)
+def test_rules_on_the_caller_alone(actor: Actor, open_to_all: bool, to_users: bool, to_administrators: bool) -> None:
+    assert (anyone(actor), signed_in(actor), administrators(actor)) == (open_to_all, to_users, to_administrators)
+
+
+def test_require_stops_with_its_reason() -> None:
+    require(True, "never said")
+    with pytest.raises(Denied) as stopped:
+        require(False, "The reason")
+    assert stopped.value.reason == "The reason"
+
+
+@pytest.mark.parametrize(
+    ("scopes", "reading", "reading_users", "writing", "anything"),
+    [
+        (None, True, True, True, True),
+        (set(), False, False, False, False),
+        ({"api"}, True, True, True, True),
+        ({"read_api"}, True, True, False, True),
+        ({"read_user"}, False, True, False, True),
+        ({"sudo"}, False, False, False, True),
+        ({"read_repository"}, False, False, False, True),
+        ({"write_repository"}, False, False, False, True),
+        ({"read_user", "read_repository"}, False, True, False, True),
+        ({"unheard_of"}, False, False, False, False),
+    ],
+)
+def test_what_scopes_reach(
+    scopes: set[str] | None, reading: bool, reading_users: bool, writing: bool, anything: bool
+) -> None:
+    actor = Actor(user_id=1, admin=True, scopes=None if scopes is None else frozenset(scopes))
+
+    reached = [within_scope(actor, needed) for needed in (READING, READING_USERS, WRITING, ANY_SCOPE)]
+
+    assert reached == [reading, reading_users, writing, anything]
+
+
+@pytest.mark.parametrize(
+    ("actor", "user", "sees", "follows", "modifies"),
+    [
+        (NOBODY, _user(1), False, False, False),
+        (ANN, _user(1), True, False, False),
+        (ANN, _user(2), True, True, False),
+        (EVE, _user(1), True, True, False),
+        (ROOT, _user(1), True, True, True),
+        (ROOT, _user(4), True, False, True),
+        (ROOT, _user(9, placeholder=True), True, True, False),
+        (ANN, _user(2, state="blocked"), True, True, False),
+    ],
+)
+def test_users(actor: Actor, user: User, sees: bool, follows: bool, modifies: bool) -> None:
+    rules = (may_see_user, may_follow_user, may_modify_user)
+
+    assert [rule(actor, NO_ACCESS, user) for rule in rules] == [sees, follows, modifies]
+
+
+@pytest.mark.parametrize(
+    ("actor", "owner", "may"), [(NOBODY, 1, False), (ANN, 1, True), (BOB, 1, False), (ROOT, 1, True), (ROOT, 4, True)]
+)
+def test_tokens(actor: Actor, owner: int, may: bool) -> None:
+    assert may_manage_token(actor, NO_ACCESS, _token(owner)) is may
+
+
+@pytest.mark.parametrize(
+    ("revoked", "expires_at", "active"),
+    [
+        (False, None, True),
+        (True, None, False),
+        (False, "2026-01-02T00:00:00.000Z", True),
+        (False, "2026-01-01T00:00:00.000Z", False),
+        (False, "2025-12-31T00:00:00.000Z", False),
+        (True, "2026-01-02T00:00:00.000Z", False),
+    ],
+)
+def test_when_a_token_is_active(revoked: bool, expires_at: str | None, active: bool) -> None:
+    empty: dict[str, Any] = dict.fromkeys(Token.__struct_fields__)
+    token = Token(**{**empty, "revoked": revoked, "expires_at": expires_at})
+
+    assert token.active(Timestamp("2026-01-01T00:00:00.000Z")) is active
+
+
+@pytest.mark.parametrize(
+    ("actor", "owner", "sees"),
+    [
+        (NOBODY, 1, False),
+        (NOBODY, None, False),
+        (ANN, 1, True),
+        (ANN, None, False),
+        (BOB, 1, False),
+        (ROOT, 1, True),
+        (ROOT, None, True),
+    ],
+)
+def test_namespaces(actor: Actor, owner: int | None, sees: bool) -> None:
+    namespace = Namespace(1, "user" if owner else "group", "a", "a", "a", owner, None, "a", "a")
+
+    assert may_see_namespace(actor, namespace) is sees
+
+
+def test_the_rule_for_namespaces_and_its_twin_in_sql_agree_on_every_row(house: House, make: Make) -> None:
+    users = [make.user() for _ in range(3)]
+    path = make.name("group")
+    columns = {"kind": "group", "name": path, "path": path, "full_path": path, "full_path_key": path, "name_key": path}
+    group_id = house.app.database.write(lambda db: db.insert(namespaces, **columns, owner_id=None, parent_id=None))
+    visible = select(namespaces).where(visible_namespaces())
+
+    def disagreements(db: Connection) -> list[tuple[int, int]]:
+        every = db.all(Namespace, select(namespaces))
+        assert {namespace.kind for namespace in every} == {"user", "group"}
+        found = []
+        for actor in [NOBODY, *[Actor(user_id=user.id, username=user.username) for user in users]]:
+            listed = {namespace.id for namespace in db.all(Namespace, visible, actor=actor.user_id)}
+            wrong = [each.id for each in every if may_see_namespace(actor, each) is not (each.id in listed)]
+            found += [(actor.user_id, namespace_id) for namespace_id in wrong]
+        return found
+
+    try:
+        assert house.app.database.read(disagreements) == []
+    finally:
+        house.app.database.write(lambda db: db.delete(namespaces, group_id))

@@ -1,0 +1,186 @@
+"""The real server as a process of its own, and the other commands beside it."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+
+T = TypeVar("T")
+INGOT = [sys.executable, "-m", "ingot"]
+ROOT = Path(__file__).parents[2]
+TOKEN = "token-of-the-first-start"
+PASSWORD = "password-of-the-first-start"
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Ours, without settings that the test run itself may have."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("INGOT_")}
+    return {**clean, "PYTHONWARNINGS": "ignore", **more}
+
+
+def ingot(*arguments: object, stdin: str = "", **more: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    return subprocess.run(
+        [*INGOT, *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment(**more),
+        cwd=ROOT,
+        check=False,
+    )
+
+
+def until(what: str, look: Callable[[], T | None], seconds: float = 20.0) -> T:
+    """Look again and again until there is something to see; fails with ``what`` when time is up."""
+    deadline = time.monotonic() + seconds
+    while True:
+        seen = look()
+        if seen:
+            return seen
+        assert time.monotonic() < deadline, f"waited {seconds:.0f} s in vain: {what}"
+        time.sleep(0.01)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that nobody has reaped yet does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+class Server:
+    """``ingot serve`` on a free port; all its processes are in one group, which dies with the test."""
+
+    def __init__(self, data: Path, database_url: str = "") -> None:
+        self.data = data
+        self.database_url = database_url
+        self.process: subprocess.Popen[bytes] | None = None
+        self.url = ""
+        self._log = data.parent / f"{data.name}.log"
+        self._out = data.parent / f"{data.name}.out"
+
+    def start(self, *arguments: object, wait: bool = True, nofile: int = 0, **more: str) -> "Server":
+        """Start, and wait until it says that it is ready."""
+        (self.data / "run" / "address").unlink(missing_ok=True)
+        command = [*INGOT, "serve"]
+        if nofile:
+            command = ["sh", "-c", f'ulimit -n {nofile} && exec "$@"', "sh", *command]
+        flags = ["--data", self.data, "--port", 0]
+        flags += ["--database-url", self.database_url] if self.database_url else []
+        chosen = {"INGOT_ROOT_TOKEN": TOKEN, "INGOT_ROOT_PASSWORD": PASSWORD, **more}
+        with self._log.open("ab") as log, self._out.open("ab") as out:
+            self.process = subprocess.Popen(
+                [*command, *map(str, (*flags, "--workers", 1, *arguments))],
+                stdout=out,
+                stderr=log,
+                env=environment(**chosen),
+                cwd=ROOT,
+                start_new_session=True,
+            )
+        if wait:
+            self.wait_until_ready()
+        return self
+
+    def wait_until_ready(self) -> None:
+        """Find out where it listens, and wait until it says that it is ready."""
+        address = self.data / "run" / "address"
+        self.url = until("the address", lambda: self._running() and _whole(address))
+        until("readiness", lambda: self._running() and self.ready() == 200)
+
+    def _running(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, f"it ended: {self.log()}{self.output()}"
+        return True
+
+    def ready(self) -> int:
+        """What readiness says; 0 when nobody answers."""
+        try:
+            return httpx.get(f"{self.url}/-/readiness", timeout=5).status_code
+        except httpx.TransportError:
+            return 0
+
+    def call(self, method: str, path: str, token: str = TOKEN, **options: Any) -> httpx.Response:
+        """Call the API as root."""
+        headers = {"PRIVATE-TOKEN": token, **options.pop("headers", {})}
+        return httpx.request(method, f"{self.url}/api/v4{path}", headers=headers, timeout=30, **options)
+
+    def log(self) -> str:
+        """All that was logged so far."""
+        return self._log.read_text() if self._log.exists() else ""
+
+    def output(self) -> str:
+        """All that was printed so far."""
+        return self._out.read_text() if self._out.exists() else ""
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        """The log lines of one kind."""
+        lines = [json.loads(line) for line in self.log().splitlines() if line.startswith("{")]
+        return [line for line in lines if line["event"] == name]
+
+    def child(self, name: str) -> int:
+        """The process that serves as ``name`` now."""
+        return [event["pid"] for event in self.events("started") if event["process"] == name][-1]
+
+    def children(self) -> list[int]:
+        """Every process that this server ever started."""
+        return [event["pid"] for event in self.events("started")]
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Ask it to end; gives the exit status."""
+        assert self.process is not None
+        self.process.send_signal(number)
+        return self.process.wait(15)
+
+    def kill(self) -> None:
+        """End all of its processes at once, as a power cut would."""
+        if self.process is None:
+            return
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait(15)
+        until("the children's end", lambda: not any(map(is_alive, self.children())))
+
+
+def _whole(address: Path) -> str | None:
+    try:
+        text = address.read_text()
+    except FileNotFoundError:
+        return None
+    return text.strip() if text.endswith("\n") else None
+
+
+@contextmanager
+def serving(data: Path, database_url: str = "", *arguments: object, **more: str) -> Iterator[Server]:
+    """A server for the length of a block."""
+    server = Server(data, database_url)
+    try:
+        yield server.start(*arguments, **more)
+    finally:
+        server.kill()
+
+
+def fresh_database(database_url: str, name: str) -> str:
+    """Another, empty database on the same PostgreSQL server; nothing where there is none."""
+    if not database_url:
+        return ""
+    import psycopg
+
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        connection.execute(f'CREATE DATABASE "{name}"')
+    return re.sub(r"/postgres\?", f"/{name}?", database_url)

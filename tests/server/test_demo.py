@@ -1,0 +1,53 @@
+"""``ingot demo``: people to look at."""
+
+import re
+from pathlib import Path
+
+from tests.server.process import Server, ingot
+
+
+def _options(server: Server) -> list[str]:
+    return ["--data", str(server.data)] + (["--database-url", server.database_url] if server.database_url else [])
+
+
+def test_the_demo_fills_an_instance_once(server: Server) -> None:
+    first = ingot("demo", *_options(server))
+    assert first.returncode == 0, first.stderr
+    tokens = dict(re.findall(r"(\S+) +token (\S+)", first.stdout))
+    assert len(tokens) == 8
+    for username, token in tokens.items():
+        me = server.call("GET", "/user", token).json()
+        assert me["username"] == username
+        assert len(server.call("GET", "/user/keys", token).json()) == 1
+        assert len(server.call("GET", "/user/emails", token).json()) >= 1
+        assert server.call("GET", f"/namespaces/{username}", token).json()["kind"] == "user"
+    marlene = server.call("GET", "/users?username=marlene.okafor").json()[0]
+    assert server.call("GET", f"/users/{marlene['id']}/status").json()["message"] == "Reviewing until noon"
+    assert len(server.call("GET", f"/users/{marlene['id']}/followers").json()) == 4
+    assert len(server.call("GET", "/broadcast_messages").json()) == 1
+
+    people = server.call("GET", "/users").json()
+    second = ingot("demo", *_options(server))
+    assert second.returncode == 0
+    assert "token" not in second.stdout
+    assert server.call("GET", "/users").json() == people
+    assert len(server.call("GET", "/broadcast_messages").json()) == 1
+
+
+def test_the_demo_keeps_out_of_an_instance_that_people_use(server: Server) -> None:
+    for number in range(6):
+        user = {"username": f"real-{number}", "name": "Real", "email": f"real-{number}@example.org"}
+        assert server.call("POST", "/users", json={**user, "force_random_password": True}).status_code == 201
+    refused = ingot("demo", *_options(server))
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("ingot: 7 people use this instance already") and refused.stderr.count("\n") == 1
+    assert len(server.call("GET", "/users").json()) == 8
+    assert ingot("demo", *_options(server), "--force").returncode == 0
+    assert len(server.call("GET", "/users").json()) == 16
+
+
+def test_the_demo_works_before_the_first_start(place: Path, empty_database: str) -> None:
+    server = Server(place, empty_database)
+    filled = ingot("demo", *_options(server))
+    assert filled.returncode == 0, filled.stderr
+    assert "Sign in as root" in filled.stdout

@@ -1,0 +1,198 @@
+"""``ingot doctor``: what is wrong, and what it mends."""
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ingot.app import open_database
+from ingot.avatars.service import add_avatar
+from ingot.db.connection import Connection
+from ingot.db.database import Database
+from ingot.groups.tables import namespaces
+from ingot.jobs.queue import MOST_ATTEMPTS
+from ingot.jobs.tables import jobs
+from ingot.settings import Settings
+from ingot.startup import prepare
+from ingot.users.accounts.params import CreateUser
+from ingot.users.accounts.service import create_user
+from ingot.users.accounts.tables import User
+from ingot.users.tokens.queries import private_token_of
+from ingot.users.tokens.tables import access_tokens
+from tests.server.process import ingot
+
+
+class Patient:
+    """An instance to be looked over."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        prepare(settings)
+        self.database: Database = open_database(settings)
+        self.user: User = self.database.write(self._add)
+
+    def _add(self, db: Connection) -> User:
+        wanted = CreateUser(username="pat", name="Pat", email="pat@example.org", force_random_password=True)
+        return create_user(db, wanted, None)
+
+    def doctor(self, *flags: str) -> subprocess.CompletedProcess[str]:
+        """Call the doctor."""
+        url = self.settings.database_url
+        return ingot("doctor", "--data", self.settings.data, *(["--database-url", url] if url else []), *flags)
+
+    def run(self, *statements: str) -> None:
+        """Do what no service would."""
+        raw = self.database.engine.connect(read_only=False)
+        if self.settings.embedded:
+            raw.execute("PRAGMA foreign_keys = OFF")
+        for statement in statements:
+            raw.execute(statement)
+        raw.close()
+
+
+@pytest.fixture
+def patient(place: Path, empty_database: str) -> Iterator[Patient]:
+    patient = Patient(Settings(data=place, database_url=empty_database, root_password="root-password"))
+    yield patient
+    patient.database.close()
+
+
+def test_a_healthy_instance(patient: Patient) -> None:
+    said = patient.doctor()
+    assert (said.returncode, said.stdout) == (0, "All is well.\n"), said.stderr
+
+
+def test_what_can_be_mended(patient: Patient) -> None:
+    database, data = patient.database, patient.settings.data
+    database.write(lambda db: add_avatar(db, "lost.png", b"\x89PNG\r\n\x1a\n"))
+    database.write(
+        lambda db: db.insert(
+            jobs,
+            kind="mail",
+            payload="{}",
+            run_at=db.now,
+            attempts=MOST_ATTEMPTS,
+            last_error="OSError: no route",
+            created_at=db.now,
+        )
+    )
+    patient.run(
+        f"DELETE FROM {namespaces.name} WHERE owner_id = {patient.user.id}",
+        f"DELETE FROM {access_tokens.name} WHERE user_id = {patient.user.id}",
+    )
+    data.chmod(0o755)
+    (data / "secrets" / "instance.key").chmod(0o644)
+    old = data / "secrets" / ".0123456789abcdef"
+    old.write_text("left behind")
+    os.utime(old, (time.time() - 7200,) * 2)
+    for name in ("uploads/yarn.lock", "uploads/tmp_obj_1", "repositories/a.git/refs/heads/tmp_obj_2"):
+        kept = data / name
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text("somebody's")
+        os.utime(kept, (time.time() - 7200,) * 2)
+    lock = data / "repositories" / "a.git" / "packed-refs.lock"
+    lock.write_text("")
+    os.utime(lock, (time.time() - 7200,) * 2)
+    young = data / "secrets" / ".fedcba9876543210"
+    young.write_text("being written")
+
+    said = patient.doctor()
+    assert said.returncode == 1, said.stderr
+    lines = said.stdout.splitlines()
+    for words in (
+        "data can be read by others (mode 0755",
+        "instance.key can be read by others (mode 0644",
+        ".0123456789abcdef was left behind 2 hours ago",
+        "packed-refs.lock was left behind 2 hours ago",
+        "pat has no namespace",
+        "pat has no private token",
+        "Picture 1 is nobody's",
+        "Job 1 (mail) gave up after 12 tries: OSError: no route",
+    ):
+        assert len([line for line in lines if words in line]) == 1, (words, said.stdout)
+    assert len(lines) == 8 and all(line.startswith("wrong: ") for line in lines)
+
+    mended = patient.doctor("--mend")
+    assert mended.returncode == 0, mended.stdout
+    assert [line.removeprefix("mended: ") for line in mended.stdout.splitlines()] == [
+        line.removeprefix("wrong: ").removesuffix(" (--mend repairs it)") for line in lines
+    ]
+    assert patient.doctor().stdout == "All is well.\n"
+    assert not old.exists() and not lock.exists() and young.exists()
+    assert (data / "uploads" / "yarn.lock").exists() and (data / "uploads" / "tmp_obj_1").exists()
+    assert (data / "repositories" / "a.git" / "refs" / "heads" / "tmp_obj_2").exists()
+    assert patient.database.read(lambda db: private_token_of(db, patient.user.id))
+
+
+def test_a_picture_that_is_gone(patient: Patient) -> None:
+    if not patient.settings.embedded:
+        pytest.skip("PostgreSQL cannot be made to forget a reference.")
+    patient.run(f"UPDATE users SET avatar_id = 99, avatar_file = 'a.png' WHERE id = {patient.user.id}")
+    said = patient.doctor()
+    assert said.returncode == 1
+    assert "The picture of pat is gone" in said.stdout and "points to a row of avatars" in said.stdout
+    assert patient.doctor("--mend").returncode == 0
+    assert patient.doctor().returncode == 0
+
+
+def test_what_a_person_must_decide(patient: Patient) -> None:
+    """A path that a group took meanwhile, and a namespace of nobody, are told but left alone."""
+    patient.run(
+        f"UPDATE namespaces SET owner_id = NULL WHERE owner_id = {patient.user.id}",
+        "UPDATE users SET state = 'blocked' WHERE username = 'root'",
+    )
+    said = patient.doctor("--mend")
+    assert said.returncode == 1
+    assert "wrong: The namespace pat belongs to nobody" in said.stdout
+    assert "not mended: pat has no namespace (Username has already been taken)" in said.stdout
+    assert "wrong: Nobody is an active administrator" in said.stdout
+
+
+@pytest.mark.parametrize(
+    ("secret", "said"),
+    [("ab" * 32, "is not the one that this database was filled with"), ("ab", "is damaged"), (None, "is missing")],
+)
+def test_a_secret_that_does_not_fit(patient: Patient, secret: str | None, said: str) -> None:
+    key = patient.settings.data / "secrets" / "instance.key"
+    key.unlink()
+    if secret:
+        key.write_text(secret)
+        key.chmod(0o600)
+    found = patient.doctor("--mend")
+    assert found.returncode == 1
+    assert said in found.stdout and found.stderr == ""
+    assert key.exists() is (secret is not None)
+
+
+def test_another_schema(patient: Patient) -> None:
+    patient.run("UPDATE alembic_version SET version_num = '9999'")
+    said = patient.doctor()
+    assert said.returncode == 1
+    assert said.stdout.startswith("wrong: The database is at revision 9999, this version of Ingot needs ")
+
+
+def test_a_damaged_file(patient: Patient) -> None:
+    if not patient.settings.embedded:
+        pytest.skip("PostgreSQL watches over its own files.")
+    patient.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    patient.database.close()
+    file = patient.settings.data / "ingot.db"
+    content = bytearray(file.read_bytes())
+    content[4096 * 3 : 4096 * 20] = os.urandom(4096 * 17)
+    file.write_bytes(content)
+    said = patient.doctor()
+    assert said.returncode == 1
+    assert "damaged" in said.stdout and said.stderr == ""
+
+
+def test_bad_settings_and_nothing_at_all(place: Path) -> None:
+    nothing = ingot("doctor", "--data", place)
+    assert nothing.returncode == 1 and "There is no data directory" in nothing.stdout
+    assert not place.exists()
+    place.mkdir(mode=0o700)
+    (place / "ingot.toml").write_text("colour = 'blue'")
+    bad = ingot("doctor", "--data", place)
+    assert bad.returncode == 1 and "settings that do not exist: colour" in bad.stderr

@@ -1,0 +1,191 @@
+"""``ingot serve`` as people start it: the first start, what it refuses, and who may read its files."""
+
+import os
+import re
+import socket
+import stat
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.server.process import PASSWORD, TOKEN, Server, ingot, serving, until
+
+FIRST = re.compile(r"Sign in as root with the password (\S+)")
+NOTHING_CHOSEN = {"INGOT_ROOT_PASSWORD": "", "INGOT_ROOT_TOKEN": ""}
+
+
+def test_the_first_start_prints_a_password_once(stopped: Server) -> None:
+    stopped.start(**NOTHING_CHOSEN)
+    printed = FIRST.findall(stopped.output())
+    assert len(printed) == 1
+    signed_in = httpx.post(f"{stopped.url}/api/v4/session", json={"login": "root", "password": printed[0]})
+    assert signed_in.status_code == 201
+    assert stopped.stop() == 0
+
+    stopped.start(**NOTHING_CHOSEN)
+    assert FIRST.findall(stopped.output()) == printed
+    assert printed[0] not in stopped.log()
+
+
+def test_root_gets_the_chosen_password_and_token(server: Server) -> None:
+    assert not FIRST.search(server.output())
+    assert server.call("GET", "/user", TOKEN).json()["username"] == "root"
+    assert server.call("GET", "/user", TOKEN, params={"sudo": "ghost"}).status_code == 200
+    signed_in = httpx.post(f"{server.url}/api/v4/session", json={"login": "root", "password": PASSWORD})
+    assert signed_in.status_code == 201
+    assert TOKEN not in server.log() + server.output()
+    assert PASSWORD not in server.log() + server.output()
+
+
+def test_what_was_chosen_counts_at_the_first_start_only(stopped: Server) -> None:
+    stopped.start()
+    stopped.stop()
+    stopped.start(INGOT_ROOT_TOKEN="another-token", INGOT_ROOT_PASSWORD="another-password")
+    assert stopped.call("GET", "/user", "another-token").status_code == 401
+    assert stopped.call("GET", "/user", TOKEN).status_code == 200
+
+
+def test_nobody_else_can_read_the_data_directory(server: Server) -> None:
+    def mode(name: str) -> int:
+        return stat.S_IMODE((server.data / name).stat().st_mode)
+
+    assert mode(".") == mode("secrets") == 0o700
+    files = ["secrets/instance.key"] + ([] if server.database_url else ["ingot.db", "ingot.db-wal", "ingot.db-shm"])
+    assert {name: mode(name) for name in files} == dict.fromkeys(files, 0o600)
+
+
+def test_an_existing_empty_directory_is_fine(stopped: Server) -> None:
+    stopped.data.mkdir()
+    stopped.start()
+    assert stopped.call("GET", "/user").status_code == 200
+
+
+def test_a_second_server_on_the_same_data_is_refused(server: Server) -> None:
+    if server.database_url:
+        pytest.skip("Any number of servers may share a PostgreSQL database.")
+    second = ingot("serve", "--data", server.data, "--port", 0)
+    assert second.returncode == 1
+    assert second.stderr == (
+        f"ingot: another server is running on {server.data}; stop it first, or use another --data\n"
+    )
+    assert server.ready() == 200
+
+
+def test_a_taken_port_is_said_at_once(place: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        refused = ingot("serve", "--data", place, "--port", port)
+    assert refused.returncode == 1
+    assert refused.stderr == f"ingot: cannot listen on 127.0.0.1:{port}: Address already in use\n"
+    assert not (place / "ingot.db").exists()
+
+
+BAD = [
+    (["--port", "70000"], {}, "", "port must be between"),
+    (["--workers", "-1"], {}, "", "workers must not be negative"),
+    (["--external-url", "ftp://forge.example"], {}, "", "external_url must look like"),
+    (["--database-url", "mysql://localhost/ingot"], {}, "", "database_url must look like postgresql://"),
+    ([], {"INGOT_WORKERS": "many"}, "", "workers cannot be 'many'"),
+    ([], {"INGOT_ALLOW_LOCAL_REQUESTS": "maybe"}, "", "allow_local_requests cannot be 'maybe'"),
+    ([], {"INGOT_TRUSTED_PROXIES": "somewhere"}, "", "trusted_proxies: "),
+    ([], {"INGOT_ROOT_PASSWORD": "short"}, "", "root_password must have at least 8 characters"),
+    ([], {"INGOT_ROOT_TOKEN": "short"}, "", "root_token must have at least 8 characters"),
+    ([], {}, "colour = 'blue'", "settings that do not exist: colour"),
+    ([], {}, "port = = 1", "not valid TOML"),
+]
+
+
+@pytest.mark.parametrize(("flags", "variables", "written", "said"), BAD)
+def test_a_bad_setting_is_said_in_one_line(
+    place: Path, flags: list[str], variables: dict[str, str], written: str, said: str
+) -> None:
+    place.mkdir()
+    if written:
+        (place / "ingot.toml").write_text(written)
+    refused = ingot("serve", "--data", place, *flags, **variables)
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("ingot: ") and refused.stderr.count("\n") == 1
+    assert said in refused.stderr
+
+
+def test_a_directory_that_cannot_be_made_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    refused = ingot("serve", "--data", tmp_path / "file" / "data", "--port", 0)
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("ingot: The data directory cannot be made") and refused.stderr.count("\n") == 1
+
+
+def test_a_database_that_does_not_answer_is_said_in_one_line(place: Path) -> None:
+    refused = ingot("serve", "--data", place, "--port", 0, "--database-url", f"postgresql:///x?host={place}")
+    assert refused.returncode == 1
+    assert "Traceback" not in refused.stderr
+    assert refused.stderr.startswith("ingot: The database does not answer")
+
+
+def test_flags_count_before_variables_and_both_before_the_file(place: Path, empty_database: str) -> None:
+    place.mkdir()
+    (place / "ingot.toml").write_text(
+        "external_url = 'http://file.example'\nreported_version = '1.0.0'\ntrusted_proxies = '127.0.0.1'\n"
+    )
+    variables = {"INGOT_EXTERNAL_URL": "http://variable.example", "INGOT_REPORTED_VERSION": "2.0.0"}
+    with serving(place, empty_database, "--external-url", "http://flag.example", **variables) as server:
+        assert server.call("GET", "/user").json()["web_url"] == "http://flag.example/root"
+        assert server.call("GET", "/version").json()["version"].startswith("2.0.0")
+        forwarded = server.call("GET", "/users?per_page=1", headers={"X-Forwarded-Host": "proxy.example"})
+        assert "http://proxy.example/" in forwarded.headers["link"]
+
+
+FORWARDED = {"X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.9"}
+
+
+@pytest.mark.parametrize(
+    ("trusted", "url"), [("127.0.0.0/8", "https://evil.example/"), ("192.0.2.1", "http://127.0.0.1:")]
+)
+def test_forwarded_headers_count_only_from_trusted_proxies(
+    place: Path, empty_database: str, trusted: str, url: str
+) -> None:
+    with serving(place, empty_database, INGOT_TRUSTED_PROXIES=trusted) as server:
+        link = server.call("GET", "/users?per_page=1", headers=FORWARDED).headers["link"]
+        assert link.startswith(f"<{url}")
+
+
+@pytest.mark.parametrize(("url", "secure"), [("https://forge.example", True), ("http://forge.example", False)])
+def test_cookies_are_secure_exactly_when_people_come_by_https(
+    place: Path, empty_database: str, url: str, secure: bool
+) -> None:
+    with serving(place, empty_database, "--external-url", url) as server:
+        cookie = httpx.get(f"{server.url}/users/sign_in").headers["set-cookie"]
+        assert "HttpOnly" in cookie and "SameSite=Lax" in cookie
+        assert ("Secure" in cookie) is secure
+
+
+def test_an_ephemeral_server_leaves_nothing_behind(stopped: Server, tmp_path: Path) -> None:
+    room = tmp_path / "room"
+    room.mkdir()
+    stopped.start("--ephemeral", wait=False, TMPDIR=str(room))
+    serving_at = until("the address", lambda: stopped.process and (stopped.events("serving") or [None])[0])
+    stopped.url = serving_at["url"]
+    until("readiness", lambda: stopped.ready() == 200)
+    assert [Path(serving_at["data"])] == list(room.iterdir())
+    assert not stopped.data.exists()
+    assert stopped.stop() == 0
+    assert list(room.iterdir()) == []
+
+
+def test_metrics_are_summed_over_the_workers(place: Path, empty_database: str) -> None:
+    with serving(place, empty_database, "--workers", 2) as server:
+        for _ in range(30):
+            assert server.call("GET", "/version").status_code == 200
+        pattern = re.compile(
+            r'^ingot_http_request_seconds_count\{[^}]*route="[^"]*version"[^}]*\} (\S+)$', re.MULTILINE
+        )
+
+        def counted() -> float:
+            return sum(map(float, pattern.findall(httpx.get(f"{server.url}/-/metrics").text)))
+
+        until("all thirty", lambda: counted() == 30)
+        os.kill(server.child("web-0"), 9)
+        until("the numbers of a worker that ended", lambda: server.ready() == 200 and counted() == 30)

@@ -1,0 +1,97 @@
+"""A browser for tests: it keeps cookies, reads forms and sends them back as they are, and follows no redirect."""
+
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any
+
+import httpx
+
+from tests.client import Person
+
+
+@dataclass
+class Form:
+    """A form of a page, with the values that its fields begin with."""
+
+    action: str
+    method: str
+    fields: dict[str, str] = field(default_factory=dict)
+
+
+class _Forms(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.forms: list[Form] = []
+        self._within = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        held = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self._within = True
+            self.forms.append(Form(held.get("action", ""), held.get("method", "get")))
+        elif tag == "input" and self._within and held.get("type") != "checkbox":
+            self.forms[-1].fields[held.get("name", "")] = held.get("value", "")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._within = self._within and tag != "form"
+
+
+def forms_of(page: httpx.Response) -> list[Form]:
+    """All forms of a page."""
+    parser = _Forms()
+    parser.feed(page.text)
+    return parser.forms
+
+
+class Browser:
+    """One browser with its cookies."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._client = httpx.Client(base_url=url, timeout=30)
+
+    def __enter__(self) -> "Browser":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    @property
+    def cookies(self) -> httpx.Cookies:
+        """What the browser holds."""
+        return self._client.cookies
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        """Open a page."""
+        return self._client.get(path, **options)
+
+    def post(self, path: str, **options: Any) -> httpx.Response:
+        """Send something that no form made."""
+        return self._client.post(path, **options)
+
+    def form(self, path: str, action: str) -> Form:
+        """The form on a page that leads to ``action``."""
+        page = self.get(path)
+        assert page.status_code == 200, page.text
+        (form,) = [form for form in forms_of(page) if form.action == action]
+        return form
+
+    def submit(self, path: str, action: str, **values: Any) -> httpx.Response:
+        """Fill in the form on a page that leads to ``action``, and send it."""
+        form = self.form(path, action)
+        return self.post(action, data={**form.fields, **values.pop("fields", {}), **values})
+
+    def sign_in(self, login: str, password: str, **more: str) -> httpx.Response:
+        """Fill in the sign-in form."""
+        fields = {"user[login]": login, "user[password]": password, **more}
+        return self.submit("/users/sign_in", "/users/sign_in", fields=fields)
+
+    def signed_in_as(self, person: Person) -> "Browser":
+        """The same browser, signed in."""
+        answer = self.sign_in(person.username, person.password)
+        assert answer.status_code == 302, answer.text
+        return self
+
+    def is_signed_in(self) -> bool:
+        """Whether the account page opens."""
+        return self.get("/profile/account").status_code == 200

@@ -1,0 +1,89 @@
+"""The account page and its private token, and sessions that end when they must."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from tests.client import Api, Make, Person
+from tests.web.browser import Browser
+from tests.web.conftest import PASSWORD
+
+
+def _private_token(browser: Browser) -> str:
+    found = re.search(r'id="private_token"[^>]*value="([^"]+)"', browser.get("/profile/account").text)
+    assert found
+    return found[1]
+
+
+def test_the_page_shows_the_private_token_and_resetting_it_stops_the_old_one(
+    api: Api, make: Make, browser: Browser, person: Person
+) -> None:
+    browser.signed_in_as(person)
+    old = _private_token(browser)
+    assert api.get("/user", person.with_token(old)).json()["id"] == person.id
+
+    answer = browser.submit("/profile/account", "/profile/reset_private_token")
+
+    assert (answer.status_code, answer.headers["location"]) == (302, "/profile/account")
+    new = _private_token(browser)
+    assert api.get("/user", person.with_token(old)).status_code == 401
+    assert api.get("/user", person.with_token(new)).json()["id"] == person.id
+    assert api.get("/user", person).status_code == 200, "Personal access tokens stay."
+
+
+@pytest.mark.parametrize(
+    "path", ["/profile", "/profile/account", "/profile/personal_access_tokens", "/profile/password/edit"]
+)
+def test_strangers_are_led_to_the_form(browser: Browser, path: str) -> None:
+    answer = browser.get(path)
+
+    assert answer.status_code == 302
+    assert answer.headers["location"].startswith("/users/sign_in?redirect_to=")
+    assert answer.content == b""
+
+
+def test_the_front_door_leads_to_where_one_can_do_something(browser: Browser, person: Person) -> None:
+    assert browser.get("/").headers["location"] == "/users/sign_in"
+    browser.signed_in_as(person)
+    assert browser.get("/").headers["location"] == "/profile/account"
+    assert browser.get("/users/sign_in").headers["location"] == "/profile/account"
+
+
+@pytest.mark.parametrize("event", ["block", "ban", "deactivate", "delete"])
+def test_a_session_ends_with_its_users_right_to_act(
+    api: Api, make: Make, browser: Browser, person: Person, event: str
+) -> None:
+    """D29: whoever is stopped is stopped in open browsers too, and stays out when they are let in again."""
+    browser.signed_in_as(person)
+    method, path = ("DELETE", "") if event == "delete" else ("POST", f"/{event}")
+    assert api.request(method, f"/users/{person.id}{path}", make.root).status_code in (200, 201)
+
+    assert not browser.is_signed_in()
+    if event == "block":
+        api.post(f"/users/{person.id}/unblock", make.root)
+        assert not browser.is_signed_in()
+
+
+def test_names_on_the_page_are_text(make: Make, browser: Browser) -> None:
+    mischief = make.user(password=PASSWORD, name='<script>alert("1")</script>')
+
+    page = browser.signed_in_as(mischief).get("/profile/account")
+
+    assert "<script>alert" not in page.text
+    assert "&lt;script&gt;" in page.text
+
+
+def test_a_broadcast_message_is_shown_on_every_page_as_text(
+    api: Api, make: Make, open_browser: Callable[[], Browser]
+) -> None:
+    text = f"<i>{make.name('news')}</i>"
+    message_id = api.post("/broadcast_messages", make.root, message=text).json()["id"]
+    try:
+        shown = open_browser().get("/users/sign_in").text
+    finally:
+        api.delete(f"/broadcast_messages/{message_id}", make.root)
+
+    assert text not in shown
+    assert text.replace("<", "&lt;").replace(">", "&gt;") in shown
+    assert text[3:-4] not in open_browser().get("/users/sign_in").text

@@ -1,0 +1,217 @@
+"""Passwords: changed by those who know them, replaced by a link in a mail, and never kept from before."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.web.browser import Browser
+from tests.web.conftest import PASSWORD
+
+NEW = "a new one entirely"
+EDIT = "/profile/password/edit"
+
+
+def _change(browser: Browser, current: str, new: str, again: str | None = None) -> Any:
+    fields = {"user[current_password]": current, "user[password]": new}
+    return browser.submit(EDIT, "/profile/password", fields={**fields, "user[password_confirmation]": again or new})
+
+
+def test_changing_it_ends_all_other_sessions(open_browser: Callable[[], Browser], person: Person) -> None:
+    here, elsewhere = open_browser().signed_in_as(person), open_browser().signed_in_as(person)
+
+    assert _change(here, PASSWORD, NEW).status_code == 302
+
+    assert here.is_signed_in()
+    assert not elsewhere.is_signed_in()
+    assert elsewhere.sign_in(person.username, PASSWORD).status_code == 401
+    assert elsewhere.sign_in(person.username, NEW).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("current", "new", "again"),
+    [
+        ("wrong", NEW, NEW),
+        ("", NEW, NEW),
+        (PASSWORD, "short", "short"),
+        (PASSWORD, NEW, "another one"),
+        (PASSWORD, "x" * 1025, "x" * 1025),
+    ],
+)
+def test_it_takes_the_one_in_use_and_twice_the_same_new_one(
+    open_browser: Callable[[], Browser], person: Person, current: str, new: str, again: str
+) -> None:
+    browser = open_browser().signed_in_as(person)
+
+    assert _change(browser, current, new, again).status_code == 422
+
+    assert open_browser().sign_in(person.username, PASSWORD).status_code == 302
+
+
+def test_a_stolen_session_does_not_guess_the_password(browser: Browser, person: Person) -> None:
+    browser.signed_in_as(person)
+    for _ in range(10):
+        assert _change(browser, "wrong", NEW).status_code == 422
+
+    assert _change(browser, PASSWORD, NEW).status_code == 429
+
+
+PAGES = ["/", "/profile", "/profile/account", "/profile/personal_access_tokens", "/users/sign_in"]
+
+
+def test_a_password_set_by_an_administrator_leads_every_page_to_a_new_one(
+    api: Api, make: Make, browser: Browser, open_browser: Callable[[], Browser], person: Person
+) -> None:
+    old = open_browser().signed_in_as(person)
+    api.put(f"/users/{person.id}", make.root, password="set-by-another")
+    assert not old.is_signed_in()
+
+    browser.sign_in(person.username, "set-by-another")
+
+    for path in PAGES:
+        answer = browser.get(path)
+        assert (answer.status_code, answer.headers.get("location")) == (302, "/profile/password/new"), path
+    page = browser.get("/profile/password/new")
+    assert page.status_code == 200
+    for style in re.findall(r'href="(/static/[^"]+)"', page.text):
+        assert browser.get(style).status_code == 200, "The page where one is held looks like the others."
+    fields = {"user[current_password]": "set-by-another", "user[password]": NEW, "user[password_confirmation]": NEW}
+    assert browser.submit("/profile/password/new", "/profile/password", fields=fields).status_code == 302
+    assert browser.is_signed_in()
+
+
+def _link(house: House, address: str) -> str:
+    mail = [mail for mail in house.mails() if f"To: {address}" in mail][-1].replace("=\n", "").replace("=3D", "=")
+    found = re.search(r"(/users/password/edit\?reset_password_token=[\w-]+)", mail)
+    assert found, mail
+    return found[1]
+
+
+def _choose(browser: Browser, link: str, password: str = NEW) -> Any:
+    fields = {"user[password]": password, "user[password_confirmation]": password}
+    return browser.submit(link, "/users/password", fields=fields)
+
+
+def test_a_link_by_mail_works_once(house: House, api: Api, open_browser: Callable[[], Browser], person: Person) -> None:
+    signed_in, forgetful = open_browser().signed_in_as(person), open_browser()
+    asked = forgetful.submit("/users/password/new", "/users/password", fields={"user[email]": person.email.upper()})
+    assert asked.status_code == 200
+    link = _link(house, person.email)
+    form = forgetful.form(link, "/users/password")
+    assert _choose(forgetful, link, "short").status_code == 422
+
+    chosen = _choose(forgetful, link)
+
+    assert (chosen.status_code, chosen.headers["location"]) == (302, "/users/sign_in")
+    assert not signed_in.is_signed_in(), "Whoever knew the old password is out."
+    assert forgetful.get(link).status_code == 404
+    again = {**form.fields, "user[password]": "yet another one", "user[password_confirmation]": "yet another one"}
+    assert forgetful.post("/users/password", data=again).status_code == 404
+    assert forgetful.sign_in(person.username, PASSWORD).status_code == 401
+    assert forgetful.sign_in(person.username, NEW).status_code == 302
+
+
+def test_a_newer_link_takes_the_older_ones_place(house: House, browser: Browser, person: Person) -> None:
+    links = []
+    for _ in range(2):
+        browser.submit("/users/password/new", "/users/password", fields={"user[email]": person.email})
+        links.append(_link(house, person.email))
+
+    assert browser.get(links[0]).status_code == 404
+    assert browser.get(links[1]).status_code == 200
+
+
+def test_the_answer_does_not_say_whether_there_is_such_an_address(
+    house: House, api: Api, make: Make, browser: Browser, person: Person
+) -> None:
+    """D40: strangers, the blocked and nobody at all get the same page; only one of them gets a mail."""
+    blocked = make.user(password=PASSWORD)
+    api.post(f"/users/{blocked.id}/block", make.root)
+    addresses = [person.email, f"{make.name('nobody')}@example.org", blocked.email]
+    before = len(house.mails())
+
+    pages = {
+        browser.submit("/users/password/new", "/users/password", fields={"user[email]": address}).text
+        for address in addresses
+    }
+
+    assert len(pages) == 1
+    sent = house.mails()[before:]
+    assert len(sent) == 1
+    assert person.email in sent[0]
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_two_addresses_at_once_get_no_mail(
+    house: House, make: Make, browser: Browser, person: Person, as_json: bool
+) -> None:
+    """D38: email[]=victim&email[]=attacker once sent the victim's link to the attacker too."""
+    attacker = make.user(password=PASSWORD)
+    token = browser.form("/users/password/new", "/users/password").fields["authenticity_token"]
+    addresses = [person.email, attacker.email]
+    before = len(house.mails())
+
+    if as_json:
+        answer = browser.post("/users/password", json={"authenticity_token": token, "user": {"email": addresses}})
+    else:
+        answer = browser.post("/users/password", data={"authenticity_token": token, "user[email][]": addresses})
+
+    assert answer.status_code in (200, 400, 422)
+    assert house.mails()[before:] == []
+
+
+def test_few_mails_are_sent_to_whoever_keeps_asking(house: House, browser: Browser, person: Person) -> None:
+    before = len(house.mails())
+    statuses = [
+        browser.submit("/users/password/new", "/users/password", fields={"user[email]": person.email}).status_code
+        for _ in range(8)
+    ]
+
+    assert statuses[0] == 200
+    assert statuses[-1] == 429
+    assert len(house.mails()) - before == statuses.count(200)
+
+
+@pytest.mark.parametrize("token", ["", "nonsense", "%00", "a" * 5000])
+def test_a_link_that_nobody_sent_leads_nowhere(browser: Browser, token: str) -> None:
+    assert browser.get(f"/users/password/edit?reset_password_token={token}").status_code == 404
+    assert browser.get(f"/users/confirmation?confirmation_token={token}").status_code == 404
+
+
+def test_a_new_user_chooses_a_password_by_mail(house: House, api: Api, make: Make, browser: Browser) -> None:
+    username = make.name("chooser")
+    sent = {"username": username, "email": f"{username}@example.org", "name": "x", "reset_password": True}
+    assert api.post("/users", make.root, **sent).status_code == 201
+
+    assert _choose(browser, _link(house, sent["email"])).status_code == 302  # type: ignore[arg-type]
+    assert browser.sign_in(username, NEW).status_code == 302
+
+
+@pytest.fixture
+def asks_to_confirm(api: Api, make: Make) -> Iterator[None]:
+    """An instance that wants addresses confirmed."""
+    api.put("/application/settings", make.root, send_user_confirmation_email=True)
+    yield
+    api.put("/application/settings", make.root, send_user_confirmation_email=False)
+
+
+@pytest.mark.usefixtures("asks_to_confirm")
+def test_an_address_is_confirmed_by_a_click_and_not_by_a_look(
+    house: House, api: Api, make: Make, browser: Browser
+) -> None:
+    """Programs that look at every link in a mail must not confirm anything; the link works once."""
+    person = make.user(password=PASSWORD, confirm=False)
+    mail = [mail for mail in house.mails() if f"To: {person.email}" in mail][-1].replace("=\n", "").replace("=3D", "=")
+    found = re.search(r"(/users/confirmation\?confirmation_token=[\w-]+)", mail)
+    assert found
+    for _ in range(2):
+        assert browser.get(found[1]).status_code == 200
+        assert browser.sign_in(person.username, PASSWORD).status_code == 401
+
+    assert browser.submit(found[1], "/users/confirmation").status_code == 302
+
+    assert browser.get(found[1]).status_code == 404
+    assert browser.sign_in(person.username, PASSWORD).status_code == 302

@@ -1,0 +1,158 @@
+"""What every page owes its visitors: no form from elsewhere, no script, no frame, no sniffing."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from ingot.web.door import ALL_PAGES
+from tests.client import Api, Make, Person
+from tests.web.browser import Browser
+from tests.web.conftest import PASSWORD
+
+PLACES = [place for pages in ALL_PAGES for place in pages.places]
+FORMS = [(place.method, place.path.replace(":id", "1")) for place in PLACES if place.method != "GET"]
+
+
+@pytest.mark.parametrize(("method", "path"), FORMS)
+@pytest.mark.parametrize("token", [None, "", "nonsense", ["a"]])
+def test_a_form_that_we_did_not_make_does_nothing(
+    api: Api, browser: Browser, person: Person, method: str, path: str, token: Any
+) -> None:
+    """D34: another site makes the browser of somebody who is signed in send a form."""
+    browser.signed_in_as(person)
+    before = browser.get("/profile/account").text
+    data: dict[str, Any] = {"_method": method.lower()}
+    if token is not None:
+        data["authenticity_token" if isinstance(token, str) else "authenticity_token[]"] = token
+    fields = {"user[login]": person.username, "user[password]": PASSWORD, "user[current_password]": PASSWORD}
+    fields |= {"user[password_confirmation]": PASSWORD, "user[email]": person.email}
+    fields |= {"personal_access_token[name]": "Stolen", "personal_access_token[scopes][]": "api"}
+
+    refused = browser.post(path, data={**data, **fields}, headers={"Origin": "https://evil.example"})
+
+    assert refused.status_code == 422
+    assert browser.get("/profile/account").text == before, "Still signed in, and with the same private token."
+    assert len(api.get("/personal_access_tokens", person).json()) == 1
+
+
+def test_a_token_of_another_browser_is_none(
+    browser: Browser, open_browser: Callable[[], Browser], person: Person, make: Make
+) -> None:
+    attacker = open_browser().signed_in_as(make.user(password=PASSWORD))
+    stolen = attacker.form("/profile/account", "/profile/reset_private_token").fields
+    visitor = open_browser().form("/users/sign_in", "/users/sign_in").fields
+    browser.signed_in_as(person)
+
+    for fields in (stolen, {"authenticity_token": visitor["authenticity_token"]}):
+        assert browser.post("/profile/reset_private_token", data=fields).status_code == 422
+
+
+def test_signing_in_needs_a_form_of_ours_too(
+    browser: Browser, open_browser: Callable[[], Browser], person: Person
+) -> None:
+    """Else another site signs its visitors in as somebody else and watches what they do."""
+    fields = {"user[login]": person.username, "user[password]": PASSWORD}
+
+    assert browser.post("/users/sign_in", data=fields).status_code == 422
+    other = open_browser().form("/users/sign_in", "/users/sign_in").fields
+    assert browser.post("/users/sign_in", data={**other, **fields}).status_code == 422
+    assert not browser.is_signed_in()
+
+
+def test_the_header_that_scripts_use_will_do_as_well(browser: Browser, person: Person) -> None:
+    browser.signed_in_as(person)
+    token = browser.form("/profile/account", "/users/sign_out").fields["authenticity_token"]
+
+    assert browser.post("/profile/reset_private_token", headers={"X-CSRF-Token": token}).status_code == 302
+
+
+READS = sorted(
+    place.path.replace(":id", "1").replace(":file", "ingot.css") for place in PLACES if place.method == "GET"
+)
+
+
+@pytest.mark.parametrize("signed_in", [False, True])
+@pytest.mark.parametrize("path", [*READS, "/nothing", "/profile/nothing"])
+def test_every_answer_has_the_headers_that_keep_it_harmless(
+    browser: Browser, person: Person, path: str, signed_in: bool
+) -> None:
+    if signed_in:
+        browser.signed_in_as(person)
+
+    answer = browser.get(path)
+
+    assert answer.status_code in (200, 302, 404)
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["x-frame-options"] == "DENY"
+    assert answer.headers["referrer-policy"] == "same-origin", "Links in mails hold a secret."
+    if answer.status_code != 302:
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "'unsafe-eval'" not in policy
+        assert "script-src 'unsafe-inline'" not in policy
+    if answer.headers.get("content-type", "").startswith("text/html"):
+        assert answer.headers["cache-control"] == "no-store"
+        assert "<script>" not in answer.text
+        assert " onclick=" not in answer.text
+        assert 'style="' not in answer.text
+
+
+def test_a_token_in_a_header_opens_no_page(browser: Browser, person: Person) -> None:
+    """D30: a token of whatever scope is for the API; pages take only a session."""
+    for options in (
+        {"headers": {"PRIVATE-TOKEN": person.token}},
+        {"headers": {"Authorization": f"Bearer {person.token}"}},
+        {"params": {"private_token": person.token}},
+    ):
+        assert browser.get("/profile/account", **options).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/nothing", 404),
+        ("DELETE", "/profile/account", 405),
+        ("GET", "/users/sign_out", 405),
+        ("GET", "/static/..%2f..%2fapp.py", 404),
+        ("GET", "/static/%2e%2e", 404),
+        ("GET", "/static/%00", 404),
+        ("GET", "/uploads/-/system/user/avatar/..%2f1/x", 404),
+        ("GET", "/%ff", 404),
+        ("GET", "/profile/%ff", 404),
+    ],
+)
+def test_what_is_not_there_is_a_page_that_says_so(browser: Browser, method: str, path: str, status: int) -> None:
+    answer = httpx.request(method, f"{browser.url}{path}")
+
+    assert answer.status_code == status
+    assert "<h1>" in answer.text
+
+
+def test_forms_that_cannot_be_read_are_refused(browser: Browser) -> None:
+    rows = [
+        (b"a" * (2**20 + 1), "application/x-www-form-urlencoded", 413),
+        (b"user%ff=%ff", "application/x-www-form-urlencoded", 400),
+        (b"{", "application/json", 400),
+        (b"<a/>", "application/xml", 415),
+        (b"nonsense", "multipart/form-data", 400),
+    ]
+    for content, kind, status in rows:
+        answer = browser.post("/users/sign_in", content=content, headers={"Content-Type": kind})
+        assert answer.status_code == status, kind
+
+
+def test_a_picture_is_served_to_everybody_and_cannot_run(api: Api, make: Make, browser: Browser) -> None:
+    user = make.user()
+    png = b"\x89PNG\r\n\x1a\n<script>alert(1)</script>"
+    svg = b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"
+
+    kept = api.request("PUT", f"/users/{user.id}", make.root, files={"avatar": ("face.html", png, "text/html")})
+    refused = api.request("PUT", f"/users/{user.id}", make.root, files={"avatar": ("face.svg", svg, "image/svg+xml")})
+
+    assert refused.status_code == 400
+    served = browser.get(kept.json()["avatar_url"])
+    assert (served.status_code, served.headers["content-type"]) == (200, "image/png")
+    assert served.headers["x-content-type-options"] == "nosniff"
+    assert served.headers["content-security-policy"] == "default-src 'none'; sandbox"
