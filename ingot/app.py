@@ -98,7 +98,7 @@ class App:
         web = WebDoor(settings, database, self.kernel.pool)
         doors: list[tuple[bytes, Door]] = [
             (PREFIX + b"/docs", web),
-            (PREFIX + b"/", ApiDoor(self.kernel)),
+            (PREFIX, ApiDoor(self.kernel)),
             (b"", web),
         ]
         self.front = Front(settings, doors, self.health, Metrics(metrics_folder), log)

@@ -19,6 +19,7 @@ from ingot.log import Log
 DRAIN_SECONDS = 10.0
 SHORT_LIFE_SECONDS = 5.0
 LONGEST_PAUSE_SECONDS = 30.0
+_ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 @dataclass(slots=True)
@@ -77,9 +78,10 @@ def _leave(work: Callable[[], None]) -> None:
 class Supervisor:
     """Keeps the children alive until it is told to stop."""
 
-    def __init__(self, children: list[Child], log: Log) -> None:
+    def __init__(self, children: list[Child], log: Log, listener: socket.socket) -> None:
         self._children = children
         self._log = log
+        self._listener = listener
         self._stopping = False
         # Children hold the reading end: when the supervisor dies, however it dies, it reads as closed.
         self._lifeline, self._mine = os.pipe()
@@ -90,8 +92,9 @@ class Supervisor:
         os.set_blocking(waker, False)
         os.set_blocking(wake, False)
         signal.set_wakeup_fd(waker)
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._stop)
+        for number in _ENDING:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # Such as under nohup.
+                signal.signal(number, self._stop)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         while not self._stopping:
             now = time.monotonic()
@@ -108,15 +111,20 @@ class Supervisor:
         self._stopping = True
 
     def _start(self, child: Child) -> None:
+        # A signal between the fork and the child's own handlers would be lost; it waits instead.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
         pid = os.fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
-            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
+            for number in (signal.SIGTERM, signal.SIGCHLD):
                 signal.signal(number, signal.SIG_DFL)
-            # A terminal's interrupt goes to everybody; only the supervisor answers it, by draining.
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            # What a terminal sends goes to everybody; only the supervisor answers it, by draining.
+            for number in (signal.SIGINT, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
             os.close(self._mine)
             _leave(lambda: child.work(self._lifeline))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
         child.pid, child.started = pid, time.monotonic()
         self._log("started", process=child.name, pid=pid)
 
@@ -142,6 +150,8 @@ class Supervisor:
 
     def _drain(self, wake: int) -> None:
         deadline = time.monotonic() + DRAIN_SECONDS
+        # Once the last web worker closes it too, new connections are refused instead of waiting for nobody.
+        self._listener.close()
         self._signal(signal.SIGTERM)
         while any(child.pid for child in self._children) and time.monotonic() < deadline:
             select.select([wake], [], [], max(0.0, min(0.5, deadline - time.monotonic())))

@@ -73,7 +73,15 @@ def house(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterat
     beacon = app.database.engine.announce("jobs")
     listener = open_socket("127.0.0.1", 0)
     server = uvicorn.Server(
-        uvicorn.Config(app.front, loop="uvloop", http="httptools", lifespan="off", log_config=None, server_header=False)
+        uvicorn.Config(
+            app.front,
+            loop="uvloop",
+            http="httptools",
+            lifespan="off",
+            log_config=None,
+            server_header=False,
+            proxy_headers=False,
+        )
     )
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
     thread.start()

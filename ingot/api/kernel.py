@@ -105,22 +105,39 @@ class Kernel:
         outcome: Outcome,
         limited: bool,
     ) -> Answer:
-        if endpoint.writes and credentials.token is None:
-            # The token may be a form field, so the body comes first; else strangers cannot make us read one.
-            sent |= await self._body(endpoint, request)
-            credentials = _credentials(request.headers, sent, writes=True)
-            self._admit(endpoint, credentials, outcome)
-        else:
-            self._admit(endpoint, credentials, outcome)
-            if endpoint.writes:
-                sent |= await self._body(endpoint, request)
         quota: list[Header] = []
-        if limited:
-            take = partial(self._limits.take, actor=outcome.actor, ip=request.origin.ip)
-            quota = await self._in(self.writer, partial(self._database.write, take))
+        try:
+            if endpoint.writes:
+                await self._admit_with_body(endpoint, request, sent, credentials, outcome)
+            else:
+                self._admit(endpoint, credentials, outcome)
+        finally:
+            # Whoever is refused has called too: guesses count like everything else.
+            if limited:
+                take = partial(self._limits.take, actor=outcome.actor, ip=request.origin.ip)
+                quota = await self._in(self.writer, partial(self._database.write, take))
         answer = await self._perform(endpoint, path, request, sent, outcome.actor)
         answer.headers.extend(quota)
         return answer
+
+    async def _admit_with_body(
+        self,
+        endpoint: Endpoint,
+        request: Request,
+        sent: dict[str, Any],
+        credentials: Credentials,
+        outcome: Outcome,
+    ) -> None:
+        """Let a writer in, with what the body adds to ``sent``; the token or ``sudo`` may be one of its fields.
+
+        Who brings a token outside of it is looked at first, so that nobody else makes us read a body.
+        """
+        if credentials.token is not None:
+            self._admit(endpoint, credentials, outcome)
+        sent |= await self._body(endpoint, request)
+        whole = _credentials(request.headers, sent, writes=True)
+        if credentials.token is None or whole != credentials:
+            self._admit(endpoint, whole, outcome)
 
     async def _perform(
         self, endpoint: Endpoint, path: dict[str, str], request: Request, sent: dict[str, Any], actor: Actor

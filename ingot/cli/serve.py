@@ -4,10 +4,13 @@ import argparse
 import fcntl
 import os
 import shutil
+import signal
 import sys
 import tempfile
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from socket import socket
 from typing import IO
 
 from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_of
@@ -31,6 +34,8 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.ephemeral:
         _serve(settings_of(arguments))
         return
+    # Until the supervisor answers it, a signal must still let the directory be removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     folder = tempfile.mkdtemp(prefix="ingot-")
     try:
         _serve(settings_of(arguments, data=folder))
@@ -55,12 +60,13 @@ def _serve(settings: Settings) -> None:
     shutil.rmtree(metrics, ignore_errors=True)
     metrics.mkdir(mode=0o700, parents=True)
     workers = settings.workers or os.cpu_count() or 1
-    children = [Child("jobs", partial(_jobs, settings))]
-    children += [Child(f"web-{number}", partial(_web, settings, listener, metrics)) for number in range(workers)]
     host, port = listener.getsockname()[:2]
+    settings = replace(settings, port=port)
+    children = [Child("jobs", partial(_jobs, settings, listener))]
+    children += [Child(f"web-{number}", partial(_web, settings, listener, metrics)) for number in range(workers)]
     (settings.data / "run" / "address").write_text(f"http://{host}:{port}\n")
     log("serving", url=settings.external_url or f"http://{host}:{port}", data=str(settings.data), workers=workers)
-    Supervisor(children, log).run()
+    Supervisor(children, log, listener).run()
     del lock
 
 
@@ -76,13 +82,14 @@ def _own(settings: Settings) -> IO[bytes] | None:
     return lock
 
 
-def _web(settings: Settings, listener: object, metrics: Path, lifeline: int) -> None:
+def _web(settings: Settings, listener: socket, metrics: Path, lifeline: int) -> None:
     from ingot.cli.web import serve
 
     serve(settings, listener, metrics, lifeline)
 
 
-def _jobs(settings: Settings, lifeline: int) -> None:
+def _jobs(settings: Settings, listener: socket, lifeline: int) -> None:
     from ingot.cli.jobs import serve
 
+    listener.close()
     serve(settings, lifeline)

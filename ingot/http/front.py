@@ -82,7 +82,7 @@ class Front:
             return
         request = Request(scope["method"], path, scope["query_string"], headers, origin, receive)
         for prefix, door in self._doors:
-            if path.startswith(prefix):
+            if path == prefix or path.startswith(prefix + b"/"):
                 await door.serve(request, send, trace)
                 return
 

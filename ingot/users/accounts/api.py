@@ -16,6 +16,7 @@ from ingot.db.times import day_of, later
 from ingot.instance.settings import current_settings
 from ingot.users.accounts import policy, queries, service
 from ingot.users.accounts.params import (
+    ChangeStatus,
     CreateUser,
     DeleteUser,
     ListActivities,
@@ -192,9 +193,10 @@ def set_status(call: Call, params: SetStatus) -> StatusView:
 
 
 @routes.patch("/user/status", may=signed_in, returns=StatusView)
-def update_status(call: Call, params: SetStatus) -> StatusView:
-    """Say what the caller is doing."""
-    return set_status(call, params)
+def change_status(call: Call, params: ChangeStatus) -> StatusView:
+    """Change what the caller is doing; what is not sent stays."""
+    user = queries.find_user(call.db, call.actor.user_id)
+    return status_view(service.change_status(call.db, user, params))
 
 
 @routes.post("/users/:id/follow", on=user_in_path, may=policy.may_follow_user, returns=UserBrief)

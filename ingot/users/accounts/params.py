@@ -95,6 +95,17 @@ class SetStatus(Params):
     ) = UNSET
 
 
+class ChangeStatus(Params):
+    """What changes of it."""
+
+    emoji: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+    availability: Literal["not_set", "busy"] | UnsetType = UNSET
+    clear_status_after: (
+        Literal["30_minutes", "3_hours", "8_hours", "1_day", "3_days", "7_days", "30_days"] | UnsetType | None
+    ) = UNSET
+
+
 class SetCustomAttribute(Params):
     """The value under a key."""
 

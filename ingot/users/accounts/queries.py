@@ -37,6 +37,9 @@ _BY_EMAIL = select(users).where(
 )
 _PLACEHOLDER = select(users).where(users.c.placeholder)
 _IDENTITIES = select(identities).where(any_of(identities.c.user_id, "users")).order_by(identities.c.id)
+_IDENTITY_OWNER = select(identities.c.user_id).where(
+    identities.c.provider == bindparam("provider"), identities.c.extern_uid == bindparam("extern_uid")
+)
 _ADMINISTRATORS = select(func.count()).where(users.c.admin, users.c.state == "active")
 _STATUS = select(statuses).where(statuses.c.user_id == bindparam("user"))
 _CUSTOM_ATTRIBUTES = (
@@ -99,6 +102,12 @@ def identities_of(db: Connection, user_ids: list[int]) -> dict[int, list[Identit
         for identity in db.all(Identity, _IDENTITIES, users=user_ids):
             found[identity.user_id].append(identity)
     return found
+
+
+def identity_owner(db: Connection, provider: str, extern_uid: str) -> int | None:
+    """Which user is this at a provider."""
+    owner: int | None = db.value(_IDENTITY_OWNER, provider=provider, extern_uid=extern_uid)
+    return owner
 
 
 _NOT_EXTERNAL = users.c.external.is_(False)

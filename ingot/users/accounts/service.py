@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 from sqlalchemy import bindparam, delete
 
@@ -18,13 +19,14 @@ from ingot.events.bus import emit
 from ingot.instance.settings import current_settings
 from ingot.names import path_trouble
 from ingot.users.accounts.events import PasswordChanged, UserBlocked, UserCreated, UserDeleting, UserRenamed
-from ingot.users.accounts.params import CreateUser, ModifyUser, SetStatus
+from ingot.users.accounts.params import ChangeStatus, CreateUser, ModifyUser, SetStatus
 from ingot.users.accounts.queries import (
     count_administrators,
     custom_attribute_or_none,
     find_user,
     following_or_none,
     identities_of,
+    identity_owner,
     placeholder_user,
     status_of,
     user_by_email,
@@ -219,6 +221,17 @@ def set_status(db: Connection, user: User, wanted: SetStatus) -> Status | None:
     return status_of(db, user)
 
 
+def change_status(db: Connection, user: User, wanted: ChangeStatus) -> Status | None:
+    """Change parts of what a user is doing."""
+    held = status_of(db, user)
+    kept = SetStatus() if held is None else SetStatus(held.emoji, held.message, held.availability)
+    changed = set_status(db, user, msgspec.structs.replace(kept, **given(wanted)))
+    if changed is not None and held is not None and held.clear_at and wanted.clear_status_after is UNSET:
+        db.update(statuses, changed.id, clear_at=held.clear_at)
+        return status_of(db, user)
+    return changed
+
+
 def follow_user(db: Connection, actor: Actor, user: User) -> bool:
     """Follow somebody; says whether that is new."""
     if following_or_none(db, actor.user_id, user.id) is not None:
@@ -332,6 +345,8 @@ def _set_identity(db: Connection, user_id: int, provider: Any, extern_uid: Any) 
         return
     if not provider or not extern_uid:
         raise Invalid("400 (Bad request) provider and extern_uid must be given together")
+    if identity_owner(db, provider, extern_uid) not in (None, user_id):
+        raise Invalid(extern_uid=["has already been taken"])
     for identity in identities_of(db, [user_id]).get(user_id, ()):
         if identity.provider == provider:
             db.update(identities, identity.id, extern_uid=extern_uid)

@@ -1,5 +1,7 @@
 """What is stored of users."""
 
+from typing import Literal
+
 from sqlalchemy import Index, Table, UniqueConstraint
 
 from ingot.db.schema import Record, flag, metadata, number, reference, row_id, text
@@ -106,6 +108,9 @@ custom_attributes = Table(
 )
 
 
+Availability = Literal["not_set", "busy"]
+
+
 class User(Record, frozen=True):
     """A person, a bot, or the placeholder that inherits deleted users' contributions."""
 
@@ -170,7 +175,7 @@ class Status(Record, frozen=True):
     user_id: int
     emoji: str
     message: str
-    availability: str
+    availability: Availability
     clear_at: Timestamp | None
 
 

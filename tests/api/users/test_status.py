@@ -58,7 +58,6 @@ def test_a_status_ends_by_itself(api: Api, make: Make) -> None:
     assert said["clear_status_at"] is not None
 
 
-@pytest.mark.xfail(strict=True, reason="PATCH replaces the whole status, as PUT does; see the report")
 def test_patch_leaves_what_was_not_sent(api: Api, make: Make) -> None:
     user = make.user()
     api.put("/user/status", user, emoji="coffee", message="Out")
