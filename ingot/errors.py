@@ -26,7 +26,8 @@ class Invalid(Failure):
     """A value does not do; ``errors`` says which and why, or ``message`` alone explains."""
 
     def __init__(self, message: str = "", /, **errors: list[str]) -> None:
-        super().__init__(message or str(errors))
+        reasons = [f"{field} {reason}" for field, several in errors.items() for reason in several]
+        super().__init__(message or "; ".join(reasons))
         self.message = message
         self.errors = errors
 

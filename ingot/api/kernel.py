@@ -243,18 +243,18 @@ def _credentials(headers: dict[bytes, bytes], sent: dict[str, Any], writes: bool
             token = authorization[7:].strip()
     sudo = _header(headers, b"sudo")
     if sent:
-        token = sent.get("private_token") or sent.get("access_token") or token
-        sudo = sent.get("sudo") or sudo
+        token = _word(sent.get("private_token")) or _word(sent.get("access_token")) or token
+        sudo = _word(sent.get("sudo")) or sudo
     job_token = _header(headers, b"job-token")
     session = _cookie(headers, b"_service_session") if b"cookie" in headers and not token else None
     if token is None and job_token is None and session is None and sudo is None:
         return _NO_CREDENTIALS
     return Credentials(
-        token=str(token) if token else None,
+        token=token,
         job_token=job_token,
         session=session,
         csrf=_header(headers, b"x-csrf-token"),
-        sudo=str(sudo) if sudo else None,
+        sudo=sudo,
         writes=writes,
     )
 
@@ -265,6 +265,11 @@ _NO_CREDENTIALS = Credentials()
 def _header(headers: dict[bytes, bytes], name: bytes) -> str | None:
     value = headers.get(name)
     return value.decode("latin-1").strip() or None if value else None
+
+
+def _word(value: Any) -> str | None:
+    """A parameter that is one word or number; a list or hash proves nothing."""
+    return str(value) or None if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 
 def _cookie(headers: dict[bytes, bytes], name: bytes) -> str | None:

@@ -1,6 +1,7 @@
 """Finds the command and runs it; each command's module is imported only when it is called."""
 
 import argparse
+import os
 import sys
 from importlib import import_module
 
@@ -37,5 +38,9 @@ def main() -> None:
         import_module(f"ingot.cli.{arguments.command}").run(arguments)
     except (BadSetting, SchemaTrouble) as error:
         sys.exit(f"ingot: {error}")
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; what is still buffered goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

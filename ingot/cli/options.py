@@ -19,6 +19,9 @@ def add_listening_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", metavar="P", type=int, help="port for HTTP (default: 8080; 0: any free one)")
     parser.add_argument("--external-url", metavar="URL", help="URL by which people reach the server")
     parser.add_argument("--log-format", choices=("auto", "json", "pretty"), help="how log lines look")
+    parser.add_argument("--trusted-proxies", metavar="LIST", help="addresses or networks whose X-Forwarded-* count")
+    parser.add_argument("--reported-version", metavar="V", help="what GET /version says")
+    parser.add_argument("--default-branch", metavar="NAME", help="first branch of new repositories")
 
 
 def prepare_instance(settings: Settings) -> None:
@@ -33,6 +36,13 @@ def prepare_instance(settings: Settings) -> None:
         sys.exit(f"ingot: {error}")
     if password is not None:
         print(f"\nFirst start. Sign in as root with the password {password}\n", flush=True)
+
+
+def existing_instance(settings: Settings) -> Settings:
+    """The settings, if there is an instance; a slip in ``--data`` must not make another one."""
+    if not (settings.data / "secrets" / "instance.key").exists():
+        sys.exit(f"ingot: there is no instance in {settings.data}; `ingot serve` or `ingot migrate` makes one")
+    return settings
 
 
 def settings_of(arguments: argparse.Namespace, **more: Any) -> Settings:

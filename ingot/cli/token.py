@@ -5,7 +5,7 @@ import sys
 
 from ingot.access.scopes import SCOPES
 from ingot.app import open_database
-from ingot.cli.options import add_instance_options, prepare_instance, settings_of
+from ingot.cli.options import add_instance_options, existing_instance, prepare_instance, settings_of
 from ingot.db.connection import Connection
 from ingot.db.times import Timestamp, parse_date
 from ingot.errors import Invalid, NotFound, Unavailable
@@ -26,7 +26,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Make the token, or say in one line why not."""
-    settings = settings_of(arguments)
+    settings = existing_instance(settings_of(arguments))
     prepare_instance(settings)
     database = open_database(settings)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ingot.access.actor import NOBODY
 from ingot.access.passwords import hash_password, password_trouble
 from ingot.app import open_database
-from ingot.cli.options import add_instance_options, prepare_instance, settings_of
+from ingot.cli.options import add_instance_options, existing_instance, prepare_instance, settings_of
 from ingot.db.connection import Connection
 from ingot.errors import Conflict, Denied, Invalid, NotFound, Unavailable
 from ingot.users.accounts.params import CreateUser
@@ -52,7 +52,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Do it, or say in one line why not."""
-    settings = settings_of(arguments)
+    settings = existing_instance(settings_of(arguments))
     prepare_instance(settings)
     database = open_database(settings)
     try:

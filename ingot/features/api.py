@@ -2,6 +2,7 @@
 
 from ingot.access.rules import administrators
 from ingot.api.routes import Call, Routes
+from ingot.db.paging import Listing, Page
 from ingot.features import queries, service
 from ingot.features.params import SetFeature
 from ingot.features.views import FeatureView, feature_view
@@ -10,9 +11,10 @@ routes = Routes("features")
 
 
 @routes.get("/features", may=administrators, returns=list[FeatureView])
-def list_features(call: Call) -> list[FeatureView]:
+def list_features(call: Call, page: Page) -> Listing[FeatureView]:
     """List the feature flags that were set."""
-    return [feature_view(feature) for feature in queries.list_features(call.db)]
+    found = queries.list_features(call.db, page)
+    return found.of([feature_view(feature) for feature in found.items])
 
 
 @routes.post("/features/:name", may=administrators, returns=FeatureView)

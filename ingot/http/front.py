@@ -18,11 +18,11 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 async def respond(send: Send, trace: Trace, status: int, headers: list[Header], body: bytes) -> None:
     """Send a whole response."""
     trace.status = status
-    trace.answered = True
     headers.append((b"x-request-id", trace.request_id.encode()))
     if status not in (204, 304):
         headers.append((b"content-length", b"%d" % len(body)))
     await send({"type": "http.response.start", "status": status, "headers": headers})
+    trace.answered = True
     await send({"type": "http.response.body", "body": body})
 
 

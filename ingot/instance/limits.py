@@ -21,14 +21,20 @@ class ApiLimits:
         self._database = database
         self._settings = InstanceSettings()
         self._looked_at = float("-inf")
+        self._seen: int | None = None
 
     @property
     def active(self) -> bool:
-        """Whether any limit is configured; asked for every call, so it looks once a second."""
-        now = monotonic()
-        if now - self._looked_at > LOOK_AGAIN_SECONDS:
-            self._settings = self._database.read(current_settings)
-            self._looked_at = now
+        """Whether any limit is configured; asked for every call, so it looks only when something was written.
+
+        A server that does not tell that is asked once a second.
+        """
+        state = self._database.state()
+        if state is None or state != self._seen:
+            now = monotonic()
+            if state is not None or now - self._looked_at > LOOK_AGAIN_SECONDS:
+                self._settings = self._database.read(current_settings)
+                self._looked_at, self._seen = now, state
         settings = self._settings
         return settings.throttle_authenticated_api_enabled or settings.throttle_unauthenticated_enabled
 

@@ -138,10 +138,11 @@ def _validate_settings(settings: InstanceSettings) -> None:
     """Refuse with every reason at once."""
     errors: dict[str, list[str]] = {}
     for name in _LINKS:
-        if getattr(settings, name) and not _LINK.fullmatch(getattr(settings, name)):
+        link = getattr(settings, name)
+        if link and not (link.isprintable() and _LINK.fullmatch(link)):
             errors[name] = ["must be a valid URL"]
     after = settings.after_sign_out_path
-    if after and not _LINK.fullmatch(after) and not _PATH.fullmatch(after):
+    if after and not (after.isprintable() and (_LINK.fullmatch(after) or _PATH.fullmatch(after))):
         errors["after_sign_out_path"] = ["must be a valid URL"]
     if settings.admin_notification_email and not _ADDRESS.fullmatch(settings.admin_notification_email):
         errors["admin_notification_email"] = ["is invalid"]

@@ -1,6 +1,6 @@
 """Counting tries in fixed windows of time, across all processes."""
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import bindparam, delete, select, update
 
 from ingot.db.connection import Connection
 from ingot.db.times import later, moment
@@ -8,6 +8,11 @@ from ingot.errors import Throttled
 from ingot.instance.tables import Throttle, throttles
 
 _BY_KEY = select(throttles).where(throttles.c.key == bindparam("throttle"))
+_GIVE_BACK = (
+    update(throttles)
+    .where(throttles.c.key == bindparam("throttle"), throttles.c.count > 0)
+    .values(count=throttles.c.count - 1)
+)
 _DROP_ENDED = delete(throttles).where(throttles.c.ends_at <= bindparam("now"))
 
 
@@ -39,6 +44,11 @@ def count_try(db: Connection, key: str, window_seconds: int) -> Throttle:
     counted = Throttle(held.id, key, held.ends_at, held.count + 1)
     db.update(throttles, counted.id, ends_at=counted.ends_at, count=counted.count)
     return counted
+
+
+def give_try_back(db: Connection, key: str) -> None:
+    """Take one back that turned out not to count."""
+    db.run(_GIVE_BACK, throttle=key)
 
 
 def seconds_left(db: Connection, throttle: Throttle) -> int:

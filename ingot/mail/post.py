@@ -76,4 +76,6 @@ class Post:
         folder: Path = self._settings.data / "mail"
         folder.mkdir(mode=0o700, exist_ok=True)
         name = "".join(sign for sign in key if sign.isalnum())[:80]
-        (folder / f"{name}.eml").write_bytes(bytes(message))
+        letter = folder / f"{name}.eml"
+        letter.touch(mode=0o600)
+        letter.write_bytes(bytes(message))

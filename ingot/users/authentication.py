@@ -81,7 +81,7 @@ def _as_another(db: Connection, actor: Actor, name: str) -> Actor:
     user = user_or_none(db, named) if named.isdigit() else user_by_username(db, named)
     if user is None:
         raise NotFound(message=f"404 Not Found: No user id or username for: {name}")
-    if user.state != "active":
+    if user.state != "active" or user.placeholder:
         raise Denied("The user to act as is blocked")
     return Actor(
         user_id=user.id,

@@ -11,7 +11,7 @@ _VIEWER_POLICY = (
 )
 
 
-@pages.get("/api/v4/docs", open=True, with_expired_password=True)
+@pages.get("/api/v4/docs", open=True)
 def show_documents(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
     """The API's description."""
     return Page("documents.html", policy=_VIEWER_POLICY)

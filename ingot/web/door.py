@@ -116,7 +116,7 @@ class WebDoor:
         if user is not None:
             trace.user = user.username
         if user is None and not place.open:
-            back = quote(request.path.decode("latin-1"), safe="/%")
+            back = request.path.decode("latin-1") + ("?" + request.query.decode("latin-1") if request.query else "")
             return Redirect(f"/users/sign_in?redirect_to={quote(back, safe='')}"), visit
         if user is not None and user.password_expired and not place.with_expired_password:
             return Redirect("/profile/password/new"), visit
@@ -129,7 +129,7 @@ class WebDoor:
 
     def _render(self, reply: Reply, visit: Visit) -> tuple[int, list[Header], bytes]:
         if isinstance(reply, Redirect):
-            location = reply.location if reply.location.startswith("/") else "/"
+            location = quote(reply.location, safe="/%?#=&+:@!$,;~*'()") if reply.location.startswith("/") else "/"
             return 302, [(b"location", location.encode()), *_SAFE, *reply.headers], b""
         if isinstance(reply, File):
             kind = (b"content-type", reply.content_type.encode())

@@ -131,4 +131,4 @@ def local_path(text: Any) -> str | None:
     """``text``, if following it stays on this host."""
     if not isinstance(text, str) or not text.startswith("/") or text[1:2] in ("/", "\\"):
         return None
-    return None if any(sign in text for sign in "\\\r\n\t\0") else text
+    return text if text.isprintable() and "\\" not in text else None

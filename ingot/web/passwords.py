@@ -43,6 +43,8 @@ def change_password(visit: Visit) -> Reply:
     if not password_matches(user.password_hash, form_part(visit.form, "user", "current_password")):
         visit.database.write(lambda db: count_try(db, key, FAILURE_WINDOW_SECONDS))
         errors.insert(0, "The current password is not right.")
+    elif password_matches(user.password_hash, new):
+        errors.append("The new password is the one in use.")
     if errors:
         return Page("password.html", {"errors": errors, "expired": user.password_expired}, 422)
     hashed = hash_password(new)

@@ -63,6 +63,8 @@ def make_token(visit: Visit) -> Reply:
     fields = visit.form.get(group)
     sent = fields.get("scopes") if isinstance(fields, dict) else None
     scopes = [scope for scope in sent if isinstance(scope, str)] if isinstance(sent, list) else []
+    if "sudo" in scopes and not visit.signed_in.admin:
+        scopes.remove("sudo")
     typed = {"name": name, "expires_at": day, "scopes": scopes}
     try:
         expires_at = Timestamp(f"{parse_date(day)}T00:00:00.000Z") if day else None

@@ -1,6 +1,7 @@
 """Signing in and out: the form that scripts know, one message for every failure, and a limit for those who guess."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -196,3 +197,19 @@ def test_the_cookie_is_secure_exactly_where_people_come_by_https(external_url: s
     _, value = set_cookie(Settings(external_url=external_url), "_service_session", "x")
 
     assert ("secure" in value.decode().lower().split("; ")) is secure
+
+
+def test_an_account_has_one_limit_by_whatever_name_it_is_tried(house: House, api: Api, make: Make) -> None:
+    """Ten guesses by username, then none by address; and many at once are no way around it."""
+    user = make.user(password="correct-horse")
+    names = [user.username, user.email] * 10
+
+    def guess(login: str) -> int:
+        return api.post("/session", login=login, password="wrong-guess").status_code
+
+    with ThreadPoolExecutor(8) as crowd:
+        answers = list(crowd.map(guess, names))
+
+    assert answers.count(401) == 10
+    assert answers.count(429) == 10
+    assert api.post("/session", login=user.email, password="correct-horse").status_code == 429

@@ -1,18 +1,17 @@
 """Users over the API."""
 
-from collections.abc import Sequence
-
 from msgspec import UNSET
 
 from ingot.access.levels import NO_ACCESS, Access
 from ingot.access.passwords import hash_password, password_trouble
 from ingot.access.rules import administrators, require, signed_in
 from ingot.access.scopes import READING_USERS
-from ingot.api.params import Missing
+from ingot.api.params import Missing, number_or_none
 from ingot.api.routes import Call, Routes
 from ingot.db.database import Database
 from ingot.db.paging import Listing, Page
 from ingot.db.times import day_of, later
+from ingot.errors import NotFound
 from ingot.instance.settings import current_settings
 from ingot.users.accounts import policy, queries, service
 from ingot.users.accounts.params import (
@@ -115,6 +114,8 @@ def modify_user(call: Call, user: User, params: ModifyUser, password_hash: str |
 @routes.delete("/users/:id", may=administrators, returns=UserForAdministrators)
 def delete_user(call: Call, params: DeleteUser) -> UserForAdministrators | None:
     """Delete a user, and with hard_delete all they contributed."""
+    if number_or_none(call.path["id"]) is None:
+        raise NotFound("User")
     user = queries.user_or_none(call.db, call.path["id"])
     if user is None:
         return None
@@ -238,9 +239,10 @@ def delete_identity(call: Call, user: User) -> None:
 
 
 @routes.get("/users/:id/custom_attributes", on=user_in_path, may=administrators, returns=list[CustomAttributeView])
-def list_custom_attributes(call: Call, user: User) -> Sequence[CustomAttributeView]:
+def list_custom_attributes(call: Call, user: User, page: Page) -> Listing[CustomAttributeView]:
     """List the custom attributes of a user."""
-    return [custom_attribute_view(each) for each in queries.list_custom_attributes(call.db, user)]
+    found = queries.list_custom_attributes(call.db, user, page)
+    return found.of([custom_attribute_view(each) for each in found.items])
 
 
 @routes.get("/users/:id/custom_attributes/:key", on=user_in_path, may=administrators, returns=CustomAttributeView)

@@ -16,6 +16,8 @@ class ListUsers(Params):
     external: bool = False
     humans: bool = False
     admins: bool = False
+    two_factor: Literal["enabled", "disabled"] | None = None
+    custom_attributes: dict[str, str] | None = None
     exclude_internal: bool = False
     exclude_external: bool = False
     search: str = ""
@@ -54,8 +56,8 @@ class CreateUser(_Profile, kw_only=True):
     """A new user."""
 
     email: str
-    name: str
     username: str
+    name: str
     password: str | UnsetType = UNSET
     reset_password: bool = False
     force_random_password: bool = False

@@ -4,7 +4,7 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import and_, bindparam, exists, func, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, exists, func, or_, select
 
 from ingot.access.actor import Actor
 from ingot.api.params import number_or_none
@@ -42,10 +42,9 @@ _IDENTITY_OWNER = select(identities.c.user_id).where(
 )
 _ADMINISTRATORS = select(func.count()).where(users.c.admin, users.c.state == "active")
 _STATUS = select(statuses).where(statuses.c.user_id == bindparam("user"))
-_CUSTOM_ATTRIBUTES = (
-    select(custom_attributes).where(custom_attributes.c.user_id == bindparam("user")).order_by(custom_attributes.c.key)
-)
-_CUSTOM_ATTRIBUTE = _CUSTOM_ATTRIBUTES.where(custom_attributes.c.key == bindparam("key"))
+_OF_USER = select(custom_attributes).where(custom_attributes.c.user_id == bindparam("user"))
+_CUSTOM_ATTRIBUTES = list_query(_OF_USER, custom_attributes.c.id, custom_attributes.c.key.asc())
+_CUSTOM_ATTRIBUTE = _OF_USER.where(custom_attributes.c.key == bindparam("key"))
 _FOLLOWING = select(followings.c.id).where(
     followings.c.follower_id == bindparam("follower"), followings.c.followed_id == bindparam("followed")
 )
@@ -119,6 +118,8 @@ _FILTERS = {
     "external": users.c.external.is_(True),
     "exclude_external": _NOT_EXTERNAL,
     "admins": users.c.admin.is_(True),
+    "two_factor_enabled": users.c.two_factor_enabled.is_(True),
+    "two_factor_disabled": users.c.two_factor_enabled.is_(False),
     "username": users.c.username_key == bindparam("username"),
     "public_email": users.c.public_email == bindparam("public_email"),
     "created_before": users.c.created_at <= bindparam("created_before"),
@@ -133,6 +134,7 @@ _FILTERS = {
         contains(users.c.username_key, "pattern"),
         contains(users.c.name_key, "pattern"),
         contains(users.c.email, "pattern"),
+        exists().where(emails.c.user_id == users.c.id, contains(emails.c.email, "pattern")),
     ),
     "search_names": or_(
         contains(users.c.username_key, "pattern"),
@@ -142,9 +144,20 @@ _FILTERS = {
 }
 
 
+def _condition(name: str) -> ColumnElement[bool]:
+    if not name.startswith("custom_attribute "):
+        return _FILTERS[name]
+    place, attribute = name.split()[1], custom_attributes.alias()
+    return exists().where(
+        attribute.c.user_id == users.c.id,
+        attribute.c.key == bindparam(f"attribute_{place}"),
+        attribute.c.value == bindparam(f"attribute_value_{place}"),
+    )
+
+
 @lru_cache(maxsize=512)
 def _list_query(filters: frozenset[str], order_by: str, sort: str) -> ListQuery:
-    matching = select(users).where(*(_FILTERS[name] for name in sorted(filters)))
+    matching = select(users).where(*(_condition(name) for name in sorted(filters)))
     column = users.c["name_key" if order_by == "name" else "username_key" if order_by == "username" else order_by]
     order = [column.asc() if sort == "asc" else column.desc()]
     if order_by != "id":
@@ -180,6 +193,11 @@ def list_users(db: Connection, actor: Actor, wanted: ListUsers, page: Page) -> L
             values["provider"] = wanted.provider
         if wanted.admins:
             filters.add("admins")
+        if wanted.two_factor:
+            filters.add(f"two_factor_{wanted.two_factor}")
+        for place, (key, value) in enumerate((wanted.custom_attributes or {}).items()):
+            filters.add(f"custom_attribute {place}")
+            values |= {f"attribute_{place}": key, f"attribute_value_{place}": value}
     return fetch_page(db, User, _list_query(frozenset(filters), wanted.order_by, wanted.sort), page, **values)
 
 
@@ -232,9 +250,9 @@ def status_of(db: Connection, user: User) -> Status | None:
     return None if status is None or (status.clear_at is not None and status.clear_at <= db.now) else status
 
 
-def list_custom_attributes(db: Connection, user: User) -> list[CustomAttribute]:
+def list_custom_attributes(db: Connection, user: User, page: Page) -> Listing[CustomAttribute]:
     """What administrators keep on the user."""
-    return db.all(CustomAttribute, _CUSTOM_ATTRIBUTES, user=user.id)
+    return fetch_page(db, CustomAttribute, _CUSTOM_ATTRIBUTES, page, user=user.id)
 
 
 def custom_attribute_or_none(db: Connection, user: User, key: str) -> CustomAttribute | None:

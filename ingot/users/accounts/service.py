@@ -14,7 +14,7 @@ from ingot.avatars.queries import avatar_or_none
 from ingot.avatars.service import add_avatar, drop_avatar
 from ingot.db.connection import Connection
 from ingot.db.times import Date, day_of, later
-from ingot.errors import Conflict, Denied, Invalid, NotFound
+from ingot.errors import Conflict, Denied, Invalid
 from ingot.events.bus import emit
 from ingot.instance.settings import current_settings
 from ingot.names import path_trouble
@@ -45,6 +45,8 @@ from ingot.users.accounts.tables import (
 
 _ADDRESS = re.compile(r"[^@\s,;<>\"']+@[^@\s,;<>\"']+")
 _TEXTS = ("skype", "linkedin", "twitter", "website_url", "organization", "bio", "location", "public_email")
+# With or without a scheme, but never one that runs something.
+_WEBSITE = re.compile(r"(https?://)?[^\s:/?#@]+(:[0-9]+)?([/?#]\S*)?", re.IGNORECASE)
 MOST_CHARACTERS = 255
 _CLEAR_AFTER = {
     "30_minutes": {"minutes": 30},
@@ -145,6 +147,7 @@ def block_user(db: Connection, actor: Actor, user: User, state: str = "blocked")
         raise Denied("The API initiating user cannot be blocked by the API")
     if user.placeholder:
         raise Denied("The placeholder user cannot be blocked")
+    _keep_an_administrator(db, user)
     if user.state == state:
         return False
     db.update(users, user.id, state=state, updated_at=db.now)
@@ -194,12 +197,10 @@ def touch_activity(db: Connection, user: User) -> None:
 
 
 def delete_identity(db: Connection, user: User, provider: str) -> None:
-    """Forget who a user is at a provider."""
+    """Forget who a user is at a provider, if they are known there."""
     for identity in identities_of(db, [user.id]).get(user.id, ()):
         if identity.provider == provider:
             db.delete(identities, identity.id)
-            return
-    raise NotFound("Identity")
 
 
 def set_status(db: Connection, user: User, wanted: SetStatus) -> Status | None:
@@ -326,6 +327,8 @@ def _validate(columns: dict[str, Any], password: str | None) -> None:
     for name in ("email", "public_email"):
         if (columns.get(name) or name == "email") and name in columns and not valid_address(columns[name]):
             errors[name] = ["is invalid"]
+    if columns.get("website_url") and not _WEBSITE.fullmatch(columns["website_url"]):
+        errors["website_url"] = ["is not a valid URL"]
     for name in (*_TEXTS, "name"):
         if len(columns.get(name, "")) > MOST_CHARACTERS:
             errors.setdefault(name, [f"is too long (maximum is {MOST_CHARACTERS} characters)"])

@@ -18,6 +18,8 @@ def _check(database: Database, params: SignIn, ip: str) -> int:
     login = params.login or params.email
     if not login:
         raise Missing("login")
+    if params.password is None:
+        raise Missing("password")
     user = check_password(database, login, params.password, ip)
     if user.two_factor_enabled or user.password_expired:
         # A password alone must not open such an account; a personal access token does.

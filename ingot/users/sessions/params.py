@@ -6,6 +6,6 @@ from ingot.api.params import Params
 class SignIn(Params):
     """A name or address, and the password."""
 
-    password: str
     login: str | None = None
     email: str | None = None
+    password: str | None = None

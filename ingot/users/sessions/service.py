@@ -10,7 +10,7 @@ from ingot.db.database import Database
 from ingot.db.times import later
 from ingot.errors import Unauthenticated
 from ingot.instance.settings import current_settings
-from ingot.instance.throttles import count_try, refuse_beyond
+from ingot.instance.throttles import count_try, give_try_back, refuse_beyond
 from ingot.mail.post import HERE, send_mail
 from ingot.users.accounts.queries import find_user, user_by_login
 from ingot.users.accounts.service import set_password, touch_activity
@@ -37,25 +37,30 @@ _DROP_ENDED_LINKS = delete(one_time_links).where(one_time_links.c.expires_at <= 
 def check_password(database: Database, login: str, password: str, ip: str) -> User:
     """Who this is, by name or address and password; doors call it outside of any unit of work.
 
-    Only failures count against the limits, and they are kept even though the caller is then refused.
+    A try is counted before the password is looked at, so that many at once cannot slip through, and given back
+    where it was right: only failures use up the limits.
     """
-    keys = (f"sign-in of {login.strip().lower()[:255]}", f"sign-in from {ip}")
 
-    def look(db: Connection) -> User | None:
-        refuse_beyond(db, keys[0], MOST_FAILURES_OF_ACCOUNT, FAILURE_WINDOW_SECONDS)
-        refuse_beyond(db, keys[1], MOST_FAILURES_OF_ADDRESS, FAILURE_WINDOW_SECONDS)
-        return user_by_login(db, login) if current_settings(db).signin_enabled else None
+    def take(db: Connection) -> tuple[User | None, list[str]]:
+        user = user_by_login(db, login) if current_settings(db).signin_enabled else None
+        # By whichever name or address, it is the same account.
+        account = str(user.id) if user else login.strip().lower()[:255]
+        keys = [f"sign-in of {account}", f"sign-in from {ip}"]
+        for key, most in zip(keys, (MOST_FAILURES_OF_ACCOUNT, MOST_FAILURES_OF_ADDRESS), strict=True):
+            refuse_beyond(db, key, most, FAILURE_WINDOW_SECONDS)
+            count_try(db, key, FAILURE_WINDOW_SECONDS)
+        return user, keys
 
-    user = database.read(look)
+    user, keys = database.write(take)
     matched = password_matches(user.password_hash if user else None, password)
     if user is None or not matched or user.state != "active" or user.confirmed_at is None or user.placeholder:
-
-        def count(db: Connection) -> None:
-            for key in keys:
-                count_try(db, key, FAILURE_WINDOW_SECONDS)
-
-        database.write(count)
         raise Unauthenticated
+
+    def give_back(db: Connection) -> None:
+        for key in keys:
+            give_try_back(db, key)
+
+    database.write(give_back)
     return user
 
 

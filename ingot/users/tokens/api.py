@@ -1,7 +1,7 @@
 """Tokens over the API, and the user whom the caller's own credential names."""
 
 from ingot.access.levels import NO_ACCESS, Access
-from ingot.access.rules import administrators, signed_in
+from ingot.access.rules import administrators, require, signed_in
 from ingot.access.scopes import ANY_SCOPE, READING_USERS
 from ingot.api.params import path_number
 from ingot.api.routes import Call, Routes
@@ -28,7 +28,8 @@ def get_current_user(call: Call) -> OwnUserView:
     if not actor.admin and not actor.sudo_by:
         return own_user_view(call.db, user, call.origin.base)
     view = admin_view(call.db, user, call.origin.base)
-    if actor.reaches("api"):
+    # Who acts for somebody else, or through an application, must not walk off with what never ends.
+    if actor.via in ("session", "private", "personal") and actor.reaches("api"):
         view.private_token = queries.private_token_of(call.db, user.id)
     return view
 
@@ -76,16 +77,18 @@ def get_personal_access_token(call: Call, token: Token) -> TokenView:
     return token_view(token, call.db.now)
 
 
-@routes.delete("/personal_access_tokens/self", on=_own_token, may=signed_in, returns=None, status=204, scopes=ANY_SCOPE)
+@routes.delete("/personal_access_tokens/self", on=_own_token, may=signed_in, returns=None, scopes=ANY_SCOPE)
 def revoke_own_token(call: Call, token: Token) -> None:
     """Revoke the token by which the caller came."""
     service.revoke_token(call.db, token)
 
 
-@routes.delete("/personal_access_tokens/:id", on=_token_in_path, may=policy.may_manage_token, returns=None, status=204)
-def revoke_personal_access_token(call: Call, token: Token) -> None:
-    """Revoke a personal access token."""
-    service.revoke_token(call.db, token)
+@routes.delete("/personal_access_tokens/:id", may=signed_in, returns=None)
+def revoke_personal_access_token(call: Call) -> None:
+    """Revoke a personal access token; one that is not there is revoked already."""
+    token = queries.token_or_none(call.db, path_number(call.path, "id"), "personal")
+    if token is not None and policy.may_manage_token(call.actor, NO_ACCESS, token):
+        service.revoke_token(call.db, token)
 
 
 @routes.post("/personal_access_tokens/self/rotate", on=_own_token, may=signed_in, returns=TokenView, status=200)
@@ -106,6 +109,7 @@ def rotate_personal_access_token(call: Call, token: Token, params: RotateToken) 
 @routes.post("/users/:user_id/personal_access_tokens", on=user_in_path, may=administrators, returns=TokenView)
 def create_personal_access_token(call: Call, user: User, params: CreateToken) -> TokenView:
     """Create a personal access token for a user."""
+    require(not user.placeholder, "Nobody acts as the placeholder user")
     token, secret = service.create_token(
         call.db, user.id, "personal", params.name, params.scopes, _midnight(params.expires_at)
     )
@@ -139,6 +143,7 @@ def get_impersonation_token(call: Call, token: Token) -> TokenView:
 @routes.post("/users/:user_id/impersonation_tokens", on=user_in_path, may=administrators, returns=TokenView)
 def create_impersonation_token(call: Call, user: User, params: CreateToken) -> TokenView:
     """Create a token by which administrators act as a user."""
+    require(not user.placeholder, "Nobody acts as the placeholder user")
     token, secret = service.create_token(
         call.db, user.id, "impersonation", params.name, params.scopes, _midnight(params.expires_at)
     )

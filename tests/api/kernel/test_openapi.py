@@ -49,7 +49,7 @@ def test_parameters_are_those_that_the_call_takes(api: Api) -> None:
 
     assert {"search", "username", "active", "created_after", "page", "per_page"} <= listed
     assert set(created) == {"multipart/form-data", "application/json", "application/x-www-form-urlencoded"}
-    assert created["application/json"]["schema"]["required"] == ["email", "name", "username"]
+    assert created["application/json"]["schema"]["required"] == ["email", "username", "name"]
     assert paths["/users/{id}/keys/{key_id}"]["get"]["parameters"][0]["in"] == "path"
 
 

@@ -1,0 +1,29 @@
+"""Where a sign-in or sign-out leads: what somebody put into an address never breaks the answer."""
+
+import pytest
+
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.web.browser import Browser
+
+
+@pytest.mark.parametrize("target", ["/a\x0bb", "/a\x01b", "/a\x7fb", "/a\tb", "/aéb c"])
+def test_signs_that_no_header_may_hold(house: House, make: Make, target: str) -> None:
+    """They used to end the connection without an answer."""
+    user = make.user(password="correct-horse")
+    with Browser(house.url) as browser:
+        values = {"user[login]": user.username, "user[password]": user.password, "redirect_to": target}
+        answer = browser.submit("/users/sign_in", "/users/sign_in", **values)
+        assert answer.status_code == 302
+        assert answer.headers["location"].isascii()
+
+
+def test_the_way_back_keeps_its_query(house: House, make: Make) -> None:
+    with Browser(house.url) as browser:
+        answer = browser.get("/profile/account?x=1&y=2")
+        assert answer.headers["location"] == "/users/sign_in?redirect_to=%2Fprofile%2Faccount%3Fx%3D1%26y%3D2"
+
+
+def test_a_setting_cannot_break_signing_out(api: Api, make: Make) -> None:
+    for path in ("/a\x7f", "http://ok.example/\x01"):
+        assert api.put("/application/settings", make.root, after_sign_out_path=path).status_code == 400
