@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.load import get, requests_per_second
-from bench.people import TOKEN, fill
+from bench.people import PERSON_TOKEN, TOKEN, fill
 from bench.process import idle_megabytes, start_seconds
 from ingot.settings import Settings
 from ingot.startup import prepare
@@ -57,7 +57,7 @@ def _measure_calls(data: Path, url: str, seconds: float) -> None:
     dice = random.Random(1)
     calls = {
         "F1": [get("/api/v4/bench")],
-        "GET /user": [get("/api/v4/user", TOKEN)],
+        "GET /user": [get("/api/v4/user", PERSON_TOKEN)],
         "GET /users/:id": [get(f"/api/v4/users/{dice.randint(3, PEOPLE)}", TOKEN) for _ in range(64)],
         "GET /users": [get("/api/v4/users", TOKEN)],
         "keyset page 1": [get("/api/v4/users?pagination=keyset&order_by=id", TOKEN)],

@@ -5,8 +5,10 @@ from ingot.db.connection import Connection
 from ingot.settings import Settings
 from ingot.users.accounts.params import CreateUser
 from ingot.users.accounts.service import create_user
+from ingot.users.tokens.service import create_token
 
 TOKEN = "token-of-the-bench"
+PERSON_TOKEN = "token-of-a-person"
 
 
 def fill(settings: Settings, how_many: int) -> None:
@@ -19,7 +21,9 @@ def fill(settings: Settings, how_many: int) -> None:
             wanted = CreateUser(
                 email=f"{name}@example.org", name=f"Person {number}", username=name, force_random_password=True
             )
-            create_user(db, wanted, None)
+            person = create_user(db, wanted, None)
+            if number == 0:
+                create_token(db, person.id, "personal", "bench", ["api"], secret=PERSON_TOKEN)
 
     for first in range(0, how_many, 1000):
         database.write(lambda db, first=first: some(db, first, min(first + 1000, how_many)))

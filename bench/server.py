@@ -10,6 +10,8 @@ import uvicorn
 from ingot.access.rules import anyone
 from ingot.api.routes import Call, Raw, Routes
 from ingot.app import App, all_endpoints, open_database
+from ingot.cli.web import serve_app
+from ingot.http.protocol import JoinedHttp
 from ingot.log import Log
 from ingot.settings import Settings
 from ingot.supervisor import open_socket
@@ -33,21 +35,26 @@ async def bare(scope, receive, send):  # type: ignore[no-untyped-def]
 
 def serve(kind: str, data: Path, url: str) -> None:
     """Serve on a free port, and print it."""
-    if kind == "bare":
-        app = bare
-    else:
-        settings = Settings(data=data, database_url=url, log_format="json")
-        metrics = data / "run" / "metrics"
-        metrics.mkdir(parents=True, exist_ok=True)
-        log = Log("json", Path(os.devnull).open("w"))
-        app = App(settings, open_database(settings), log, metrics, all_endpoints() + routes.endpoints).front
     listener = open_socket("127.0.0.1", 0)
     print(listener.getsockname()[1], flush=True)
-    config = uvicorn.Config(
-        app, loop="uvloop", http="httptools", lifespan="off", log_config=None, access_log=False, server_header=False
-    )
-    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
-        runner.run(uvicorn.Server(config).serve(sockets=[listener]))
+    if kind == "bare":
+        config = uvicorn.Config(
+            bare,
+            loop="uvloop",
+            http=JoinedHttp,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+        )
+        with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+            runner.run(uvicorn.Server(config).serve(sockets=[listener]))
+        return
+    settings = Settings(data=data, database_url=url, log_format="json")
+    metrics = data / "run" / "metrics"
+    metrics.mkdir(parents=True, exist_ok=True)
+    log = Log("json", Path(os.devnull).open("w"))
+    serve_app(App(settings, open_database(settings), log, metrics, all_endpoints() + routes.endpoints), listener)
 
 
 if __name__ == "__main__":

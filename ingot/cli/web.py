@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import logging
 import os
 from pathlib import Path
@@ -11,6 +12,7 @@ import uvicorn
 
 from ingot.app import App, open_database
 from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_of
+from ingot.http.protocol import JoinedHttp
 from ingot.log import Log, LogHandler
 from ingot.settings import Settings
 from ingot.supervisor import open_socket
@@ -39,10 +41,18 @@ def serve(settings: Settings, listener: Any, metrics: Path | None, lifeline: int
     logging.basicConfig(level=logging.INFO, handlers=[LogHandler(log)])
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     app = App(settings, open_database(settings), log, metrics)
+    try:
+        serve_app(app, listener, lifeline)
+    finally:
+        app.close()
+
+
+def serve_app(app: App, listener: Any, lifeline: int | None = None) -> None:
+    """Run the event loop of one worker."""
     config = uvicorn.Config(
         app.front,
         loop="uvloop",
-        http="httptools",
+        http=JoinedHttp,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -59,11 +69,12 @@ def serve(settings: Settings, listener: Any, metrics: Path | None, lifeline: int
             asyncio.get_running_loop().add_reader(lifeline, _end, server)
         await server.serve(sockets=[listener])
 
-    try:
-        with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
-            runner.run(main())
-    finally:
-        app.close()
+    # What was loaded until here stays to the end: the collector need not look at it again and again.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 10)
+    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+        runner.run(main())
 
 
 def _end(server: uvicorn.Server) -> None:

@@ -53,10 +53,6 @@ class Database:
                 self._weigh(error, "reader", again=not last)
         raise AssertionError("unreachable")
 
-    def state(self) -> int | None:
-        """A number that changes whenever somebody writes, if the engine has one that is cheap to ask."""
-        return self.engine.state(self._mine.reader) if getattr(self._mine, "reader", None) is not None else None
-
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` in a transaction, and once more where a concurrent one broke it.
 

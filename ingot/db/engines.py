@@ -37,9 +37,6 @@ class Engine(Protocol):
     def trouble(self, error: Exception) -> Trouble | None:
         """What ``error`` means, or nothing where it is a fault of ours."""
 
-    def state(self, raw: Any) -> int | None:
-        """A number that changes whenever somebody else writes, or nothing where asking would cost a round trip."""
-
     def announce(self, role: str) -> Any:
         """Let others see that this process serves ``role`` until the result is closed, or the process dies."""
 
@@ -86,10 +83,6 @@ class SqliteEngine:
             if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
                 return Trouble.LOST
         return None
-
-    def state(self, raw: Any) -> int | None:
-        version: int = raw.execute("PRAGMA data_version").fetchone()[0]
-        return version
 
     def announce(self, role: str) -> IO[bytes]:
         file = self._beacon(role).open("ab")
@@ -143,9 +136,6 @@ class PostgresqlEngine:
             return Trouble.CLASH
         if isinstance(error, self._driver.OperationalError | errors.InterfaceError):
             return Trouble.LOST
-        return None
-
-    def state(self, raw: Any) -> int | None:  # noqa: ARG002 - Every engine is handed its connection.
         return None
 
     def announce(self, role: str) -> Any:

@@ -1,0 +1,59 @@
+"""uvicorn's HTTP protocol, but for one thing: the head and the body of an answer leave in one piece.
+
+Written apart they are two system calls and two packets, and wake a waiting client twice.
+"""
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+_HEAD, _CONTINUE = b"HTTP/1.1 ", b"HTTP/1.1 100"
+
+
+class _Joining:
+    """A transport that keeps a head until the body comes or the answer ends."""
+
+    __slots__ = ("_head", "_transport")
+
+    def __init__(self, transport: Any) -> None:
+        self._transport = transport
+        self._head = b""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Keep a head; send anything else, behind the head if one was kept."""
+        if data.startswith(_HEAD) and not data.startswith(_CONTINUE):
+            self.flush()
+            self._head = data
+        elif self._head:
+            head, self._head = self._head, b""
+            self._transport.write(head + data)
+        else:
+            self._transport.write(data)
+
+    def flush(self) -> None:
+        """Send a head to which no body comes."""
+        if self._head:
+            head, self._head = self._head, b""
+            self._transport.write(head)
+
+    def close(self) -> None:
+        """Send what was kept, then close."""
+        self.flush()
+        self._transport.close()
+
+
+class JoinedHttp(HttpToolsProtocol):
+    """The protocol that workers speak."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # As uvicorn has it.
+        """Begin a connection."""
+        super().connection_made(_Joining(transport))  # type: ignore[arg-type] # It does all that a transport does.
+
+    def on_response_complete(self) -> None:
+        """End an answer; the head of one without a body has waited until here."""
+        self.transport.flush()  # type: ignore[attr-defined] # It is the one above.
+        super().on_response_complete()
