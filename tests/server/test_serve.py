@@ -31,7 +31,7 @@ def test_the_first_start_prints_a_password_once(stopped: Server) -> None:
 def test_root_gets_the_chosen_password_and_token(server: Server) -> None:
     assert not FIRST.search(server.output())
     assert server.call("GET", "/user", TOKEN).json()["username"] == "root"
-    assert server.call("GET", "/user", TOKEN, params={"sudo": "ghost"}).status_code == 200
+    assert server.call("GET", "/user", TOKEN, params={"sudo": "root"}).status_code == 200
     signed_in = httpx.post(f"{server.url}/api/v4/session", json={"login": "root", "password": PASSWORD})
     assert signed_in.status_code == 201
     assert TOKEN not in server.log() + server.output()
