@@ -1,7 +1,8 @@
 """The one place that builds: which rooms there are, and how the doors are wired to them."""
 
+import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,15 +18,22 @@ from ingot.api.kernel import Kernel
 from ingot.api.openapi import openapi_document
 from ingot.api.router import Router
 from ingot.api.routes import Call, Endpoint, Raw, Routes
+from ingot.badges import api as badges
+from ingot.custom_attributes import api as custom_attributes
 from ingot.db.connection import Connection
 from ingot.db.database import Database, wall_clock
 from ingot.db.engines import engine_for
 from ingot.db.times import Timestamp
 from ingot.db.vault import Vault
+from ingot.deploy_tokens import api as deploy_tokens
+from ingot.environments import api as environments
 from ingot.errors import Unavailable
 from ingot.events.bus import gather
 from ingot.features import api as features
 from ingot.groups import api as groups
+from ingot.groups.members.service import drop_ended as drop_ended_memberships
+from ingot.groups.namespaces import api as namespaces
+from ingot.groups.namespaces.subscribers import subscriptions as namespace_subscriptions
 from ingot.groups.subscribers import subscriptions as group_subscriptions
 from ingot.http.front import Front
 from ingot.http.metrics import Metrics
@@ -33,12 +41,32 @@ from ingot.http.request import Door
 from ingot.instance import api as instance
 from ingot.instance.limits import ApiLimits
 from ingot.instance.throttles import drop_ended as drop_ended_throttles
+from ingot.jobs.numbers import job_numbers
 from ingot.jobs.worker import Recurring, Worker
 from ingot.log import Log
 from ingot.mail.post import KIND as MAIL
 from ingot.mail.post import Post
+from ingot.outgoing.guard import Guard
+from ingot.projects import api as projects
+from ingot.projects.forks import api as forks
+from ingot.projects.imports import api as imports
+from ingot.projects.imports.service import IMPORT_PROJECT, fail_lost_imports
+from ingot.projects.imports.work import ImportWork
+from ingot.projects.of_groups import api as of_groups
+from ingot.projects.people import api as people
+from ingot.projects.people.service import drop_ended_shares
+from ingot.projects.people.subscribers import subscriptions as star_subscriptions
+from ingot.projects.service import REMOVE_PROJECT, TIDY_PROJECT
+from ingot.projects.subscribers import subscriptions as project_subscriptions
+from ingot.projects.uploads import api as uploads
+from ingot.projects.uploads.files import uploads_of
+from ingot.projects.uploads.work import SWEEP_UPLOADS, UploadWork, ask_for_upload_sweep
+from ingot.projects.work import SWEEP_PROJECTS, ProjectWork, ask_for_sweep
+from ingot.runners import api as runners
 from ingot.settings import Settings
 from ingot.templates import api as templates
+from ingot.topics import api as topics
+from ingot.triggers import api as triggers
 from ingot.users.accounts import api as accounts
 from ingot.users.authentication import authenticate
 from ingot.users.emails import api as emails
@@ -49,12 +77,48 @@ from ingot.users.sessions.subscribers import subscriptions as session_subscripti
 from ingot.users.tokens import api as tokens
 from ingot.users.tokens.subscribers import subscriptions as token_subscriptions
 from ingot.users.tokens.usage import TokenUsage
+from ingot.variables import api as variables
 from ingot.web.door import WebDoor
 
 own_routes = Routes("documents")
-ROOMS = (accounts, tokens, sessions, keys, emails, groups, instance, features, templates)
+ROOMS = (
+    accounts,
+    tokens,
+    sessions,
+    keys,
+    emails,
+    namespaces,
+    groups,
+    projects,
+    people,
+    forks,
+    imports,
+    uploads,
+    of_groups,
+    variables,
+    deploy_tokens,
+    topics,
+    badges,
+    custom_attributes,
+    environments,
+    triggers,
+    runners,
+    instance,
+    features,
+    templates,
+)
 _ONE = select(literal(1))
-SUBSCRIPTIONS = (token_subscriptions, group_subscriptions, session_subscriptions)
+# Some clients still use the older prefix for uploads, and for nothing else.
+OLD_PREFIX = b"/api/v3"
+_OLD_ROUTES = re.compile(rb"/projects/[^/]+/uploads/?")
+SUBSCRIPTIONS = (
+    token_subscriptions,
+    star_subscriptions,
+    group_subscriptions,
+    namespace_subscriptions,
+    project_subscriptions,
+    session_subscriptions,
+)
 
 
 def all_endpoints() -> list[Endpoint]:
@@ -99,9 +163,11 @@ class App:
         doors: list[tuple[bytes, Door]] = [
             (PREFIX + b"/docs", web),
             (PREFIX, ApiDoor(self.kernel)),
+            (OLD_PREFIX, ApiDoor(self.kernel, OLD_PREFIX, _OLD_ROUTES)),
             (b"", web),
         ]
-        self.front = Front(settings, doors, self.health, Metrics(metrics_folder), log)
+        metrics = Metrics(metrics_folder, partial(database.read, job_numbers))
+        self.front = Front(settings, doors, self.health, metrics, log)
 
     def _authenticate(self, db: Connection, credentials: Credentials) -> Actor:
         actor = authenticate(db, credentials)
@@ -120,10 +186,27 @@ class App:
 
 def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
     """What empties the queue in the job process."""
+    store, files = projects.store_of(settings), uploads_of(settings)
+    work = ProjectWork(store, files)
     return Worker(
         database,
-        {MAIL: Post(settings).deliver},
-        [Recurring(600, drop_ended_sessions), Recurring(600, drop_ended_throttles)],
+        {
+            MAIL: Post(settings).deliver,
+            REMOVE_PROJECT: work.remove,
+            TIDY_PROJECT: work.tidy,
+            SWEEP_PROJECTS: work.sweep,
+            IMPORT_PROJECT: ImportWork(store, Guard(settings.allow_local_requests)).run,
+            SWEEP_UPLOADS: UploadWork(files).sweep,
+        },
+        [
+            Recurring(600, drop_ended_sessions),
+            Recurring(600, drop_ended_throttles),
+            Recurring(3600, drop_ended_memberships),
+            Recurring(3600, drop_ended_shares),
+            Recurring(3600, ask_for_sweep),
+            Recurring(600, fail_lost_imports),
+            Recurring(86_400, ask_for_upload_sweep),
+        ],
         log,
     )
 

@@ -33,11 +33,16 @@ class Invalid(Failure):
 
 
 class Conflict(Failure):
-    """It clashes with something that exists already."""
+    """It clashes with something that exists already; ``errors`` says with which, or ``message`` alone explains."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, message: str = "", /, **errors: list[str]) -> None:
+        super().__init__(message or str(errors))
         self.message = message
+        self.errors = errors
+
+
+class Unchanged(Failure):
+    """It is so already."""
 
 
 class Unauthenticated(Failure):

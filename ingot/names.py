@@ -9,6 +9,18 @@ FORMAT_MESSAGE = (
 )
 MOST_CHARACTERS = 255
 
+# Names are for people: letters of any script, and emoji with the joiners that they are made of.
+_SIGNS = r"\w\u00a9-\U0001faff"
+_PROJECT_NAME = re.compile(rf"[{_SIGNS}][{_SIGNS}\u2010-\u2015 .+-]*")
+_GROUP_NAME = re.compile(rf"[{_SIGNS}][{_SIGNS}\u2010-\u2015 .+()-]*")
+_PROJECT_NAME_MESSAGE = (
+    "can contain only letters, digits, emojis, '_', '.', dash, space. It must start with letter, digit, emoji or '_'."
+)
+_GROUP_NAME_MESSAGE = (
+    "can contain only letters, digits, emojis, '_', '.', dash, space, parenthesis. "
+    "It must start with letter, digit, emoji or '_'."
+)
+
 # First segments of our own URLs, and those that clients take for the forge's.
 RESERVED_AT_TOP = frozenset(
     """
@@ -18,6 +30,20 @@ RESERVED_AT_TOP = frozenset(
     public repository robots.txt s search sent_notifications services sitemap.xml slash-command-logo.png snippets
     static teams u unicorn_test unsubscribes uploads user users v2
     """.split()  # noqa: SIM905 - A list of eighty words reads better so.
+)
+
+# Words that follow a namespace or project in our own URLs.
+RESERVED_BELOW = frozenset(
+    """
+    - activity analytics audit_events avatar badges blame blob builds commits create create_dir edit files find_file
+    group_members hooks issues labels ldap ldap_group_links merge_requests milestones new notification_setting
+    pipeline_quota preview projects raw refs subgroups tree update wikis
+    """.split()  # noqa: SIM905 - A list of forty words reads better so.
+)
+RESERVED_PROJECTS = frozenset(
+    """
+    - badges blame blob builds commits create create_dir edit files find_file new preview raw refs tree update wikis
+    """.split()  # noqa: SIM905 - A list of many words reads better so.
 )
 
 
@@ -32,3 +58,21 @@ def path_trouble(path: str, reserved: frozenset[str] = RESERVED_AT_TOP) -> str |
     if path.lower() in reserved:
         return "is a reserved name"
     return None
+
+
+def project_name_trouble(name: str) -> str | None:
+    """Why a project cannot have this name, or nothing where it can."""
+    return _name_trouble(name, _PROJECT_NAME, _PROJECT_NAME_MESSAGE)
+
+
+def group_name_trouble(name: str) -> str | None:
+    """Why a group cannot have this name, or nothing where it can."""
+    return _name_trouble(name, _GROUP_NAME, _GROUP_NAME_MESSAGE)
+
+
+def _name_trouble(name: str, allowed: re.Pattern[str], message: str) -> str | None:
+    if not name:
+        return "can't be blank"
+    if len(name) > MOST_CHARACTERS:
+        return f"is too long (maximum is {MOST_CHARACTERS} characters)"
+    return None if allowed.fullmatch(name) else message

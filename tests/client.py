@@ -93,19 +93,19 @@ class Api:
             self._contract.check(method, re.sub("/+", "/", path.split("?")[0]), answer)
         return answer
 
-    def get(self, path: str, as_user: Person | None = None, **params: Any) -> httpx.Response:
+    def get(self, path: str, /, as_user: Person | None = None, **params: Any) -> httpx.Response:
         """Read."""
         return self.request("GET", path, as_user, **({"params": params} if params else {}))
 
-    def post(self, path: str, as_user: Person | None = None, **params: Any) -> httpx.Response:
+    def post(self, path: str, /, as_user: Person | None = None, **params: Any) -> httpx.Response:
         """Create or act."""
         return self.request("POST", path, as_user, json=params)
 
-    def put(self, path: str, as_user: Person | None = None, **params: Any) -> httpx.Response:
+    def put(self, path: str, /, as_user: Person | None = None, **params: Any) -> httpx.Response:
         """Edit."""
         return self.request("PUT", path, as_user, json=params)
 
-    def delete(self, path: str, as_user: Person | None = None, **params: Any) -> httpx.Response:
+    def delete(self, path: str, /, as_user: Person | None = None, **params: Any) -> httpx.Response:
         """Remove."""
         return self.request("DELETE", path, as_user, **({"params": params} if params else {}))
 

@@ -20,6 +20,14 @@ class Access(msgspec.Struct, frozen=True):
     """What the caller holds where the subject lives."""
 
     level: Level = Level.NONE
+    inside: bool = False
+    """Whether they belong to something below, which lets them see what is around it."""
+    own: int | None = None
+    """What they hold in the very project, if they are members of it."""
+    group: int | None = None
+    """What they hold in the group around it, if they are members of that."""
+    own_notifications: int | None = None
+    group_notifications: int | None = None
 
 
 NO_ACCESS = Access()

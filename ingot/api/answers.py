@@ -9,7 +9,7 @@ import msgspec
 from ingot.api.fields import BadRequest
 from ingot.api.params import Missing
 from ingot.api.router import NoRoute, WrongMethod
-from ingot.errors import Conflict, Denied, Invalid, NotFound, Throttled, Unauthenticated, Unavailable
+from ingot.errors import Conflict, Denied, Invalid, NotFound, Throttled, Unauthenticated, Unavailable, Unchanged
 
 Header = tuple[bytes, bytes]
 
@@ -67,6 +67,8 @@ def error_answer(error: Exception, denied: int = 403, conflict: int = 409) -> An
             return json_answer(error.status, _message(error.message))
         case Missing():
             return json_answer(400, _message(f'400 (Bad request) "{error}" not given'))
+        case Unchanged():
+            return Answer(304, b"", [])
         case Unauthenticated():
             return json_answer(401, _message("401 Unauthorized"))
         case NotFound():
@@ -78,7 +80,7 @@ def error_answer(error: Exception, denied: int = 403, conflict: int = 409) -> An
         case Invalid():
             return json_answer(400, _message(error.errors or error.message))
         case Conflict():
-            return json_answer(conflict, _message(error.message))
+            return json_answer(conflict, _message(error.errors or error.message))
         case Throttled():
             return json_answer(429, _message("429 Too Many Requests. Retry later"), _throttled_headers(error))
         case Unavailable():

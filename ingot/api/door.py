@@ -1,5 +1,7 @@
 """The API's door: its prefixes, CORS, and answers on the wire."""
 
+import re
+
 from ingot.api.answers import Answer
 from ingot.api.kernel import Kernel
 from ingot.http.front import respond
@@ -22,17 +24,22 @@ _PREFLIGHT: list[Header] = [
 
 
 class ApiDoor:
-    """Serves everything below the API's prefix."""
+    """Serves everything below a prefix, or ``only`` the routes that a pattern names."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, prefix: bytes = PREFIX, only: re.Pattern[bytes] | None = None) -> None:
         self._kernel = kernel
+        self._prefix = prefix
+        self._only = only
 
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
         """Answer one call."""
         if request.method == "OPTIONS" and b"access-control-request-method" in request.headers:
             await respond(send, trace, 204, [*_PREFLIGHT], b"")
             return
-        outcome = await self._kernel.handle(request, request.path[len(PREFIX) :])
+        route = request.path[len(self._prefix) :]
+        if self._only is not None and not self._only.fullmatch(route):
+            route = b""  # Where nothing is served.
+        outcome = await self._kernel.handle(request, route)
         if outcome.endpoint is not None:
             trace.route = outcome.endpoint.path
         trace.user = outcome.actor.username

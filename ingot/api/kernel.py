@@ -17,7 +17,7 @@ from ingot.api.answers import Answer, Header, OutOfScope, encode, error_answer, 
 from ingot.api.fields import close_uploads, parse_body, parse_query
 from ingot.api.paging import page_headers, read_page
 from ingot.api.router import Router
-from ingot.api.routes import Call, Endpoint, Raw
+from ingot.api.routes import BODY_LIMIT, Ahead, Call, Endpoint, Raw
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.paging import Listing
@@ -85,7 +85,7 @@ class Kernel:
         endpoint, path = self.router.match(request.method, route)
         outcome.endpoint = endpoint
         sent = parse_query(request.query)
-        credentials = _credentials(request.headers, sent, endpoint.writes)
+        credentials = read_credentials(request.headers, sent, endpoint.writes)
         limited = self._limits.active
         if not endpoint.writes and not endpoint.heavy and not limited:
             # The common case: one unit of work, no other thread, nothing to wait for.
@@ -134,8 +134,8 @@ class Kernel:
         """
         if credentials.token is not None:
             self._admit(endpoint, credentials, outcome)
-        sent |= await self._body(endpoint, request)
-        whole = _credentials(request.headers, sent, writes=True)
+        sent |= await self._body(endpoint, request, credentials)
+        whole = read_credentials(request.headers, sent, writes=True)
         if credentials.token is None or whole != credentials:
             self._admit(endpoint, whole, outcome)
 
@@ -145,9 +145,8 @@ class Kernel:
         params = endpoint.reader.read(sent) if endpoint.reader else None
         prepared: tuple[Any, ...] = ()
         if endpoint.prepare is not None:
-            prepared = (
-                await self._in(self.pool, partial(endpoint.prepare, self._database, params, request.origin.ip)),
-            )
+            ahead = Ahead(self._database, self._settings, actor, path, request.origin.ip)
+            prepared = (await self._in(self.pool, partial(endpoint.prepare, ahead, params)),)
         work = partial(
             self._run,
             endpoint=endpoint,
@@ -211,11 +210,17 @@ class Kernel:
         result = endpoint.handler(*arguments, *page, *prepared)
         return _answer(endpoint, result, request)
 
-    async def _body(self, endpoint: Endpoint, request: Request) -> dict[str, Any]:
+    async def _body(self, endpoint: Endpoint, request: Request, credentials: Credentials) -> dict[str, Any]:
         headers = request.headers
         if b"content-length" not in headers and b"transfer-encoding" not in headers:
             return {}
-        return await parse_body(request.receive, headers, endpoint.body_limit)
+        limit = endpoint.body_limit
+        if not isinstance(limit, int):
+            limit = self._database.read(partial(self._ask_limit, limit, credentials))
+        return await parse_body(request.receive, headers, limit)
+
+    def _ask_limit(self, ask: Callable[[Connection], int], credentials: Credentials, db: Connection) -> int:
+        return ask(db) if self._authenticate(db, credentials).known else BODY_LIMIT
 
     async def _in(self, executor: Executor, work: Callable[[], Any]) -> Any:
         """Run in another thread; what waited too long for its turn is not begun any more."""
@@ -234,7 +239,7 @@ class Kernel:
         self.pool.shutdown()
 
 
-def _credentials(headers: dict[bytes, bytes], sent: dict[str, Any], writes: bool) -> Credentials:
+def read_credentials(headers: dict[bytes, bytes], sent: dict[str, Any], writes: bool) -> Credentials:
     """What the request brings, wherever it put it; a token counts before a cookie."""
     token = _header(headers, b"private-token")
     if b"authorization" in headers and token is None:

@@ -124,8 +124,8 @@ def _responses(endpoint: Endpoint) -> dict[str, Any]:
     if endpoint.paged:
         success["headers"] = _PAGE_HEADERS
     responses = {str(endpoint.status): success, "4XX": _ERROR, "503": _ERROR}
-    if endpoint.method == "GET":
-        responses["304"] = {"description": "The caller holds this state already (If-None-Match)."}
+    if endpoint.method in ("GET", "POST", "DELETE"):
+        responses["304"] = {"description": "It is so already."}
     return responses
 
 

@@ -30,6 +30,16 @@ class Call:
     settings: Settings
 
 
+class Ahead(typing.NamedTuple):
+    """What work ahead of a transaction has at hand."""
+
+    database: Database
+    settings: Settings
+    actor: Actor
+    path: dict[str, str]
+    ip: str
+
+
 class Raw(typing.NamedTuple):
     """An answer that is not JSON."""
 
@@ -59,8 +69,8 @@ class Endpoint:
     scopes: frozenset[str]
     open: bool
     heavy: bool
-    prepare: Callable[[Database, Any, str], Any] | None
-    body_limit: int
+    prepare: Callable[[Ahead, Any], Any] | None
+    body_limit: int | Callable[[Connection], int]
     room: str
     params: type[Params] | None = None
     reader: Reader | None = None
@@ -138,13 +148,14 @@ class Routes:
         scopes: Iterable[str] | None = None,
         open: bool = False,
         heavy: bool = False,
-        prepare: Callable[[Database, Any, str], Any] | None = None,
-        body_limit: int = BODY_LIMIT,
+        prepare: Callable[[Ahead, Any], Any] | None = None,
+        body_limit: int | Callable[[Connection], int] = BODY_LIMIT,
     ) -> Callable[[H], H]:
         """``may`` has no default: an open route says ``anyone``.
 
-        ``prepare(database, params, ip)`` runs in the pool ahead of the transaction, for what takes long (a
-        password's hash); the handler gets its result as the last argument.
+        ``prepare(ahead, params)`` runs in the pool ahead of the transaction, for what takes long (a
+        password's hash); the handler gets its result as the last argument. A ``body_limit`` that administrators
+        set is a function; it counts for users only, strangers never get more than the usual one.
         """
 
         def declare(handler: H) -> H:

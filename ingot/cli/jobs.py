@@ -1,58 +1,121 @@
-"""``ingot jobs``: one job worker."""
+"""``ingot jobs``: one job worker; with a verb, the queue itself, on a stopped or a running instance."""
 
 import argparse
 import os
-import select
 import signal
+import sys
+from collections.abc import Callable
+from typing import get_args
 
 from ingot.app import job_worker, open_database
 from ingot.cli.options import add_instance_options, prepare_instance, settings_of
-from ingot.errors import Unavailable
-from ingot.jobs.worker import Worker
+from ingot.db.connection import Connection
+from ingot.errors import Conflict, NotFound, Unavailable
+from ingot.jobs.admin import drop_job, list_jobs, retry_dead, retry_job
+from ingot.jobs.tables import Job, State
 from ingot.log import Log
 from ingot.settings import Settings
 
-IDLE_SECONDS = 0.5
-TROUBLE_SECONDS = 2.0
+_TITLES = ("ID", "KIND", "STATE", "ATTEMPTS", "RUN AT", "LAST ERROR")
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     add_instance_options(parser)
     parser.add_argument("--log-format", choices=("auto", "json", "pretty"), help="how log lines look")
+    parser.description = "Run one job worker; with a verb, look at the queue or change it."
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    # What is not given after the verb must not replace what was given before it.
+    quiet = argparse.SUPPRESS
+    listing = verbs.add_parser("list", help="show the jobs that wait, run, or were given up", argument_default=quiet)
+    listing.add_argument("--state", choices=get_args(State), default=None, help="only those in this state")
+    listing.add_argument("--limit", metavar="N", type=int, default=100, help="at most so many (default: 100)")
+    retry = verbs.add_parser("retry", help="run jobs now that were given up or wait", argument_default=quiet)
+    retry.add_argument("id", type=int, nargs="*", default=[])
+    retry.add_argument("--all-dead", action="store_true", default=False, help="all that were given up")
+    drop = verbs.add_parser("drop", help="remove jobs for good", argument_default=quiet)
+    drop.add_argument("id", type=int, nargs="+")
+    for verb in (listing, retry, drop):
+        add_instance_options(verb)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Work until a signal; other machines may work on the same database."""
+    """Work until a signal; other machines may work on the same database. Or do what the verb says."""
+    if arguments.verb == "retry" and bool(arguments.id) == arguments.all_dead:
+        sys.exit("ingot: retry takes either the IDs of jobs or --all-dead")
     settings = settings_of(arguments)
     prepare_instance(settings)
-    serve(settings)
+    if arguments.verb is None:
+        serve(settings)
+        return
+    database = open_database(settings)
+    try:
+        if arguments.verb == "list":
+            print(database.read(_listing(arguments)))
+        else:
+            print(database.write(_change(arguments)))
+    except (Conflict, NotFound, Unavailable) as error:
+        sys.exit(f"ingot: {error}")
+    finally:
+        database.close()
 
 
 def serve(settings: Settings, lifeline: int | None = None) -> None:
-    """Empty the queue until SIGTERM or until the supervisor is gone; a job that runs is finished first."""
+    """Empty the queue until SIGTERM or until the supervisor is gone; jobs that run are finished first."""
     log = Log(settings.log_format)
     wake, waker = os.pipe()
     os.set_blocking(waker, False)
     signal.set_wakeup_fd(waker)
     signal.signal(signal.SIGTERM, lambda *_: None)
-    watched = [wake] if lifeline is None else [wake, lifeline]
+    if lifeline is None:
+        signal.signal(signal.SIGINT, lambda *_: None)
     database = open_database(settings)
     worker = job_worker(settings, database, log)
-    beacon = database.engine.announce("jobs")
-    try:
-        pause = 0.0
-        while not select.select(watched, [], [], pause)[0]:
-            pause = _work(worker, log)
-    finally:
-        beacon.close()
+    if worker.run([wake] if lifeline is None else [wake, lifeline]):
         database.close()
+        return
+    # Threads still use the database; the jobs were given back, and what is open is rolled back by the end.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
-def _work(worker: Worker, log: Log) -> float:
-    """Do one piece of work, and say how long to wait for the next."""
-    try:
-        return 0.0 if worker.run_once() else IDLE_SECONDS
-    except Unavailable as error:
-        log("jobs wait", error=str(error))
-        return TROUBLE_SECONDS
+def _listing(arguments: argparse.Namespace) -> Callable[[Connection], str]:
+    def work(db: Connection) -> str:
+        found, total = list_jobs(db, arguments.state, max(0, arguments.limit))
+        if total == 0:
+            return "There are no jobs." if arguments.state is None else f"There are no {arguments.state} jobs."
+        lines = [_TITLES, *map(_row, found)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        text = "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+        )
+        more = total - len(found)
+        return f"{text}\n… and {more} more" if more else text
+
+    return work
+
+
+def _row(job: Job) -> tuple[str, ...]:
+    return str(job.id), job.kind, job.state, str(job.attempts), job.run_at, job.last_error or ""
+
+
+def _change(arguments: argparse.Namespace) -> Callable[[Connection], str]:
+    def work(db: Connection) -> str:
+        if arguments.verb == "drop":
+            return "\n".join(_dropped(drop_job(db, job_id)) for job_id in arguments.id)
+        if arguments.all_dead:
+            count = retry_dead(db)
+            return f"{count} {'job runs' if count == 1 else 'jobs run'} again."
+        return "\n".join(_retried(job_id, retry_job(db, job_id)) for job_id in arguments.id)
+
+    return work
+
+
+def _dropped(job: Job) -> str:
+    running = " It was running: what it has done so far stays." if job.state == "running" else ""
+    return f"Dropped job {job.id} ({job.kind}).{running}"
+
+
+def _retried(job_id: int, kept: int) -> str:
+    return f"Job {job_id} runs again." if job_id == kept else f"Job {kept}, which does the same as {job_id}, runs now."

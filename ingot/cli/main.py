@@ -11,7 +11,7 @@ from ingot.settings import BadSetting
 COMMANDS = {
     "serve": "run the whole server: web workers, jobs, one data directory",
     "web": "run one web worker of a larger installation",
-    "jobs": "run one job worker of a larger installation",
+    "jobs": "run one job worker; with a verb, look at the queue or change it",
     "migrate": "bring the database to the schema of this version",
     "routes": "list the endpoints of the API, and who may call them",
     "openapi": "print the OpenAPI document of the API",

@@ -116,3 +116,4 @@ class Database:
         for raw in self._opened:
             raw.close()
         self._opened.clear()
+        self.engine.close()

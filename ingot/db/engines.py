@@ -1,17 +1,27 @@
 """The two engines: how to connect, how a transaction begins, and what a driver's error means."""
 
 import fcntl
+import select
 import sqlite3
+import time
 import zlib
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import IO, Any, Protocol
 from urllib.parse import urlsplit
 
+from sqlalchemy import ColumnElement
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.engine import Dialect
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.types import NullType
 
 LOCK_WAIT_SECONDS = 5.0
+POLL_SECONDS = 0.05
+RECONNECT_SECONDS = 1.0
+_CHANNEL = "ingot_work"
 _BEACONS = 1_230_919_764  # Any number that other users of the server's advisory locks do not use.
 
 
@@ -21,6 +31,36 @@ class Trouble(Enum):
     BUSY = "somebody else holds the lock; the caller may try again later"
     CLASH = "a constraint or a concurrent transaction; running the unit of work again may settle it"
     LOST = "the connection is gone; a new one may work"
+
+
+class waking(ColumnElement[None]):  # noqa: N801 - it reads as a function of SQL where it is used.
+    """Wakes those who wait on a ``Watch``, once the transaction commits; the embedded engine needs no help with it."""
+
+    type = NullType()
+    inherit_cache = True
+
+
+@compiles(waking, "sqlite")
+def _waking_sqlite(element: waking, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ARG001 - SQLAlchemy's form.
+    return "NULL"
+
+
+@compiles(waking, "postgresql")
+def _waking_postgresql(element: waking, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ARG001 - SQLAlchemy's form.
+    return f"pg_notify('{_CHANNEL}', '')"
+
+
+class Watch(Protocol):
+    """Waits for news in the database, and lets others see that a role is served while it is open."""
+
+    polls: int
+    """How often it has looked at the database by itself."""
+
+    def wait(self, seconds: float, others: Sequence[int]) -> None:
+        """Return when something may be new since the last call, ``others`` can be read, or the time is over."""
+
+    def close(self) -> None:
+        """Stop serving the role."""
 
 
 class Engine(Protocol):
@@ -42,6 +82,12 @@ class Engine(Protocol):
 
     def is_served(self, role: str) -> bool:
         """Whether a living process serves ``role`` right now."""
+
+    def watch(self, role: str) -> Watch:
+        """Announce ``role``, and wait for its work."""
+
+    def close(self) -> None:
+        """Let go of what ``is_served`` looked through."""
 
 
 class SqliteEngine:
@@ -69,6 +115,8 @@ class SqliteEngine:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA temp_store = MEMORY")
+        # A list touches some hundred rows all over a table, which the default of two megabytes forgets too soon.
+        connection.execute("PRAGMA cache_size = -8000")
         if read_only:
             connection.execute("PRAGMA query_only = ON")
         return connection
@@ -92,7 +140,9 @@ class SqliteEngine:
 
     def is_served(self, role: str) -> bool:
         try:
-            with self._beacon(role).open("rb") as file:
+            # One asks at a time, or two would take each other for somebody who serves.
+            with self._beacon("asking").open("ab") as turn, self._beacon(role).open("rb") as file:
+                fcntl.flock(turn, fcntl.LOCK_EX)
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except FileNotFoundError:
             return False
@@ -100,8 +150,56 @@ class SqliteEngine:
             return True
         return False
 
+    def watch(self, role: str) -> "SqliteWatch":
+        return SqliteWatch(self, role)
+
+    def close(self) -> None:
+        pass
+
     def _beacon(self, role: str) -> Path:
         return self.path.with_name(f".{role}.serving")
+
+
+class SqliteWatch:
+    """Looks at a counter in shared memory that every commit of others raises; no lock is taken for it."""
+
+    def __init__(self, engine: SqliteEngine, role: str) -> None:
+        self._engine = engine
+        self._beacon = engine.announce(role)
+        self._connection: sqlite3.Connection | None = None
+        self._seen: int | None = None
+        self.polls = 0
+
+    def wait(self, seconds: float, others: Sequence[int]) -> None:
+        deadline = time.monotonic() + seconds
+        while not self._is_new():
+            left = deadline - time.monotonic()
+            if left <= 0 or select.select(others, [], [], min(left, POLL_SECONDS))[0]:
+                return
+
+    def _is_new(self) -> bool:
+        self.polls += 1
+        try:
+            if self._connection is None:
+                self._connection = self._engine.connect(read_only=True)
+            version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        except sqlite3.Error:
+            # Whoever waits will look at the database when the time is over, and meet the same trouble.
+            self._disconnect()
+            return False
+        # The first look has nothing to compare with, so what was committed before it counts as new.
+        is_new, self._seen = version != self._seen, version
+        return is_new
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        # Another connection counts from elsewhere.
+        self._connection, self._seen = None, None
+
+    def close(self) -> None:
+        self._disconnect()
+        self._beacon.close()
 
 
 class PostgresqlEngine:
@@ -143,6 +241,13 @@ class PostgresqlEngine:
         connection.execute("SELECT pg_advisory_lock_shared(%s, %s)", (_BEACONS, zlib.crc32(role.encode()) >> 1))
         return connection
 
+    def watch(self, role: str) -> "PostgresqlWatch":
+        return PostgresqlWatch(self, role)
+
+    def close(self) -> None:
+        if self._watch is not None:
+            self._watch.close()
+
     def is_served(self, role: str) -> bool:
         # The view shows the locks of all databases, and another instance may live in one of them.
         held = (
@@ -159,6 +264,51 @@ class PostgresqlEngine:
         except self._driver.Error:
             self._watch.close()
             return False
+
+
+class PostgresqlWatch:
+    """Listens to the server on the connection that announces the role, and asks for nothing while it is idle."""
+
+    def __init__(self, engine: PostgresqlEngine, role: str) -> None:
+        self._engine = engine
+        self._role = role
+        self._connection: Any = None
+        self.polls = 0
+        self._connect()
+
+    def _connect(self) -> None:
+        try:
+            connection = self._engine.announce(self._role)
+            connection.execute(f"LISTEN {_CHANNEL}")
+            self._connection = connection
+        except self._engine.errors:
+            # Whoever waits meets the same trouble, and this is tried again at the next call.
+            pass
+
+    def wait(self, seconds: float, others: Sequence[int]) -> None:
+        if self._connection is None:
+            select.select(others, [], [], min(seconds, RECONNECT_SECONDS))
+            # Nothing is known of the time in between, so coming back counts as news.
+            self._connect()
+            return
+        try:
+            descriptor = self._connection.fileno()
+            ready = select.select([descriptor, *others], [], [], seconds)[0]
+            if descriptor in ready:
+                self._connection.pgconn.consume_input()
+                while self._connection.pgconn.notifies():
+                    pass
+            elif not ready:
+                # A connection can be dead without a word; the role would then be announced no longer.
+                self.polls += 1
+                self._connection.execute("SELECT 1")
+        except self._engine.errors:
+            self._connection.close()
+            self._connection = None
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
 
 
 def engine_for(url: str) -> Engine:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import BindParameter, Boolean, ColumnElement, bindparam
+from sqlalchemy import BindParameter, Boolean, ColumnElement, bindparam, literal_column, or_
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import NullType
@@ -27,6 +27,10 @@ class any_of(ColumnElement[bool]):  # noqa: N801 - it reads as a function of SQL
         self.column = column
         self.values: BindParameter[Any] = bindparam(name, type_=ListOfValues())
 
+    def self_group(self, against: Any = None) -> "any_of":  # noqa: ARG002 - SQLAlchemy's form.
+        """Itself: SQLAlchemy would write ``(… IN …) = 1`` for SQLite, and no index serves that."""
+        return self
+
 
 @compiles(any_of, "sqlite")
 def _any_of_sqlite(element: any_of, compiler: SQLCompiler, **options: Any) -> str:
@@ -38,6 +42,16 @@ def _any_of_sqlite(element: any_of, compiler: SQLCompiler, **options: Any) -> st
 def _any_of_postgresql(element: any_of, compiler: SQLCompiler, **options: Any) -> str:
     column, values = (compiler.process(part, **options) for part in (element.column, element.values))
     return f"{column} = ANY({values})"
+
+
+def one_of(column: ColumnElement[str], *values: str) -> ColumnElement[bool]:
+    """``column`` is one of these few; ``IN`` would be written out only at each execution."""
+    return or_(*(column == value for value in values))
+
+
+def unindexed(column: ColumnElement[int]) -> ColumnElement[int]:
+    """``column`` itself; adding nothing keeps an engine from finding rows by it, where another way is better."""
+    return column + literal_column("0")
 
 
 def like_pattern(text: str) -> str:

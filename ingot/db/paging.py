@@ -1,5 +1,6 @@
 """Pages of a list: by number with a total, or by key at a cost that does not grow with the offset."""
 
+from collections.abc import Sequence
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -56,6 +57,15 @@ def list_query(matching: Select[Any], key: ColumnElement[int], *order: ColumnEle
         matching.where(key > after).order_by(key.asc()).limit(size),
         matching.where(key < after).order_by(key.desc()).limit(size),
     )
+
+
+def sum_of_counts(*parts: Sequence[ColumnElement[bool]]) -> Select[Any]:
+    """How many rows meet the conditions of one part or another, where no row can meet those of two."""
+    counts = [select(func.count()).where(*conditions).scalar_subquery() for conditions in parts]
+    total: ColumnElement[Any] = counts[0]
+    for count in counts[1:]:
+        total = total + count
+    return select(total)
 
 
 _FIRST_KEY, _LAST_KEY = 0, 2**63 - 1

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from sqlalchemy import and_, bindparam, exists, func, or_, select, text, update
+from sqlalchemy import and_, exists, func, or_, select, text
 
 from ingot.avatars.service import drop_avatar
 from ingot.avatars.tables import avatars
@@ -14,9 +14,9 @@ from ingot.db.engines import SqliteEngine
 from ingot.db.schema import metadata
 from ingot.doctor.findings import Finding
 from ingot.errors import Unavailable
-from ingot.groups.subscribers import give_namespace
-from ingot.groups.tables import namespaces
-from ingot.jobs.queue import MOST_ATTEMPTS
+from ingot.groups.namespaces.subscribers import give_namespace
+from ingot.groups.namespaces.tables import namespaces
+from ingot.jobs.admin import retry_job
 from ingot.jobs.tables import Job, jobs
 from ingot.migrations.run import newest_revision
 from ingot.users.accounts.events import UserCreated
@@ -37,10 +37,9 @@ _WITHOUT_USER = select(namespaces.c.id, namespaces.c.full_path).where(
 _DANGLING = select(users.c.id, users.c.username).where(
     users.c.avatar_id.is_not(None), ~exists().where(avatars.c.id == users.c.avatar_id)
 )
-_GAVE_UP = select(jobs).where(jobs.c.attempts >= MOST_ATTEMPTS).order_by(jobs.c.id)
+_GAVE_UP = select(jobs).where(jobs.c.state == "dead").order_by(jobs.c.id)
 _REVISION = text("SELECT version_num FROM alembic_version")
 _LIVES = select(func.count()).select_from(users)
-_RETRY = update(jobs).where(jobs.c.id == bindparam("job")).values(attempts=0, run_at=bindparam("now"))
 
 
 def check_database(database: Database) -> Iterator[Finding]:
@@ -110,7 +109,7 @@ def _rows(database: Database, db: Connection) -> Iterator[Finding]:
         )
     for job in db.all(Job, _GAVE_UP):
         said = f"Job {job.id} ({job.kind}) gave up after {job.attempts} tries: {job.last_error or 'its worker died'}"
-        yield Finding(said, partial(database.write, partial(_retry, job_id=job.id)))
+        yield Finding(said, partial(database.write, partial(retry_job, job_id=job.id)))
 
 
 def _secret_fits(db: Connection) -> Iterator[Finding]:
@@ -147,7 +146,3 @@ def _give_token(db: Connection, user_id: int) -> None:
 
 def _forget_avatar(db: Connection, user_id: int) -> None:
     db.update(users, user_id, avatar_id=None, avatar_file=None)
-
-
-def _retry(db: Connection, job_id: int) -> None:
-    db.run(_RETRY, job=job_id, now=db.now)

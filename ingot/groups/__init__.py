@@ -1,1 +1,1 @@
-"""Namespaces: the paths that users and groups own."""
+"""Groups, the namespaces that users and groups own, and memberships in groups and projects."""

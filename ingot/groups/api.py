@@ -1,31 +1,157 @@
-"""Namespaces over the API."""
+"""Groups over the API, as far as they need not know their projects."""
 
-from ingot.access.rules import signed_in
+from ingot.access.levels import NO_ACCESS, Access
+from ingot.access.rules import require
+from ingot.api.params import path_number
 from ingot.api.routes import Call, Routes
 from ingot.db.paging import Listing, Page
-from ingot.groups import queries
-from ingot.groups.params import ListNamespaces, NamespaceExists
-from ingot.groups.views import ExistsView, NamespaceView, namespace_view
+from ingot.groups import policy, queries, service
+from ingot.groups.members import queries as members
+from ingot.groups.members import service as membership
+from ingot.groups.members.params import AddMember, ApproveRequest, EditMember, ListMembers
+from ingot.groups.members.views import MemberView, RequesterView, member_view, requester_view
+from ingot.groups.namespaces.tables import Namespace
+from ingot.groups.params import ListGroups, TransferGroup
+from ingot.groups.views import GroupView, group_view
+from ingot.users.accounts.queries import find_user
 
-routes = Routes("namespaces")
-
-
-@routes.get("/namespaces", may=signed_in, returns=list[NamespaceView])
-def list_namespaces(call: Call, params: ListNamespaces, page: Page) -> Listing[NamespaceView]:
-    """List the namespaces that the caller may see; administrators see all."""
-    found = queries.list_namespaces(call.db, call.actor, params, page)
-    return found.of([namespace_view(namespace, call.origin.base) for namespace in found.items])
-
-
-@routes.get("/namespaces/:id", may=signed_in, returns=NamespaceView)
-def get_namespace(call: Call) -> NamespaceView:
-    """Get a namespace by its number or full path."""
-    return namespace_view(queries.find_namespace(call.db, call.actor, call.path["id"]), call.origin.base)
+routes = Routes("groups")
 
 
-@routes.get("/namespaces/:id/exists", may=signed_in, returns=ExistsView)
-def namespace_exists(call: Call, params: NamespaceExists) -> ExistsView:
-    """Say whether a path is taken."""
-    taken = queries.path_is_taken(call.db, params.parent_id, call.path["id"])
-    suggests = [queries.free_path(call.db, params.parent_id, call.path["id"])] if taken else []
-    return ExistsView(taken, suggests)
+def group_in_path(call: Call) -> tuple[Access, Namespace]:
+    """The group that the path names by number or full path."""
+    return queries.find_group(call.db, call.actor, call.path["id"])
+
+
+@routes.get("/groups/:id/subgroups", on=group_in_path, may=policy.may_see_group, returns=list[GroupView])
+def list_subgroups(call: Call, group: Namespace, params: ListGroups, page: Page) -> Listing[GroupView]:
+    """List the groups directly in a group."""
+    found = queries.list_groups(call.db, call.actor, params, page, group)
+    return found.of([group_view(each, call.origin.base) for each in found.items])
+
+
+@routes.get("/groups/:id/descendant_groups", on=group_in_path, may=policy.may_see_group, returns=list[GroupView])
+def list_descendant_groups(call: Call, group: Namespace, params: ListGroups, page: Page) -> Listing[GroupView]:
+    """List all groups in a group, however deep."""
+    found = queries.list_groups(call.db, call.actor, params, page, group, deep=True)
+    return found.of([group_view(each, call.origin.base) for each in found.items])
+
+
+@routes.delete("/groups/:id", on=group_in_path, may=policy.may_admin_group, returns=None)
+def delete_group(call: Call, group: Namespace) -> None:
+    """Delete a group with everything in it."""
+    service.delete_group(call.db, group)
+
+
+@routes.post("/groups/:id/transfer", on=group_in_path, may=policy.may_admin_group, returns=GroupView)
+def transfer_group(call: Call, group: Namespace, params: TransferGroup) -> GroupView:
+    """Put a group into another one, or to the top."""
+    creator = find_user(call.db, call.actor.user_id)
+    parent: Namespace | None = None
+    if params.group_id is None:
+        require(policy.may_create_group(call.actor, NO_ACCESS, creator))
+    else:
+        there, parent = queries.find_group(call.db, call.actor, params.group_id)
+        require(policy.may_create_subgroup(call.actor, there, creator))
+    return group_view(service.transfer_group(call.db, group, parent), call.origin.base)
+
+
+@routes.get("/groups/:id/members", on=group_in_path, may=policy.may_see_group, returns=list[MemberView])
+def list_group_members(call: Call, group: Namespace, params: ListMembers, page: Page) -> Listing[MemberView]:
+    """List the members of a group."""
+    found = members.list_members(call.db, queries.source_of(group), params, page)
+    return found.of([member_view(member, call.origin.base) for member in found.items])
+
+
+@routes.get("/groups/:id/members/all", on=group_in_path, may=policy.may_see_group, returns=list[MemberView])
+def list_all_group_members(call: Call, group: Namespace, params: ListMembers, page: Page) -> Listing[MemberView]:
+    """List the members of a group and of all groups around it."""
+    found = members.list_members(call.db, queries.source_of(group), params, page, inherited=True)
+    return found.of([member_view(member, call.origin.base) for member in found.items])
+
+
+@routes.get("/groups/:id/members/:user_id", on=group_in_path, may=policy.may_see_group, returns=MemberView)
+def get_group_member(call: Call, group: Namespace) -> MemberView:
+    """Get a member of a group."""
+    user_id = path_number(call.path, "user_id")
+    return member_view(members.find_member(call.db, queries.source_of(group), user_id), call.origin.base)
+
+
+@routes.get("/groups/:id/members/all/:user_id", on=group_in_path, may=policy.may_see_group, returns=MemberView)
+def get_any_group_member(call: Call, group: Namespace) -> MemberView:
+    """Get a member of a group or of one around it."""
+    user_id = path_number(call.path, "user_id")
+    found = members.find_member(call.db, queries.source_of(group), user_id, inherited=True)
+    return member_view(found, call.origin.base)
+
+
+@routes.post("/groups/:id/members", on=group_in_path, may=policy.may_admin_group, returns=MemberView)
+def add_group_member(call: Call, group: Namespace, params: AddMember) -> MemberView:
+    """Add a member to a group."""
+    here, source = _here(call, group)
+    membership.add_member(call.db, call.actor, here, source, params.user_id, params.access_level, params.expires_at)
+    return member_view(members.find_put_member(call.db, source, params.user_id), call.origin.base)
+
+
+@routes.put("/groups/:id/members/:user_id", on=group_in_path, may=policy.may_admin_group, returns=MemberView)
+def edit_group_member(call: Call, group: Namespace, params: EditMember) -> MemberView:
+    """Change a member of a group."""
+    here, source = _here(call, group)
+    user_id = path_number(call.path, "user_id")
+    membership.edit_member(call.db, call.actor, here, source, user_id, params.access_level, params.expires_at)
+    return member_view(members.find_put_member(call.db, source, user_id), call.origin.base)
+
+
+@routes.delete("/groups/:id/members/:user_id", on=group_in_path, may=policy.may_see_group, returns=None)
+def remove_group_member(call: Call, group: Namespace) -> None:
+    """Remove a member from a group; everybody may leave."""
+    here, source = _here(call, group)
+    user_id = path_number(call.path, "user_id")
+    require(user_id == call.actor.user_id or policy.may_admin_group(call.actor, here, group))
+    if members.membership_or_none(call.db, source, user_id) is not None:
+        membership.remove_member(call.db, call.actor, here, source, user_id)
+
+
+@routes.get("/groups/:id/access_requests", on=group_in_path, may=policy.may_admin_group, returns=list[RequesterView])
+def list_group_access_requests(call: Call, group: Namespace, page: Page) -> Listing[RequesterView]:
+    """List who would like to belong to a group."""
+    found = members.list_requesters(call.db, queries.source_of(group), page)
+    return found.of([requester_view(requester, call.origin.base) for requester in found.items])
+
+
+@routes.post("/groups/:id/access_requests", on=group_in_path, may=policy.may_request_access, returns=RequesterView)
+def request_group_access(call: Call, group: Namespace) -> RequesterView:
+    """Ask to belong to a group."""
+    source = queries.source_of(group)
+    membership.request_access(call.db, call.actor, source)
+    return requester_view(members.find_requester(call.db, source, call.actor.user_id), call.origin.base)
+
+
+@routes.put(
+    "/groups/:id/access_requests/:user_id/approve",
+    on=group_in_path,
+    may=policy.may_admin_group,
+    returns=MemberView,
+    status=201,
+)
+def approve_group_access(call: Call, group: Namespace, params: ApproveRequest) -> MemberView:
+    """Let somebody belong who asked."""
+    here, source = _here(call, group)
+    user_id = path_number(call.path, "user_id")
+    membership.approve_request(call.db, call.actor, here, source, user_id, params.access_level)
+    return member_view(members.find_put_member(call.db, source, user_id), call.origin.base)
+
+
+@routes.delete("/groups/:id/access_requests/:user_id", on=group_in_path, may=policy.may_see_group, returns=None)
+def deny_group_access(call: Call, group: Namespace) -> None:
+    """Deny a request, or take one's own back."""
+    here, source = _here(call, group)
+    user_id = path_number(call.path, "user_id")
+    require(user_id == call.actor.user_id or policy.may_admin_group(call.actor, here, group))
+    if members.request_or_none(call.db, source, user_id) is not None:
+        membership.drop_request(call.db, source, user_id)
+
+
+def _here(call: Call, group: Namespace) -> tuple[Access, members.Source]:
+    here, _ = queries.find_group(call.db, call.actor, group.id)
+    return here, queries.source_of(group)

@@ -1,16 +1,77 @@
-"""Who may see which namespaces."""
+"""Who may do what with groups."""
 
-from sqlalchemy import ColumnElement, bindparam
+from sqlalchemy import ColumnElement, and_, bindparam, exists, or_, select
+from sqlalchemy.sql.selectable import ScalarSelect
 
 from ingot.access.actor import Actor
-from ingot.groups.tables import Namespace, namespaces
+from ingot.access.levels import Access, Level
+from ingot.db.expressions import one_of, unindexed
+from ingot.groups.namespaces.policy import counts_today, groups_of_actor
+from ingot.groups.namespaces.tables import Namespace, memberships, namespace_tree, namespaces
+from ingot.users.accounts.tables import User
 
 
-def may_see_namespace(actor: Actor, namespace: Namespace) -> bool:
-    """Their user, and administrators."""
-    return actor.admin or namespace.owner_id == actor.user_id
+def may_see_group(actor: Actor, here: Access, group: Namespace) -> bool:
+    """Those who belong to it or to anything in it, and those to whom its visibility opens it."""
+    return (
+        group.visibility == "public"
+        or (group.visibility == "internal" and actor.known and not actor.external)
+        or here.level >= Level.GUEST
+        or here.inside
+        or actor.admin
+    )
 
 
-def visible_namespaces() -> ColumnElement[bool]:
-    """The same for a list; ``actor`` is bound to the caller who is no administrator."""
-    return namespaces.c.owner_id == bindparam("actor")
+def visible_groups(external: bool) -> ColumnElement[bool]:
+    """The same for a list of one who is no administrator; ``actor`` and ``today`` are bound."""
+    open_to = ("public",) if external else ("public", "internal")
+    return or_(one_of(namespaces.c.visibility, *open_to), unindexed(namespaces.c.id).in_(_around_actor()))
+
+
+def groups_around_actor() -> ColumnElement[bool]:
+    """The part of them that is open to ``actor`` because they belong to it, or to anything in it."""
+    return namespaces.c.id.in_(_around_actor())
+
+
+def _around_actor() -> ScalarSelect[int]:
+    held, tree = memberships.alias(), namespace_tree.alias()
+    around = (
+        select(tree.c.ancestor_id)
+        .join(held, held.c.namespace_id == tree.c.descendant_id)
+        .where(held.c.user_id == bindparam("actor"), counts_today(held.c.expires_at))
+    )
+    return groups_of_actor().union_all(around).scalar_subquery()
+
+
+def belongs_inside() -> ColumnElement[bool]:
+    """``actor`` belongs to a group or project below."""
+    held, tree = memberships.alias(), namespace_tree.alias()
+    return exists().where(
+        and_(
+            tree.c.ancestor_id == namespaces.c.id,
+            held.c.namespace_id == tree.c.descendant_id,
+            held.c.user_id == bindparam("actor"),
+            counts_today(held.c.expires_at),
+        )
+    )
+
+
+def may_admin_group(actor: Actor, here: Access, group: Namespace) -> bool:  # noqa: ARG001 - All rules take the same three.
+    """Owners and administrators."""
+    return here.level >= Level.OWNER or actor.admin
+
+
+def may_create_subgroup(actor: Actor, here: Access, creator: User) -> bool:
+    """Owners who may create groups at all, and administrators."""
+    return actor.admin or (here.level >= Level.OWNER and may_create_group(actor, here, creator))
+
+
+def may_create_group(actor: Actor, here: Access, creator: User) -> bool:  # noqa: ARG001 - All rules take the same three.
+    """Those who were not denied it; external users never."""
+    return actor.admin or (creator.can_create_group and not creator.external)
+
+
+def may_request_access(actor: Actor, here: Access, group: Namespace) -> bool:
+    """Those who see a group that is open to requests, and do not belong to it yet."""
+    seen = group.visibility == "public" or (group.visibility == "internal" and not actor.external)
+    return actor.known and seen and group.request_access_enabled and here.level == Level.NONE

@@ -1,52 +1,26 @@
-"""What namespaces do when users change."""
-
-from sqlalchemy import bindparam, select
+"""What groups do when users go."""
 
 from ingot.db.connection import Connection
 from ingot.errors import Conflict
 from ingot.events.bus import Subscriptions
-from ingot.groups.tables import Namespace, namespaces
-from ingot.users.accounts.events import UserCreated, UserRenamed
+from ingot.groups.namespaces.queries import namespace_or_none
+from ingot.groups.queries import groups_owned_alone
+from ingot.groups.service import delete_group
+from ingot.users.accounts.events import UserDeleting
 
 subscriptions = Subscriptions()
-_BY_PATH = select(namespaces).where(namespaces.c.full_path_key == bindparam("path"))
-_OF_USER = select(namespaces).where(namespaces.c.owner_id == bindparam("owner"))
+_MOST_NAMED = 10
 
 
-@subscriptions.on(UserCreated)
-def give_namespace(db: Connection, event: UserCreated) -> None:
-    """Every user has a namespace of the same path."""
-    _refuse_taken(db, event.username, event.user_id)
-    db.insert(
-        namespaces,
-        kind="user",
-        name=event.username,
-        path=event.username,
-        full_path=event.username,
-        owner_id=event.user_id,
-        full_path_key=event.username.lower(),
-        name_key=event.username.casefold(),
-    )
-
-
-@subscriptions.on(UserRenamed)
-def rename_namespace(db: Connection, event: UserRenamed) -> None:
-    """The namespace follows its user's name."""
-    _refuse_taken(db, event.username, event.user_id)
-    namespace = db.first(Namespace, _OF_USER, owner=event.user_id)
-    if namespace is not None and namespace.path != event.username:
-        db.update(
-            namespaces,
-            namespace.id,
-            name=event.username,
-            path=event.username,
-            full_path=event.username,
-            full_path_key=event.username.lower(),
-            name_key=event.username.casefold(),
-        )
-
-
-def _refuse_taken(db: Connection, path: str, user_id: int) -> None:
-    taken = db.first(Namespace, _BY_PATH, path=path.lower())
-    if taken is not None and taken.owner_id != user_id:
-        raise Conflict("Username has already been taken")
+@subscriptions.on(UserDeleting)
+def keep_groups_owned(db: Connection, event: UserDeleting) -> None:
+    """No group stays behind without an owner: they go too where that was asked for, else the user stays."""
+    alone = groups_owned_alone(db, event.user_id)
+    if alone and not event.hard:
+        named = ", ".join(group.full_path for group in alone[:_MOST_NAMED])
+        more = ", ..." if len(alone) > _MOST_NAMED else ""
+        raise Conflict(f"The user is the only owner of groups: {named}{more}. Give them another owner or delete them")
+    for group in alone:
+        # One that was in another of them is gone by now.
+        if namespace_or_none(db, str(group.id)) is not None:
+            delete_group(db, group)

@@ -1,36 +1,63 @@
-"""What callers see of namespaces."""
+"""What callers see of groups."""
+
+from msgspec import UNSET, UnsetType
 
 from ingot.api.views import View
-from ingot.groups.tables import Namespace
+from ingot.db.times import Timestamp
+from ingot.groups.namespaces.tables import Namespace
 
 
-class NamespaceView(View):
-    """A namespace."""
+class GroupStatisticsView(View):
+    """How much there is in the projects of a group."""
+
+    storage_size: int
+    repository_size: int
+    lfs_objects_size: int
+    job_artifacts_size: int
+
+
+class GroupView(View):
+    """A group."""
 
     id: int
     name: str
     path: str
-    kind: str
+    description: str
+    visibility: str
+    lfs_enabled: bool
+    avatar_url: str | None
+    web_url: str
+    request_access_enabled: bool
+    share_with_group_lock: bool
+    full_name: str
     full_path: str
     parent_id: int | None
-    web_url: str
+    created_at: Timestamp
+    statistics: GroupStatisticsView | UnsetType = UNSET
 
 
-class ExistsView(View):
-    """Whether a path is taken, and what could be taken instead."""
+def group_avatar_url(group: Namespace, base: str) -> str | None:
+    """The group's picture."""
+    if group.avatar_id is None:
+        return None
+    return f"{base}/uploads/-/system/group/avatar/{group.id}/{group.avatar_file}"
 
-    exists: bool
-    suggests: list[str]
 
-
-def namespace_view(namespace: Namespace, base: str) -> NamespaceView:
-    """The namespace for whoever may see it."""
-    return NamespaceView(
-        namespace.id,
-        namespace.name,
-        namespace.path,
-        namespace.kind,
-        namespace.full_path,
-        namespace.parent_id,
-        f"{base}/{namespace.full_path}",
+def group_view(group: Namespace, base: str) -> GroupView:
+    """The group for whoever may see it."""
+    return GroupView(
+        group.id,
+        group.name,
+        group.path,
+        group.description,
+        group.visibility,
+        group.lfs_enabled,
+        group_avatar_url(group, base),
+        f"{base}/groups/{group.full_path}",
+        group.request_access_enabled,
+        group.share_with_group_lock,
+        group.full_name,
+        group.full_path,
+        group.parent_id,
+        group.created_at,
     )

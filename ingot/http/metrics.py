@@ -3,10 +3,14 @@
 import asyncio
 import os
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
+
+from ingot.errors import Unavailable
+from ingot.jobs.numbers import JobNumbers
 
 BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 WRITE_SECONDS = 1.0
@@ -15,10 +19,11 @@ _Counts = dict[tuple[str, str, int], list[float]]
 
 
 class Metrics:
-    """Counts requests and their time by route."""
+    """Counts requests and their time by route; the queue's numbers are read when somebody asks."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, jobs: Callable[[], JobNumbers] | None = None) -> None:
         self._folder = folder
+        self._jobs = jobs
         self._counts: _Counts = {}
         self._to_be_written = False
 
@@ -41,19 +46,29 @@ class Metrics:
         from prometheus_client.registry import Collector
 
         totals = self._all()
+        queue = self._queue()
 
         class Requests(Collector):
-            def collect(self) -> Iterable[HistogramMetricFamily]:
+            def collect(self) -> Iterable[Any]:
                 family = HistogramMetricFamily(
                     "ingot_http_request_seconds", "Time to answer a request", labels=["method", "route", "status"]
                 )
                 for (method, route, status), counts in sorted(totals.items()):
                     family.add_metric([method, route, str(status)], list(_buckets(counts)), counts[-1])
                 yield family
+                if queue is not None:
+                    yield from _job_families(queue)
 
         registry = CollectorRegistry()
         registry.register(Requests())
         return generate_latest(registry)
+
+    def _queue(self) -> JobNumbers | None:
+        try:
+            return self._jobs() if self._jobs is not None else None
+        except Unavailable:
+            # The other numbers are wanted most when the database is in trouble.
+            return None
 
     def _all(self) -> _Counts:
         if self._folder is None:
@@ -78,6 +93,19 @@ class Metrics:
         except OSError:
             # A full disk must not stop the service; the counts stay in memory.
             pass
+
+
+def _job_families(numbers: JobNumbers) -> Iterator[Any]:
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+    yield GaugeMetricFamily("ingot_jobs_waiting", "Jobs that wait, also for a later time", numbers.waiting)
+    yield GaugeMetricFamily("ingot_jobs_running", "Jobs that a worker holds", numbers.running)
+    yield GaugeMetricFamily("ingot_jobs_dead", "Jobs that were given up", numbers.dead)
+    yield GaugeMetricFamily("ingot_jobs_oldest_seconds", "How long the oldest due job waits", numbers.oldest_seconds)
+    failures = CounterMetricFamily("ingot_jobs_failures", "Attempts that failed", labels=["kind"])
+    for kind, count in numbers.failures.items():
+        failures.add_metric([kind], count)
+    yield failures
 
 
 def _buckets(counts: list[float]) -> Iterator[tuple[str, float]]:

@@ -1,55 +1,54 @@
-"""Putting work into the queue and taking it out."""
+"""Putting work into the queue."""
 
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, func, or_, select
+from sqlalchemy import bindparam, select, update
+from sqlalchemy import text as sql
 
 from ingot.db.connection import Connection
-from ingot.db.times import Timestamp, later
-from ingot.jobs.tables import Job, jobs
+from ingot.db.engines import waking
+from ingot.db.times import Timestamp
+from ingot.jobs.tables import job_failures
 
 MOST_ATTEMPTS = 12
-LEASE_SECONDS = 300
-LONGEST_PAUSE_SECONDS = 3600
-_DUE = (
-    select(jobs)
-    # Nothing is ever put off for that long: what seems to be was written before the clock was set back.
-    .where(or_(jobs.c.run_at <= bindparam("now"), jobs.c.run_at > bindparam("far")), jobs.c.attempts < MOST_ATTEMPTS)
-    .order_by(jobs.c.run_at, jobs.c.id)
-    .limit(1)
-    .with_for_update(skip_locked=True)
+
+# A row that waits under the same key is locked rather than left alone: no worker may take it before the caller's
+# transaction has committed, or it would run without seeing what the caller wrote. One that failed keeps its backoff.
+_ENQUEUE = sql(
+    "INSERT INTO jobs (kind, payload, state, run_at, placed_at, attempts, unique_key, created_at) "
+    "VALUES (:kind, :payload, 'waiting', :run_at, :now, 0, :unique_key, :now) "
+    "ON CONFLICT (unique_key) WHERE state = 'waiting' DO UPDATE SET run_at = "
+    "CASE WHEN jobs.attempts = 0 AND excluded.run_at < jobs.run_at THEN excluded.run_at ELSE jobs.run_at END "
+    "RETURNING id"
 )
-_DEPTH = select(func.count()).select_from(jobs)
+_WAKE = select(waking())
+_COUNT_FAILURE = (
+    update(job_failures).where(job_failures.c.kind == bindparam("failed")).values(count=job_failures.c.count + 1)
+)
 
 
-def enqueue(db: Connection, kind: str, payload: Any, run_at: Timestamp | None = None) -> int:
-    """Add work, for now or within the hour; it exists exactly when the caller's transaction commits."""
+def enqueue(
+    db: Connection, kind: str, payload: Any, run_at: Timestamp | None = None, unique_key: str | None = None
+) -> int:
+    """Add work, and give its id; it exists exactly when the caller's transaction commits.
+
+    A job that waits already under the same ``unique_key`` is the one: there is no second row.
+    """
     document = msgspec.json.encode(payload).decode()
-    return db.insert(jobs, kind=kind, payload=document, run_at=run_at or db.now, attempts=0, created_at=db.now)
+    job_id: int = db.value(
+        _ENQUEUE, kind=kind, payload=document, run_at=run_at or db.now, unique_key=unique_key, now=db.now
+    )
+    wake_workers(db)
+    return job_id
 
 
-def claim(db: Connection) -> Job | None:
-    """Take the next due job for a while; a worker that dies leaves it to another one."""
-    job = db.first(Job, _DUE, now=db.now, far=later(db.now, seconds=2 * LONGEST_PAUSE_SECONDS))
-    if job is None:
-        return None
-    db.update(jobs, job.id, attempts=job.attempts + 1, run_at=later(db.now, seconds=LEASE_SECONDS))
-    return job
+def wake_workers(db: Connection) -> None:
+    """Let sleeping workers look at the queue once the caller's transaction commits."""
+    db.value(_WAKE)
 
 
-def finish(db: Connection, job: Job) -> None:
-    """The work is done."""
-    db.delete(jobs, job.id)
-
-
-def fail(db: Connection, job: Job, error: str) -> None:
-    """Try again later, ever less often; after the last attempt the row stays for a person to look at."""
-    pause = min(LONGEST_PAUSE_SECONDS, 2**job.attempts * 5)
-    db.update(jobs, job.id, last_error=error[:1000], run_at=later(db.now, seconds=pause))
-
-
-def depth(db: Connection) -> int:
-    """How many jobs are waiting."""
-    count: int = db.value(_DEPTH)
-    return count
+def count_failure(db: Connection, kind: str) -> None:
+    """Count a failed attempt, for the metrics."""
+    if db.run(_COUNT_FAILURE, failed=kind) == 0:
+        db.insert(job_failures, kind=kind, count=1)

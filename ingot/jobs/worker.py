@@ -1,30 +1,43 @@
-"""Empties the queue, and does what recurs."""
+"""Empties the queue, and does what recurs; any number of workers may run against one database."""
 
+import select
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from contextlib import closing
+from functools import partial
+from time import monotonic
+from typing import Any
 
 import msgspec
 
 from ingot.db.connection import Connection
 from ingot.db.database import Database
-from ingot.db.times import Timestamp, later
-from ingot.jobs.queue import claim, fail, finish
+from ingot.db.engines import Watch
+from ingot.db.times import moment
+from ingot.errors import Conflict, Unavailable
+from ingot.jobs.clock import JumpWatch, is_ahead, straighten
+from ingot.jobs.crew import Crew
+from ingot.jobs.handling import Handler, Later, describe
+from ingot.jobs.leases import Wanted, claim, fail, finish, next_moment, put_off, release, renew
+from ingot.jobs.schedule import Recurring as Recurring  # For those who build a worker.
+from ingot.jobs.schedule import Schedule
 from ingot.jobs.tables import Job
 
-Handler = Callable[[Database, Any], None]
-"""Runs a job; it may run units of work of its own, and must be safe to run twice."""
-
-
-class Recurring(NamedTuple):
-    """Work that comes back by itself."""
-
-    every_seconds: int
-    work: Callable[[Connection], Any]
+ROLE = "jobs"
+THREADS = 4
+LEASE_SECONDS = 60.0
+GRACE_SECONDS = 8.0
+"""Shorter than the supervisor's patience, so that unfinished jobs are given back before the end."""
+LONGEST_SLEEP_SECONDS = 30.0
+LOCKED_SECONDS = 0.2
+TROUBLE_SECONDS = 2.0
+STRAIGHTEN_SECONDS = 60.0
+_SETTLE_PAUSES = (0.2, 1.0, 5.0, 15.0)
 
 
 class Worker:
-    """One loop of a job process; any number may run against one database."""
+    """Takes jobs and runs them, one by one for a caller or side by side until it is told to stop."""
 
     def __init__(
         self,
@@ -32,42 +45,157 @@ class Worker:
         handlers: Mapping[str, Handler],
         recurring: Sequence[Recurring],
         log: Callable[..., None],
+        *,
+        lease_seconds: float = LEASE_SECONDS,
+        threads: int = THREADS,
     ) -> None:
         self._database = database
-        self._handlers = handlers
-        self._recurring = recurring
+        self._schedule = Schedule(recurring)
+        self._handlers = {**handlers, **self._schedule.handlers()}
         self._log = log
-        self._next: dict[int, Timestamp] = {}
+        self._lease_seconds = lease_seconds
+        self._crew = Crew(threads, self._perform)
+        self._clock = JumpWatch(database.clock)
+        self._believe_leases_at = 0.0
+        self._renew_at = 0.0
+        self._straighten_at = 0.0
+        self._in_trouble = False
 
     def run_once(self) -> bool:
-        """Do one piece of work; says whether there was any."""
-        job = self._database.write(claim)
-        if job is not None:
-            self._run(job)
-            return True
-        return self._run_recurring()
+        """Do one piece of work here and now; says whether there was any."""
+        self._tend()
+        wanted = Wanted(1, takeovers=monotonic() >= self._believe_leases_at)
+        if self._seconds_left(wanted) > 0:
+            return False
+        taken, made = self._database.write(partial(self._take, wanted))
+        for job in taken:
+            self._perform(job)
+        return bool(taken or made)
 
-    def _run(self, job: Job) -> None:
-        handler = self._handlers.get(job.kind)
+    def run(self, stops: Sequence[int], grace_seconds: float = GRACE_SECONDS) -> bool:
+        """Work until one of ``stops`` can be read; says whether all that ran came to its end in the time of grace."""
+        with closing(self._database.engine.watch(ROLE)) as watch:
+            while not select.select(stops, [], [], 0)[0]:
+                self._step(watch, [*stops, self._crew.bell])
+            return self._drain(grace_seconds)
+
+    def _step(self, watch: Watch, others: Sequence[int]) -> None:
         try:
-            if handler is None:
-                raise LookupError(f"No handler for jobs of kind {job.kind}")
-            handler(self._database, msgspec.json.decode(job.payload))
-        except Exception as error:  # noqa: BLE001 - Whatever a handler raises must not end the worker.
-            reason = f"{type(error).__name__}: {error}"
-            self._database.write(lambda db: fail(db, job, reason))
-            where = "".join(traceback.format_tb(error.__traceback__))
-            self._log("job failed", kind=job.kind, job=job.id, error=type(error).__name__, where=where)
-            return
-        self._database.write(lambda db: finish(db, job))
+            self._crew.collect()
+            self._tend()
+            pause = self._start_due()
+            self._in_trouble = False
+        except (Unavailable, Conflict) as error:
+            if not self._in_trouble:
+                self._log("jobs wait", error=str(error))
+            self._in_trouble, pause = True, TROUBLE_SECONDS
+        if self._crew.running:
+            pause = min(pause, max(0.0, self._renew_at - monotonic()))
+        watch.wait(pause, others)
 
-    def _run_recurring(self) -> bool:
-        now = self._database.clock()
-        for place, recurring in enumerate(self._recurring):
-            due = self._next.get(place)
-            # A clock that was set back must not put the work off for long.
-            if due is None or due <= now or due > later(now, seconds=recurring.every_seconds):
-                self._next[place] = later(now, seconds=recurring.every_seconds)
-                self._database.write(recurring.work)
-                return True
-        return False
+    def _start_due(self) -> float:
+        """Start what is due as long as there are free threads; gives the time until there may be more."""
+        while self._crew.free:
+            takeovers = monotonic() >= self._believe_leases_at
+            wanted = Wanted(self._crew.free, self._crew.full_kinds(), takeovers)
+            seconds = self._seconds_left(wanted)
+            if seconds > 0:
+                return min(seconds, LONGEST_SLEEP_SECONDS)
+            # Of one kind at most as many as leave a thread to the others; the next round looks for those.
+            taken, made = self._database.write(partial(self._take, wanted._replace(most=1)))
+            if not taken and not made:
+                # Whoever holds the rows' locks is about to commit, and that will wake us.
+                return LOCKED_SECONDS
+            for job in taken:
+                self._crew.start(job)
+        return LONGEST_SLEEP_SECONDS
+
+    def _seconds_left(self, wanted: Wanted) -> float:
+        """How long there is nothing to do; two short reads, so that looking takes no lock."""
+
+        def look(db: Connection) -> float:
+            moments = [found for found in (next_moment(db, wanted), self._schedule.next_moment(db)) if found]
+            if not moments:
+                return LONGEST_SLEEP_SECONDS
+            return (moment(min(moments)) - moment(db.now)).total_seconds()
+
+        return self._database.read(look)
+
+    def _take(self, wanted: Wanted, db: Connection) -> tuple[list[Job], int]:
+        made = self._schedule.enqueue_due(db)
+        return claim(db, wanted, self._lease_seconds), made
+
+    def _tend(self) -> None:
+        """Keep what is held, and mend what a clock that was set has done to the queue."""
+        now = monotonic()
+        if self._clock.jumped():
+            # Leases look over although their holders live; they get the time to renew them.
+            self._believe_leases_at = now + self._lease_seconds
+            self._straighten_at = now
+            self._renew_at = now
+        if now >= self._renew_at:
+            self._renew_at = now + self._lease_seconds / 3
+            held = self._crew.running
+            if held:
+                self._database.write(lambda db: renew(db, held, self._lease_seconds))
+        if now >= self._straighten_at:
+            self._straighten_at = now + STRAIGHTEN_SECONDS
+            if self._database.read(lambda db: is_ahead(db, self._lease_seconds)):
+                count = self._database.write(lambda db: straighten(db, self._lease_seconds))
+                self._log("jobs straightened", count=count)
+
+    def _drain(self, grace_seconds: float) -> bool:
+        deadline = monotonic() + grace_seconds
+        self._crew.collect()
+        while self._crew.running and monotonic() < deadline:
+            wait = min(deadline, self._renew_at) - monotonic()
+            select.select([self._crew.bell], [], [], max(0.0, wait))
+            self._crew.collect()
+            try:
+                self._tend()
+            except (Unavailable, Conflict):
+                # The leases are long enough for the time of grace.
+                pass
+        held = self._crew.running
+        if held:
+            self._log("jobs given back", jobs=[job.id for job in held])
+            try:
+                self._database.write(lambda db: release(db, held))
+            except (Unavailable, Conflict):
+                # Others get them when the leases are over.
+                pass
+        return not held
+
+    def _perform(self, job: Job) -> None:
+        """Run one job and write down what became of it; nothing that its handler raises gets out."""
+        payload: Any = None
+        outcome: Callable[[Connection], bool] = partial(finish, job=job)
+        try:
+            payload = msgspec.json.decode(job.payload)
+            handler = self._handlers.get(job.kind)
+            if handler is None:
+                raise LookupError("No handler for jobs of this kind")
+            handler(self._database, payload)
+        except Later as wish:
+            outcome = partial(put_off, job=job, seconds=wish.seconds)
+        except Exception as error:  # noqa: BLE001 - Whatever a handler raises must not end the worker.
+            reason = describe(error, payload, silent=self._database.engine.errors)
+            outcome = partial(fail, job=job, error=reason)
+            # The message is left out: it may quote what the job was about.
+            where = "".join(traceback.format_tb(error.__traceback__))
+            name = type(error).__name__
+            self._log("job failed", kind=job.kind, job=job.id, attempts=job.attempts, error=name, where=where)
+        if self._settle(outcome) is False:
+            self._log("job was taken over", kind=job.kind, job=job.id)
+
+    def _settle(self, outcome: Callable[[Connection], Any]) -> Any:
+        """Write an outcome down, with patience: work that is done should not be done again for a moment's trouble."""
+        for pause in (*_SETTLE_PAUSES, None):
+            try:
+                return self._database.write(outcome)
+            except (Unavailable, Conflict) as error:
+                if pause is None:
+                    self._log("job not settled", error=str(error))
+                    return None
+                time.sleep(pause)
+        raise AssertionError("unreachable")

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from ingot.api.answers import error_answer
 from ingot.api.fields import BadRequest, parse_body, parse_query
+from ingot.api.kernel import read_credentials
 from ingot.api.router import NoRoute, Router, WrongMethod
 from ingot.db.connection import Connection
 from ingot.db.database import Database
@@ -20,9 +21,10 @@ from ingot.http.request import Header, Request, Send, Trace
 from ingot.instance.queries import current_broadcasts
 from ingot.settings import Settings
 from ingot.users.sessions.queries import csrf_token, session_or_none
-from ingot.web import avatars, documents, passwords, profile, sign_in, static
+from ingot.web import avatars, documents, passwords, profile, sign_in, static, uploads
 from ingot.web.cookies import SESSION_COOKIE, VISITOR_COOKIE, read_cookies, set_cookie
-from ingot.web.pages import File, Page, Pages, Place, Redirect, Reply, Visit
+from ingot.web.pages import File, Page, Pages, Place, Redirect, Reply, StoredFile, Visit
+from ingot.web.sending import send_file
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -33,6 +35,7 @@ ALL_PAGES: Sequence[Pages] = (
     passwords.pages,
     profile.pages,
     avatars.pages,
+    uploads.pages,
     documents.pages,
     static.pages,
 )
@@ -55,6 +58,7 @@ class WebDoor:
 
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
         """Answer one visit."""
+        body: bytes | StoredFile
         try:
             status, headers, body = await self._serve(request, trace)
         except NoRoute:
@@ -70,15 +74,18 @@ class WebDoor:
             status, headers, body = self._page(Page("message.html", _message(status), status))
             if isinstance(error, Throttled):
                 headers.append((b"retry-after", b"%d" % error.retry_after))
+        if isinstance(body, StoredFile):
+            await send_file(request, send, trace, headers, body, self._pool)
+            return
         await respond(send, trace, status, headers, body)
 
-    async def _serve(self, request: Request, trace: Trace) -> tuple[int, list[Header], bytes]:
+    async def _serve(self, request: Request, trace: Trace) -> tuple[int, list[Header], bytes | StoredFile]:
         form: dict[str, Any] = {}
         method = request.method
         if method in ("POST", "PUT", "PATCH", "DELETE"):
             form = await parse_body(request.receive, request.headers, FORM_LIMIT)
             method = str(form.get("_method", method)).upper()
-        place, path = self._router.match(method, request.path)
+        place, path = self._router.match(method, uploads.by_project(request.path) or request.path)
         trace.route = place.path
         cookies = read_cookies(request)
         visitor = cookies.get(VISITOR_COOKIE) or secrets.token_urlsafe(16)
@@ -112,7 +119,8 @@ class WebDoor:
         session, user = found or (None, None)
         csrf = csrf_token(db, session) if session else db.vault.derive("visitor", visitor.encode())
         query = parse_query(request.query)
-        visit = Visit(self._database, self._settings, request.origin, path, query, form, user, session, csrf)
+        brought = read_credentials(request.headers, query, writes=False)
+        visit = Visit(self._database, self._settings, request.origin, path, query, form, user, session, csrf, brought)
         if user is not None:
             trace.user = user.username
         if user is None and not place.open:
@@ -127,13 +135,14 @@ class WebDoor:
             return Page("message.html", _message(422), 422), visit
         return None, visit
 
-    def _render(self, reply: Reply, visit: Visit) -> tuple[int, list[Header], bytes]:
+    def _render(self, reply: Reply, visit: Visit) -> tuple[int, list[Header], bytes | StoredFile]:
         if isinstance(reply, Redirect):
             location = quote(reply.location, safe="/%?#=&+:@!$,;~*'()") if reply.location.startswith("/") else "/"
             return 302, [(b"location", location.encode()), *_SAFE, *reply.headers], b""
-        if isinstance(reply, File):
+        if isinstance(reply, File | StoredFile):
             kind = (b"content-type", reply.content_type.encode())
-            return 200, [kind, _NO_CONTENT_RUNS, *_SAFE, *reply.headers], reply.content
+            content = reply.content if isinstance(reply, File) else reply
+            return 200, [kind, _NO_CONTENT_RUNS, *_SAFE, *reply.headers], content
         return self._page(reply, visit)
 
     def _page(self, page: Page, visit: Visit | None = None) -> tuple[int, list[Header], bytes]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
-from ingot.access.actor import Actor
+from ingot.access.actor import NOBODY, Actor
+from ingot.access.credentials import Credentials
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.http.request import Header, Origin
@@ -28,12 +29,19 @@ class Visit(msgspec.Struct, frozen=True):
     session: Session | None
     csrf: str
     """What forms on the page must send back."""
+    credentials: Credentials = Credentials()
+    """What programs bring, for pages that serve them too."""
 
     @property
     def signed_in(self) -> User:
         """The user, on pages that are not open."""
         assert self.user is not None  # noqa: S101 - The door lets nobody else in.
         return self.user
+
+    @property
+    def actor_or_nobody(self) -> Actor:
+        """The visitor, on pages that are open."""
+        return self.actor if self.user else NOBODY
 
     @property
     def actor(self) -> Actor:
@@ -72,7 +80,16 @@ class File(msgspec.Struct):
     headers: list[Header] = []
 
 
-Reply = Page | Redirect | File
+class StoredFile(msgspec.Struct):
+    """An open file, sent piece by piece and then closed."""
+
+    file: BinaryIO
+    size: int
+    content_type: str
+    headers: list[Header] = []
+
+
+Reply = Page | Redirect | File | StoredFile
 Handler = Callable[[Visit], Reply]
 ReadingHandler = Callable[[Visit, Connection], Reply]
 H = TypeVar("H", bound=Callable[..., Reply])

@@ -1,1 +1,1 @@
-"""The clients that people use, unmodified, against our server."""
+"""Tests."""

@@ -12,7 +12,7 @@ import httpx
 
 from ingot.app import open_database
 from ingot.db.connection import Connection
-from ingot.groups.queries import namespace_or_none
+from ingot.groups.namespaces.queries import namespace_or_none
 from ingot.settings import Settings
 from ingot.users.accounts.queries import user_by_username
 from ingot.users.tokens.queries import private_token_of

@@ -3,23 +3,17 @@
 from typing import Any
 
 import pytest
-from sqlalchemy import select
 
 from ingot.access.actor import NOBODY, Actor
 from ingot.access.levels import NO_ACCESS
 from ingot.access.rules import administrators, anyone, require, signed_in
 from ingot.access.scopes import ANY_SCOPE, READING, READING_USERS, WRITING, within_scope
-from ingot.db.connection import Connection
 from ingot.db.times import Timestamp
 from ingot.errors import Denied
-from ingot.groups.policy import may_see_namespace, visible_namespaces
-from ingot.groups.tables import Namespace, namespaces
 from ingot.users.accounts.policy import may_follow_user, may_modify_user, may_see_user
 from ingot.users.accounts.tables import User
 from ingot.users.tokens.policy import may_manage_token
 from ingot.users.tokens.tables import Token
-from tests.client import Make
-from tests.conftest import House
 
 ANN, BOB = Actor(user_id=1, username="ann"), Actor(user_id=2, username="bob")
 EVE = Actor(user_id=3, username="eve", external=True)
@@ -118,44 +112,3 @@ def test_when_a_token_is_active(revoked: bool, expires_at: str | None, active: b
     token = Token(**{**empty, "revoked": revoked, "expires_at": expires_at})
 
     assert token.active(Timestamp("2026-01-01T00:00:00.000Z")) is active
-
-
-@pytest.mark.parametrize(
-    ("actor", "owner", "sees"),
-    [
-        (NOBODY, 1, False),
-        (NOBODY, None, False),
-        (ANN, 1, True),
-        (ANN, None, False),
-        (BOB, 1, False),
-        (ROOT, 1, True),
-        (ROOT, None, True),
-    ],
-)
-def test_namespaces(actor: Actor, owner: int | None, sees: bool) -> None:
-    namespace = Namespace(1, "user" if owner else "group", "a", "a", "a", owner, None, "a", "a")
-
-    assert may_see_namespace(actor, namespace) is sees
-
-
-def test_the_rule_for_namespaces_and_its_twin_in_sql_agree_on_every_row(house: House, make: Make) -> None:
-    users = [make.user() for _ in range(3)]
-    path = make.name("group")
-    columns = {"kind": "group", "name": path, "path": path, "full_path": path, "full_path_key": path, "name_key": path}
-    group_id = house.app.database.write(lambda db: db.insert(namespaces, **columns, owner_id=None, parent_id=None))
-    visible = select(namespaces).where(visible_namespaces())
-
-    def disagreements(db: Connection) -> list[tuple[int, int]]:
-        every = db.all(Namespace, select(namespaces))
-        assert {namespace.kind for namespace in every} == {"user", "group"}
-        found = []
-        for actor in [NOBODY, *[Actor(user_id=user.id, username=user.username) for user in users]]:
-            listed = {namespace.id for namespace in db.all(Namespace, visible, actor=actor.user_id)}
-            wrong = [each.id for each in every if may_see_namespace(actor, each) is not (each.id in listed)]
-            found += [(actor.user_id, namespace_id) for namespace_id in wrong]
-        return found
-
-    try:
-        assert house.app.database.read(disagreements) == []
-    finally:
-        house.app.database.write(lambda db: db.delete(namespaces, group_id))

@@ -52,7 +52,9 @@ def _rows(data: Path, database_url: str) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of every table, as our own code sees them, but for when tokens were used: that is noted later."""
     database = open_database(Settings(data=data, database_url=database_url))
     statements = {
-        str(table): select(*(column for column in table.c if column.name != "last_used_at")).order_by(table.c.id)
+        str(table): select(*(column for column in table.c if column.name != "last_used_at")).order_by(
+            *table.primary_key
+        )
         for table in metadata.sorted_tables
     }
     try:

@@ -12,7 +12,7 @@ from ingot.app import open_database
 from ingot.avatars.service import add_avatar
 from ingot.db.connection import Connection
 from ingot.db.database import Database
-from ingot.groups.tables import namespaces
+from ingot.groups.namespaces.tables import namespaces
 from ingot.jobs.queue import MOST_ATTEMPTS
 from ingot.jobs.tables import jobs
 from ingot.settings import Settings
@@ -73,13 +73,17 @@ def test_what_can_be_mended(patient: Patient) -> None:
             jobs,
             kind="mail",
             payload="{}",
+            state="dead",
             run_at=db.now,
+            placed_at=db.now,
             attempts=MOST_ATTEMPTS,
             last_error="OSError: no route",
             created_at=db.now,
         )
     )
     patient.run(
+        f"DELETE FROM namespace_tree WHERE descendant_id IN (SELECT id FROM {namespaces.name} "
+        f"WHERE owner_id = {patient.user.id})",
         f"DELETE FROM {namespaces.name} WHERE owner_id = {patient.user.id}",
         f"DELETE FROM {access_tokens.name} WHERE user_id = {patient.user.id}",
     )

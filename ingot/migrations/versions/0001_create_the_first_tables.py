@@ -49,20 +49,50 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_instance_settings")),
     )
     op.create_table(
+        "job_failures",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("count", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_job_failures")),
+        sa.UniqueConstraint("kind", name=op.f("uq_job_failures_kind")),
+        sqlite_autoincrement=True,
+    )
+    op.create_table(
         "jobs",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
         sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("payload", sa.Text(), nullable=False),
+        sa.Column("state", sa.Text(), nullable=False),
         sa.Column("run_at", sa.Text(), nullable=False),
+        sa.Column("placed_at", sa.Text(), nullable=False),
         sa.Column("attempts", sa.BigInteger(), nullable=False),
+        sa.Column("unique_key", sa.Text(), nullable=True),
+        sa.Column("lease", sa.Text(), nullable=True),
+        sa.Column("leased_until", sa.Text(), nullable=True),
         sa.Column("last_error", sa.Text(), nullable=True),
         sa.Column("created_at", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_jobs")),
         sqlite_autoincrement=True,
     )
     with op.batch_alter_table("jobs", schema=None) as batch_op:
-        batch_op.create_index("ix_jobs_run_at", ["run_at", "id"], unique=False)
+        batch_op.create_index("ix_jobs_state_run_at", ["state", "run_at", "id"], unique=False)
+        batch_op.create_index(
+            "uq_jobs_waiting_unique_key",
+            ["unique_key"],
+            unique=True,
+            sqlite_where=sa.text("state = 'waiting'"),
+            postgresql_where=sa.text("state = 'waiting'"),
+        )
 
+    op.create_table(
+        "recurring_jobs",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("next_run_at", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_recurring_jobs")),
+        sa.UniqueConstraint("name", name=op.f("uq_recurring_jobs_name")),
+        sqlite_autoincrement=True,
+    )
     op.create_table(
         "throttles",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
@@ -76,6 +106,23 @@ def upgrade() -> None:
     with op.batch_alter_table("throttles", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_throttles_ends_at"), ["ends_at"], unique=False)
 
+    op.create_table(
+        "topics",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("name_key", sa.Text(), nullable=False),
+        sa.Column("title", sa.Text(), nullable=False),
+        sa.Column("title_key", sa.Text(), nullable=False),
+        sa.Column("description", sa.Text(), nullable=True),
+        sa.Column("avatar_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("avatar_file", sa.Text(), nullable=True),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.Column("updated_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["avatar_id"], ["avatars.id"], name=op.f("fk_topics_avatar_id"), ondelete="SET NULL"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_topics")),
+        sa.UniqueConstraint("name_key", name=op.f("uq_topics_name_key")),
+        sqlite_autoincrement=True,
+    )
     op.create_table(
         "users",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
@@ -193,10 +240,23 @@ def upgrade() -> None:
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("path", sa.Text(), nullable=False),
         sa.Column("full_path", sa.Text(), nullable=False),
+        sa.Column("full_name", sa.Text(), nullable=False),
         sa.Column("owner_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
         sa.Column("parent_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("visibility", sa.Text(), nullable=False),
+        sa.Column("description", sa.Text(), nullable=False),
+        sa.Column("lfs_enabled", sa.Boolean(), nullable=False),
+        sa.Column("request_access_enabled", sa.Boolean(), nullable=False),
+        sa.Column("share_with_group_lock", sa.Boolean(), nullable=False),
+        sa.Column("avatar_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("avatar_file", sa.Text(), nullable=True),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.Column("updated_at", sa.Text(), nullable=False),
         sa.Column("full_path_key", sa.Text(), nullable=False),
         sa.Column("name_key", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["avatar_id"], ["avatars.id"], name=op.f("fk_namespaces_avatar_id"), ondelete="SET NULL"
+        ),
         sa.ForeignKeyConstraint(["owner_id"], ["users.id"], name=op.f("fk_namespaces_owner_id"), ondelete="CASCADE"),
         sa.ForeignKeyConstraint(
             ["parent_id"], ["namespaces.id"], name=op.f("fk_namespaces_parent_id"), ondelete="CASCADE"
@@ -204,10 +264,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_namespaces")),
         sa.UniqueConstraint("full_path_key", name=op.f("uq_namespaces_full_path_key")),
         sa.UniqueConstraint("owner_id", name=op.f("uq_namespaces_owner_id")),
+        sa.UniqueConstraint("parent_id", "name", name=op.f("uq_namespaces_parent_id_name")),
         sqlite_autoincrement=True,
     )
     with op.batch_alter_table("namespaces", schema=None) as batch_op:
+        batch_op.create_index("ix_namespaces_name_key", ["kind", "name_key", "id", "visibility"], unique=False)
         batch_op.create_index(batch_op.f("ix_namespaces_parent_id"), ["parent_id"], unique=False)
+        batch_op.create_index("ix_namespaces_visibility", ["kind", "visibility", "id"], unique=False)
 
     op.create_table(
         "sessions",
@@ -294,6 +357,73 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
     op.create_table(
+        "access_requests",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("source_kind", sa.Text(), nullable=False),
+        sa.Column("source_id", sa.BigInteger(), nullable=False),
+        sa.Column("namespace_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("user_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("requested_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["namespace_id"], ["namespaces.id"], name=op.f("fk_access_requests_namespace_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_access_requests_user_id"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_access_requests")),
+        sa.UniqueConstraint(
+            "source_kind", "source_id", "user_id", name=op.f("uq_access_requests_source_kind_source_id_user_id")
+        ),
+        sqlite_autoincrement=True,
+    )
+    op.create_table(
+        "memberships",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("source_kind", sa.Text(), nullable=False),
+        sa.Column("source_id", sa.BigInteger(), nullable=False),
+        sa.Column("namespace_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("user_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("access_level", sa.BigInteger(), nullable=False),
+        sa.Column("notification_level", sa.BigInteger(), nullable=False),
+        sa.Column("expires_at", sa.Text(), nullable=True),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.Column("created_by_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["created_by_id"], ["users.id"], name=op.f("fk_memberships_created_by_id"), ondelete="SET NULL"
+        ),
+        sa.ForeignKeyConstraint(
+            ["namespace_id"], ["namespaces.id"], name=op.f("fk_memberships_namespace_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_memberships_user_id"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_memberships")),
+        sa.UniqueConstraint(
+            "source_kind", "source_id", "user_id", name=op.f("uq_memberships_source_kind_source_id_user_id")
+        ),
+        sqlite_autoincrement=True,
+    )
+    with op.batch_alter_table("memberships", schema=None) as batch_op:
+        batch_op.create_index("ix_memberships_expires_at", ["expires_at"], unique=False)
+        batch_op.create_index("ix_memberships_namespace_id", ["namespace_id", "user_id"], unique=False)
+        batch_op.create_index(
+            "ix_memberships_user_id",
+            ["user_id", "source_kind", "source_id", "access_level", "expires_at", "namespace_id"],
+            unique=False,
+        )
+
+    op.create_table(
+        "namespace_tree",
+        sa.Column("ancestor_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("descendant_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["ancestor_id"], ["namespaces.id"], name=op.f("fk_namespace_tree_ancestor_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["descendant_id"], ["namespaces.id"], name=op.f("fk_namespace_tree_descendant_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("ancestor_id", "descendant_id", name=op.f("pk_namespace_tree")),
+    )
+    with op.batch_alter_table("namespace_tree", schema=None) as batch_op:
+        batch_op.create_index("ix_namespace_tree_descendant_id", ["descendant_id", "ancestor_id"], unique=False)
+
+    op.create_table(
         "one_time_links",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
         sa.Column("user_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
@@ -312,5 +442,394 @@ def upgrade() -> None:
     with op.batch_alter_table("one_time_links", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_one_time_links_expires_at"), ["expires_at"], unique=False)
         batch_op.create_index(batch_op.f("ix_one_time_links_user_id"), ["user_id"], unique=False)
+
+    op.create_table(
+        "path_redirects",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("full_path_key", sa.Text(), nullable=False),
+        sa.Column("namespace_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["namespace_id"], ["namespaces.id"], name=op.f("fk_path_redirects_namespace_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_path_redirects")),
+        sa.UniqueConstraint("full_path_key", name=op.f("uq_path_redirects_full_path_key")),
+        sqlite_autoincrement=True,
+    )
+    with op.batch_alter_table("path_redirects", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_path_redirects_namespace_id"), ["namespace_id"], unique=False)
+
+    op.create_table(
+        "projects",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("namespace_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("creator_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("path", sa.Text(), nullable=False),
+        sa.Column("full_path", sa.Text(), nullable=False),
+        sa.Column("description", sa.Text(), nullable=True),
+        sa.Column("visibility", sa.Text(), nullable=False),
+        sa.Column("default_branch", sa.Text(), nullable=False),
+        sa.Column("archived", sa.Boolean(), nullable=False),
+        sa.Column("issues_enabled", sa.Boolean(), nullable=False),
+        sa.Column("merge_requests_enabled", sa.Boolean(), nullable=False),
+        sa.Column("jobs_enabled", sa.Boolean(), nullable=False),
+        sa.Column("wiki_enabled", sa.Boolean(), nullable=False),
+        sa.Column("snippets_enabled", sa.Boolean(), nullable=False),
+        sa.Column("container_registry_enabled", sa.Boolean(), nullable=False),
+        sa.Column("shared_runners_enabled", sa.Boolean(), nullable=False),
+        sa.Column("lfs_enabled", sa.Boolean(), nullable=False),
+        sa.Column("public_jobs", sa.Boolean(), nullable=False),
+        sa.Column("request_access_enabled", sa.Boolean(), nullable=False),
+        sa.Column("only_allow_merge_if_pipeline_succeeds", sa.Boolean(), nullable=False),
+        sa.Column("only_allow_merge_if_all_discussions_are_resolved", sa.Boolean(), nullable=False),
+        sa.Column("printing_merge_request_link_enabled", sa.Boolean(), nullable=False),
+        sa.Column("ci_config_path", sa.Text(), nullable=True),
+        sa.Column("avatar_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("avatar_file", sa.Text(), nullable=True),
+        sa.Column("import_status", sa.Text(), nullable=False),
+        sa.Column("import_error", sa.Text(), nullable=True),
+        sa.Column("import_url", sa.LargeBinary(), nullable=True),
+        sa.Column("import_progress", sa.Text(), nullable=True),
+        sa.Column("runners_token", sa.LargeBinary(), nullable=False),
+        sa.Column("forked_from_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("forks_count", sa.BigInteger(), nullable=False),
+        sa.Column("star_count", sa.BigInteger(), nullable=False),
+        sa.Column("open_issues_count", sa.BigInteger(), nullable=False),
+        sa.Column("commit_count", sa.BigInteger(), nullable=False),
+        sa.Column("repository_size", sa.BigInteger(), nullable=False),
+        sa.Column("lfs_objects_size", sa.BigInteger(), nullable=False),
+        sa.Column("job_artifacts_size", sa.BigInteger(), nullable=False),
+        sa.Column("empty", sa.Boolean(), nullable=False),
+        sa.Column("repository_key", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.Column("updated_at", sa.Text(), nullable=False),
+        sa.Column("last_activity_at", sa.Text(), nullable=False),
+        sa.Column("full_path_key", sa.Text(), nullable=False),
+        sa.Column("name_key", sa.Text(), nullable=False),
+        sa.Column("path_key", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["avatar_id"], ["avatars.id"], name=op.f("fk_projects_avatar_id"), ondelete="SET NULL"),
+        sa.ForeignKeyConstraint(["creator_id"], ["users.id"], name=op.f("fk_projects_creator_id"), ondelete="SET NULL"),
+        sa.ForeignKeyConstraint(
+            ["forked_from_id"], ["projects.id"], name=op.f("fk_projects_forked_from_id"), ondelete="SET NULL"
+        ),
+        sa.ForeignKeyConstraint(
+            ["namespace_id"], ["namespaces.id"], name=op.f("fk_projects_namespace_id"), ondelete="SET NULL"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_projects")),
+        sa.UniqueConstraint("full_path_key", name=op.f("uq_projects_full_path_key")),
+        sa.UniqueConstraint("namespace_id", "name", name=op.f("uq_projects_namespace_id_name")),
+        sa.UniqueConstraint("repository_key", name=op.f("uq_projects_repository_key")),
+        sqlite_autoincrement=True,
+    )
+    with op.batch_alter_table("projects", schema=None) as batch_op:
+        batch_op.create_index(
+            "ix_projects_created_at",
+            ["created_at", "id", "visibility", "namespace_id", "archived", "issues_enabled", "merge_requests_enabled"],
+            unique=False,
+        )
+        batch_op.create_index(batch_op.f("ix_projects_creator_id"), ["creator_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_projects_forked_from_id"), ["forked_from_id"], unique=False)
+        batch_op.create_index(
+            "ix_projects_last_activity_at",
+            [
+                "last_activity_at",
+                "id",
+                "visibility",
+                "namespace_id",
+                "archived",
+                "issues_enabled",
+                "merge_requests_enabled",
+            ],
+            unique=False,
+        )
+        batch_op.create_index(
+            "ix_projects_name_key",
+            ["name_key", "id", "visibility", "namespace_id", "archived", "issues_enabled", "merge_requests_enabled"],
+            unique=False,
+        )
+        batch_op.create_index("ix_projects_namespace_id", ["namespace_id", "id"], unique=False)
+        batch_op.create_index(
+            "ix_projects_path_key",
+            ["path_key", "id", "visibility", "namespace_id", "archived", "issues_enabled", "merge_requests_enabled"],
+            unique=False,
+        )
+        batch_op.create_index(
+            "ix_projects_star_count",
+            ["star_count", "id", "visibility", "namespace_id", "archived", "issues_enabled", "merge_requests_enabled"],
+            unique=False,
+        )
+        batch_op.create_index(
+            "ix_projects_updated_at",
+            ["updated_at", "id", "visibility", "namespace_id", "archived", "issues_enabled", "merge_requests_enabled"],
+            unique=False,
+        )
+        batch_op.create_index(
+            "ix_projects_visibility",
+            ["visibility", "namespace_id", "archived", "issues_enabled", "merge_requests_enabled", "id"],
+            unique=False,
+        )
+
+    op.create_table(
+        "badges",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("project_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("group_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("name", sa.Text(), nullable=True),
+        sa.Column("link_url", sa.Text(), nullable=False),
+        sa.Column("image_url", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["group_id"], ["namespaces.id"], name=op.f("fk_badges_group_id"), ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["project_id"], ["projects.id"], name=op.f("fk_badges_project_id"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_badges")),
+        sqlite_autoincrement=True,
+    )
+    with op.batch_alter_table("badges", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_badges_group_id"), ["group_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_badges_project_id"), ["project_id"], unique=False)
+
+    op.create_table(
+        "custom_attributes",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("project_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("group_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("value", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["group_id"], ["namespaces.id"], name=op.f("fk_custom_attributes_group_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_custom_attributes_project_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_custom_attributes")),
+        sa.UniqueConstraint("group_id", "key", name=op.f("uq_custom_attributes_group_id_key")),
+        sa.UniqueConstraint("project_id", "key", name=op.f("uq_custom_attributes_project_id_key")),
+        sqlite_autoincrement=True,
+    )
+    op.create_table(
+        "deploy_tokens",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("project_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("group_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("creator_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("given_username", sa.Text(), nullable=True),
+        sa.Column("scopes", sa.Text(), nullable=False),
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.Column("expires_at", sa.Text(), nullable=True),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["creator_id"], ["users.id"], name=op.f("fk_deploy_tokens_creator_id"), ondelete="SET NULL"
+        ),
+        sa.ForeignKeyConstraint(
+            ["group_id"], ["namespaces.id"], name=op.f("fk_deploy_tokens_group_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_deploy_tokens_project_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_deploy_tokens")),
+        sa.UniqueConstraint("digest", name=op.f("uq_deploy_tokens_digest")),
+        sqlite_autoincrement=True,
+    )
+    with op.batch_alter_table("deploy_tokens", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_deploy_tokens_group_id"), ["group_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_deploy_tokens_project_id"), ["project_id"], unique=False)
+
+    op.create_table(
+        "environments",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("project_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("slug", sa.Text(), nullable=False),
+        sa.Column("external_url", sa.Text(), nullable=True),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.Column("tier", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.Column("updated_at", sa.Text(), nullable=False),
+        sa.Column("name_key", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_environments_project_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_environments")),
+        sa.UniqueConstraint("project_id", "external_url", name=op.f("uq_environments_project_id_external_url")),
+        sa.UniqueConstraint("project_id", "name", name=op.f("uq_environments_project_id_name")),
+        sa.UniqueConstraint("project_id", "slug", name=op.f("uq_environments_project_id_slug")),
+        sqlite_autoincrement=True,
+    )
+    with op.batch_alter_table("environments", schema=None) as batch_op:
+        batch_op.create_index("ix_environments_project_id", ["project_id", "id"], unique=False)
+
+    op.create_table(
+        "project_redirects",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("namespace_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("path_key", sa.Text(), nullable=False),
+        sa.Column("project_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["namespace_id"], ["namespaces.id"], name=op.f("fk_project_redirects_namespace_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_project_redirects_project_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_project_redirects")),
+        sa.UniqueConstraint("namespace_id", "path_key", name=op.f("uq_project_redirects_namespace_id_path_key")),
+        sqlite_autoincrement=True,
+    )
+    with op.batch_alter_table("project_redirects", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_project_redirects_project_id"), ["project_id"], unique=False)
+
+    op.create_table(
+        "project_shares",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("project_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("group_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("group_access", sa.BigInteger(), nullable=False),
+        sa.Column("expires_at", sa.Text(), nullable=True),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["group_id"], ["namespaces.id"], name=op.f("fk_project_shares_group_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_project_shares_project_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_project_shares")),
+        sa.UniqueConstraint("project_id", "group_id", name=op.f("uq_project_shares_project_id_group_id")),
+        sqlite_autoincrement=True,
+    )
+    with op.batch_alter_table("project_shares", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_project_shares_group_id"), ["group_id"], unique=False)
+
+    op.create_table(
+        "project_topics",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("project_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("name_key", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_project_topics_project_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_project_topics")),
+        sa.UniqueConstraint("project_id", "name_key", name=op.f("uq_project_topics_project_id_name_key")),
+        sqlite_autoincrement=True,
+    )
+    with op.batch_alter_table("project_topics", schema=None) as batch_op:
+        batch_op.create_index("ix_project_topics_name_key", ["name_key", "project_id"], unique=False)
+
+    op.create_table(
+        "stars",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("user_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("project_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["project_id"], ["projects.id"], name=op.f("fk_stars_project_id"), ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_stars_user_id"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_stars")),
+        sa.UniqueConstraint("user_id", "project_id", name=op.f("uq_stars_user_id_project_id")),
+        sqlite_autoincrement=True,
+    )
+    with op.batch_alter_table("stars", schema=None) as batch_op:
+        batch_op.create_index("ix_stars_project_id", ["project_id", "user_id"], unique=False)
+
+    op.create_table(
+        "triggers",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("project_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("owner_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("description", sa.Text(), nullable=False),
+        sa.Column("sealed_token", sa.LargeBinary(), nullable=False),
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.Column("updated_at", sa.Text(), nullable=False),
+        sa.Column("last_used", sa.Text(), nullable=True),
+        sa.ForeignKeyConstraint(["owner_id"], ["users.id"], name=op.f("fk_triggers_owner_id"), ondelete="SET NULL"),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_triggers_project_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_triggers")),
+        sa.UniqueConstraint("digest", name=op.f("uq_triggers_digest")),
+        sqlite_autoincrement=True,
+    )
+    with op.batch_alter_table("triggers", schema=None) as batch_op:
+        batch_op.create_index("ix_triggers_project_id", ["project_id", "id"], unique=False)
+
+    op.create_table(
+        "uploads",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("project_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("user_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("secret", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("size", sa.BigInteger(), nullable=False),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_uploads_project_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_uploads_user_id"), ondelete="SET NULL"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_uploads")),
+        sa.UniqueConstraint("secret", name=op.f("uq_uploads_secret")),
+        sqlite_autoincrement=True,
+    )
+    with op.batch_alter_table("uploads", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_uploads_project_id"), ["project_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_uploads_user_id"), ["user_id"], unique=False)
+
+    op.create_table(
+        "variables",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("place", sa.Text(), nullable=False),
+        sa.Column("project_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("group_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("environment_scope", sa.Text(), nullable=False),
+        sa.Column("sealed_value", sa.LargeBinary(), nullable=False),
+        sa.Column("variable_type", sa.Text(), nullable=False),
+        sa.Column("protected", sa.Boolean(), nullable=False),
+        sa.Column("masked", sa.Boolean(), nullable=False),
+        sa.Column("hidden", sa.Boolean(), nullable=False),
+        sa.Column("raw", sa.Boolean(), nullable=False),
+        sa.Column("description", sa.Text(), nullable=True),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.Column("updated_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["group_id"], ["namespaces.id"], name=op.f("fk_variables_group_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_variables_project_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_variables")),
+        sa.UniqueConstraint("place", "key", "environment_scope", name=op.f("uq_variables_place_key_environment_scope")),
+        sqlite_autoincrement=True,
+    )
+    with op.batch_alter_table("variables", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_variables_group_id"), ["group_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_variables_project_id"), ["project_id"], unique=False)
+
+    op.create_table(
+        "deployments",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("iid", sa.BigInteger(), nullable=False),
+        sa.Column("project_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("environment_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("user_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True),
+        sa.Column("sha", sa.Text(), nullable=False),
+        sa.Column("ref", sa.Text(), nullable=False),
+        sa.Column("tag", sa.Boolean(), nullable=False),
+        sa.Column("status", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.Column("updated_at", sa.Text(), nullable=False),
+        sa.Column("finished_at", sa.Text(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["environment_id"], ["environments.id"], name=op.f("fk_deployments_environment_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_deployments_project_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_deployments_user_id"), ondelete="SET NULL"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_deployments")),
+        sa.UniqueConstraint("project_id", "iid", name=op.f("uq_deployments_project_id_iid")),
+        sqlite_autoincrement=True,
+    )
+    with op.batch_alter_table("deployments", schema=None) as batch_op:
+        batch_op.create_index("ix_deployments_environment_id", ["environment_id", "id"], unique=False)
+        batch_op.create_index("ix_deployments_project_id", ["project_id", "id"], unique=False)
 
     # ### end Alembic commands ###

@@ -7,8 +7,7 @@ from ingot.access.passwords import hash_password, password_trouble
 from ingot.access.rules import administrators, require, signed_in
 from ingot.access.scopes import READING_USERS
 from ingot.api.params import Missing, number_or_none
-from ingot.api.routes import Call, Routes
-from ingot.db.database import Database
+from ingot.api.routes import Ahead, Call, Routes
 from ingot.db.paging import Listing, Page
 from ingot.db.times import day_of, later
 from ingot.errors import NotFound
@@ -55,7 +54,7 @@ def _named_user(call: Call) -> tuple[Access, User]:
     return NO_ACCESS, user or queries.find_user(call.db, name)
 
 
-def _hash(_database: Database, params: CreateUser | ModifyUser, _ip: str) -> str | None:
+def _hash(_ahead: Ahead, params: CreateUser | ModifyUser) -> str | None:
     """Hash ahead of the transaction; what is too short is refused later, with all other reasons."""
     if params.password is UNSET or password_trouble(params.password):
         return None

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, and_, bindparam, exists, func, or_, select
 from ingot.access.actor import Actor
 from ingot.api.params import number_or_none
 from ingot.db.connection import Connection
-from ingot.db.expressions import any_of, contains, like_pattern
+from ingot.db.expressions import any_of, contains, like_pattern, one_of
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.db.times import Date
 from ingot.errors import NotFound
@@ -114,7 +114,7 @@ _FILTERS = {
     "active": and_(users.c.state == "active", users.c.placeholder.is_(False)),
     "humans": users.c.placeholder.is_(False),
     "exclude_internal": users.c.placeholder.is_(False),
-    "blocked": or_(users.c.state == "blocked", users.c.state == "banned"),
+    "blocked": one_of(users.c.state, "blocked", "banned"),
     "external": users.c.external.is_(True),
     "exclude_external": _NOT_EXTERNAL,
     "admins": users.c.admin.is_(True),

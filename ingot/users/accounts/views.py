@@ -1,7 +1,7 @@
 """What callers see of users, by who they are."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import UNSET, UnsetType
 
@@ -95,19 +95,36 @@ class CustomAttributeView(View):
     value: str
 
 
-def web_url(user: User, base: str) -> str:
+class Pictured(Protocol):
+    """Whoever has a page and perhaps a picture: a user, or a row that holds as much of one."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def username(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def state(self) -> str: ...
+    @property
+    def avatar_id(self) -> int | None: ...
+    @property
+    def avatar_file(self) -> str | None: ...
+
+
+def web_url(user: Pictured, base: str) -> str:
     """The user's page."""
     return f"{base}/{user.username}"
 
 
-def avatar_url(user: User, base: str) -> str | None:
+def avatar_url(user: Pictured, base: str) -> str | None:
     """The user's picture."""
     if user.avatar_id is None:
         return None
     return f"{base}/uploads/-/system/user/avatar/{user.id}/{user.avatar_file}"
 
 
-def user_brief(user: User, base: str) -> UserBrief:
+def user_brief(user: Pictured, base: str) -> UserBrief:
     """The user as others' resources name them."""
     return UserBrief(user.id, user.username, user.name, user.state, avatar_url(user, base), web_url(user, base))
 

@@ -2,8 +2,7 @@
 
 from ingot.access.rules import anyone
 from ingot.api.params import Missing
-from ingot.api.routes import Call, Routes
-from ingot.db.database import Database
+from ingot.api.routes import Ahead, Call, Routes
 from ingot.errors import Unauthenticated
 from ingot.users.accounts.queries import find_user
 from ingot.users.accounts.views import UserForAdministrators, admin_view
@@ -14,13 +13,13 @@ from ingot.users.tokens.queries import private_token_of
 routes = Routes("session")
 
 
-def _check(database: Database, params: SignIn, ip: str) -> int:
+def _check(ahead: Ahead, params: SignIn) -> int:
     login = params.login or params.email
     if not login:
         raise Missing("login")
     if params.password is None:
         raise Missing("password")
-    user = check_password(database, login, params.password, ip)
+    user = check_password(ahead.database, login, params.password, ahead.ip)
     if user.two_factor_enabled or user.password_expired:
         # A password alone must not open such an account; a personal access token does.
         raise Unauthenticated

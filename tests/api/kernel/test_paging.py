@@ -163,8 +163,13 @@ def test_head_tells_the_total(api: Api, owner: Person) -> None:
     assert (head.status_code, head.content, head.headers["x-total"]) == (200, b"", "5")
 
 
+# The lists of these rooms need more around them, and are counted where that is made.
+COUNTED_ELSEWHERE = {"projects", "groups", "variables", "deploy_tokens", "topics", "badges", "environments", "runners"}
+COUNTED_ELSEWHERE |= {"deployments", "triggers", "custom_attributes", "namespaces"}
+
+
 def _paged() -> Iterator[str]:
-    return (endpoint.path for endpoint in all_endpoints() if endpoint.paged)
+    return (each.path for each in all_endpoints() if each.paged and each.room not in COUNTED_ELSEWHERE)
 
 
 @pytest.mark.parametrize("path", sorted(_paged()))

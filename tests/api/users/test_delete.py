@@ -100,7 +100,7 @@ def test_the_last_administrator_stays_one(house: House, make: Make, verb: str, o
         try:
             match verb:
                 case "delete":
-                    service.delete_user(db, root, hard=False)
+                    service.delete_user(db, root, hard=True)
                 case "demote":
                     service.modify_user(db, actor, root, ModifyUser(admin=False), None)
                 case _:

@@ -1,0 +1,1 @@
+"""What administrators note on projects and groups, under keys of their own."""

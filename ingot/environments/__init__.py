@@ -1,0 +1,1 @@
+"""Environments of projects, and what was deployed to them."""

@@ -1,0 +1,209 @@
+"""What changes environments and deployments."""
+
+import re
+import secrets
+import string
+from typing import Any
+from urllib.parse import urlsplit
+
+from msgspec import UNSET
+
+from ingot.access.actor import Actor
+from ingot.db.connection import Connection
+from ingot.environments.params import CreateDeployment, CreateEnvironment, EditEnvironment
+from ingot.environments.queries import (
+    environment_by_name,
+    environment_by_slug,
+    environment_by_url,
+    find_deployment,
+    find_environment,
+    next_iid,
+)
+from ingot.environments.tables import Deployment, Environment, Status, Tier, deployments, environments
+from ingot.errors import Invalid
+from ingot.projects.tables import Project
+
+MOST_CHARACTERS = 255
+LONGEST_SLUG = 24
+SUFFIX_CHARACTERS = 6
+SCHEMES = ("http", "https", "ssh", "git")
+_NAME = re.compile(r"[A-Za-z0-9_/${}. -]+")
+_URL = re.compile(r"[^\s\x00-\x20\x7f\"<>\\^`{|}]+")
+_SHA = re.compile(r"[0-9a-f]{40}", re.IGNORECASE)
+_TIERS: tuple[tuple[Tier, "re.Pattern[str]"], ...] = (
+    ("development", re.compile(r"dev|review|trunk", re.IGNORECASE)),
+    ("testing", re.compile(r"test|tst|int|acc?e?pt|qa|qc|control|quality", re.IGNORECASE)),
+    ("staging", re.compile(r"sta?g|mode?l|pre|demo|non", re.IGNORECASE)),
+    ("production", re.compile(r"pro?d|live", re.IGNORECASE)),
+)
+
+
+def create_environment(db: Connection, project: Project, wanted: CreateEnvironment) -> Environment:
+    """Add an environment, whose slug follows from its name."""
+    _refuse_slug(wanted.slug)
+    url = wanted.external_url or None
+    _validate(db, project, wanted.name, url, None)
+    environment_id = db.insert(
+        environments,
+        project_id=project.id,
+        name=wanted.name,
+        name_key=wanted.name.casefold(),
+        slug=_free_slug(db, project, wanted.name),
+        external_url=url,
+        state="available",
+        tier=wanted.tier or tier_of(wanted.name),
+        created_at=db.now,
+        updated_at=db.now,
+    )
+    return find_environment(db, project, environment_id)
+
+
+def edit_environment(db: Connection, project: Project, held: Environment, wanted: EditEnvironment) -> Environment:
+    """Change what was sent; the slug stays, because addresses were made of it."""
+    _refuse_slug(wanted.slug)
+    name = held.name if wanted.name is UNSET else wanted.name
+    url = held.external_url if wanted.external_url is UNSET else wanted.external_url or None
+    tier = held.tier if wanted.tier is UNSET else wanted.tier
+    _validate(db, project, name, url, held)
+    db.update(
+        environments,
+        held.id,
+        name=name,
+        name_key=name.casefold(),
+        external_url=url,
+        tier=tier,
+        updated_at=db.now,
+    )
+    return find_environment(db, project, held.id)
+
+
+def stop_environment(db: Connection, project: Project, environment: Environment) -> Environment:
+    """Say that nothing runs there any more; one that is stopped stays so."""
+    _set_state(db, environment, "stopped")
+    return find_environment(db, project, environment.id)
+
+
+def delete_environment(db: Connection, environment: Environment) -> None:
+    """Remove an environment with its deployments."""
+    db.delete(environments, environment.id)
+
+
+def create_deployment(db: Connection, actor: Actor, project: Project, wanted: CreateDeployment) -> Deployment:
+    """Note a deployment that happened outside, and make its environment where it is new."""
+    errors: dict[str, list[str]] = {}
+    if not _SHA.fullmatch(wanted.sha):
+        errors["sha"] = ["is invalid"]
+    if not wanted.ref.strip():
+        errors["ref"] = ["can't be blank"]
+    elif len(wanted.ref) > MOST_CHARACTERS:
+        errors["ref"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+    if errors:
+        raise Invalid(**errors)
+    environment = environment_by_name(db, project, wanted.environment)
+    if environment is None:
+        environment = create_environment(db, project, CreateEnvironment(wanted.environment))
+    deployment_id = db.insert(
+        deployments,
+        iid=next_iid(db, project),
+        project_id=project.id,
+        environment_id=environment.id,
+        user_id=actor.user_id,
+        sha=wanted.sha.lower(),
+        ref=wanted.ref,
+        tag=wanted.tag,
+        created_at=db.now,
+        **_status_columns(db, wanted.status),
+    )
+    if wanted.status == "success":
+        _set_state(db, environment, "available")
+    return find_deployment(db, project, deployment_id)
+
+
+def edit_deployment(db: Connection, project: Project, deployment: Deployment, status: Status) -> Deployment:
+    """Say how a deployment went; one that has ended does not run again."""
+    if status == deployment.status:
+        return deployment
+    if status == "running":
+        raise Invalid(status=[f"cannot become running after {deployment.status}"])
+    db.update(deployments, deployment.id, **_status_columns(db, status))
+    if status == "success":
+        _set_state(db, find_environment(db, project, deployment.environment_id), "available")
+    return find_deployment(db, project, deployment.id)
+
+
+def tier_of(name: str) -> Tier:
+    """What kind of environment people mean by such a name."""
+    return next((tier for tier, words in _TIERS if words.search(name)), "other")
+
+
+def slug_of(name: str) -> str:
+    """A name for DNS: small letters, digits and single dashes, from a letter on, at most 24 of them.
+
+    Where that loses anything of the name, random characters at the end keep it apart from others.
+    """
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower())
+    if not slug[:1].isalpha():
+        slug = "env-" + slug.removeprefix("-")
+    slug = slug[:LONGEST_SLUG].rstrip("-")
+    if slug == name:
+        return slug
+    suffix = "".join(secrets.choice(string.ascii_lowercase + string.digits) for _ in range(SUFFIX_CHARACTERS))
+    return f"{slug[: LONGEST_SLUG - SUFFIX_CHARACTERS - 1].rstrip('-')}-{suffix}"
+
+
+def _free_slug(db: Connection, project: Project, name: str) -> str:
+    slug = slug_of(name)
+    while environment_by_slug(db, project, slug) is not None:
+        # Two names can differ and one be the other's slug; random characters then settle it.
+        slug = slug_of(f"{slug} ")
+    return slug
+
+
+def _refuse_slug(slug: Any) -> None:
+    if slug is not UNSET:
+        raise Invalid(slug=["follows from the name and cannot be given"])
+
+
+def _validate(db: Connection, project: Project, name: str, url: str | None, held: Environment | None) -> None:
+    errors: dict[str, list[str]] = {}
+    if not name.strip():
+        errors["name"] = ["can't be blank"]
+    elif len(name) > MOST_CHARACTERS:
+        errors["name"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+    elif not _NAME.fullmatch(name):
+        errors["name"] = ["can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.' and spaces"]
+    elif _is_other(environment_by_name(db, project, name), held):
+        errors["name"] = ["has already been taken"]
+    if url is not None:
+        if len(url) > MOST_CHARACTERS:
+            errors["external_url"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+        elif not _is_url(url):
+            errors["external_url"] = ["must be a valid URL"]
+        elif _is_other(environment_by_url(db, project, url), held):
+            errors["external_url"] = ["has already been taken"]
+    if errors:
+        raise Invalid(**errors)
+
+
+def _is_other(found: Environment | None, held: Environment | None) -> bool:
+    return found is not None and (held is None or found.id != held.id)
+
+
+def _is_url(url: str) -> bool:
+    """Whether pages may show it as a link: no scheme but these, since some run scripts."""
+    if not _URL.fullmatch(url):
+        return False
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in SCHEMES and bool(parts.hostname)
+    except ValueError:
+        return False
+
+
+def _set_state(db: Connection, environment: Environment, state: str) -> None:
+    if environment.state != state:
+        db.update(environments, environment.id, state=state, updated_at=db.now)
+
+
+def _status_columns(db: Connection, status: Status) -> dict[str, Any]:
+    return {"status": status, "updated_at": db.now, "finished_at": None if status == "running" else db.now}

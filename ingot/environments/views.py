@@ -1,0 +1,106 @@
+"""What callers see of environments and deployments."""
+
+from msgspec import UNSET, UnsetType
+
+from ingot.api.views import View
+from ingot.db.schema import Record
+from ingot.db.times import Timestamp
+from ingot.environments.tables import Deployment, Environment, State, Status, Tier
+from ingot.projects.tables import Project
+from ingot.projects.views import Addresses, SimpleProjectView, simple_view
+from ingot.users.accounts.views import UserBrief, user_brief
+
+
+class EnvironmentBrief(View):
+    """An environment wherever one is only named."""
+
+    id: int
+    name: str
+    slug: str
+    external_url: str | None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class DeploymentView(View):
+    """A deployment; the job that did it is empty until there are jobs."""
+
+    id: int
+    iid: int
+    ref: str
+    sha: str
+    created_at: Timestamp
+    updated_at: Timestamp
+    status: Status
+    user: UserBrief | None
+    environment: EnvironmentBrief
+    deployable: None = None
+
+
+class EnvironmentView(EnvironmentBrief):
+    """An environment; asked for alone, it shows what runs there."""
+
+    state: State
+    tier: Tier
+    project: SimpleProjectView
+    last_deployment: DeploymentView | UnsetType | None = UNSET
+
+
+class _Deployer(Record, frozen=True):
+    id: int
+    username: str
+    name: str
+    state: str
+    avatar_id: int | None
+    avatar_file: str | None
+
+
+def environment_view(environment: Environment, project: Project, at: Addresses) -> EnvironmentView:
+    """The environment for whoever may see those of its project."""
+    return EnvironmentView(
+        environment.id,
+        environment.name,
+        environment.slug,
+        environment.external_url,
+        environment.created_at,
+        environment.updated_at,
+        environment.state,
+        environment.tier,
+        simple_view(project, at),
+    )
+
+
+def deployment_view(deployment: Deployment, base: str) -> DeploymentView:
+    """The deployment for whoever may see those of its project."""
+    return DeploymentView(
+        deployment.id,
+        deployment.iid,
+        deployment.ref,
+        deployment.sha,
+        deployment.created_at,
+        deployment.updated_at,
+        deployment.status,
+        _user(deployment, base),
+        EnvironmentBrief(
+            deployment.environment_id,
+            deployment.environment_name,
+            deployment.environment_slug,
+            deployment.environment_url,
+            deployment.environment_created_at,
+            deployment.environment_updated_at,
+        ),
+    )
+
+
+def _user(deployment: Deployment, base: str) -> UserBrief | None:
+    if deployment.user_id is None:
+        return None
+    deployer = _Deployer(
+        deployment.user_id,
+        deployment.username or "",
+        deployment.user_name or "",
+        deployment.user_state or "",
+        deployment.user_avatar_id,
+        deployment.user_avatar_file,
+    )
+    return user_brief(deployer, base)

@@ -1,0 +1,202 @@
+"""Running the git binary: in a clean environment, for a bounded time, with bounded output."""
+
+import os
+import resource
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from ingot.git.faults import GitFailed, GitSaidTooMuch, GitTimedOut
+
+MOST_BYTES = 64 * 1024 * 1024
+_MOST_BYTES_SAID = 64 * 1024
+_PIECE = 64 * 1024
+_TICK_SECONDS = 0.25
+
+Config = Iterable[tuple[str, str]]
+_CONFIG = (
+    ("safe.directory", "*"),  # The directory may belong to another user, as on a shared volume.
+    ("core.hooksPath", "/dev/null"),  # No hook runs unless a caller names it.
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+)
+
+
+class Outcome(NamedTuple):
+    """How a command ended."""
+
+    status: int
+    out: bytes
+    said: str
+    """The end of its standard error."""
+
+
+def clean_environment(config: Config = (), env: Mapping[str, str] | None = None) -> dict[str, str]:
+    """All that git gets to see: nothing of the machine's, the user's or our own configuration but ``PATH``.
+
+    ``GIT_DIR`` is named, because git would otherwise walk up from a directory that is no repository and
+    work on the first one that it finds, such as the checkout that the data directory lies in.
+    """
+    named = (*_CONFIG, *config)
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": "/dev/null",  # A home without .gitconfig and .netrc, into which nobody can put one.
+        "LC_ALL": "C",
+        "GIT_DIR": ".",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_REPLACE_OBJECTS": "1",  # Else a pushed refs/replace would show one object for another.
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_CONFIG_COUNT": str(len(named)),
+        **{f"GIT_CONFIG_KEY_{place}": key for place, (key, _) in enumerate(named)},
+        **{f"GIT_CONFIG_VALUE_{place}": value for place, (_, value) in enumerate(named)},
+        **(env or {}),
+    }
+
+
+def run_git(
+    args: Sequence[str],
+    cwd: Path,
+    input: bytes | None = None,
+    timeout: float = 60.0,
+    env: Mapping[str, str] | None = None,
+    *,
+    operands: Sequence[str] = (),
+    config: Config = (),
+    check: bool = True,
+    most_bytes: int = MOST_BYTES,
+    most_memory: int | None = None,
+    on_said: Callable[[bytes], None] | None = None,
+    on_tick: Callable[[], None] | None = None,
+) -> Outcome:
+    """Run git in a repository until it ends, or kill it with all that it started.
+
+    ``args`` are ours; whatever a caller had a say in goes into ``operands``, which cannot become options.
+    ``on_said`` hears its standard error as it comes; ``on_tick`` is called some times a second; what either
+    raises ends the command. ``check`` raises for an exit status other than 0.
+    """
+    for operand in operands:
+        if operand.startswith("-") or "\0" in operand:
+            raise ValueError("An operand of git would be read as an option")
+    process = subprocess.Popen(
+        ["git", *args, *operands],
+        cwd=cwd,
+        env=clean_environment(config, env),
+        stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        start_new_session=True,  # A process group of its own, so that helpers die with it.
+    )
+    if most_memory is not None and hasattr(resource, "prlimit"):
+        _limit_memory(process.pid, most_memory)
+    pump = _Pump(args[0], process, input or b"", most_bytes, on_said)
+    try:
+        pump.run(time.monotonic() + timeout, on_tick)
+    finally:
+        _end(process)
+    outcome = Outcome(process.returncode, bytes(pump.out), pump.said.decode(errors="replace"))
+    if check and outcome.status != 0:
+        raise GitFailed(args[0], outcome.status, outcome.said)
+    return outcome
+
+
+def _limit_memory(pid: int, most: int) -> None:
+    """Before it starts helpers, which inherit this; mapped packs do not count, what it allocates does."""
+    try:
+        resource.prlimit(pid, resource.RLIMIT_DATA, (most, most))
+    except ProcessLookupError:  # It has ended already.
+        pass
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Kill the whole process group, unless it ended by itself: its number may be another's by now."""
+    if process.returncode is None:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):  # All have ended; some systems say the latter of zombies.
+            pass
+        process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
+
+
+class _Pump:
+    """Feeds a process and hears it out, both at once, so that neither side waits for the other for ever."""
+
+    def __init__(
+        self,
+        verb: str,
+        process: "subprocess.Popen[bytes]",
+        feed: bytes,
+        most_bytes: int,
+        on_said: Callable[[bytes], None] | None,
+    ) -> None:
+        self._verb = verb
+        self._process = process
+        self._feed = memoryview(feed)
+        self._most_bytes = most_bytes
+        self._on_said = on_said
+        self.out = bytearray()
+        self.said = bytearray()
+
+    def run(self, deadline: float, on_tick: Callable[[], None] | None) -> None:
+        process = self._process
+        with selectors.DefaultSelector() as ready:
+            for stream in (process.stdout, process.stderr):
+                if stream is not None:
+                    ready.register(stream, selectors.EVENT_READ)
+            if process.stdin is not None:
+                os.set_blocking(process.stdin.fileno(), False)
+                ready.register(process.stdin, selectors.EVENT_WRITE)
+            next_tick = time.monotonic()
+            while ready.get_map():
+                now = time.monotonic()
+                if now >= deadline:
+                    raise GitTimedOut(self._verb, -signal.SIGKILL, self.said.decode(errors="replace"))
+                if on_tick is not None and now >= next_tick:
+                    next_tick = now + _TICK_SECONDS
+                    on_tick()
+                for key, _ in ready.select(min(deadline - now, _TICK_SECONDS)):
+                    if not self._move(key.fileobj):  # type: ignore[arg-type] # We registered files, not numbers.
+                        ready.unregister(key.fileobj)
+                        if key.fileobj is process.stdin:
+                            process.stdin.close()  # The end of what it is fed.
+        try:
+            process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired as error:
+            raise GitTimedOut(self._verb, -signal.SIGKILL, self.said.decode(errors="replace")) from error
+
+    def _move(self, stream: IO[bytes]) -> bool:
+        """Move what is ready; says whether there may be more."""
+        if stream is self._process.stdin:
+            return self._write(stream)
+        piece = os.read(stream.fileno(), _PIECE)
+        if stream is self._process.stderr:
+            self.said += piece
+            del self.said[:-_MOST_BYTES_SAID]
+            if piece and self._on_said is not None:
+                self._on_said(piece)
+        else:
+            self.out += piece
+            if len(self.out) > self._most_bytes:
+                raise GitSaidTooMuch(self._verb, -signal.SIGKILL, self.said.decode(errors="replace"))
+        return bool(piece)
+
+    def _write(self, stream: IO[bytes]) -> bool:
+        try:
+            written = os.write(stream.fileno(), self._feed[:_PIECE])
+        except BlockingIOError:
+            return True
+        except BrokenPipeError:  # It does not want the rest; its exit status tells why.
+            written = len(self._feed)
+        self._feed = self._feed[written:]
+        return bool(self._feed)

@@ -1,0 +1,29 @@
+"""What can be wrong with a repository, or with running git on it."""
+
+
+class MissingRepository(Exception):
+    """There is no repository under this key."""
+
+
+class DamagedRepository(Exception):
+    """A repository's files say something that git would not write."""
+
+
+class GitFailed(Exception):
+    """The git binary ended badly; ``said`` is the end of what it wrote to its standard error.
+
+    What git says may quote a remote server, so it is for the log at most, and never for a caller.
+    """
+
+    def __init__(self, verb: str, status: int, said: str) -> None:
+        super().__init__(f"git {verb} ended with status {status}")
+        self.status = status
+        self.said = said
+
+
+class GitTimedOut(GitFailed):
+    """It took longer than it was given, and was killed with all that it had started."""
+
+
+class GitSaidTooMuch(GitFailed):
+    """It wrote more than was asked for, and was killed."""

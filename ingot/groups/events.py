@@ -1,0 +1,17 @@
+"""What is announced of groups."""
+
+from ingot.events.bus import Event
+
+
+class GroupVisibilityChanging(Event, frozen=True):
+    """A group is about to be as visible as this; who holds something more visible in it refuses."""
+
+    namespace_id: int
+    visibility: str
+
+
+class GroupVisibilityLowered(Event, frozen=True):
+    """A group moved to where it may only be as visible as this; what is in it follows."""
+
+    namespace_id: int
+    visibility: str

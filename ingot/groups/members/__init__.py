@@ -1,0 +1,1 @@
+"""Memberships in groups and projects, and requests for them."""

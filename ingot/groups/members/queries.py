@@ -1,0 +1,189 @@
+"""How members are found and listed, of a group or a project alike."""
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, literal_column, or_, select
+
+from ingot.access.levels import Level
+from ingot.db.connection import Connection
+from ingot.db.expressions import any_of, contains, like_pattern
+from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.db.times import day_of
+from ingot.errors import NotFound
+from ingot.groups.members.params import ListMembers
+from ingot.groups.members.records import Member, Requester
+from ingot.groups.namespaces.policy import counts_today
+from ingot.groups.namespaces.tables import (
+    AccessRequest,
+    Membership,
+    SourceKind,
+    access_requests,
+    memberships,
+    namespace_tree,
+)
+from ingot.users.accounts.tables import users
+
+
+class Source(NamedTuple):
+    """The group or project that has the members, and the namespace from which it inherits more."""
+
+    kind: SourceKind
+    id: int
+    namespace_id: int
+    owner_id: int | None = None
+    """The user in whose own namespace the project lives, if it does."""
+
+
+_BRIEF = (users.c.id, users.c.username, users.c.name, users.c.state, users.c.avatar_id, users.c.avatar_file)
+_OF_SOURCE = and_(memberships.c.source_kind == bindparam("kind"), memberships.c.source_id == bindparam("source"))
+_MEMBERSHIP = select(memberships).where(_OF_SOURCE, memberships.c.user_id == bindparam("member"))
+
+
+def other_owner(group_id: ColumnElement[int]) -> Select[Any]:
+    """Somebody besides ``member`` who owns a group, there or above, can act, and will still own it tomorrow."""
+    held, tree, owner = memberships.alias(), namespace_tree.alias(), users.alias()
+    return (
+        select(held.c.id)
+        .select_from(
+            tree.join(held, and_(held.c.source_id == tree.c.ancestor_id, held.c.source_kind == "group")).join(
+                owner, owner.c.id == held.c.user_id
+            )
+        )
+        .where(
+            tree.c.descendant_id == group_id,
+            held.c.access_level == Level.OWNER,
+            held.c.user_id != bindparam("member"),
+            held.c.expires_at.is_(None),
+            owner.c.state == "active",
+        )
+        .limit(literal_column("1"))
+    )
+
+
+_OTHER_OWNER = other_owner(bindparam("group"))
+_REQUEST = select(access_requests).where(
+    access_requests.c.source_kind == bindparam("kind"),
+    access_requests.c.source_id == bindparam("source"),
+    access_requests.c.user_id == bindparam("member"),
+)
+_ASKING = (
+    select(*_BRIEF, access_requests.c.requested_at)
+    .join(access_requests, access_requests.c.user_id == users.c.id)
+    .where(access_requests.c.source_kind == bindparam("kind"), access_requests.c.source_id == bindparam("source"))
+)
+_REQUESTERS = list_query(_ASKING, users.c.id, users.c.id.asc())
+_REQUESTER = _ASKING.where(users.c.id == bindparam("member"))
+
+
+def _direct() -> Select[Any]:
+    return (
+        select(*_BRIEF, memberships.c.access_level, memberships.c.expires_at, memberships.c.created_at)
+        .join(memberships, memberships.c.user_id == users.c.id)
+        .where(_OF_SOURCE, counts_today(memberships.c.expires_at))
+    )
+
+
+_PUT_MEMBER = (
+    select(*_BRIEF, memberships.c.access_level, memberships.c.expires_at, memberships.c.created_at)
+    .join(memberships, memberships.c.user_id == users.c.id)
+    .where(_OF_SOURCE, users.c.id == bindparam("member"))
+)
+
+
+def _with_inherited() -> Select[Any]:
+    """Everybody here or in a group above, each with the highest level that they hold."""
+    inherited = and_(
+        memberships.c.source_kind == "group",
+        memberships.c.source_id.in_(
+            select(namespace_tree.c.ancestor_id).where(namespace_tree.c.descendant_id == bindparam("namespace"))
+        ),
+    )
+    place = func.row_number().over(
+        partition_by=memberships.c.user_id, order_by=(memberships.c.access_level.desc(), memberships.c.id)
+    )
+    ranked = (
+        select(
+            memberships.c.user_id,
+            memberships.c.access_level,
+            memberships.c.expires_at,
+            memberships.c.created_at,
+            place.label("place"),
+        )
+        .where(or_(_OF_SOURCE, inherited), counts_today(memberships.c.expires_at))
+        .subquery()
+    )
+    return (
+        select(*_BRIEF, ranked.c.access_level, ranked.c.expires_at, ranked.c.created_at)
+        .join(ranked, ranked.c.user_id == users.c.id)
+        .where(ranked.c.place == 1)
+    )
+
+
+@lru_cache(maxsize=16)
+def _list_query(inherited: bool, search: bool, chosen: bool) -> ListQuery:
+    matching = _with_inherited() if inherited else _direct()
+    if search:
+        matching = matching.where(or_(contains(users.c.username_key, "pattern"), contains(users.c.name_key, "pattern")))
+    if chosen:
+        matching = matching.where(any_of(users.c.id, "chosen"))
+    return list_query(matching, users.c.id, users.c.id.asc())
+
+
+def list_members(
+    db: Connection, source: Source, wanted: ListMembers, page: Page, *, inherited: bool = False
+) -> Listing[Member]:
+    """A page of those who belong here, with ``inherited`` also of those who belong by a group above."""
+    values: dict[str, Any] = {"kind": source.kind, "source": source.id, "today": day_of(db.now)}
+    if inherited:
+        values["namespace"] = source.namespace_id
+    if wanted.query:
+        values["pattern"] = like_pattern(wanted.query)
+    if wanted.user_ids:
+        values["chosen"] = wanted.user_ids
+    query = _list_query(inherited, bool(wanted.query), bool(wanted.user_ids))
+    return fetch_page(db, Member, query, page, **values)
+
+
+def find_member(db: Connection, source: Source, user_id: int, *, inherited: bool = False) -> Member:
+    """One of them."""
+    found = list_members(db, source, ListMembers(user_ids=[user_id]), Page(size=1), inherited=inherited)
+    if not found.items:
+        raise NotFound()
+    return found.items[0]
+
+
+def membership_or_none(db: Connection, source: Source, user_id: int) -> Membership | None:
+    """The row itself, also when its time is over."""
+    return db.first(Membership, _MEMBERSHIP, kind=source.kind, source=source.id, member=user_id)
+
+
+def has_other_owner(db: Connection, group_id: int, user_id: int) -> bool:
+    """Whether a group keeps an owner when this one goes."""
+    return db.value(_OTHER_OWNER, group=group_id, member=user_id) is not None
+
+
+def list_requesters(db: Connection, source: Source, page: Page) -> Listing[Requester]:
+    """Who would like to belong."""
+    return fetch_page(db, Requester, _REQUESTERS, page, kind=source.kind, source=source.id)
+
+
+def request_or_none(db: Connection, source: Source, user_id: int) -> AccessRequest | None:
+    """A user's request, if they made one."""
+    return db.first(AccessRequest, _REQUEST, kind=source.kind, source=source.id, member=user_id)
+
+
+def find_requester(db: Connection, source: Source, user_id: int) -> Requester:
+    """One of those who would like to belong."""
+    requester = db.first(Requester, _REQUESTER, kind=source.kind, source=source.id, member=user_id)
+    if requester is None:
+        raise NotFound()
+    return requester
+
+
+def find_put_member(db: Connection, source: Source, user_id: int) -> Member:
+    """A member as just written, also one whose end lies in the past and who therefore does not count."""
+    member = db.first(Member, _PUT_MEMBER, kind=source.kind, source=source.id, member=user_id)
+    if member is None:
+        raise NotFound()
+    return member

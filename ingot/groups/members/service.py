@@ -1,0 +1,160 @@
+"""Adding, changing and removing members, of a group or a project alike."""
+
+from msgspec import UNSET, UnsetType
+from sqlalchemy import bindparam, delete, update
+
+from ingot.access.actor import Actor
+from ingot.access.levels import Access, Level
+from ingot.db.connection import Connection
+from ingot.db.times import Date, day_of
+from ingot.errors import Conflict, Denied, Invalid, NotFound
+from ingot.groups.members.queries import Source, has_other_owner, membership_or_none, request_or_none
+from ingot.groups.namespaces.tables import Membership, access_requests, memberships
+from ingot.users.accounts.queries import find_user
+
+GLOBAL_NOTIFICATIONS = 3
+_LEVELS = {"group": frozenset({10, 20, 30, 40, 50}), "project": frozenset({10, 20, 30, 40})}
+_DROP_ALL = delete(memberships).where(
+    memberships.c.source_kind == bindparam("kind"), memberships.c.source_id == bindparam("source")
+)
+_DROP_REQUESTS = delete(access_requests).where(
+    access_requests.c.source_kind == bindparam("kind"), access_requests.c.source_id == bindparam("source")
+)
+_DROP_ENDED = delete(memberships).where(memberships.c.expires_at <= bindparam("today"))
+_MOVES = tuple(
+    update(table)
+    .where(table.c.source_kind == bindparam("kind"), table.c.source_id == bindparam("source"))
+    .values(namespace_id=bindparam("moved_to"))
+    for table in (memberships, access_requests)
+)
+
+
+def add_member(
+    db: Connection, actor: Actor, here: Access, source: Source, user_id: int, level: int, expires_at: Date | None
+) -> None:
+    """Let somebody belong; nobody gives more than they hold themselves."""
+    _check_level(actor, here, source, level)
+    find_user(db, user_id)
+    held = membership_or_none(db, source, user_id)
+    if held is not None and (held.expires_at is None or held.expires_at > day_of(db.now)):
+        raise Conflict("Member already exists")
+    put_member(db, source, user_id, level, expires_at, actor.user_id)
+
+
+def put_member(
+    db: Connection, source: Source, user_id: int, level: int, expires_at: Date | None = None, by: int | None = None
+) -> None:
+    """Write a membership, whoever decided on it; a request of theirs is settled by it, one that ended goes."""
+    ended = membership_or_none(db, source, user_id)
+    if ended is not None:
+        db.delete(memberships, ended.id)
+    request = request_or_none(db, source, user_id)
+    if request is not None:
+        db.delete(access_requests, request.id)
+    db.insert(
+        memberships,
+        source_kind=source.kind,
+        source_id=source.id,
+        namespace_id=source.namespace_id,
+        user_id=user_id,
+        access_level=level,
+        notification_level=GLOBAL_NOTIFICATIONS,
+        expires_at=expires_at,
+        created_at=db.now,
+        created_by_id=by or None,
+    )
+
+
+def edit_member(
+    db: Connection,
+    actor: Actor,
+    here: Access,
+    source: Source,
+    user_id: int,
+    level: int,
+    expires_at: Date | UnsetType | None,
+) -> None:
+    """Give a member another level or end; nobody touches those who hold more than they do."""
+    held = _find(db, source, user_id)
+    _check_level(actor, here, source, max(level, held.access_level) if level in _LEVELS[source.kind] else level)
+    ends = held.expires_at if expires_at is UNSET else expires_at
+    if level < Level.OWNER or ends is not None:
+        _keep_an_owner(db, source, held)
+    db.update(memberships, held.id, access_level=level, expires_at=ends)
+
+
+def remove_member(db: Connection, actor: Actor, here: Access, source: Source, user_id: int) -> None:
+    """Let a member go; everybody may go by themselves."""
+    held = _find(db, source, user_id)
+    if actor.user_id != user_id and not actor.admin and held.access_level > here.level:
+        raise Denied
+    if source.owner_id == user_id:
+        raise Denied("The owner of a project stays in it")
+    _keep_an_owner(db, source, held)
+    db.delete(memberships, held.id)
+
+
+def request_access(db: Connection, actor: Actor, source: Source) -> None:
+    """Ask to belong."""
+    if request_or_none(db, source, actor.user_id) is not None:
+        raise Invalid(user=["already exists in source"])
+    db.insert(
+        access_requests,
+        source_kind=source.kind,
+        source_id=source.id,
+        namespace_id=source.namespace_id,
+        user_id=actor.user_id,
+        requested_at=db.now,
+    )
+
+
+def approve_request(db: Connection, actor: Actor, here: Access, source: Source, user_id: int, level: int) -> None:
+    """Let somebody belong who asked."""
+    if request_or_none(db, source, user_id) is None:
+        raise NotFound()
+    _check_level(actor, here, source, level)
+    put_member(db, source, user_id, level, None, actor.user_id)
+
+
+def drop_request(db: Connection, source: Source, user_id: int) -> None:
+    """Deny a request, or take one's own back."""
+    request = request_or_none(db, source, user_id)
+    if request is None:
+        raise NotFound()
+    db.delete(access_requests, request.id)
+
+
+def drop_all(db: Connection, source: Source) -> None:
+    """Forget everybody, since the group or project goes."""
+    db.run(_DROP_ALL, kind=source.kind, source=source.id)
+    db.run(_DROP_REQUESTS, kind=source.kind, source=source.id)
+
+
+def move_all(db: Connection, source: Source, namespace_id: int) -> None:
+    """Note that a project lives in another namespace now."""
+    for move in _MOVES:
+        db.run(move, kind=source.kind, source=source.id, moved_to=namespace_id)
+
+
+def drop_ended(db: Connection) -> int:
+    """Remove memberships whose time is over; they have not counted since."""
+    return db.run(_DROP_ENDED, today=day_of(db.now))
+
+
+def _find(db: Connection, source: Source, user_id: int) -> Membership:
+    held = membership_or_none(db, source, user_id)
+    if held is None:
+        raise NotFound()
+    return held
+
+
+def _check_level(actor: Actor, here: Access, source: Source, level: int) -> None:
+    if level not in _LEVELS[source.kind]:
+        raise Invalid(access_level=["is not included in the list"])
+    if level > here.level and not actor.admin:
+        raise Denied
+
+
+def _keep_an_owner(db: Connection, source: Source, held: Membership) -> None:
+    if source.kind == "group" and held.access_level == Level.OWNER and not has_other_owner(db, source.id, held.user_id):
+        raise Denied("The last owner of a group must stay one")

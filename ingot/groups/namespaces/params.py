@@ -1,0 +1,15 @@
+"""What callers may send about namespaces."""
+
+from ingot.api.params import Params
+
+
+class ListNamespaces(Params):
+    """Filters of the list."""
+
+    search: str = ""
+
+
+class NamespaceExists(Params):
+    """Where to look."""
+
+    parent_id: int | None = None

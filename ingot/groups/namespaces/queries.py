@@ -1,0 +1,167 @@
+"""How namespaces are found and listed."""
+
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import bindparam, func, or_, select
+
+from ingot.access.actor import Actor
+from ingot.api.params import number_or_none
+from ingot.db.connection import Connection
+from ingot.db.expressions import any_of, contains, like_pattern
+from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.db.times import day_of
+from ingot.errors import NotFound
+from ingot.groups.namespaces import policy
+from ingot.groups.namespaces.params import ListNamespaces
+from ingot.groups.namespaces.policy import counts_today
+from ingot.groups.namespaces.tables import Namespace, memberships, namespace_tree, namespaces, path_redirects
+
+_BY_ID = select(namespaces).where(namespaces.c.id == bindparam("namespace"))
+_BY_PATH = select(namespaces).where(namespaces.c.full_path_key == bindparam("path"))
+_BY_OLD_PATH = (
+    select(namespaces)
+    .join(path_redirects, path_redirects.c.namespace_id == namespaces.c.id)
+    .where(path_redirects.c.full_path_key == bindparam("path"))
+)
+_OF_USER = select(namespaces).where(namespaces.c.owner_id == bindparam("owner"))
+_VISIBLE = select(namespaces.c.id).where(namespaces.c.id == bindparam("namespace"), policy.visible_namespaces())
+_ANCESTORS = (
+    select(namespace_tree.c.ancestor_id)
+    .join(namespaces, namespaces.c.id == namespace_tree.c.ancestor_id)
+    .where(namespace_tree.c.descendant_id == bindparam("namespace"))
+    .order_by(func.length(namespaces.c.full_path), namespaces.c.id)
+)
+_SUBTREE = (
+    select(namespaces)
+    .join(namespace_tree, namespace_tree.c.descendant_id == namespaces.c.id)
+    .where(namespace_tree.c.ancestor_id == bindparam("namespace"))
+    .order_by(func.length(namespaces.c.full_path), namespaces.c.id)
+)
+_MEMBER_COUNTS = (
+    select(namespace_tree.c.ancestor_id, func.count(memberships.c.user_id.distinct()))
+    .join(memberships, memberships.c.source_id == namespace_tree.c.descendant_id)
+    .where(
+        any_of(namespace_tree.c.ancestor_id, "namespaces"),
+        memberships.c.source_kind == "group",
+        counts_today(memberships.c.expires_at),
+    )
+    .group_by(namespace_tree.c.ancestor_id)
+)
+_HELD = policy.held_in_groups("namespaces")
+_OLD_PATH = select(path_redirects.c.namespace_id).where(path_redirects.c.full_path_key == bindparam("path"))
+
+
+@lru_cache(maxsize=16)
+def _list_query(all_of_them: bool, search: bool) -> ListQuery:
+    matching = select(namespaces)
+    if not all_of_them:
+        matching = matching.where(policy.visible_namespaces())
+    if search:
+        matching = matching.where(
+            or_(contains(namespaces.c.full_path_key, "pattern"), contains(namespaces.c.name_key, "pattern"))
+        )
+    return list_query(matching, namespaces.c.id, namespaces.c.id.asc())
+
+
+def list_namespaces(db: Connection, actor: Actor, wanted: ListNamespaces, page: Page) -> Listing[Namespace]:
+    """A page of the namespaces that the caller may see."""
+    values: dict[str, Any] = {} if actor.admin else {"actor": actor.user_id, "today": day_of(db.now)}
+    if wanted.search:
+        values["pattern"] = like_pattern(wanted.search)
+    return fetch_page(db, Namespace, _list_query(actor.admin, bool(wanted.search)), page, **values)
+
+
+def namespace_or_none(db: Connection, name: str) -> Namespace | None:
+    """The namespace with this number or full path."""
+    number = number_or_none(name)
+    if number is not None:
+        return db.first(Namespace, _BY_ID, namespace=number)
+    return db.first(Namespace, _BY_PATH, path=name.lower())
+
+
+def find_namespace(db: Connection, actor: Actor, name: str) -> Namespace:
+    """The same, if the caller may see it."""
+    namespace = namespace_or_none(db, name)
+    if namespace is None or not _is_visible(db, actor, namespace):
+        raise NotFound("Namespace")
+    return namespace
+
+
+def _is_visible(db: Connection, actor: Actor, namespace: Namespace) -> bool:
+    return (
+        actor.admin or db.value(_VISIBLE, namespace=namespace.id, actor=actor.user_id, today=day_of(db.now)) is not None
+    )
+
+
+def find_by_id(db: Connection, namespace_id: int) -> Namespace:
+    """The namespace with this number, whoever asks."""
+    namespace = db.first(Namespace, _BY_ID, namespace=namespace_id)
+    if namespace is None:
+        raise NotFound("Namespace")
+    return namespace
+
+
+def namespace_by_path(db: Connection, full_path: str) -> Namespace | None:
+    """The namespace with this full path, whoever asks."""
+    return db.first(Namespace, _BY_PATH, path=full_path.lower())
+
+
+def moved_namespace(db: Connection, full_path: str) -> Namespace | None:
+    """The namespace that had this full path before it moved."""
+    return db.first(Namespace, _BY_OLD_PATH, path=full_path.lower())
+
+
+def namespace_of_user(db: Connection, user_id: int) -> Namespace:
+    """The user's own namespace."""
+    namespace = db.first(Namespace, _OF_USER, owner=user_id)
+    if namespace is None:
+        raise NotFound("Namespace")
+    return namespace
+
+
+def ancestors_of(db: Connection, namespace_id: int) -> list[int]:
+    """The ids of a namespace and of all above it, the topmost first."""
+    return [row[0] for row in db.rows(_ANCESTORS, namespace=namespace_id)]
+
+
+def subtree_of(db: Connection, namespace_id: int) -> list[Namespace]:
+    """A namespace and all below it, parents before children."""
+    return db.all(Namespace, _SUBTREE, namespace=namespace_id)
+
+
+def member_counts(db: Connection, namespace_ids: list[int]) -> dict[int, int]:
+    """How many people belong to these groups or to any group below them."""
+    if not namespace_ids:
+        return {}
+    return {row[0]: row[1] for row in db.rows(_MEMBER_COUNTS, namespaces=namespace_ids, today=day_of(db.now))}
+
+
+def levels_in(db: Connection, actor: Actor, namespace_ids: list[int]) -> dict[int, int]:
+    """What the caller holds in each of these groups, there or above."""
+    values = {"namespaces": namespace_ids, "actor": actor.user_id, "today": day_of(db.now)}
+    held = {row[0]: policy.unpacked(row[1]) for row in db.rows(_HELD, **values)} if namespace_ids else {}
+    return {namespace_id: levels[0] for namespace_id, levels in held.items() if levels}
+
+
+def path_is_taken(db: Connection, actor: Actor, parent_id: int | None, path: str) -> bool:
+    """Whether a path leads somewhere already, or did; whose it is stays untold.
+
+    Everybody learns by trying whether a path at the top is free. Below a group, only those who belong there do.
+    """
+    if parent_id is None:
+        key = path.lower()
+        return db.first(Namespace, _BY_PATH, path=key) is not None or db.value(_OLD_PATH, path=key) is not None
+    parent = db.first(Namespace, _BY_ID, namespace=parent_id)
+    if parent is None:
+        return False
+    child = db.first(Namespace, _BY_PATH, path=f"{parent.full_path_key}/{path}".lower())
+    return child is not None and (_is_visible(db, actor, child) or child.visibility == "public")
+
+
+def free_path(db: Connection, actor: Actor, parent_id: int | None, path: str) -> str:
+    """The first path with a number behind it that is free."""
+    number = 1
+    while path_is_taken(db, actor, parent_id, f"{path}{number}"):
+        number += 1
+    return f"{path}{number}"

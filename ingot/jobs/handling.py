@@ -1,0 +1,56 @@
+"""What a handler is, and what may be told of one that failed."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ingot.db.database import Database
+
+Handler = Callable[[Database, Any], None]
+"""Runs a job; it may run units of work of its own, and must be safe to run twice."""
+
+LONGEST_TEXT = 200
+_LONGEST_LOOKED_AT = 2000
+HIDDEN = "[hidden]"
+_SHORTEST_WORD = 8
+_SHORTEST_TEXT = 4
+_SECRETS = re.compile(
+    r"(?<=://)[^/@\s]+(?=@)"  # The user and password of a URL.
+    r"|(?<=[?&;=])[^?&;=\s]{4,}"  # The values of its query.
+    r"|(?=[\w+/-]*\d)(?=[\w+/-]*[A-Za-z])[\w+/-]{20,}=*"  # What looks random: tokens, digests.
+)
+
+
+class Later(Exception):
+    """Raised by a handler whose time has not come: it is run again, and this counts as no failure."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"again in {seconds} seconds")
+        self.seconds = seconds
+
+
+def describe(error: Exception, payload: Any, *, silent: type[Exception]) -> str:
+    """What went wrong, in a line without secrets; of ``silent`` errors, which quote values, only their type."""
+    name = type(error).__name__
+    if isinstance(error, silent):
+        return name
+    text = str(error)[:_LONGEST_LOOKED_AT]
+    for secret in sorted(set(_texts(payload)), key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
+    text = " ".join(_SECRETS.sub(HIDDEN, text).split())
+    return f"{name}: {text[:LONGEST_TEXT]}" if text else name
+
+
+def _texts(payload: Any) -> Iterator[str]:
+    """Every text in a payload, whole and by its long words, also as ``repr`` would quote it."""
+    if isinstance(payload, dict):
+        for value in payload.values():
+            yield from _texts(value)
+    elif isinstance(payload, list):
+        for value in payload:
+            yield from _texts(value)
+    elif isinstance(payload, str):
+        for text in (payload, *payload.split()):
+            if len(text) >= (_SHORTEST_TEXT if text is payload else _SHORTEST_WORD):
+                yield text
+                yield repr(text)[1:-1]

@@ -1,0 +1,1 @@
+"""Requests that leave the house: what they may reach, and a client that reaches nothing else."""

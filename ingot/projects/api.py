@@ -1,0 +1,218 @@
+"""Projects over the API."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import UNSET
+
+from ingot.access.actor import Actor
+from ingot.access.levels import Access, Level
+from ingot.access.rules import administrators, anyone, require, signed_in
+from ingot.api.params import Missing, given
+from ingot.api.routes import Ahead, Call, Routes
+from ingot.db.connection import Connection
+from ingot.db.expressions import like_pattern
+from ingot.db.paging import Listing, Page
+from ingot.errors import Invalid, NotFound
+from ingot.git.names import ref_trouble
+from ingot.git.store import Store, new_key
+from ingot.groups.namespaces.queries import find_by_id, namespace_of_user, namespace_or_none
+from ingot.groups.namespaces.tables import Namespace
+from ingot.groups.queries import find_group
+from ingot.outgoing.guard import Guard
+from ingot.projects import policy, queries, service
+from ingot.projects.imports.service import refuse_unfit_url, schedule_import
+from ingot.projects.params import CreateProject, EditProject, GetProject, ListProjects, TransferProject
+from ingot.projects.tables import Project
+from ingot.projects.views import ProjectView, SimpleProjectView, addresses_of, project_view, project_views, simple_view
+from ingot.settings import Settings
+from ingot.users.accounts.queries import find_user, user_by_username, user_or_none
+
+routes = Routes("projects")
+
+
+def project_in_path(call: Call) -> tuple[Access, Project]:
+    """The project that the path names by number or full path."""
+    return queries.find_project(call.db, call.actor, call.path["id"])
+
+
+def found_in_path(call: Call) -> tuple[Access, policy.Found]:
+    """The same together with what the caller holds in it, for the call that is made most often."""
+    found = queries.find_with_access(call.db, call.actor, call.path["id"])
+    return found.here, found
+
+
+def store_of(settings: Settings) -> Store:
+    """Where the repositories are."""
+    return Store(settings.data / "repositories")
+
+
+def listed(call: Call, found: Listing[Project], params: ListProjects) -> Listing[SimpleProjectView]:
+    """A page of projects as its caller asked for it."""
+    at = addresses_of(call.origin, call.settings)
+    if params.simple:
+        return found.of([simple_view(project, at) for project in found.items])
+    views: Sequence[SimpleProjectView] = project_views(
+        call.db, call.actor, found.items, at, statistics=params.statistics
+    )
+    return found.of(list(views))
+
+
+def shown(call: Call, project: Project) -> ProjectView:
+    """One project as its caller may see it."""
+    found = queries.find_with_access(call.db, call.actor, project.id)
+    return project_view(call.db, call.actor, found, addresses_of(call.origin, call.settings))
+
+
+@routes.get("/projects", may=anyone, returns=list[ProjectView | SimpleProjectView])
+def list_projects(call: Call, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
+    """List the projects that the caller may see."""
+    return listed(call, queries.list_projects(call.db, call.actor, params, page), params)
+
+
+@routes.get("/users/:user_id/projects", may=anyone, returns=list[ProjectView | SimpleProjectView])
+def list_user_projects(call: Call, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
+    """List the projects in a user's own namespace."""
+    name = call.path["user_id"]
+    user = user_or_none(call.db, name) or user_by_username(call.db, name)
+    if user is None:
+        raise NotFound("User")
+    return listed(call, queries.list_projects(call.db, call.actor, params, page, "of_user", owner=user.id), params)
+
+
+@routes.get("/projects/search/:query", may=anyone, returns=list[ProjectView | SimpleProjectView])
+def search_projects(call: Call, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
+    """List the projects whose name holds a text."""
+    pattern = like_pattern(call.path["query"])
+    return listed(call, queries.list_projects(call.db, call.actor, params, page, "name", name_pattern=pattern), params)
+
+
+@routes.get("/projects/:id", on=found_in_path, may=policy.may_see_found, returns=ProjectView, open=True)
+def get_project(call: Call, found: policy.Found, params: GetProject) -> ProjectView:
+    """Get a project."""
+    at = addresses_of(call.origin, call.settings)
+    return project_view(call.db, call.actor, found, at, statistics=params.statistics)
+
+
+def _make_repository(ahead: Ahead, params: CreateProject) -> tuple[str, str]:
+    """Make the repository ahead of the row that names it; one that stays without a row is swept up."""
+    branch = params.default_branch or ahead.settings.default_branch
+    if ref_trouble(branch):
+        raise Invalid(default_branch=["is invalid"])
+    if params.name is UNSET and params.path is UNSET:
+        raise Missing("name")
+    if params.import_url:
+        refuse_unfit_url(params.import_url, Guard(ahead.settings.allow_local_requests))
+    key = new_key()
+    store_of(ahead.settings).create(key, branch)
+    return key, branch
+
+
+@routes.post("/projects", may=signed_in, returns=ProjectView, prepare=_make_repository)
+def create_project(call: Call, params: CreateProject, repository: tuple[str, str]) -> ProjectView:
+    """Create a project."""
+    namespace = _target_namespace(call.db, call.actor, params.namespace_id)
+    return shown(call, _create(call.db, call.actor, params, namespace, repository))
+
+
+@routes.post("/projects/user/:user_id", may=administrators, returns=ProjectView, prepare=_make_repository)
+def create_project_for_user(call: Call, params: CreateProject, repository: tuple[str, str]) -> ProjectView:
+    """Create a project for a user."""
+    if params.name is UNSET:
+        raise Missing("name")
+    user = find_user(call.db, call.path["user_id"])
+    namespace = namespace_of_user(call.db, user.id)
+    if params.namespace_id is not None:
+        namespace = _target_namespace(call.db, call.actor, params.namespace_id)
+    creator = Actor(user_id=user.id, username=user.username, name=user.name, admin=True)
+    return shown(call, _create(call.db, creator, params, namespace, repository))
+
+
+def _create(
+    db: Connection, creator: Actor, params: CreateProject, namespace: Namespace, repository: tuple[str, str]
+) -> Project:
+    project = service.create_project(db, creator, params, namespace, *repository)
+    if params.import_url:
+        schedule_import(db, project, params.import_url)
+    return project
+
+
+@routes.put("/projects/:id", on=project_in_path, may=policy.may_change_project, returns=ProjectView)
+def edit_project(call: Call, project: Project, params: EditProject) -> ProjectView:
+    """Edit a project."""
+    if not given(params):
+        raise Missing("name")
+    if params.name not in (UNSET, project.name) or params.visibility not in (UNSET, project.visibility):
+        here, _ = project_in_path(call)
+        require(policy.may_own_project(call.actor, here, project))
+    edited = service.edit_project(call.db, call.actor, project, params)
+    if params.default_branch is not UNSET and params.default_branch is not None:
+        edited = service.set_default_branch(call.db, edited, store_of(call.settings), params.default_branch)
+    return shown(call, edited)
+
+
+@routes.delete("/projects/:id", on=project_in_path, may=policy.may_own_project, returns=None)
+def delete_project(call: Call, project: Project) -> None:
+    """Delete a project with everything in it."""
+    service.delete_project(call.db, project)
+
+
+@routes.post("/projects/:id/archive", on=project_in_path, may=policy.may_own_project, returns=ProjectView)
+def archive_project(call: Call, project: Project) -> ProjectView:
+    """Make a project read-only."""
+    return shown(call, service.archive_project(call.db, project, True))
+
+
+@routes.post("/projects/:id/unarchive", on=project_in_path, may=policy.may_own_project, returns=ProjectView)
+def unarchive_project(call: Call, project: Project) -> ProjectView:
+    """Make an archived project writable again."""
+    return shown(call, service.archive_project(call.db, project, False))
+
+
+@routes.put("/projects/:id/transfer", on=project_in_path, may=policy.may_move_project, returns=ProjectView)
+def transfer_project(call: Call, project: Project, params: TransferProject) -> ProjectView:
+    """Put a project into another namespace."""
+    namespace = namespace_or_none(call.db, params.namespace)
+    if namespace is None or not may_create_in(call.db, call.actor, namespace):
+        raise NotFound("Namespace")
+    return shown(call, service.transfer_project(call.db, call.actor, project, namespace))
+
+
+@routes.get(
+    "/projects/:id/languages", on=project_in_path, may=policy.may_download_code, returns=dict[str, float], heavy=True
+)
+def get_languages(call: Call, project: Project) -> dict[str, float]:
+    """Get the languages of a project's default branch, in per cent."""
+    return store_of(call.settings).open(project.repository_key).languages()
+
+
+@routes.post("/projects/:id/housekeeping", on=project_in_path, may=policy.may_change_project, returns=dict[str, Any])
+def start_housekeeping(call: Call, project: Project) -> dict[str, Any]:
+    """Tidy a project's repository, by a job."""
+    service.tidy_project(call.db, project)
+    return {}
+
+
+def _target_namespace(db: Connection, actor: Actor, namespace_id: int | None) -> Namespace:
+    """The namespace for a new project; one that is not there and one that is not theirs look the same."""
+    own = namespace_of_user(db, actor.user_id)
+    if namespace_id is None or namespace_id == own.id:
+        require(not actor.external)
+        return own
+    namespace = namespace_or_none(db, str(namespace_id))
+    if namespace is None or not may_create_in(db, actor, namespace):
+        raise Invalid(namespace=["is not valid"])
+    return find_by_id(db, namespace.id)
+
+
+def may_create_in(db: Connection, actor: Actor, namespace: Namespace) -> bool:
+    """One's own namespace, and groups in which one is master; administrators everywhere."""
+    if actor.admin:
+        return True
+    if namespace.kind == "user":
+        return namespace.owner_id == actor.user_id and not actor.external
+    try:
+        here, _ = find_group(db, actor, namespace.id)
+    except NotFound:
+        return False
+    return here.level >= Level.MASTER and not actor.external

@@ -1,0 +1,25 @@
+"""What is announced of projects."""
+
+from ingot.events.bus import Event
+
+
+class ProjectCreated(Event, frozen=True):
+    """A project exists now; ``forked_from_id`` where it is a fork."""
+
+    project_id: int
+    actor_id: int
+    forked_from_id: int | None = None
+
+
+class ProjectMoved(Event, frozen=True):
+    """A project has another full path."""
+
+    project_id: int
+    old_full_path: str
+
+
+class ProjectDeleted(Event, frozen=True):
+    """A project is gone for everybody; its rows and files go by a job."""
+
+    project_id: int
+    repository_key: str

@@ -1,0 +1,1 @@
+"""Forks, and what they were forked from."""

@@ -1,0 +1,87 @@
+"""Forks over the API."""
+
+from ingot.access.actor import Actor
+from ingot.access.rules import administrators, require
+from ingot.api.routes import Ahead, Call, Routes
+from ingot.db.connection import Connection
+from ingot.db.paging import Listing, Page
+from ingot.errors import Conflict, Denied, NotFound, Unchanged
+from ingot.git.store import new_key
+from ingot.groups.namespaces.queries import namespace_of_user, namespace_or_none
+from ingot.groups.namespaces.tables import Namespace
+from ingot.projects import policy
+from ingot.projects.api import listed, may_create_in, project_in_path, shown, store_of
+from ingot.projects.forks import service
+from ingot.projects.params import ForkProject, ListProjects
+from ingot.projects.queries import find_project, list_projects
+from ingot.projects.tables import Project
+from ingot.projects.views import ProjectView, SimpleProjectView
+
+routes = Routes("projects")
+
+
+def _fork_repository(ahead: Ahead, params: ForkProject) -> str:
+    """Copy the repository ahead of the transaction, for those who may; one that stays without a row is swept up."""
+
+    def look(db: Connection) -> Project:
+        here, project = find_project(db, ahead.actor, ahead.path["id"])
+        require(policy.may_fork_project(ahead.actor, here, project))
+        _target(db, ahead.actor, params)
+        return project
+
+    key = new_key()
+    store_of(ahead.settings).fork(ahead.database.read(look).repository_key, key)
+    return key
+
+
+@routes.post(
+    "/projects/:id/fork",
+    on=project_in_path,
+    may=policy.may_fork_project,
+    returns=ProjectView,
+    prepare=_fork_repository,
+)
+def fork_project(call: Call, project: Project, params: ForkProject, repository_key: str) -> ProjectView:
+    """Fork a project; its repository is there when the call answers."""
+    namespace = _target(call.db, call.actor, params)
+    return shown(call, service.fork_project(call.db, call.actor, project, params, namespace, repository_key))
+
+
+@routes.get(
+    "/projects/:id/forks", on=project_in_path, may=policy.may_see_project, returns=list[ProjectView | SimpleProjectView]
+)
+def list_forks(call: Call, project: Project, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
+    """List the forks of a project that the caller may see."""
+    found = list_projects(call.db, call.actor, params, page, "forks", forked_from=project.id)
+    return listed(call, found, params)
+
+
+@routes.post("/projects/:id/fork/:forked_from_id", on=project_in_path, may=administrators, returns=ProjectView)
+def set_fork_relation(call: Call, project: Project) -> ProjectView:
+    """Say that a project is a fork of another one."""
+    require(not project.archived)
+    _, source = find_project(call.db, call.actor, call.path["forked_from_id"])
+    if project.forked_from_id is not None:
+        raise Conflict("Project already forked")
+    return shown(call, service.set_fork_relation(call.db, project, source))
+
+
+@routes.delete("/projects/:id/fork", on=project_in_path, may=administrators, returns=None)
+def drop_fork_relation(call: Call, project: Project) -> None:
+    """Say that a project is no fork any more; 304 where it is none."""
+    if project.forked_from_id is None:
+        raise Unchanged
+    require(not project.archived)
+    service.drop_fork_relation(call.db, project)
+
+
+def _target(db: Connection, actor: Actor, params: ForkProject) -> Namespace:
+    named = params.namespace or params.namespace_path or params.namespace_id
+    if not named:
+        if actor.external:
+            raise Denied
+        return namespace_of_user(db, actor.user_id)
+    namespace = namespace_or_none(db, str(named))
+    if namespace is None or not may_create_in(db, actor, namespace):
+        raise NotFound("Target Namespace")
+    return namespace

@@ -1,0 +1,1 @@
+"""Repositories that are fetched from elsewhere, by a job."""

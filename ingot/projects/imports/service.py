@@ -1,0 +1,130 @@
+"""Scheduling imports, and writing down how they go."""
+
+from typing import NamedTuple
+
+from ingot.db.connection import Connection
+from ingot.db.times import later
+from ingot.errors import Denied, Invalid
+from ingot.events.bus import emit
+from ingot.instance.settings import current_settings
+from ingot.jobs.queue import enqueue
+from ingot.outgoing.guard import Guard, Refused, strip_credentials
+from ingot.projects.imports.events import ProjectImported
+from ingot.projects.imports.queries import JOB_KEY, Import, list_lost_imports, locked_import_or_none
+from ingot.projects.tables import Project, projects
+
+IMPORT_PROJECT = "import project"
+_LOST = "The import was interrupted too often"
+
+
+class Brought(NamedTuple):
+    """What an import brought."""
+
+    default_branch: str
+    empty: bool
+    commit_count: int
+    repository_size: int
+
+
+def refuse_unfit_url(url: str, guard: Guard) -> None:
+    """Refuse at once what can be told to be unfit without asking anybody."""
+    try:
+        guard.check_url(url, credentials=True)
+        rest = url.partition("://")[2]
+        if "?" in rest or "#" in rest:
+            raise Refused("The URL of a repository has no query and no fragment")
+        if "://" in rest:
+            # No path has it, but it is how options are smuggled into configuration (threats.md, D17).
+            raise Refused("The URL is not valid")
+    except Refused as error:
+        raise Invalid(import_url=[error.reason]) from error
+
+
+def schedule_import(db: Connection, project: Project, url: str) -> None:
+    """Let a job fetch a repository into a new project; the credentials in the URL stay sealed in its row."""
+    if "git" not in current_settings(db).import_sources:
+        raise Denied("Imports from a URL are disabled")
+    db.update(projects, project.id, import_status="scheduled", import_url=db.vault.seal(url))
+    enqueue(db, IMPORT_PROJECT, {"project_id": project.id}, unique_key=f"{JOB_KEY}{project.id}")
+
+
+def start_import(db: Connection, project_id: int) -> Import | None:
+    """Say that it runs; gives it as it was before, or nothing where it has ended or the project is gone."""
+    found = locked_import_or_none(db, project_id)
+    if found is not None:
+        db.update(projects, project_id, import_status="started", import_error=None, import_progress=None)
+    return found
+
+
+def note_progress(db: Connection, project_id: int, text: str) -> bool:
+    """Show how far it is; says whether anybody still waits for it."""
+    found = locked_import_or_none(db, project_id)
+    if found is not None:
+        db.update(projects, project_id, import_progress=text)
+    return found is not None
+
+
+def finish_import(db: Connection, project_id: int, brought: Brought) -> None:
+    """Say that the repository is there."""
+    found = locked_import_or_none(db, project_id)
+    if found is None:
+        return
+    db.update(
+        projects,
+        project_id,
+        import_status="finished",
+        import_error=None,
+        import_progress=None,
+        import_url=_without_credentials(db, found),
+        default_branch=brought.default_branch,
+        empty=brought.empty,
+        commit_count=brought.commit_count,
+        repository_size=brought.repository_size,
+        last_activity_at=db.now,
+        updated_at=db.now,
+    )
+    emit(db, ProjectImported(project_id=project_id))
+
+
+def fail_import(db: Connection, project_id: int, reason: str) -> None:
+    """Say that it did not work, and why."""
+    found = locked_import_or_none(db, project_id)
+    if found is not None:
+        _fail(db, found, reason)
+
+
+def retry_import(db: Connection, project_id: int, reason: str, tries: int, pause_seconds: float) -> None:
+    """Let it be tried again later."""
+    if locked_import_or_none(db, project_id) is None:
+        return
+    db.update(projects, project_id, import_status="scheduled", import_progress=f"Waiting for another try: {reason}")
+    enqueue(
+        db,
+        IMPORT_PROJECT,
+        {"project_id": project_id, "tries": tries},
+        later(db.now, seconds=pause_seconds),
+        f"{JOB_KEY}{project_id}",
+    )
+
+
+def fail_lost_imports(db: Connection) -> None:
+    """End the imports whose job was given up or dropped, so that nobody waits for them for ever."""
+    for found in list_lost_imports(db):
+        _fail(db, found, _LOST)
+
+
+def _fail(db: Connection, found: Import, reason: str) -> None:
+    db.update(
+        projects,
+        found.project_id,
+        import_status="failed",
+        import_error=reason,
+        import_progress=None,
+        import_url=_without_credentials(db, found),
+        updated_at=db.now,
+    )
+
+
+def _without_credentials(db: Connection, found: Import) -> bytes:
+    """The address is kept; the credentials are not needed any more, and what is not kept cannot leak."""
+    return db.vault.seal(strip_credentials(db.vault.unseal(found.sealed_url))[0])

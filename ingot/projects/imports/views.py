@@ -1,0 +1,39 @@
+"""What callers see of imports."""
+
+from ingot.api.views import View
+from ingot.db.times import Timestamp
+from ingot.projects.tables import Project
+
+
+class ImportView(View):
+    """How the import of a project goes; where it came from is not shown."""
+
+    id: int
+    description: str | None
+    name: str
+    name_with_namespace: str
+    path: str
+    path_with_namespace: str
+    created_at: Timestamp
+    import_status: str
+    import_type: str | None
+    import_error: str | None
+    import_progress: str | None
+    """The newest line of git's own progress while it runs."""
+
+
+def import_view(project: Project) -> ImportView:
+    """The import of a project."""
+    return ImportView(
+        project.id,
+        project.description,
+        project.name,
+        f"{project.space_full_name} / {project.name}",
+        project.path,
+        project.full_path,
+        project.created_at,
+        project.import_status,
+        "git" if project.import_url is not None else None,
+        project.import_error,
+        project.import_progress,
+    )

@@ -1,0 +1,1 @@
+"""Groups together with the projects in them."""

@@ -1,0 +1,27 @@
+"""What groups show of the projects in them."""
+
+from sqlalchemy import func, select
+
+from ingot.db.connection import Connection
+from ingot.db.expressions import any_of
+from ingot.projects.tables import projects
+
+_SIZES = (
+    select(
+        projects.c.namespace_id,
+        func.sum(projects.c.repository_size),
+        func.sum(projects.c.lfs_objects_size),
+        func.sum(projects.c.job_artifacts_size),
+    )
+    .where(any_of(projects.c.namespace_id, "groups"))
+    .group_by(projects.c.namespace_id)
+)
+Sizes = tuple[int, int, int]
+"""Bytes in repositories, in LFS objects and in artifacts."""
+
+
+def sizes_in(db: Connection, group_ids: list[int]) -> dict[int, Sizes]:
+    """How much there is in the projects directly in each of these groups."""
+    rows = db.rows(_SIZES, groups=group_ids) if group_ids else []
+    # PostgreSQL sums 64-bit integers to decimals.
+    return {row[0]: (int(row[1]), int(row[2]), int(row[3])) for row in rows}

@@ -1,0 +1,1 @@
+"""Members of projects, requests to become one, and who starred what."""

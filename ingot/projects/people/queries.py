@@ -1,0 +1,67 @@
+"""How starrers and shares are found."""
+
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import bindparam, or_, select
+
+from ingot.db.connection import Connection
+from ingot.db.expressions import contains, like_pattern
+from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.db.schema import Record
+from ingot.db.times import Timestamp
+from ingot.groups.namespaces.tables import namespaces
+from ingot.projects.tables import Project, Share, shares, stars
+from ingot.users.accounts.tables import users
+
+
+class Starrer(Record, frozen=True):
+    """A user together with when they starred."""
+
+    id: int
+    username: str
+    name: str
+    state: str
+    avatar_id: int | None
+    avatar_file: str | None
+    starred_since: Timestamp
+
+
+_SHARE = (
+    select(shares, namespaces.c.name, namespaces.c.full_path)
+    .join(namespaces, namespaces.c.id == shares.c.group_id)
+    .where(shares.c.project_id == bindparam("project"), shares.c.group_id == bindparam("group"))
+)
+
+
+@lru_cache(maxsize=2)
+def _starrers(search: bool) -> ListQuery:
+    matching = (
+        select(
+            users.c.id,
+            users.c.username,
+            users.c.name,
+            users.c.state,
+            users.c.avatar_id,
+            users.c.avatar_file,
+            stars.c.created_at,
+        )
+        .join(stars, stars.c.user_id == users.c.id)
+        .where(stars.c.project_id == bindparam("project"))
+    )
+    if search:
+        matching = matching.where(or_(contains(users.c.username_key, "pattern"), contains(users.c.name_key, "pattern")))
+    return list_query(matching, users.c.id, users.c.id.asc())
+
+
+def list_starrers(db: Connection, project: Project, search: str, page: Page) -> Listing[Starrer]:
+    """Who starred a project."""
+    values: dict[str, Any] = {"project": project.id}
+    if search:
+        values["pattern"] = like_pattern(search)
+    return fetch_page(db, Starrer, _starrers(bool(search)), page, **values)
+
+
+def share_or_none(db: Connection, project: Project, group_id: int) -> Share | None:
+    """The share of a project with a group, also one whose time is over."""
+    return db.first(Share, _SHARE, project=project.id, group=group_id)

@@ -1,0 +1,359 @@
+"""What changes projects: making, editing, moving and removing them."""
+
+import re
+import secrets
+import unicodedata
+from typing import Any
+
+from msgspec import UNSET
+from sqlalchemy import bindparam, delete
+
+from ingot.access.actor import Actor
+from ingot.api.params import Upload, given
+from ingot.avatars.queries import avatar_or_none
+from ingot.avatars.service import add_avatar, drop_avatar
+from ingot.db.connection import Connection
+from ingot.errors import Denied, Invalid
+from ingot.events.bus import emit
+from ingot.git.names import ref_trouble
+from ingot.git.store import Store
+from ingot.groups.members.service import drop_all, move_all, put_member
+from ingot.groups.namespaces.queries import find_by_id, namespace_by_path
+from ingot.groups.namespaces.tables import Namespace
+from ingot.groups.service import OPENNESS
+from ingot.instance.settings import current_settings
+from ingot.jobs.queue import enqueue
+from ingot.names import RESERVED_PROJECTS, path_trouble, project_name_trouble
+from ingot.projects.events import ProjectCreated, ProjectDeleted, ProjectMoved
+from ingot.projects.params import Attributes, CreateProject, EditProject
+from ingot.projects.queries import (
+    count_personal_projects,
+    more_open_forks,
+    project_by_id,
+    project_id_by_name,
+    project_id_by_path,
+    project_or_none,
+    source_of,
+)
+from ingot.projects.tables import Project, project_redirects, project_topics, projects, shares
+from ingot.users.accounts.queries import find_user
+
+MASTER = 40
+MOST_CHARACTERS = 255
+LONGEST_DESCRIPTION = 1_000_000
+REMOVE_PROJECT = "remove project"
+TIDY_PROJECT = "tidy project"
+_FLAGS = (
+    "issues_enabled",
+    "merge_requests_enabled",
+    "jobs_enabled",
+    "wiki_enabled",
+    "snippets_enabled",
+    "container_registry_enabled",
+    "shared_runners_enabled",
+    "public_jobs",
+    "only_allow_merge_if_pipeline_succeeds",
+    "only_allow_merge_if_all_discussions_are_resolved",
+    "lfs_enabled",
+    "request_access_enabled",
+    "printing_merge_request_link_enabled",
+)
+_OFF_AT_FIRST = ("only_allow_merge_if_pipeline_succeeds", "only_allow_merge_if_all_discussions_are_resolved")
+_DROP_REDIRECT = delete(project_redirects).where(
+    project_redirects.c.namespace_id == bindparam("namespace"), project_redirects.c.path_key == bindparam("path")
+)
+_DROP_SHARES = delete(shares).where(shares.c.project_id == bindparam("project"))
+_DROP_TOPICS = delete(project_topics).where(project_topics.c.project_id == bindparam("project"))
+
+
+def path_from_name(name: str) -> str:
+    """The path of a project of which only the name was given: lower case, with dashes."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9_]+", "-", plain.lower()).strip("-")
+
+
+def create_project(
+    db: Connection,
+    actor: Actor,
+    wanted: CreateProject,
+    namespace: Namespace,
+    repository_key: str,
+    default_branch: str,
+    **more: Any,
+) -> Project:
+    """Add a project whose repository exists already; whoever makes it in their own namespace is its master."""
+    name = (wanted.name or wanted.path or "").strip()
+    path = wanted.path or path_from_name(name)
+    settings = current_settings(db)
+    columns = _columns(wanted)
+    columns.setdefault("visibility", _default_visibility(settings.default_project_visibility, namespace))
+    _check_limit(db, actor, namespace)
+    _validate(name, path, columns)
+    _check_visibility(db, actor, columns["visibility"], namespace)
+    full_path = f"{namespace.full_path}/{path}"
+    _refuse_taken(db, namespace, name, path)
+    drop_redirect(db, namespace, path)
+    flags: dict[str, bool] = {flag: flag not in _OFF_AT_FIRST for flag in _FLAGS}
+    flags["shared_runners_enabled"] = settings.shared_runners_enabled
+    project_id = db.insert(
+        projects,
+        **{
+            "namespace_id": namespace.id,
+            "creator_id": actor.user_id,
+            "name": name,
+            "name_key": name.casefold(),
+            "path": path,
+            "path_key": path.lower(),
+            "full_path": full_path,
+            "full_path_key": full_path.lower(),
+            "default_branch": default_branch,
+            "archived": False,
+            **flags,
+            "import_status": "none",
+            "runners_token": db.vault.seal(secrets.token_urlsafe(20)),
+            "empty": True,
+            "repository_key": repository_key,
+            **dict.fromkeys(_COUNTS, 0),
+            "created_at": db.now,
+            "updated_at": db.now,
+            "last_activity_at": db.now,
+            **columns,
+            **more,
+        },
+    )
+    project = project_by_id(db, project_id)
+    if namespace.kind == "user":
+        put_member(db, source_of(project), namespace.owner_id or actor.user_id, MASTER)
+    _set_topics(db, project, wanted)
+    _set_avatar(db, project, wanted.avatar)
+    emit(db, ProjectCreated(project_id=project_id, actor_id=actor.user_id, forked_from_id=project.forked_from_id))
+    return project_by_id(db, project_id)
+
+
+_COUNTS = (
+    "forks_count",
+    "star_count",
+    "open_issues_count",
+    "commit_count",
+    "repository_size",
+    "lfs_objects_size",
+    "job_artifacts_size",
+)
+
+
+def edit_project(db: Connection, actor: Actor, project: Project, wanted: EditProject) -> Project:
+    """Change what was sent; another path moves the project and leaves a redirect."""
+    columns = _columns(wanted)
+    namespace = find_by_id(db, project.namespace_id)
+    name = wanted.name.strip() if wanted.name is not UNSET else project.name
+    path = wanted.path if wanted.path is not UNSET else project.path
+    _validate(name, path, columns)
+    visibility = columns.get("visibility", project.visibility)
+    if visibility != project.visibility:
+        _check_visibility(db, actor, visibility, namespace, project.forked_from_id)
+    _refuse_taken(db, namespace, name, path, but=project.id)
+    db.update(projects, project.id, **columns, name=name, name_key=name.casefold(), updated_at=db.now)
+    _set_topics(db, project, wanted)
+    _set_avatar(db, project, wanted.avatar)
+    if path != project.path:
+        _move(db, project, namespace, path)
+    lower_forks(db, project.id, visibility)
+    return project_by_id(db, project.id)
+
+
+def transfer_project(db: Connection, actor: Actor, project: Project, namespace: Namespace) -> Project:
+    """Put a project into another namespace; the old path leads on to it, and the new group bounds its visibility."""
+    if namespace.id == project.namespace_id:
+        raise Invalid("Transfer failed: Project is already in this namespace.")
+    _check_limit(db, actor, namespace)
+    try:
+        _refuse_taken(db, namespace, project.name, project.path, but=project.id)
+    except Invalid as error:
+        reason = "Transfer failed: Project with same name or path in target namespace already exists"
+        raise Invalid(reason) from error
+    _move(db, project, namespace, project.path)
+    move_all(db, source_of(project), namespace.id)
+    if namespace.kind == "group" and OPENNESS[project.visibility] > OPENNESS[namespace.visibility]:
+        lower_visibility(db, project.id, namespace.visibility)
+    return project_by_id(db, project.id)
+
+
+def lower_visibility(db: Connection, project_id: int, visibility: str) -> None:
+    """Make a project less visible, and its forks with it."""
+    db.update(projects, project_id, visibility=visibility, updated_at=db.now)
+    lower_forks(db, project_id, visibility)
+
+
+def lower_forks(db: Connection, project_id: int, visibility: str) -> None:
+    """No fork shows to more people what its source shows to fewer."""
+    more_open = more_open_than(visibility)
+    for fork_id in more_open_forks(db, project_id, more_open) if more_open else ():
+        lower_visibility(db, fork_id, visibility)
+
+
+def more_open_than(visibility: str) -> list[str]:
+    """The visibilities that show more."""
+    return [word for word, openness in OPENNESS.items() if openness > OPENNESS[visibility]]
+
+
+def archive_project(db: Connection, project: Project, archived: bool) -> Project:
+    """Make a project read-only, or writable again."""
+    if project.archived != archived:
+        db.update(projects, project.id, archived=archived, updated_at=db.now, last_activity_at=db.now)
+    return project_by_id(db, project.id)
+
+
+def delete_project(db: Connection, project: Project) -> None:
+    """Take a project from everybody's sight and free its path; rows and files go by a job."""
+    emit(db, ProjectDeleted(project_id=project.id, repository_key=project.repository_key))
+    drop_all(db, source_of(project))
+    db.run(_DROP_SHARES, project=project.id)
+    # No path has two slashes in a row, so nobody's project can have this one.
+    db.update(projects, project.id, namespace_id=None, full_path_key=f"deleted//{project.id}", updated_at=db.now)
+    drop_avatar(db, project.avatar_id)
+    if project.forked_from_id is not None:
+        count_forks(db, project.forked_from_id, -1)
+    enqueue(db, REMOVE_PROJECT, {"project_id": project.id, "repository_key": project.repository_key})
+
+
+def set_default_branch(db: Connection, project: Project, store: Store, branch: str) -> Project:
+    """Let HEAD point to another branch; an empty repository takes any good name, others one that is there."""
+    repository = store.open(project.repository_key)
+    if ref_trouble(branch) or not (repository.is_empty() or repository.branch_exists(branch)):
+        raise Invalid(default_branch=["does not exist"])
+    repository.set_head(branch)
+    db.update(projects, project.id, default_branch=branch)
+    return project_by_id(db, project.id)
+
+
+def tidy_project(db: Connection, project: Project) -> None:
+    """Let a job tidy the repository; asking twice tidies once."""
+    enqueue(db, TIDY_PROJECT, {"repository_key": project.repository_key}, unique_key=f"tidy {project.id}")
+
+
+def count_forks(db: Connection, project_id: int, by: int) -> None:
+    """Keep the number of forks of a project."""
+    db.run(_COUNT_FORKS, counted=project_id, change=by)
+
+
+_COUNT_FORKS = (
+    projects.update()
+    .where(projects.c.id == bindparam("counted"))
+    .values(forks_count=projects.c.forks_count + bindparam("change"))
+)
+
+
+def drop_redirect(db: Connection, namespace: Namespace, path: str) -> None:
+    """Something new lies at a path, so it leads nowhere else any more."""
+    db.run(_DROP_REDIRECT, namespace=namespace.id, path=path.lower())
+
+
+def _move(db: Connection, project: Project, namespace: Namespace, path: str) -> None:
+    full_path = f"{namespace.full_path}/{path}"
+    if full_path.lower() != project.full_path_key:
+        drop_redirect(db, namespace, path)
+        db.insert(
+            project_redirects, namespace_id=project.namespace_id, path_key=project.path_key, project_id=project.id
+        )
+    db.update(
+        projects,
+        project.id,
+        namespace_id=namespace.id,
+        path=path,
+        path_key=path.lower(),
+        full_path=full_path,
+        full_path_key=full_path.lower(),
+        updated_at=db.now,
+    )
+    emit(db, ProjectMoved(project_id=project.id, old_full_path=project.full_path))
+
+
+def _columns(wanted: Attributes) -> dict[str, Any]:
+    sent = given(wanted)
+    columns = {name: sent[name] for name in (*_FLAGS, "description", "visibility", "ci_config_path") if name in sent}
+    if "public_builds" in sent and "public_jobs" not in sent:
+        columns["public_jobs"] = sent["public_builds"]
+    if "ci_config_path" in columns:
+        columns["ci_config_path"] = columns["ci_config_path"] or None
+    return columns
+
+
+def _default_visibility(default: str, namespace: Namespace) -> str:
+    if namespace.kind == "group" and OPENNESS[default] > OPENNESS[namespace.visibility]:
+        return namespace.visibility
+    return default
+
+
+def _check_limit(db: Connection, actor: Actor, namespace: Namespace) -> None:
+    if namespace.kind != "user" or actor.admin or namespace.owner_id is None:
+        return
+    limit = find_user(db, namespace.owner_id).projects_limit
+    if count_personal_projects(db, namespace.id) >= limit:
+        raise Denied(f"Your project limit is {limit} projects! Please contact your administrator to increase it")
+
+
+def _validate(name: str, path: str, columns: dict[str, Any]) -> None:
+    errors: dict[str, list[str]] = {}
+    trouble = project_name_trouble(name)
+    if trouble:
+        errors["name"] = [trouble]
+    trouble = path_trouble(path, RESERVED_PROJECTS)
+    if trouble:
+        errors["path"] = [trouble]
+    if len(columns.get("description") or "") > LONGEST_DESCRIPTION:
+        errors["description"] = [f"is too long (maximum is {LONGEST_DESCRIPTION} characters)"]
+    ci_path = columns.get("ci_config_path") or ""
+    if len(ci_path) > MOST_CHARACTERS or ".." in ci_path.split("/") or ci_path.startswith("/"):
+        errors["ci_config_path"] = ["cannot include leading slash or directory traversal."]
+    if errors:
+        raise Invalid(**errors)
+
+
+def _check_visibility(
+    db: Connection, actor: Actor, visibility: str, namespace: Namespace, forked_from_id: int | None = None
+) -> None:
+    """Refuse what shows more than the group, the source of a fork, or the administrators allow."""
+    if namespace.kind == "group" and OPENNESS[visibility] > OPENNESS[namespace.visibility]:
+        raise Invalid(visibility_level=[f"{visibility} is not allowed in a {namespace.visibility} group."])
+    if visibility in current_settings(db).restricted_visibility_levels and not actor.admin:
+        raise Invalid(visibility_level=[f"{visibility} has been restricted by your administrator"])
+    source = project_or_none(db, forked_from_id) if forked_from_id is not None else None
+    if source is not None and OPENNESS[visibility] > OPENNESS[source.visibility]:
+        reason = f"{visibility} is not allowed since the fork source project has lower visibility."
+        raise Invalid(visibility_level=[reason])
+
+
+def _refuse_taken(db: Connection, namespace: Namespace, name: str, path: str, but: int = 0) -> None:
+    """Stop where the namespace has a project of this name or path, or a group of this path."""
+    errors: dict[str, list[str]] = {}
+    full_path = f"{namespace.full_path}/{path}"
+    if project_id_by_name(db, namespace.id, name) not in (None, but):
+        errors["name"] = ["has already been taken"]
+    if project_id_by_path(db, full_path) not in (None, but) or namespace_by_path(db, full_path) is not None:
+        errors["path"] = ["has already been taken"]
+    if errors:
+        raise Invalid(**errors)
+
+
+def _set_topics(db: Connection, project: Project, wanted: Attributes) -> None:
+    named = wanted.topics if wanted.topics is not UNSET else wanted.tag_list
+    if named is UNSET:
+        return
+    topics = {topic.strip().casefold(): topic.strip() for topic in named or () if topic.strip()}
+    if any(len(topic) > MOST_CHARACTERS for topic in topics):
+        raise Invalid(topics=[f"is too long (maximum is {MOST_CHARACTERS} characters)"])
+    db.run(_DROP_TOPICS, project=project.id)
+    for key, topic in topics.items():
+        db.insert(project_topics, project_id=project.id, name=topic, name_key=key)
+
+
+def _set_avatar(db: Connection, project: Project, upload: Any) -> None:
+    if upload is UNSET:
+        return
+    avatar_id, file_name = None, None
+    if isinstance(upload, Upload):
+        avatar_id = add_avatar(db, upload.filename, upload.read())
+        stored = avatar_or_none(db, avatar_id)
+        file_name = stored.file_name if stored else None
+    db.update(projects, project.id, avatar_id=avatar_id, avatar_file=file_name)
+    drop_avatar(db, project.avatar_id)

@@ -1,0 +1,1 @@
+"""Files that people attach to what they write."""

@@ -1,0 +1,22 @@
+"""How uploads are found."""
+
+from sqlalchemy import bindparam, select
+
+from ingot.db.connection import Connection
+from ingot.projects.tables import Project
+from ingot.projects.uploads.tables import StoredUpload, uploads
+
+_BY_SECRET = select(uploads).where(
+    uploads.c.project_id == bindparam("project"), uploads.c.secret == bindparam("secret")
+)
+_SECRETS = select(uploads.c.secret).where(uploads.c.project_id == bindparam("project"))
+
+
+def upload_or_none(db: Connection, project: Project, secret: str) -> StoredUpload | None:
+    """The upload of a project that has this secret."""
+    return db.first(StoredUpload, _BY_SECRET, project=project.id, secret=secret)
+
+
+def secrets_of(db: Connection, project_id: int) -> set[str]:
+    """The secrets of all uploads of a project."""
+    return {secret for (secret,) in db.rows(_SECRETS, project=project_id)}

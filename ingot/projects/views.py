@@ -1,0 +1,296 @@
+"""What callers see of projects."""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from ingot.access.actor import Actor
+from ingot.api.views import View
+from ingot.db.connection import Connection
+from ingot.db.times import Timestamp
+from ingot.http.request import Origin
+from ingot.projects import policy
+from ingot.projects.relations import Held, Relations, relations_of
+from ingot.projects.tables import Project
+from ingot.settings import Settings
+
+
+class Addresses(msgspec.Struct, frozen=True):
+    """Where people and git reach a project."""
+
+    base: str
+    ssh: str
+    """What stands before the project's path."""
+
+
+class SimpleProjectView(View):
+    """A project wherever one is only named."""
+
+    id: int
+    name: str
+    name_with_namespace: str
+    path: str
+    path_with_namespace: str
+    http_url_to_repo: str
+    ssh_url_to_repo: str
+    web_url: str
+
+
+class NamespaceBrief(View):
+    """The namespace around a project."""
+
+    id: int
+    name: str
+    path: str
+    kind: str
+    full_path: str
+    parent_id: int | None
+
+
+class OwnerView(View):
+    """The user in whose namespace a project lives."""
+
+    id: int
+    username: str
+    name: str
+    state: str
+    avatar_url: str | None
+    web_url: str
+    created_at: Timestamp
+
+
+class HeldView(View):
+    """A level in a project or in the group around it."""
+
+    access_level: int
+    notification_level: int
+
+
+class PermissionsView(View):
+    """What the caller holds."""
+
+    project_access: HeldView | None
+    group_access: HeldView | None
+
+
+class SharedGroupView(View):
+    """A group with which a project was shared."""
+
+    group_id: int
+    group_name: str
+    group_full_path: str
+    group_access_level: int
+    expires_at: str | None
+
+
+class StatisticsView(View):
+    """How much there is."""
+
+    commit_count: int
+    storage_size: int
+    repository_size: int
+    lfs_objects_size: int
+    job_artifacts_size: int
+
+
+class ProjectView(SimpleProjectView):
+    """A project."""
+
+    description: str | None
+    default_branch: str | None
+    tag_list: list[str]
+    topics: list[str]
+    visibility: str
+    archived: bool
+    issues_enabled: bool
+    merge_requests_enabled: bool
+    jobs_enabled: bool
+    wiki_enabled: bool
+    snippets_enabled: bool
+    container_registry_enabled: bool
+    shared_runners_enabled: bool
+    lfs_enabled: bool
+    public_jobs: bool
+    request_access_enabled: bool
+    only_allow_merge_if_pipeline_succeeds: bool
+    only_allow_merge_if_all_discussions_are_resolved: bool
+    printing_merge_requests_link_enabled: bool
+    printing_merge_request_link_enabled: bool
+    repository_access_level: str
+    issues_access_level: str
+    merge_requests_access_level: str
+    ci_config_path: str | None
+    created_at: Timestamp
+    last_activity_at: Timestamp
+    creator_id: int | None
+    namespace: NamespaceBrief
+    import_status: str
+    avatar_url: str | None
+    star_count: int
+    forks_count: int
+    empty_repo: bool
+    shared_with_groups: list[SharedGroupView]
+    owner: OwnerView | UnsetType = UNSET
+    forked_from_project: SimpleProjectView | UnsetType = UNSET
+    open_issues_count: int | UnsetType = UNSET
+    permissions: PermissionsView | UnsetType = UNSET
+    statistics: StatisticsView | UnsetType = UNSET
+    import_error: str | UnsetType | None = UNSET
+    runners_token: str | UnsetType = UNSET
+
+
+def addresses_of(origin: Origin, settings: Settings) -> Addresses:
+    """Where the caller of this request reaches us."""
+    host = urlsplit(origin.base).hostname or settings.host
+    port = settings.ssh_port
+    return Addresses(origin.base, f"git@{host}:" if port == 22 else f"ssh://git@{host}:{port}/")
+
+
+def simple_view(project: Project, at: Addresses) -> SimpleProjectView:
+    """The project in brief."""
+    return SimpleProjectView(*_brief(project, at))
+
+
+def project_views(
+    db: Connection, actor: Actor, page: Sequence[Project], at: Addresses, *, statistics: bool = False
+) -> list[ProjectView]:
+    """A page of projects; the statements do not grow with it."""
+    if not page:
+        return []
+    around = relations_of(db, actor, list(page))
+    return [_view(actor, project, around, at, statistics) for project in page]
+
+
+def project_view(
+    db: Connection, actor: Actor, found: policy.Found, at: Addresses, *, statistics: bool = False
+) -> ProjectView:
+    """One project; those who administer it also see what only they need."""
+    project = found.project
+    view = _view(actor, project, relations_of(db, actor, [project], found), at, statistics)
+    if policy.may_admin_project(actor, found.here, project):
+        view.import_error = project.import_error
+        view.runners_token = db.vault.unseal(project.runners_token)
+    return view
+
+
+def project_avatar_url(project: Project, base: str) -> str | None:
+    """The project's picture."""
+    if project.avatar_id is None:
+        return None
+    return f"{base}/uploads/-/system/project/avatar/{project.id}/{project.avatar_file}"
+
+
+def _brief(project: Project, at: Addresses) -> tuple[Any, ...]:
+    path = project.full_path
+    return (
+        project.id,
+        project.name,
+        f"{project.space_full_name} / {project.name}",
+        project.path,
+        path,
+        f"{at.base}/{path}.git",
+        f"{at.ssh}{path}.git",
+        f"{at.base}/{path}",
+    )
+
+
+def _described(project: Project, around: Relations, at: Addresses) -> tuple[Any, ...]:
+    topics = around.topics.get(project.id, [])
+    return (
+        project.description,
+        project.default_branch,
+        topics,
+        topics,
+        project.visibility,
+        project.archived,
+        project.issues_enabled,
+        project.merge_requests_enabled,
+        project.jobs_enabled,
+        project.wiki_enabled,
+        project.snippets_enabled,
+        project.container_registry_enabled,
+        project.shared_runners_enabled,
+        project.lfs_enabled,
+        project.public_jobs,
+        project.request_access_enabled,
+        project.only_allow_merge_if_pipeline_succeeds,
+        project.only_allow_merge_if_all_discussions_are_resolved,
+        project.printing_merge_request_link_enabled,
+        project.printing_merge_request_link_enabled,
+        "enabled",
+        "enabled" if project.issues_enabled else "disabled",
+        "enabled" if project.merge_requests_enabled else "disabled",
+        project.ci_config_path,
+        project.created_at,
+        project.last_activity_at,
+        project.creator_id,
+        NamespaceBrief(
+            project.namespace_id,
+            project.space_name,
+            project.space_path,
+            project.space_kind,
+            project.space_full_path,
+            project.space_parent_id,
+        ),
+        project.import_status,
+        project_avatar_url(project, at.base),
+        project.star_count,
+        project.forks_count,
+        project.empty,
+        [
+            SharedGroupView(
+                share.group_id, share.group_name, share.group_full_path, share.group_access, share.expires_at
+            )
+            for share in around.shares.get(project.id, ())
+        ],
+    )
+
+
+def _view(actor: Actor, project: Project, around: Relations, at: Addresses, statistics: bool) -> ProjectView:
+    view = ProjectView(*_brief(project, at), *_described(project, around, at))
+    if project.space_owner_id is not None:
+        view.owner = _owner(project, at.base)
+    source = around.sources.get(project.forked_from_id or 0)
+    if source is not None:
+        view.forked_from_project = simple_view(source, at)
+    if project.issues_enabled:
+        view.open_issues_count = project.open_issues_count
+    if actor.known:
+        view.permissions = PermissionsView(
+            _held(around.own.get(project.id)), _held(around.group.get(project.namespace_id))
+        )
+    if statistics:
+        view.statistics = _statistics(project)
+    return view
+
+
+def _owner(project: Project, base: str) -> OwnerView:
+    picture = None
+    if project.owner_avatar_id is not None:
+        picture = f"{base}/uploads/-/system/user/avatar/{project.space_owner_id}/{project.owner_avatar_file}"
+    return OwnerView(
+        project.space_owner_id or 0,
+        project.owner_username or "",
+        project.owner_name or "",
+        project.owner_state or "",
+        picture,
+        f"{base}/{project.owner_username}",
+        project.owner_created_at or project.created_at,
+    )
+
+
+def _held(held: Held | None) -> HeldView | None:
+    return HeldView(*held) if held else None
+
+
+def _statistics(project: Project) -> StatisticsView:
+    return StatisticsView(
+        project.commit_count,
+        project.repository_size + project.lfs_objects_size + project.job_artifacts_size,
+        project.repository_size,
+        project.lfs_objects_size,
+        project.job_artifacts_size,
+    )

@@ -1,0 +1,60 @@
+"""What jobs do for projects: removing what was deleted, tidying repositories, sweeping up."""
+
+from typing import Any
+
+from sqlalchemy import bindparam, select
+
+from ingot.db.connection import Connection
+from ingot.db.database import Database
+from ingot.git.housekeeping import tidy
+from ingot.git.store import Store
+from ingot.jobs.queue import enqueue
+from ingot.projects.tables import projects
+from ingot.projects.uploads.files import UploadFiles
+
+SWEEP_AFTER_SECONDS = 3600
+SWEEP_PROJECTS = "sweep repositories"
+_BY_KEY = select(projects.c.id).where(projects.c.repository_key == bindparam("key"))
+
+
+def ask_for_sweep(db: Connection) -> None:
+    """Let a job sweep up; it walks the disk, which no transaction should wait for."""
+    enqueue(db, SWEEP_PROJECTS, None, unique_key=SWEEP_PROJECTS)
+
+
+class ProjectWork:
+    """The handlers of jobs on repositories; each may run twice."""
+
+    def __init__(self, store: Store, uploads: UploadFiles) -> None:
+        self._store = store
+        self._uploads = uploads
+
+    def remove(self, database: Database, payload: Any) -> None:
+        """Remove the files of a deleted project, then its rows."""
+        self._store.remove(payload["repository_key"])
+        self._uploads.remove_all(payload["project_id"])
+        database.write(lambda db: db.delete(projects, payload["project_id"]))
+
+    def tidy(self, database: Database, payload: Any) -> None:
+        """Tidy a repository and measure it anew."""
+        key = payload["repository_key"]
+        if not self._store.exists(key):
+            return
+        tidy(self._store.path_of(key))
+        repository = self._store.open(key)
+        size, commits, empty = repository.size_bytes(), repository.commit_count(), repository.is_empty()
+
+        def note(db: Connection) -> None:
+            project_id = db.value(_BY_KEY, key=key)
+            if project_id is not None:
+                db.update(projects, project_id, repository_size=size, commit_count=commits, empty=empty)
+
+        database.write(note)
+
+    def sweep(self, database: Database, _payload: Any) -> None:
+        """Remove repositories that no row names: what a crash or a refused creation left behind."""
+
+        def is_known(key: str) -> bool:
+            return database.read(lambda db: db.value(_BY_KEY, key=key)) is not None
+
+        self._store.sweep(is_known, SWEEP_AFTER_SECONDS)

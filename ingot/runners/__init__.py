@@ -1,0 +1,1 @@
+"""Lists of runners; none can register yet, so they are empty."""

@@ -1,0 +1,119 @@
+"""What changes topics: describing, renaming, merging and removing them; the projects' own names follow."""
+
+from typing import Any
+
+from msgspec import UNSET
+from sqlalchemy import bindparam, delete, select, update
+
+from ingot.access.actor import Actor
+from ingot.api.params import Upload
+from ingot.avatars.queries import avatar_or_none
+from ingot.avatars.service import add_avatar, drop_avatar
+from ingot.db.connection import Connection
+from ingot.errors import Invalid
+from ingot.projects.tables import project_topics
+from ingot.topics.params import CreateTopic, EditTopic
+from ingot.topics.queries import find_topic, topic_by_name
+from ingot.topics.tables import Topic, topics
+
+MOST_CHARACTERS = 255
+LONGEST_DESCRIPTION = 1024
+
+_of_target = project_topics.alias()
+_DROP_USES = delete(project_topics).where(project_topics.c.name_key == bindparam("old_key"))
+# A project that carries both names keeps the one that stays.
+_DROP_DOUBLES = _DROP_USES.where(
+    project_topics.c.project_id.in_(
+        select(_of_target.c.project_id).where(_of_target.c.name_key == bindparam("new_key"))
+    )
+)
+_RENAME_USES = (
+    update(project_topics)
+    .where(project_topics.c.name_key == bindparam("old_key"))
+    .values(name=bindparam("new_name"), name_key=bindparam("new_key"))
+)
+
+
+def create_topic(db: Connection, actor: Actor, wanted: CreateTopic) -> Topic:
+    """Describe a topic; one of which there is only a name may be described, too."""
+    name = wanted.name.strip()
+    title = (wanted.title or "").strip() or name
+    _validate(name, title, wanted.description)
+    held = topic_by_name(db, actor, name)
+    if held is not None and held.id is not None:
+        raise Invalid(name=["has already been taken"])
+    topic_id = _insert(db, name, title, wanted.description)
+    if wanted.avatar is not None:
+        _set_avatar(db, topic_id, None, wanted.avatar)
+    return find_topic(db, actor, topic_id)
+
+
+def edit_topic(db: Connection, actor: Actor, topic: Topic, wanted: EditTopic) -> Topic:
+    """Change what was sent; another name is then the name in all projects."""
+    name = topic.name if wanted.name is UNSET else wanted.name.strip()
+    title = topic.title if wanted.title is UNSET else wanted.title.strip()
+    description = topic.description if wanted.description is UNSET else wanted.description
+    _validate(name, title, description)
+    if name.casefold() != topic.name_key and topic_by_name(db, actor, name) is not None:
+        raise Invalid(name=["has already been taken"])
+    topic_id = topic.id
+    if topic_id is None:
+        topic_id = _insert(db, name, title, description)
+    columns = _names(name, title) | {"description": description, "updated_at": db.now}
+    db.update(topics, topic_id, **columns)
+    if name != topic.name:
+        db.run(_RENAME_USES, old_key=topic.name_key, new_name=name, new_key=name.casefold())
+    if wanted.avatar is not UNSET:
+        _set_avatar(db, topic_id, topic.avatar_id, wanted.avatar)
+    return find_topic(db, actor, topic_id)
+
+
+def merge_topics(db: Connection, source: Topic, target: Topic) -> None:
+    """Let all projects of one topic carry another one instead, and remove the first."""
+    if source.name_key == target.name_key:
+        raise Invalid("400 (Bad request) a topic cannot be merged into itself")
+    db.run(_DROP_DOUBLES, old_key=source.name_key, new_key=target.name_key)
+    db.run(_RENAME_USES, old_key=source.name_key, new_name=target.name, new_key=target.name_key)
+    delete_topic(db, source)
+
+
+def delete_topic(db: Connection, topic: Topic) -> None:
+    """Remove a topic, and its name from all projects."""
+    db.run(_DROP_USES, old_key=topic.name_key)
+    if topic.id is not None:
+        db.delete(topics, topic.id)
+        drop_avatar(db, topic.avatar_id)
+
+
+def _insert(db: Connection, name: str, title: str, description: str | None) -> int:
+    return db.insert(topics, **_names(name, title), description=description, created_at=db.now, updated_at=db.now)
+
+
+def _names(name: str, title: str) -> dict[str, Any]:
+    return {"name": name, "name_key": name.casefold(), "title": title, "title_key": title.casefold()}
+
+
+def _validate(name: str, title: str, description: str | None) -> None:
+    errors: dict[str, list[str]] = {}
+    for field, text in (("name", name), ("title", title)):
+        if not text:
+            errors[field] = ["can't be blank"]
+        elif len(text) > MOST_CHARACTERS:
+            errors[field] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+    # Lists of topics are separated by commas, and shown in one line.
+    if not name.isprintable() or "," in name:
+        errors["name"] = ["cannot contain commas or control characters"]
+    if len(description or "") > LONGEST_DESCRIPTION:
+        errors["description"] = [f"is too long (maximum is {LONGEST_DESCRIPTION} characters)"]
+    if errors:
+        raise Invalid(**errors)
+
+
+def _set_avatar(db: Connection, topic_id: int, held: int | None, upload: Upload | None) -> None:
+    avatar_id, file_name = None, None
+    if upload is not None:
+        avatar_id = add_avatar(db, upload.filename, upload.read())
+        stored = avatar_or_none(db, avatar_id)
+        file_name = stored.file_name if stored else None
+    db.update(topics, topic_id, avatar_id=avatar_id, avatar_file=file_name)
+    drop_avatar(db, held)

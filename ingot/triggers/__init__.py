@@ -1,0 +1,1 @@
+"""Tokens by which others start pipelines of a project; they will, once there are pipelines."""

@@ -1,0 +1,1 @@
+"""Variables that pipelines get: of projects, of groups and of the whole instance."""

@@ -1,0 +1,68 @@
+"""How variables are found and listed."""
+
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, select
+
+from ingot.db.connection import Connection
+from ingot.db.paging import Listing, Page, fetch_page, list_query
+from ingot.errors import Conflict, NotFound
+from ingot.groups.namespaces.tables import Namespace
+from ingot.projects.tables import Project
+from ingot.variables.params import ScopeFilter
+from ingot.variables.tables import Variable, variables
+
+
+class Place(NamedTuple):
+    """Where variables belong; only projects and groups have environments to scope them to."""
+
+    name: str
+    project_id: int | None = None
+    group_id: int | None = None
+
+    @property
+    def scoped(self) -> bool:
+        """Whether a variable here can be for some environments only."""
+        return self.project_id is not None or self.group_id is not None
+
+
+INSTANCE = Place("instance")
+_HERE = select(variables).where(variables.c.place == bindparam("place"))
+_LIST = list_query(_HERE, variables.c.id, variables.c.id.asc())
+_BY_KEY = _HERE.where(variables.c.key == bindparam("key")).order_by(variables.c.id).limit(2)
+_BY_SCOPE = _HERE.where(
+    variables.c.key == bindparam("key"), variables.c.environment_scope == bindparam("environment_scope")
+)
+
+
+def place_of_project(project: Project) -> Place:
+    """The project as the one that has variables."""
+    return Place(f"project {project.id}", project_id=project.id)
+
+
+def place_of_group(group: Namespace) -> Place:
+    """The group as the one that has variables."""
+    return Place(f"group {group.id}", group_id=group.id)
+
+
+def list_variables(db: Connection, place: Place, page: Page) -> Listing[Variable]:
+    """A page of the variables of one place."""
+    return fetch_page(db, Variable, _LIST, page, place=place.name)
+
+
+def variable_or_none(db: Connection, place: Place, key: str, wanted: ScopeFilter | None = None) -> Variable | None:
+    """The variable of this key and, where it is said, scope; a key that several have does not say which."""
+    if wanted is not None and wanted.environment_scope is not None:
+        return db.first(Variable, _BY_SCOPE, place=place.name, key=key, environment_scope=wanted.environment_scope)
+    found = db.all(Variable, _BY_KEY, place=place.name, key=key)
+    if len(found) > 1:
+        raise Conflict("409 Conflict - several variables have this key: choose one by filter[environment_scope]")
+    return found[0] if found else None
+
+
+def find_variable(db: Connection, place: Place, key: str, wanted: ScopeFilter | None = None) -> Variable:
+    """The same, where there must be one."""
+    variable = variable_or_none(db, place, key, wanted)
+    if variable is None:
+        raise NotFound("Variable")
+    return variable

@@ -1,0 +1,67 @@
+"""Uploaded files, for those who may see the project; browsers and programs alike."""
+
+import os
+import re
+import unicodedata
+from urllib.parse import quote
+
+from ingot.access.actor import Actor
+from ingot.access.rules import require
+from ingot.access.scopes import READING, within_scope
+from ingot.db.connection import Connection
+from ingot.errors import NotFound
+from ingot.http.request import Header
+from ingot.projects.queries import find_project
+from ingot.projects.uploads.files import uploads_of
+from ingot.projects.uploads.names import shown_as
+from ingot.projects.uploads.queries import upload_or_none
+from ingot.users.authentication import authenticate
+from ingot.web.pages import Pages, Reply, StoredFile, Visit
+
+pages = Pages()
+_SECRET = re.compile(rb"[0-9a-f]{32}")
+
+
+def by_project(path: bytes) -> bytes | None:
+    """``/group/…/project/uploads/secret/file`` as the page below, since a project's path may have any depth."""
+    segments = [segment for segment in path.split(b"/") if segment]
+    if len(segments) < 5 or segments[0] == b"-":
+        return None
+    *project, uploads, secret, file = segments
+    if uploads != b"uploads" or not _SECRET.fullmatch(secret):
+        return None
+    return b"/-/project/" + b"%2F".join(project) + b"/uploads/" + secret + b"/" + file
+
+
+@pages.get("/-/project/:id/uploads/:secret/:file", open=True)
+def show_upload(visit: Visit, db: Connection) -> Reply:
+    """An uploaded file; where it lies on the disk is told by its row, and never by the request."""
+    _, project = find_project(db, _caller(visit, db), visit.path["id"])
+    upload = upload_or_none(db, project, visit.path["secret"])
+    if upload is None or upload.name != unicodedata.normalize("NFC", visit.path["file"]):
+        raise NotFound("Upload")
+    try:
+        file = uploads_of(visit.settings).open(upload.project_id, upload.secret, upload.name)
+    except FileNotFoundError:
+        raise NotFound("Upload") from None
+    shown = shown_as(upload.name)
+    headers: list[Header] = [
+        (b"content-disposition", _disposition("inline" if shown else "attachment", upload.name)),
+        # Whether somebody may see it can change at any moment.
+        (b"cache-control", b"private, no-cache"),
+    ]
+    return StoredFile(file, os.fstat(file.fileno()).st_size, shown or "application/octet-stream", headers)
+
+
+def _caller(visit: Visit, db: Connection) -> Actor:
+    """A token counts before the session, and must reach what the API would show."""
+    if visit.credentials.token is None:
+        return visit.actor_or_nobody
+    actor = authenticate(db, visit.credentials)
+    require(within_scope(actor, READING))
+    return actor
+
+
+def _disposition(kind: str, name: str) -> bytes:
+    plain = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "._-+") else "_" for sign in name)
+    return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}".encode()

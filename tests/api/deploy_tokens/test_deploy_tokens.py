@@ -1,0 +1,200 @@
+"""Deploy tokens of projects and groups."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from ingot.deploy_tokens.queries import deploy_token_holder
+from tests.casting import Cast, group_with, project_with
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.making import day, ids, make_group, make_project, statements_of
+
+SENT: dict[str, Any] = {"name": "deployer", "scopes": ["read_repository"]}
+PROJECT_CALLERS = [
+    ("administrator", 200),
+    ("owner", 200),
+    ("master", 200),
+    ("developer", 403),
+    ("guest", 403),
+    ("stranger", 404),
+    ("nobody", 401),
+]
+GROUP_CALLERS = [
+    ("administrator", 200, 200),
+    ("owner", 200, 200),
+    ("master", 200, 403),
+    ("developer", 403, 403),
+    ("stranger", 404, 404),
+    ("nobody", 401, 401),
+]
+
+
+@pytest.fixture(scope="module")
+def cast(make: Make) -> Cast:
+    """Somebody at every level."""
+    return Cast(make)
+
+
+@pytest.mark.parametrize(("role", "status"), PROJECT_CALLERS)
+def test_masters_manage_those_of_a_project(api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
+    project, caller = project_with(make, cast), cast[role]
+    made = api.post(f"/projects/{project.id}/deploy_tokens", caller, **SENT)
+    assert made.status_code == (201 if status == 200 else status)
+    token_id = api.post(f"/projects/{project.id}/deploy_tokens", make.root, **SENT).json()["id"]
+
+    assert api.get(f"/projects/{project.id}/deploy_tokens", caller).status_code == status
+    assert api.get(f"/projects/{project.id}/deploy_tokens/{token_id}", caller).status_code == status
+    assert api.delete(f"/projects/{project.id}/deploy_tokens/{token_id}", caller).status_code == status
+    still = api.get(f"/projects/{project.id}/deploy_tokens/{token_id}", make.root).status_code
+    assert still == (404 if status == 200 else 200)
+
+
+@pytest.mark.parametrize(("role", "read", "write"), GROUP_CALLERS)
+def test_owners_manage_those_of_a_group(api: Api, make: Make, cast: Cast, role: str, read: int, write: int) -> None:
+    group, caller = group_with(make, cast), cast[role]
+    made = api.post(f"/groups/{group.id}/deploy_tokens", caller, **SENT)
+    assert made.status_code == (201 if write == 200 else write)
+    token_id = api.post(f"/groups/{group.id}/deploy_tokens", make.root, **SENT).json()["id"]
+
+    assert api.get(f"/groups/{group.id}/deploy_tokens", caller).status_code == read
+    assert api.get(f"/groups/{group.id}/deploy_tokens/{token_id}", caller).status_code == read
+    assert api.delete(f"/groups/{group.id}/deploy_tokens/{token_id}", caller).status_code == write
+    assert (token_id in ids(api.get(f"/groups/{group.id}/deploy_tokens", make.root))) == (write != 200)
+
+
+@pytest.mark.parametrize(("role", "status"), [("administrator", 200), ("owner", 403), ("nobody", 401)])
+def test_only_administrators_list_all(api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
+    project, group = project_with(make, cast), group_with(make, cast)
+    made = [
+        api.post(f"/projects/{project.id}/deploy_tokens", make.root, **SENT).json()["id"],
+        api.post(f"/groups/{group.id}/deploy_tokens", make.root, **SENT).json()["id"],
+    ]
+    answer = api.get("/deploy_tokens", cast[role], per_page=100)
+    assert answer.status_code == status
+    if status == 200:
+        assert set(made) <= set(ids(answer))
+
+
+def test_the_secret_is_shown_once_and_only_its_digest_is_kept(api: Api, make: Make, cast: Cast, house: House) -> None:
+    """Attack: whoever may list tokens, or copied the database, fetches with them."""
+    project = project_with(make, cast)
+    made = api.post(f"/projects/{project.id}/deploy_tokens", cast.owner, **SENT).json()
+    secret = made["token"]
+    assert made == {
+        "id": made["id"],
+        "name": "deployer",
+        "username": f"gitlab+deploy-token-{made['id']}",
+        "expires_at": None,
+        "scopes": ["read_repository"],
+        "expired": False,
+        "active": True,
+        "revoked": False,
+        "token": secret,
+    }
+    token_id = made["id"]
+    for answer in (
+        api.get(f"/projects/{project.id}/deploy_tokens", cast.owner),
+        api.get(f"/projects/{project.id}/deploy_tokens/{token_id}", cast.owner),
+        api.get("/deploy_tokens", make.root, per_page=100),
+    ):
+        assert answer.status_code == 200
+        assert secret not in answer.text and '"token"' not in answer.text
+    rows = house.app.database.read(lambda db: db.rows(text("SELECT * FROM deploy_tokens")))
+    assert secret not in repr(rows)
+    assert secret not in house.log.getvalue()
+
+
+def test_credentials_prove_a_token(api: Api, make: Make, cast: Cast, house: House) -> None:
+    """Name and secret belong together, and end with their time, their row, or their project."""
+    project, other = project_with(make, cast), project_with(make, cast)
+    where = f"/projects/{project.id}/deploy_tokens"
+    own = api.post(where, cast.owner, **SENT).json()
+    named = api.post(where, cast.owner, **SENT, username="robot+1", expires_at="2030-01-02").json()
+    doomed = api.post(f"/projects/{other.id}/deploy_tokens", cast.owner, **SENT).json()
+
+    def proves(made: dict[str, Any], username: str | None = None) -> int | None:
+        held = house.app.database.read(
+            lambda db: deploy_token_holder(db, made["username"] if username is None else username, made["token"])
+        )
+        return held.project_id if held else None
+
+    assert (proves(own), proves(named), proves(doomed)) == (project.id, project.id, other.id)
+    assert proves(own, named["username"]) is None
+    assert proves({**own, "token": own["token"][:-1]}) is None
+    assert named["username"] == "robot+1"
+    with day(house, "2030-01-02"):
+        assert (proves(own), proves(named)) == (project.id, None)
+        shown = {each["id"]: each for each in api.get(where, make.root).json()}
+        assert (shown[named["id"]]["expired"], shown[named["id"]]["active"]) == (True, False)
+        assert ids(api.get(where, make.root, active=True)) == [own["id"]]
+        assert ids(api.get(where, make.root, active=False)) == [named["id"]]
+    assert api.delete(f"/projects/{other.id}", cast.owner).status_code == 200
+    assert proves(doomed) is None
+    assert doomed["id"] not in ids(api.get("/deploy_tokens", make.root, per_page=100))
+    for _ in range(2):
+        gone = api.delete(f"{where}/{own['id']}", cast.owner)
+        assert (gone.status_code, gone.content) == (200, b"")
+    assert proves(own) is None
+
+
+REFUSED = [
+    ({"scopes": ["read_repository"]}, '400 (Bad request) "name" not given'),
+    ({"name": "x"}, '400 (Bad request) "scopes" not given'),
+    ({"name": " ", "scopes": ["read_registry"]}, {"name": ["can't be blank"]}),
+    ({"name": "x" * 256, "scopes": ["read_registry"]}, {"name": ["is too long (maximum is 255 characters)"]}),
+    ({"name": "x", "scopes": []}, {"scopes": ["can't be blank"]}),
+    ({"name": "x", "scopes": ["api"]}, {"scopes": ["is invalid"]}),
+    ({"name": "x", "scopes": 7}, {"scopes": ["is invalid"]}),
+    ({**SENT, "expires_at": "soon"}, {"expires_at": ["is invalid"]}),
+    ({**SENT, "username": "Zoë"}, {"username": ["can contain only letters, digits, '_', '-', '+' and '.'"]}),
+    ({**SENT, "username": "x" * 256}, {"username": ["is too long (maximum is 255 characters)"]}),
+]
+
+
+@pytest.mark.parametrize(("sent", "message"), REFUSED, ids=lambda value: str(value)[:40])
+def test_what_cannot_be_is_refused(api: Api, make: Make, cast: Cast, sent: dict[str, Any], message: object) -> None:
+    group = group_with(make, cast)
+    answer = api.post(f"/groups/{group.id}/deploy_tokens", cast.owner, **sent)
+    assert (answer.status_code, answer.json()["message"]) == (400, message)
+    assert api.get(f"/groups/{group.id}/deploy_tokens", cast.owner).json() == []
+
+
+def test_scopes_come_as_a_text_too_and_once_each(api: Api, make: Make, cast: Cast) -> None:
+    project = project_with(make, cast)
+    sent = {"name": "日本", "scopes": "read_registry,write_registry,read_registry", "expires_at": "2001-01-01"}
+    made = api.post(f"/projects/{project.id}/deploy_tokens", cast.owner, **sent).json()
+    assert made["scopes"] == ["read_registry", "write_registry"]
+    assert (made["name"], made["expires_at"], made["expired"]) == ("日本", "2001-01-01T00:00:00.000Z", True)
+
+
+def test_a_token_is_only_found_where_it_belongs(api: Api, make: Make, cast: Cast) -> None:
+    project, other = project_with(make, cast), make_project(make, cast.stranger)
+    group = make_group(make, cast.stranger)
+    token_id = api.post(f"/projects/{project.id}/deploy_tokens", cast.owner, **SENT).json()["id"]
+    for where in (f"/projects/{other.id}/deploy_tokens", f"/groups/{group.id}/deploy_tokens"):
+        assert api.get(f"{where}/{token_id}", cast.stranger).status_code == 404
+        assert api.delete(f"{where}/{token_id}", cast.stranger).status_code == 200
+        assert api.get(f"{where}/none", cast.stranger).status_code == 400
+    assert api.get(f"/projects/{project.id}/deploy_tokens/{token_id}", cast.owner).status_code == 200
+
+
+def test_an_archived_project_is_read_only(api: Api, make: Make, cast: Cast) -> None:
+    project = project_with(make, cast)
+    token_id = api.post(f"/projects/{project.id}/deploy_tokens", cast.owner, **SENT).json()["id"]
+    api.post(f"/projects/{project.id}/archive", cast.owner)
+    for caller in (cast.owner, make.root):
+        assert api.get(f"/projects/{project.id}/deploy_tokens/{token_id}", caller).status_code == 200
+        assert api.post(f"/projects/{project.id}/deploy_tokens", caller, **SENT).status_code == 403
+        assert api.delete(f"/projects/{project.id}/deploy_tokens/{token_id}", caller).status_code == 403
+
+
+def test_a_list_has_pages_and_one_cost(api: Api, make: Make, cast: Cast) -> None:
+    project = project_with(make, cast)
+    for _ in range(5):
+        api.post(f"/projects/{project.id}/deploy_tokens", cast.owner, **SENT)
+    where = f"/projects/{project.id}/deploy_tokens"
+    assert api.get(where, cast.owner, per_page=2).headers["x-total-pages"] == "3"
+    few, many = (statements_of(make, lambda n=n: api.get(where, cast.owner, per_page=n)) for n in (1, 100))
+    assert few == many

@@ -1,0 +1,187 @@
+"""Changing groups: who may, what follows below, and what is refused."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from ingot.access.levels import Level
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.making import by_path, make_group, make_project
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
+WHO = [
+    (Level.OWNER, "private", 200),
+    (Level.MASTER, "private", 403),
+    (Level.GUEST, "private", 403),
+    (Level.NONE, "public", 403),
+    (Level.NONE, "private", 404),
+]
+
+
+@pytest.mark.parametrize(("level", "visibility", "status"), WHO)
+def test_owners_edit(api: Api, make: Make, level: Level, visibility: str, status: int) -> None:
+    user = make.user()
+    group = make_group(make, members={user: level}, visibility=visibility)
+
+    assert api.put(group.url, user, description="Changed").status_code == status
+    now = api.get(group.url, make.root).json()["description"]
+    assert now == ("Changed" if status == 200 else "")
+
+
+def test_what_was_sent_changes_and_all_else_stays(api: Api, make: Make) -> None:
+    group = make_group(make, description="Before", visibility="internal")
+    before = api.get(group.url, make.root).json()
+    for sent in (
+        {"name": f"{group.name} renamed"},
+        {"description": "After"},
+        {"description": None},
+        {"visibility": "public"},
+        {"lfs_enabled": False},
+        {"request_access_enabled": False},
+        {"share_with_group_lock": True},
+        {},
+        {"name": f"{group.name} renamed"},
+    ):
+        answer = api.put(group.url, make.root, **sent)
+        assert answer.status_code == 200, answer.text
+        before |= {key: "" if value is None else value for key, value in sent.items()}
+        before["full_name"] = before["name"]
+        assert answer.json() == before == api.get(group.url, make.root).json()
+
+
+@pytest.mark.parametrize("sent", [{"id": 1}, {"parent_id": 1}, {"owner_id": 1}, {"kind": "user"}, {"full_path": "x"}])
+def test_what_is_no_parameter_changes_nothing(api: Api, make: Make, sent: dict[str, Any]) -> None:
+    group = make_group(make)
+    before = api.get(group.url, make.root).json()
+
+    api.put(group.url, make.root, **sent)
+
+    assert api.get(group.url, make.root).json() == before
+
+
+def test_another_path_moves_all_below_and_the_old_ones_lead_on(api: Api, make: Make) -> None:
+    top = make_group(make)
+    middle = make_group(make, parent=top, path="middle")
+    project = make_project(make, group=middle, name="thing")
+    renamed = make.name("Renamed")
+
+    assert api.put(top.url, make.root, path=renamed).json()["full_path"] == renamed
+
+    assert api.get(middle.url, make.root).json()["full_path"] == f"{renamed}/middle"
+    assert api.get(project.url, make.root).json()["path_with_namespace"] == f"{renamed}/middle/thing"
+    for path in (top.path, top.path.upper(), renamed):
+        assert api.get(by_path("groups", path), make.root).json()["id"] == top.id
+        assert api.get(by_path("groups", f"{path}/middle"), make.root).json()["id"] == middle.id
+        assert api.get(by_path("projects", f"{path}/middle/thing"), make.root).json()["id"] == project.id
+    # Twice moved, the first path still leads on.
+    api.put(top.url, make.root, path=make.name("again"))
+    assert api.get(by_path("projects", project.path), make.root).json()["id"] == project.id
+
+
+def test_a_new_name_shows_in_full_names_below(api: Api, make: Make) -> None:
+    top = make_group(make)
+    below = make_group(make, parent=top)
+    project = make_project(make, group=below)
+
+    api.put(top.url, make.root, name=f"{top.name} New")
+
+    assert api.get(below.url, make.root).json()["full_name"] == f"{top.name} New / {below.name}"
+    shown = api.get(project.url, make.root).json()["name_with_namespace"]
+    assert shown == f"{top.name} New / {below.name} / {project.name}"
+
+
+def test_the_old_path_is_nobody_elses(api: Api, make: Make) -> None:
+    """Whoever could take the path of a group that moved would get its clones and hooks."""
+    group, moved = make_group(make), make.name("moved")
+    api.put(group.url, make.root, path=moved)
+    attacker = make.user()
+
+    assert api.post("/groups", attacker, name="Mine", path=group.path).status_code == 400
+    username = {"username": group.path, "email": f"{group.path}@example.org", "name": "x", "password": "long-enough"}
+    assert api.post("/users", make.root, **username).status_code == 409
+    assert api.put(make_group(make, attacker).url, attacker, path=group.path).status_code == 400
+    # The group itself may go back, and then the other path leads to it.
+    assert api.put(group.url, make.root, path=group.path).status_code == 200
+    assert api.get(by_path("groups", moved), make.root).json()["id"] == group.id
+
+
+def test_a_path_may_change_its_case_only(api: Api, make: Make) -> None:
+    group = make_group(make)
+    project = make_project(make, group=group)
+
+    assert api.put(group.url, make.root, path=group.path.upper()).json()["path"] == group.path.upper()
+
+    assert api.get(project.url, make.root).json()["path_with_namespace"].startswith(group.path.upper() + "/")
+    assert api.get(project.url_by_path, make.root).json()["id"] == project.id
+
+
+@pytest.mark.parametrize("path", ["../x", "a/b", "x.git", "api", "", "-"])
+def test_a_bad_path_is_refused(api: Api, make: Make, path: str) -> None:
+    refused = api.put(make_group(make).url, make.root, path=path)
+
+    assert (refused.status_code, list(refused.json()["message"])) == (400, ["path"])
+
+
+INSIDE = [("public", "internal", 400), ("public", "private", 400), ("internal", "internal", 200)]
+
+
+@pytest.mark.parametrize(("inside", "wanted", "status"), INSIDE)
+@pytest.mark.parametrize("what", ["group", "project", "project below"])
+def test_a_group_never_shows_less_than_what_is_in_it(
+    api: Api, make: Make, inside: str, wanted: str, status: int, what: str
+) -> None:
+    group = make_group(make, visibility="public")
+    if what == "group":
+        make_group(make, parent=group, visibility=inside)
+    else:
+        below = make_group(make, parent=group, visibility="public") if "below" in what else group
+        make_project(make, group=below, visibility=inside)
+        if below is not group:
+            status = 400
+
+    answer = api.put(group.url, make.root, visibility=wanted)
+
+    assert answer.status_code == status
+    if status == 400:
+        assert list(answer.json()["message"]) == ["visibility_level"]
+
+
+def test_restricted_levels_are_for_administrators(api: Api, make: Make) -> None:
+    user = make.user()
+    group = make_group(make, user)
+    api.put("/application/settings", make.root, restricted_visibility_levels=["public"])
+    try:
+        assert api.put(group.url, user, visibility="public").status_code == 400
+        assert api.post("/groups", user, name="P", path=make.name("p"), visibility="public").status_code == 400
+        assert api.put(group.url, user, visibility="internal").status_code == 200
+        assert api.put(group.url, make.root, visibility="public").status_code == 200
+        # Who does not change it need not be allowed it.
+        assert api.put(group.url, user, visibility="public", description="x").status_code == 200
+    finally:
+        api.put("/application/settings", make.root, restricted_visibility_levels=[])
+
+
+def test_an_avatar_is_shown_to_those_who_see_the_group(api: Api, house: House, make: Make) -> None:
+    group = make_group(make)
+    sent = {"files": {"avatar": ("face.png", PNG, "image/png")}}
+
+    shown = api.request("PUT", group.url, make.root, **sent).json()["avatar_url"]
+
+    assert shown == f"{house.url}/uploads/-/system/group/avatar/{group.id}/face.png"
+    assert httpx.get(shown).status_code == 404
+    api.put(group.url, make.root, visibility="public")
+    assert httpx.get(shown).content == PNG
+    assert api.put(group.url, make.root, avatar="").json()["avatar_url"] is None
+    assert httpx.get(shown).status_code == 404
+
+
+@pytest.mark.parametrize("content", [b"AT&TFORM\0\0\0\0DJVU", b"II*\0" + b"\0" * 20, b"<svg onload=alert(1)>", b""])
+def test_an_avatar_is_told_by_its_bytes(api: Api, make: Make, content: bytes) -> None:
+    """A file that only calls itself a picture reaches no parser, and nobody's browser."""
+    group = make_group(make)
+
+    refused = api.request("PUT", group.url, make.root, files={"avatar": ("x.jpg", content, "image/jpeg")})
+
+    assert (refused.status_code, list(refused.json()["message"])) == (400, ["avatar"])

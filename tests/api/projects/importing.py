@@ -1,0 +1,208 @@
+"""What tests of imports share: an instance that may reach loopback, and a git server that can be held up."""
+
+import asyncio
+import io
+import secrets
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import uvicorn
+from sqlalchemy import select
+
+from ingot.app import App, open_database
+from ingot.db.connection import Connection
+from ingot.git.store import Store
+from ingot.jobs.tables import Job, jobs
+from ingot.jobs.worker import Worker
+from ingot.log import Log
+from ingot.outgoing.guard import Guard
+from ingot.projects.imports.service import IMPORT_PROJECT
+from ingot.projects.imports.work import ImportWork
+from ingot.projects.queries import project_by_id
+from ingot.projects.tables import Project
+from ingot.settings import Settings
+from ingot.startup import prepare
+from ingot.supervisor import open_socket
+from tests.client import Api, Make, Person
+from tests.conftest import ROOT_PASSWORD, ROOT_TOKEN, House
+from tests.git.conftest import Clone, git
+from tests.git.git_server import GitServer, _Handler
+
+_JOBS = select(jobs).order_by(jobs.c.id)
+
+
+class Importer:
+    """A served instance whose imports may reach loopback."""
+
+    def __init__(self, house: House, api: Api) -> None:
+        self.house = house
+        self.api = api
+        self.make = Make(api, Person(1, "root", "admin@example.com", ROOT_TOKEN, ROOT_PASSWORD), house.app.database)
+        self.store = Store(house.settings.data / "repositories")
+
+    def create(self, url: str, **attributes: Any) -> int:
+        """A project that is to be imported."""
+        made = self.api.post("/projects", self.make.root, name=self.make.name("import"), import_url=url, **attributes)
+        assert made.status_code == 201, made.text
+        assert made.json()["import_status"] == "scheduled"
+        project_id: int = made.json()["id"]
+        return project_id
+
+    def work(self, guard: Guard | None = None, **options: Any) -> None:
+        """Empty the queue by a worker whose imports are made so."""
+        work = ImportWork(self.store, guard or Guard(allow_local=True), **{"pauses": (0.0, 0.0), **options})
+        handlers = {**self.house._worker._handlers, IMPORT_PROJECT: work.run}
+        worker = Worker(self.house.app.database, handlers, [], Log("json", self.house.log))
+        while worker.run_once():
+            pass
+
+    def status(self, project_id: int) -> dict[str, Any]:
+        """What the API says of the import."""
+        answer = self.api.get(f"/projects/{project_id}/import", self.make.root)
+        assert answer.status_code == 200, answer.text
+        said: dict[str, Any] = answer.json()
+        return said
+
+    def row(self, project_id: int) -> Project:
+        """The project's row."""
+        return self.house.app.database.read(lambda db: project_by_id(db, project_id))
+
+    def url_kept(self, project_id: int) -> str:
+        """What is sealed in the project's row."""
+        return self.house.app.database.vault.unseal(self.row(project_id).import_url or b"")
+
+    def path(self, project_id: int) -> Path:
+        """Where the project's repository lies."""
+        return self.store.path_of(self.row(project_id).repository_key)
+
+    def jobs(self) -> list[Job]:
+        """All jobs of imports."""
+
+        def look(db: Connection) -> list[Job]:
+            return [job for job in db.all(Job, _JOBS) if job.kind == IMPORT_PROJECT]
+
+        return self.house.app.database.read(look)
+
+
+@contextmanager
+def serving_importer(data: Path, database_url: str) -> Iterator[Importer]:
+    """Serve such an instance."""
+    settings = Settings(
+        data=data,
+        database_url=database_url,
+        root_token=ROOT_TOKEN,
+        root_password=ROOT_PASSWORD,
+        log_format="json",
+        allow_local_requests=True,
+    )
+    prepare(settings)
+    log = io.StringIO()
+    app = App(settings, open_database(settings), Log("json", log), None)
+    listener = open_socket("127.0.0.1", 0)
+    server = uvicorn.Server(
+        uvicorn.Config(app.front, loop="uvloop", http="httptools", lifespan="off", log_config=None, server_header=False)
+    )
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
+    thread.start()
+    house = House(settings, app, f"http://127.0.0.1:{listener.getsockname()[1]}", log)
+    with Api(house.url) as api:
+        yield Importer(house, api)
+    server.should_exit = True
+    thread.join(10)
+    app.close()
+
+
+class SlowServer(GitServer):
+    """Stops in the middle of a large answer until it is told to go on."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.RequestHandlerClass = _SlowHandler
+        self.holds = False
+        self.reached = threading.Event()
+        """An answer is half out."""
+        self.go = threading.Event()
+
+    def hold(self) -> None:
+        """Hold up the next large answer."""
+        self.holds = True
+        self.reached.clear()
+        self.go.clear()
+
+    def release(self) -> None:
+        """Hold up nothing any more."""
+        self.holds = False
+        self.go.set()
+
+    def handle_error(self, *_: object) -> None:
+        """Clients break off; that is what the tests are about."""
+
+
+class _SlowHandler(_Handler):
+    server: SlowServer
+
+    def setup(self) -> None:
+        super().setup()
+        self.wfile = _Halves(self.wfile, self.server)
+
+
+class _Halves:
+    def __init__(self, plain: Any, server: SlowServer) -> None:
+        self._plain = plain
+        self._server = server
+
+    def write(self, data: bytes) -> int:
+        if self._server.holds and len(data) > 10_000:
+            half = len(data) // 2
+            self._plain.write(data[:half])
+            self._server.reached.set()
+            assert self._server.go.wait(60)
+            data = data[half:]
+        written: int = self._plain.write(data)
+        return written
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._plain, name)
+
+
+def fill(root: Path, name: str = "remote.git") -> Path:
+    """A served repository with two branches and a tag, whose HEAD is ``trunk``; some packets large."""
+    path = root / name
+    clone = Clone(root / f"{name}.clone")
+    git(root, "init", "-q", "--bare", name)
+    for number in range(3):
+        for file in range(8):
+            (clone.folder / f"random-{number}-{file}").write_text(secrets.token_hex(20_000))
+        git(clone.folder, "add", ".")
+        clone.commit(f"file-{number}")
+    git(clone.folder, "tag", "-a", "-m", "one", "v1")
+    clone.push(path, "master:refs/heads/devel", "v1")
+    clone.commit("README")
+    clone.push(path, "master:refs/heads/trunk")
+    git(path, "symbolic-ref", "HEAD", "refs/heads/trunk")
+    return path
+
+
+@cache
+def _filled_once() -> TemporaryDirectory[str]:
+    folder = TemporaryDirectory(prefix="ingot-served-")
+    fill(Path(folder.name))
+    return folder
+
+
+def filled(root: Path) -> Path:
+    """A folder with such a repository, copied, because making one takes a second."""
+    shutil.copytree(Path(_filled_once().name) / "remote.git", root / "remote.git")
+    return root
+
+
+def is_empty(path: Path) -> bool:
+    """Whether nothing is left of an import, and git can still use the repository."""
+    git(path, "fsck", "--strict")
+    return git(path, "for-each-ref") == "" and not list((path / "objects").rglob("*.pack"))

@@ -1,0 +1,204 @@
+"""Changing projects: who may what, what follows, what nobody can."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.projects import keys
+from tests.api.projects.test_create import FLAGS, PATHS, PNG, TAKEN
+from tests.client import Api, Make
+from tests.making import make_group, make_project
+
+WHO = [
+    ("nobody", "public", 401, 401, 401),
+    ("stranger", "private", 404, 404, 404),
+    ("stranger", "public", 403, 403, 403),
+    ("guest", "private", 403, 403, 403),
+    ("developer", "private", 403, 403, 403),
+    ("master", "private", 200, 200, 403),
+    ("owner", "private", 200, 200, 200),
+    ("root", "private", 200, 200, 200),
+]
+
+
+@pytest.mark.parametrize(("who", "visibility", "edits", "moves", "renames"), WHO)
+def test_masters_edit_and_owners_rename(
+    api: Api, make: Make, who: str, visibility: str, edits: int, moves: int, renames: int
+) -> None:
+    owner, caller = make.user(), make.user()
+    level = {"guest": 10, "developer": 30, "master": 40}.get(who, 0)
+    project = make_project(make, owner, members={caller: level}, visibility=visibility)
+    person = {"nobody": None, "owner": owner, "root": make.root}.get(who, caller)
+
+    assert api.put(project.url, person, description="x", issues_enabled=False).status_code == edits
+    assert api.put(project.url, person, path=make.name("moved")).status_code == moves
+    assert api.put(project.url, person, name=make.name("renamed")).status_code == renames
+    assert api.put(project.url, person, visibility="internal").status_code == renames
+    shown = api.get(project.url, make.root).json()
+    assert (shown["description"], shown["issues_enabled"]) == (("x", False) if edits == 200 else (None, True))
+
+
+CHANGES: list[dict[str, Any]] = [
+    {"description": "Changed"},
+    {"description": None},
+    {"visibility": "public"},
+    {"visibility": "private"},
+    {"tag_list": ["one", "two"]},
+    {"topics": []},
+    {"default_branch": "trunk"},
+    {"ci_config_path": "ci/config.yml"},
+    *({flag: False} for flag in FLAGS),
+]
+
+
+def test_any_one_parameter_is_enough(api: Api, make: Make) -> None:
+    """Clients send only what changed, and sometimes what did not."""
+    project = make_project(make)
+    before = api.get(project.url, make.root).json()
+    for sent in [each for change in CHANGES for each in (change, change)]:
+        answer = api.put(project.url, make.root, **sent)
+        assert answer.status_code == 200, answer.text
+        before |= sent
+        for one, other in (("tag_list", "topics"), ("topics", "tag_list")):
+            if one in sent:
+                before[other] = sent[one]
+        if before["issues_enabled"] is False:
+            before |= {"issues_access_level": "disabled"}
+            before.pop("open_issues_count", None)
+        if before["merge_requests_enabled"] is False:
+            before |= {"merge_requests_access_level": "disabled"}
+        assert answer.json() == before == api.get(project.url, make.root).json()
+        assert set(answer.json()) <= keys.MASTER | {"owner"}
+
+
+def test_what_is_sent_unchanged_changes_nothing(api: Api, make: Make) -> None:
+    owner, master = make.user(), make.user()
+    project = make_project(make, owner, members={master: 40})
+    before = api.get(project.url, master).json()
+    names = ("name", "path", "description", "visibility", "default_branch", "issues_enabled", "tag_list")
+
+    answer = api.put(project.url, master, **{name: before[name] for name in names})
+
+    assert (answer.status_code, answer.json()) == (200, before)
+
+
+def test_nothing_at_all_is_refused(api: Api, make: Make) -> None:
+    assert api.put(make_project(make).url, make.root).json() == {"message": '400 (Bad request) "name" not given'}
+
+
+@pytest.mark.parametrize("together", [{}, {"description": "Changed"}])
+def test_nobody_changes_what_is_not_a_parameter(api: Api, make: Make, together: dict[str, str]) -> None:
+    """An owner who sends columns instead of parameters moves nothing, owns nothing more, counts nothing."""
+    owner, other = make.user(), make.user()
+    group = make_group(make, other)
+    project = make_project(make, owner)
+    before = api.get(project.url, owner).json()
+    sent = {
+        "namespace_id": group.id,
+        "namespace": group.id,
+        "creator_id": other.id,
+        "id": 1,
+        "star_count": 99,
+        "forks_count": 99,
+        "archived": True,
+        "runners_token": "mine",
+        "import_status": "started",
+        "full_path": "x/y",
+        "repository_key": "0" * 64,
+        "forked_from_id": 1,
+        "created_at": "2001-01-01",
+    }
+
+    api.put(project.url, owner, **sent, **together)
+
+    assert api.get(project.url, owner).json() == before | together
+
+
+def test_names_and_paths_of_others_are_taken(api: Api, make: Make) -> None:
+    owner = make.user()
+    first, second = make_project(make, owner), make_project(make, owner)
+    elsewhere = make_project(make)
+    path = first.path.split("/")[-1]
+
+    assert api.put(second.url, owner, name=first.name).json() == {"message": {"name": TAKEN}}
+    assert api.put(second.url, owner, path=path.upper()).json() == {"message": {"path": TAKEN}}
+    assert api.put(second.url, owner, name=first.name, path=path).status_code == 400
+    there = elsewhere.path.split("/")[-1]
+    assert api.put(second.url, owner, name=elsewhere.name, path=there).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["", *PATHS])
+def test_a_bad_path_is_refused(api: Api, make: Make, path: str) -> None:
+    refused = api.put(make_project(make).url, make.root, path=path)
+
+    assert (refused.status_code, list(refused.json()["message"])) == (400, ["path"])
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [{"name": ""}, {"name": "a/b"}, {"default_branch": "a..b"}, {"visibility": "x"}, {"ci_config_path": "a/../b"}],
+    ids=str,
+)
+def test_a_bad_value_changes_nothing(api: Api, make: Make, sent: dict[str, str]) -> None:
+    project = make_project(make)
+    before = api.get(project.url, make.root).json()
+
+    refused = api.put(project.url, make.root, description="Changed", **sent)
+
+    assert (refused.status_code, list(refused.json()["message"])) == (400, list(sent))
+    assert api.get(project.url, make.root).json() == before
+
+
+def test_an_avatar_is_set_and_removed(api: Api, make: Make) -> None:
+    project = make_project(make)
+    shown = api.request("PUT", project.url, make.root, files={"avatar": ("a b.png", PNG, "image/png")}).json()
+
+    assert shown["avatar_url"].endswith(f"/project/avatar/{project.id}/a_b.png")
+    assert httpx.get(shown["avatar_url"]).status_code == 404
+    api.put(project.url, make.root, visibility="public")
+    assert httpx.get(shown["avatar_url"]).content == PNG
+    assert api.put(project.url, make.root, avatar="").json()["avatar_url"] is None
+
+
+@pytest.mark.parametrize("content", [b"AT&TFORM", b"II*\0" + b"\0" * 20, b"<svg>", b"\x89PNG" + b"\0" * 9])
+def test_an_avatar_is_told_by_its_bytes(api: Api, make: Make, content: bytes) -> None:
+    refused = api.request("PUT", make_project(make).url, make.root, files={"avatar": ("x.jpg", content, "image/jpeg")})
+
+    assert (refused.status_code, list(refused.json()["message"])) == (400, ["avatar"])
+
+
+def test_a_huge_picture_is_never_unpacked(api: Api, make: Make) -> None:
+    """A header that claims 50,000 by 50,000 pixels is kept as the few bytes that it is."""
+    size = (50_000).to_bytes(4, "big")
+    bomb = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + size + size + b"\x08\x06\0\0\0" + b"\0" * 4
+    project = make_project(make)
+
+    assert api.request("PUT", project.url, make.root, files={"avatar": ("x.png", bomb, "image/png")}).status_code == 200
+    large = b"\x89PNG\r\n\x1a\n" + b"\0" * 210_000
+    assert (
+        api.request("PUT", project.url, make.root, files={"avatar": ("x.png", large, "image/png")}).status_code == 400
+    )
+
+
+def test_a_group_of_ones_own_is_administered_by_its_masters(api: Api, make: Make) -> None:
+    master, owner = make.user(), make.user()
+    group = make_group(make, owner, members={master: Level.MASTER})
+    project = make_project(make, owner, group=group)
+
+    assert api.put(project.url, master, description="x").status_code == 200
+    assert api.put(project.url, master, visibility="private").status_code == 200
+    assert api.put(project.url, master, name="Other").status_code == 403
+    assert api.put(project.url, owner, name="Other").status_code == 200
+
+
+def test_housekeeping_is_asked_for_by_masters(api: Api, make: Make) -> None:
+    master, developer = make.user(), make.user()
+    project = make_project(make, members={master: 40, developer: 30})
+
+    statuses = [
+        api.post(f"{project.url}/housekeeping", who).status_code for who in (master, master, developer, make.user())
+    ]
+
+    assert statuses == [201, 201, 403, 404]

@@ -1,0 +1,337 @@
+"""Imports from servers that lead elsewhere, break, never end, or are not what their name said."""
+
+import fcntl
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import bindparam, update
+
+from ingot.git import importing
+from ingot.jobs.tables import jobs
+from ingot.outgoing import fetch
+from ingot.outgoing.guard import Guard
+from ingot.projects.imports.work import NOT_STORED, PASSING
+from ingot.projects.tables import projects
+from tests.api.projects.importing import Importer, SlowServer, filled, is_empty, serving_importer
+from tests.git.conftest import git
+from tests.git.git_server import GitServer, serving
+from tests.server.process import fresh_database
+
+LOCAL = "Requests to the local network are not allowed"
+ONLY_ONE = [ip_network("127.0.0.1/32")]
+_START = update(projects).where(projects.c.id == bindparam("project")).values(import_status="started")
+
+
+@pytest.fixture(scope="module")
+def importer(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterator[Importer]:
+    """A served instance whose imports may reach loopback, so that the guard of each test decides."""
+    url = fresh_database(database_url, "hostile")
+    with serving_importer(tmp_path_factory.mktemp("hostile"), url) as running:
+        yield running
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[SlowServer]:
+    """A git server with one repository."""
+    with serving(SlowServer(filled(tmp_path / "served"))) as running:
+        yield running
+        running.release()
+
+
+class Resolver:
+    """Answers look-ups in turn, and the last one again and again."""
+
+    def __init__(self, *answers: list[str]) -> None:
+        self._answers = list(answers)
+        self.asked: list[str] = []
+
+    def __call__(self, host: str, port: int, **_: Any) -> list[tuple[Any, ...]]:
+        self.asked.append(host)
+        found = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if not found:
+            raise socket.gaierror(socket.EAI_NONAME, "no such name")
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in found]
+
+
+def test_a_redirect_into_our_network_is_not_followed(importer: Importer, server: SlowServer, tmp_path: Path) -> None:
+    """The attacker's server sends git on to a machine that only we can reach (D16); one within the server works."""
+    with socket.create_server(("127.0.0.2", 0)) as inside:
+        inside.settimeout(0.5)
+        server.redirects["/away.git"] = (302, f"http://127.0.0.2:{inside.getsockname()[1]}/x.git{{rest}}")
+        server.redirects["/metadata.git"] = (302, "http://169.254.169.254/x.git{rest}")
+        server.redirects["/moved.git"] = (301, f"{server.url}/remote.git{{rest}}")
+        results = []
+        for name in ("away", "metadata", "moved"):
+            project_id = importer.create(f"{server.url}/{name}.git")
+            importer.work(Guard(allowed=ONLY_ONE))
+            status = importer.status(project_id)
+            results.append((status["import_status"], status["import_error"]))
+        assert results == [("failed", LOCAL), ("failed", LOCAL), ("finished", None)]
+        with pytest.raises(TimeoutError):
+            inside.accept()
+
+
+def test_a_server_that_redirects_only_git_gets_nowhere(importer: Importer, server: SlowServer) -> None:
+    """It answers our first look and redirects what git asks next; git follows nothing."""
+    with socket.create_server(("127.0.0.2", 0)) as inside:
+        inside.settimeout(0.5)
+
+        class Turncoat(dict[str, tuple[int, str]]):
+            def items(self) -> Any:
+                if len(server.asked) > 1:
+                    return {"/": (302, f"http://127.0.0.2:{inside.getsockname()[1]}/{{rest}}")}.items()
+                return {}.items()
+
+        server.redirects = Turncoat()
+        project_id = importer.create(f"{server.url}/remote.git")
+        importer.work(Guard(allowed=ONLY_ONE))
+        assert importer.status(project_id)["import_error"] == "The server redirects to another address"
+        with pytest.raises(TimeoutError):
+            inside.accept()
+
+
+def test_credentials_stay_behind_when_a_redirect_leaves(importer: Importer, server: SlowServer, tmp_path: Path) -> None:
+    """The other server would like to have them."""
+    with serving(GitServer(filled(tmp_path / "other"))) as other:
+        server.redirects["/moved.git"] = (302, f"{other.url}/remote.git{{rest}}")
+        project_id = importer.create(f"http://me:secret-word@127.0.0.1:{server.port}/moved.git")
+        importer.work()
+        assert importer.status(project_id)["import_status"] == "finished"
+        assert [sent is not None for _, _, sent in server.asked] == [True]
+        assert {sent for _, _, sent in other.asked} == {None}
+
+
+def test_unusual_spellings_reach_git_as_usual_ones(importer: Importer, server: SlowServer) -> None:
+    """Or git would be handed what it reads otherwise than we do; a redirect to a query is no repository."""
+    server.redirects["/%40me/remote.git"] = (302, f"HTTP://127.0.0.1:{server.port}/remote.git{{rest}}")
+    server.redirects["/query.git"] = (302, f"{server.url}/remote.git?x={{rest}}")
+    server.redirects["/fragment.git"] = (302, f"{server.url}/remote.git#{{rest}}")
+    results = []
+    for path in ("@me/remote.git", "query.git", "fragment.git"):
+        project_id = importer.create(f"HTTP://127.0.0.1:{server.port}/{path}/")
+        importer.work()
+        results.append(importer.status(project_id)["import_error"])
+    assert results[0] is None
+    assert all(reason and reason.startswith("The") for reason in results[1:])
+    assert "job failed" not in importer.house.log.getvalue()
+
+
+def test_a_name_is_looked_up_once(importer: Importer, server: SlowServer) -> None:
+    """The second answer would lead elsewhere, so there is no second question (D15); git connects where we looked."""
+    resolver = Resolver(["127.0.0.1"], ["127.0.0.2"])
+    project_id = importer.create(f"http://git.invalid:{server.port}/remote.git")
+    importer.work(Guard(allowed=ONLY_ONE, resolve=resolver))
+    assert importer.status(project_id)["import_status"] == "finished"
+    assert resolver.asked == ["git.invalid"]
+    assert {host for _, host, _ in server.asked} == {f"git.invalid:{server.port}"}
+
+
+@pytest.mark.parametrize("answers", [["127.0.0.1"], ["192.0.2.1", "127.0.0.1"], ["8.8.8.8", "10.0.0.1"]])
+def test_a_name_with_one_local_answer_is_refused(importer: Importer, server: SlowServer, answers: list[str]) -> None:
+    """However good the others are."""
+    project_id = importer.create(f"http://git.invalid:{server.port}/remote.git")
+    importer.work(Guard(resolve=Resolver(answers)))
+    status = importer.status(project_id)
+    assert (status["import_status"], status["import_error"]) == ("failed", LOCAL)
+    assert server.asked == []
+
+
+def test_a_name_that_cannot_be_resolved_is_tried_again_and_checked_again(
+    importer: Importer, server: SlowServer
+) -> None:
+    """First no such name, then a local address: a failed look-up switches no check off (D15)."""
+    resolver = Resolver([], ["127.0.0.1"])
+    project_id = importer.create(f"http://git.invalid:{server.port}/remote.git")
+    importer.work(Guard(resolve=resolver))
+    assert importer.status(project_id)["import_error"] == LOCAL
+    assert len(resolver.asked) == 2
+    assert server.asked == []
+
+
+def test_a_failing_server_is_tried_three_times(importer: Importer, server: SlowServer) -> None:
+    """It may be back in a minute; one that was only away for a moment is imported."""
+    server.redirects["/remote.git"] = (503, "")
+    project_id = importer.create(f"{server.url}/remote.git")
+    importer.work(pauses=(0.0, 3600.0))
+    status = importer.status(project_id)
+    assert (status["import_status"], status["import_error"]) == ("scheduled", None)
+    assert status["import_progress"] == "Waiting for another try: The server answered with status 503"
+    assert len(server.asked) == 2
+    assert len(importer.jobs()) == 1
+    _due_now(importer)
+    importer.work()
+    assert importer.status(project_id)["import_error"] == "The server answered with status 503"
+    assert (len(server.asked), importer.jobs()) == (3, [])
+
+    another = importer.create(f"{server.url}/remote.git")
+    importer.work(pauses=(3600.0,))
+    server.redirects.clear()
+    _due_now(importer)
+    importer.work()
+    assert importer.status(another)["import_status"] == "finished"
+
+
+def _due_now(importer: Importer) -> None:
+    importer.house.app.database.write(lambda db: db.run(update(jobs).values(run_at=db.now)))
+
+
+def test_nobody_listens(importer: Importer) -> None:
+    """Tried again, then given up, with a sentence that tells what happened."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    project_id = importer.create(f"http://127.0.0.1:{port}/x.git")
+    importer.work()
+    assert importer.status(project_id)["import_error"] == "The server cannot be reached"
+
+
+def test_reasons_that_pass_are_reasons_that_exist() -> None:
+    """Those which let an import be tried again are worded elsewhere; this compares them."""
+    worded = {sentence for _, sentence in importing._REASONS}
+    source = Path(fetch.__file__).read_text()
+    assert not [reason for reason in PASSING - {NOT_STORED} if reason not in worded and f'"{reason}"' not in source]
+    assert "The server answered with status {" in source
+
+
+def test_a_repository_that_is_too_large_is_not_kept(importer: Importer, server: SlowServer) -> None:
+    """It is stopped while it comes, and nothing stays on the disk (D18)."""
+    project_id = importer.create(f"{server.url}/remote.git")
+    importer.work(most_bytes=20_000)
+    assert importer.status(project_id)["import_error"] == "The repository is too large"
+    assert is_empty(importer.path(project_id))
+
+
+def test_a_transfer_that_stands_still_ends(importer: Importer, server: SlowServer) -> None:
+    """Half a pack, then nothing."""
+    server.hold()
+    project_id = importer.create(f"{server.url}/remote.git")
+    began = time.monotonic()
+    importer.work(timeout=2.0)
+    assert time.monotonic() - began < 20
+    assert importer.status(project_id)["import_error"] == "The import took too long"
+    assert is_empty(importer.path(project_id))
+
+
+@contextmanager
+def raw_server(*pieces: bytes, pause: float = 0.0) -> Iterator[int]:
+    """Sends the pieces to whoever connects, the last one again and again."""
+    stopped = threading.Event()
+
+    def talk(connection: socket.socket) -> None:
+        try:
+            connection.recv(4096)
+            for piece in pieces:
+                connection.sendall(piece)
+            while not stopped.wait(pause):
+                connection.sendall(pieces[-1])
+        except OSError:
+            pass
+        finally:
+            connection.close()
+
+    def serve() -> None:
+        while not stopped.is_set():
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=talk, args=[connection], daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield listener.getsockname()[1]
+        stopped.set()
+        listener.shutdown(socket.SHUT_RDWR)
+    thread.join(5)
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-advertisement\r\n"
+FLOODS = [
+    ((HEAD + b"\r\n001e# service=git-upload-pack\n0000", b"0" * 65536), 0.0),
+    ((HEAD + b"Content-Length: 10737418240\r\n\r\n", b"0032" + b"a" * 40 + b" refs/x\n"), 0.0),
+    ((HEAD + b"X: ", b"x" * 65536), 0.0),
+    ((HEAD + b"\r\n", b"0"), 0.2),
+    ((b"\0" * 65536, b"\0" * 65536), 0.0),
+]
+
+
+@pytest.mark.parametrize(("pieces", "pause"), FLOODS, ids=["bytes", "references", "header", "drips", "no http"])
+def test_an_answer_without_end_ends(importer: Importer, pieces: tuple[bytes, ...], pause: float) -> None:
+    """Ten gigabytes, or a byte now and then (D18): the import fails in its time, and our memory does not grow."""
+    import resource
+
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with raw_server(*pieces, pause=pause) as port:
+        project_id = importer.create(f"http://127.0.0.1:{port}/x.git")
+        began = time.monotonic()
+        importer.work(timeout=3.0, pauses=())
+        assert time.monotonic() - began < 40
+    status = importer.status(project_id)
+    assert status["import_status"] == "failed"
+    assert status["import_error"]
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+    assert is_empty(importer.path(project_id))
+
+
+def test_a_half_filled_repository_is_begun_anew(importer: Importer, server: SlowServer) -> None:
+    """As a killed worker leaves it: started, with parts of packs, references and locks."""
+    project_id = importer.create(f"{server.url}/remote.git")
+    path = importer.path(project_id)
+    importer.house.app.database.write(lambda db: db.run(_START, project=project_id))
+    git(server.root / "remote.git", "push", "-q", path, "devel:refs/heads/old")
+    for name in ("packed-refs.lock", "HEAD.lock", "refs/heads/trunk.lock", "objects/pack/tmp_pack_x"):
+        (path / name).write_text("half")
+    importer.work()
+    assert importer.status(project_id)["import_status"] == "finished"
+    refs = git(server.root / "remote.git", "for-each-ref", "refs/heads", "refs/tags")
+    assert git(path, "for-each-ref") == refs
+    assert not list(path.rglob("*.lock")) + list(path.rglob("tmp_*"))
+
+
+def test_a_repository_that_is_missing_is_made(importer: Importer, server: SlowServer) -> None:
+    """A crash came between taking the half-filled one away and making the next."""
+    project_id = importer.create(f"{server.url}/remote.git")
+    importer.house.app.database.write(lambda db: db.run(_START, project=project_id))
+    importer.store.remove(importer.row(project_id).repository_key)
+    importer.work()
+    assert importer.status(project_id)["import_status"] == "finished"
+
+
+def test_two_workers_never_fill_one_repository(importer: Importer, server: SlowServer) -> None:
+    """A worker whose lease is over may still be at work; the other one waits for it, and then finds nothing to do."""
+    project_id = importer.create(f"{server.url}/remote.git")
+    holder = subprocess.Popen(
+        [sys.executable, "-c", _HOLD, str(importer.path(project_id))], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert holder.stdout
+    assert holder.stdout.readline() == b"held\n"
+    importer.work()
+    (job,) = importer.jobs()
+    assert (job.state, importer.status(project_id)["import_status"]) == ("waiting", "scheduled")
+    holder.kill()
+    holder.communicate()
+    _due_now(importer)
+    importer.work()
+    assert importer.status(project_id)["import_status"] == "finished"
+    descriptor = os.open(importer.path(project_id), os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(descriptor)
+
+
+_HOLD = """
+import fcntl, os, sys
+descriptor = os.open(sys.argv[1], os.O_RDONLY)
+fcntl.flock(descriptor, fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.read()
+"""

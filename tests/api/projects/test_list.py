@@ -1,0 +1,256 @@
+"""Lists of projects: who sees which, every filter, every order, pages, cost."""
+
+from typing import Any
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.projects import keys
+from tests.client import Api, Make, Person
+from tests.making import Project, ids, make_group, make_project, share, statements_of
+
+
+@pytest.fixture(scope="module")
+def cast(api: Api, make: Make) -> dict[str, Any]:
+    """One project of each kind, seen from one user; all have a word in common."""
+    user, stem = make.user(), make.name("cast")
+    group = make_group(make, members={user: Level.REPORTER})
+    below = make_group(make, parent=make_group(make, user))
+    sharing = make_group(make, members={user: Level.OWNER})
+
+    def named(name: str, **more: Any) -> Project:
+        return make_project(make, name=f"{stem} {name}", path=f"{stem}-{name}", **more)
+
+    made = {
+        "own": named("own", owner=user, topics=["Python", "web"]),
+        "member": named("member", members={user: Level.DEVELOPER}, issues_enabled=False),
+        "by_group": named("by-group", group=group, merge_requests_enabled=False),
+        "below_owned": named("below-owned", group=below),
+        "shared": named("shared"),
+        "private": named("private", topics=["python"]),
+        "internal": named("internal", visibility="internal"),
+        "public": named("public", visibility="public", topics=["web"]),
+        "archived": named("archived", owner=user),
+    }
+    share(make, made["shared"], sharing, Level.DEVELOPER)
+    api.post(f"{made['archived'].url}/archive", user)
+    for name in ("public", "own"):
+        api.post(f"{made[name].url}/star", user)
+    api.post(f"{made['internal'].url}/star", make.root)
+    return {"user": user, "stem": stem, **made}
+
+
+def _seen(api: Api, cast: dict[str, Any], caller: Person | None, **params: Any) -> set[str]:
+    found = set(ids(api.get("/projects", caller, per_page=100, **{"search": cast["stem"], **params})))
+    return {name for name, project in cast.items() if isinstance(project, Project) and project.id in found}
+
+
+MINE = {"own", "member", "by_group", "below_owned", "shared", "archived"}
+SEEN = MINE | {"internal", "public"}
+FILTERS: list[tuple[dict[str, Any], set[str]]] = [
+    ({}, SEEN),
+    ({"membership": True}, MINE),
+    ({"owned": True}, {"own", "below_owned", "archived"}),
+    ({"starred": True}, {"public", "own"}),
+    ({"archived": True}, {"archived"}),
+    ({"archived": False}, SEEN - {"archived"}),
+    ({"visibility": "public"}, {"public"}),
+    ({"visibility": "internal"}, {"internal"}),
+    ({"visibility": "private"}, MINE),
+    ({"with_issues_enabled": True}, SEEN - {"member"}),
+    ({"with_issues_enabled": False}, SEEN),
+    ({"with_merge_requests_enabled": True}, SEEN - {"by_group"}),
+    ({"min_access_level": 10}, MINE),
+    ({"min_access_level": 30}, MINE - {"by_group"}),
+    ({"min_access_level": 40}, {"own", "below_owned", "archived"}),
+    ({"topic": "python"}, {"own"}),
+    ({"topic": "WEB"}, {"own", "public"}),
+    ({"topic": "nothing"}, set()),
+    ({"membership": True, "starred": True}, {"own"}),
+    ({"owned": True, "archived": False, "visibility": "private"}, {"own", "below_owned"}),
+    (
+        {"membership": True, "min_access_level": 30, "archived": False, "with_merge_requests_enabled": True},
+        {"own", "member", "below_owned", "shared"},
+    ),
+    ({"last_activity_after": "2999-01-01"}, set()),
+    ({"last_activity_before": "2999-01-01T00:00:00Z"}, SEEN),
+]
+
+
+@pytest.mark.parametrize(
+    ("params", "expected"), FILTERS, ids=lambda value: str(value) if isinstance(value, dict) else ""
+)
+def test_filters(api: Api, cast: dict[str, Any], params: dict[str, Any], expected: set[str]) -> None:
+    assert _seen(api, cast, cast["user"], **params) == expected
+
+
+def test_everybody_sees_what_is_theirs_to_see(api: Api, make: Make, cast: dict[str, Any]) -> None:
+    everything = SEEN | {"private"}
+
+    assert _seen(api, cast, None) == {"public"}
+    assert _seen(api, cast, make.user()) == {"public", "internal"}
+    assert _seen(api, cast, make.user(external=True)) == {"public"}
+    assert _seen(api, cast, make.root) == everything
+    # Filters on what one holds say nothing to those who are nobody.
+    assert _seen(api, cast, None, owned=True, membership=True, starred=True, min_access_level=50) == {"public"}
+    assert _seen(api, cast, make.root, starred=True) == {"internal"}
+    assert "own" not in _seen(api, cast, make.root, membership=True)
+
+
+@pytest.mark.parametrize(
+    ("term", "found"), [("OWN", True), ("-own", True), ("cast", True), ("%", False), ("_wn", False), ("'\";", False)]
+)
+def test_a_search_takes_every_sign_as_itself(api: Api, cast: dict[str, Any], term: str, found: bool) -> None:
+    assert ("own" in _seen(api, cast, cast["user"], search=term)) is found
+
+
+def test_ids_bound_a_list(api: Api, cast: dict[str, Any]) -> None:
+    middle = cast["shared"].id
+
+    assert _seen(api, cast, cast["user"], id_after=middle) == {"internal", "public", "archived"}
+    assert _seen(api, cast, cast["user"], id_before=middle) == {"own", "member", "by_group", "below_owned"}
+
+
+@pytest.fixture(scope="module")
+def ordered(api: Api, make: Make) -> tuple[Person, dict[int, str]]:
+    """Three projects whose names, paths, ages and stars are in different orders."""
+    user = make.user()
+    made = [make_project(make, user, name=name, path=path) for name, path in (("b", "x"), ("C", "z"), ("a", "Y"))]
+    api.post(f"{made[1].url}/star", user)
+    api.put(made[0].url, user, description="Changed last")
+    return user, {project.id: project.name.lower() for project in made}
+
+
+ORDERS = [
+    ({}, "acb"),
+    ({"sort": "asc"}, "bca"),
+    ({"order_by": "id"}, "acb"),
+    ({"order_by": "id", "sort": "asc"}, "bca"),
+    ({"order_by": "created_at", "sort": "asc"}, "bca"),
+    ({"order_by": "name"}, "cba"),
+    ({"order_by": "name", "sort": "asc"}, "abc"),
+    ({"order_by": "path"}, "cab"),
+    ({"order_by": "path", "sort": "asc"}, "bac"),
+    ({"order_by": "updated_at"}, "bac"),
+    ({"order_by": "last_activity_at", "sort": "asc"}, "bca"),
+    ({"order_by": "star_count"}, "cab"),
+]
+
+
+@pytest.mark.parametrize(("params", "expected"), ORDERS, ids=str)
+def test_orders(api: Api, ordered: tuple[Person, dict[int, str]], params: dict[str, str], expected: str) -> None:
+    user, names = ordered
+    for place in ("/projects?membership=true", f"/users/{user.id}/projects?x=1"):
+        query = "".join(f"&{key}={value}" for key, value in params.items())
+        assert "".join(names[each] for each in ids(api.request("GET", place + query, user))) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("order_by", "runners_token"), ("sort", "down"), ("visibility", "open"), ("archived", "maybe"), ("id_after", "x")],
+)
+def test_what_is_no_filter_is_told(api: Api, name: str, value: str) -> None:
+    refused = api.get("/projects", **{name: value})
+
+    assert (refused.status_code, refused.json()) == (400, {"message": {name: ["is invalid"]}})
+
+
+@pytest.mark.parametrize(
+    "query", ["page=1e18", "per_page=-1", "per_page=0", "per_page=1000000000", "page=-3", "page=999999999999999999"]
+)
+def test_strange_pages_are_no_trouble(api: Api, query: str) -> None:
+    assert api.request("GET", f"/projects?{query}").status_code in (200, 400)
+
+
+def test_simple_shows_little_and_lists_show_no_secrets(api: Api, make: Make, cast: dict[str, Any]) -> None:
+    for caller in (make.root, cast["user"], None):
+        sent = {"search": cast["stem"], "simple": True}
+        assert {frozenset(each) for each in api.get("/projects", caller, **sent).json()} == {frozenset(keys.SIMPLE)}
+        listed = api.get("/projects", caller, search=cast["stem"])
+        allowed = keys.SIGNED_IN | {"owner"} if caller else keys.OPEN | {"owner"}
+        assert all(set(each) <= allowed for each in listed.json())
+        assert "@example" not in listed.text
+    with_statistics = api.get("/projects", cast["user"], statistics=True).json()
+    assert all("statistics" in each for each in with_statistics)
+
+
+def test_pages_and_totals(api: Api, make: Make) -> None:
+    user = make.user()
+    made = [make_project(make, user).id for _ in range(5)]
+
+    page = api.get("/projects", user, membership=True, per_page=2, page=2)
+    head = api.request("HEAD", "/projects?membership=true&per_page=2", user)
+
+    assert ids(page) == made[::-1][2:4]
+    assert [page.headers[f"x-{name}"] for name in ("total", "total-pages", "next-page", "prev-page")] == [
+        "5",
+        "3",
+        "3",
+        "1",
+    ]
+    assert "membership=true" in page.headers["link"]
+    assert (head.headers["x-total"], head.content) == ("5", b"")
+    assert ids(api.get("/projects", user, membership=True, page=9)) == []
+
+
+@pytest.mark.parametrize("sort", ["asc", "desc"])
+def test_a_walk_by_keys_meets_each_once(api: Api, make: Make, sort: str) -> None:
+    user = make.user()
+    made = [make_project(make, user).id for _ in range(5)]
+    path, met = f"/projects?pagination=keyset&order_by=id&sort={sort}&per_page=2&owned=true", []
+    while path:
+        page = api.request("GET", path, user)
+        met += ids(page)
+        link = page.headers.get("link", "")
+        path = link.split(">")[0].split("/api/v4")[-1] if "next" in link else ""
+
+    assert met == (made if sort == "asc" else made[::-1])
+
+
+def test_the_projects_of_a_user(api: Api, make: Make) -> None:
+    owner = make.user()
+    private, public = make_project(make, owner), make_project(make, owner, visibility="public")
+    make_project(make, owner, group=make_group(make, owner, visibility="public"), visibility="public")
+
+    for name in (str(owner.id), owner.username, owner.username.upper()):
+        assert ids(api.get(f"/users/{name}/projects")) == [public.id]
+        assert ids(api.get(f"/users/{name}/projects", make.user())) == [public.id]
+        assert ids(api.get(f"/users/{name}/projects", owner)) == [public.id, private.id]
+    assert ids(api.get(f"/users/{owner.id}/projects", owner, visibility="private")) == [private.id]
+    assert api.get("/users/999999999/projects").json() == {"message": "404 User Not Found"}
+
+
+LISTS = [
+    "/projects",
+    "/projects?membership=true&statistics=true",
+    "/projects?simple=true",
+    "/projects/search/pro",
+    "/users/{user}/projects",
+    "/users/{user}/starred_projects",
+    "/groups/{group}/projects",
+    "/groups/{group}/projects?include_subgroups=true",
+    "/groups/{group}/projects/shared",
+    "/projects/{source}/forks",
+]
+
+
+@pytest.mark.parametrize("who", ["owner", "root"])
+@pytest.mark.parametrize("path", LISTS)
+def test_a_longer_list_takes_no_more_statements(api: Api, make: Make, path: str, who: str) -> None:
+    owner = make.user()
+    group, other = make_group(make, owner), make_group(make, owner)
+    source = make_project(make, owner)
+    place = path.format(user=owner.id, group=group.id, source=source.id)
+    caller = make.root if who == "root" else owner
+    costs = []
+    for _ in range(2):
+        for _ in range(2):
+            made = [make_project(make, owner, topics=["a", "b"]), make_project(make, owner, group=group)]
+            share(make, made[0], group, 20)
+            share(make, made[1], other, 20)
+            api.post(f"{made[0].url}/star", owner)
+            forked = api.post(f"{source.url}/fork", owner, namespace=other.id, path=make.name("f"), name=make.name("f"))
+            assert forked.status_code == 201, forked.text
+        costs.append(statements_of(make, lambda: api.request("GET", place, caller)))
+
+    assert costs[0] == costs[1] <= 12

@@ -1,0 +1,207 @@
+"""Reading one project: who sees it, and how much of it."""
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.projects import keys
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.making import make_group, make_project, share, statements_of
+
+WHO = [
+    ("nobody", "public", keys.OPEN),
+    ("nobody", "internal", None),
+    ("nobody", "private", None),
+    ("stranger", "public", keys.SIGNED_IN),
+    ("stranger", "internal", keys.SIGNED_IN),
+    ("stranger", "private", None),
+    ("external", "public", keys.SIGNED_IN),
+    ("external", "internal", None),
+    ("external guest", "internal", keys.SIGNED_IN),
+    ("guest", "private", keys.SIGNED_IN),
+    ("developer", "private", keys.SIGNED_IN),
+    ("master", "private", keys.MASTER),
+    ("owner", "private", keys.MASTER),
+    ("root", "private", keys.MASTER),
+]
+
+
+@pytest.mark.parametrize(("who", "visibility", "expected"), WHO)
+@pytest.mark.parametrize("home", ["user", "group"])
+def test_who_sees_how_much(
+    api: Api, make: Make, who: str, visibility: str, expected: set[str] | None, home: str
+) -> None:
+    """No secret, no trouble with an import and no address is shown to whom it does not concern."""
+    owner = make.user()
+    group = make_group(make, owner, visibility="public") if home == "group" else None
+    project = make_project(make, owner, group=group, visibility=visibility)
+    caller = make.user(external="external" in who)
+    levels = {"external guest": 10, "guest": 10, "developer": 30, "master": 40}
+    if who in levels:
+        api.post(f"{project.url}/members", owner, user_id=caller.id, access_level=levels[who])
+    caller = {"nobody": None, "owner": owner, "root": make.root}.get(who, caller)
+
+    for path in (project.url, project.url_by_path, project.url_by_path.upper().replace("/PROJECTS/", "/projects/")):
+        answer = api.get(path, caller)
+        if expected is None:
+            assert (answer.status_code, answer.json()) == (404, {"message": "404 Project Not Found"})
+            continue
+        assert set(answer.json()) == (expected | {"owner"} if home == "user" else expected)
+        assert set(answer.json()["namespace"]) == keys.NAMESPACE
+        assert "@example.org" not in answer.text
+        if home == "user":
+            assert set(answer.json()["owner"]) == keys.OWNER
+    listed = api.get("/projects", caller, search=project.name).json()
+    assert [set(each) - {"owner"} for each in listed] == (
+        [] if expected is None else [expected - {*keys.MASTER - keys.SIGNED_IN}]
+    )
+
+
+def test_the_fields_of_a_new_project(api: Api, house: House, make: Make) -> None:
+    owner = make.user()
+    project = make_project(make, owner, name="A First Project")
+    shown = api.get(project.url, owner).json()
+    host = house.url.removeprefix("http://").split(":")[0]
+
+    assert (
+        shown
+        | {
+            "name": "A First Project",
+            "path": "a-first-project",
+            "path_with_namespace": f"{owner.username}/a-first-project",
+            "name_with_namespace": f"{owner.username} / A First Project",
+            "web_url": f"{house.url}/{owner.username}/a-first-project",
+            "http_url_to_repo": f"{house.url}/{owner.username}/a-first-project.git",
+            "ssh_url_to_repo": f"ssh://git@{host}:{house.settings.ssh_port}/{owner.username}/a-first-project.git",
+            "description": None,
+            "default_branch": "master",
+            "visibility": "private",
+            "archived": False,
+            "tag_list": [],
+            "creator_id": owner.id,
+            "import_status": "none",
+            "import_error": None,
+            "star_count": 0,
+            "forks_count": 0,
+            "open_issues_count": 0,
+            "shared_with_groups": [],
+            "avatar_url": None,
+            "empty_repo": True,
+            "only_allow_merge_if_pipeline_succeeds": False,
+            "permissions": {
+                "project_access": {"access_level": 40, "notification_level": 3},
+                "group_access": None,
+            },
+        }
+        == shown
+    )
+    assert shown["namespace"] | {"path": owner.username, "kind": "user", "parent_id": None} == shown["namespace"]
+    assert shown["owner"]["id"] == owner.id
+    assert len(shown["runners_token"]) >= 20
+    assert all(shown[flag] for flag in shown if flag.endswith("_enabled"))
+
+
+def test_permissions_tell_where_they_come_from(api: Api, make: Make) -> None:
+    person = make.user()
+    group = make_group(make, members={person: Level.OWNER})
+    project = make_project(make, group=group)
+
+    assert api.get(project.url, person).json()["permissions"] == {
+        "project_access": None,
+        "group_access": {"access_level": 50, "notification_level": 3},
+    }
+    assert api.get(project.url, make.root).json()["permissions"]["project_access"] is None
+
+
+def test_statistics_are_shown_when_asked_for(api: Api, make: Make) -> None:
+    project = make_project(make, visibility="public")
+
+    assert "statistics" not in api.get(project.url, make.root).json()
+    assert api.get(project.url, statistics=True).json()["statistics"] == {
+        "commit_count": 0,
+        "storage_size": 0,
+        "repository_size": 0,
+        "lfs_objects_size": 0,
+        "job_artifacts_size": 0,
+    }
+
+
+def test_open_issues_are_not_counted_where_there_are_none(api: Api, make: Make) -> None:
+    project = make_project(make, issues_enabled=False)
+
+    assert "open_issues_count" not in api.get(project.url, make.root).json()
+    assert api.get(project.url, make.root).json()["issues_access_level"] == "disabled"
+
+
+def test_a_hidden_group_is_not_named_by_what_was_shared_with_it(api: Api, make: Make) -> None:
+    """Everybody sees the public project, but only some may know of the private group that uses it."""
+    member = make.user()
+    project = make_project(make, visibility="public")
+    hidden = make_group(make, members={member: Level.GUEST})
+    internal = make_group(make, visibility="internal")
+    public = make_group(make, visibility="public")
+    for group in (hidden, internal, public):
+        share(make, project, group, Level.GUEST)
+
+    cases = [
+        (None, {public.id}),
+        (make.user(external=True), {public.id}),
+        (make.user(), {public.id, internal.id}),
+        (member, {public.id, internal.id, hidden.id}),
+        (make.root, {public.id, internal.id, hidden.id}),
+    ]
+    for caller, expected in cases:
+        for shown in (api.get(project.url, caller).json(), api.get("/projects", caller, search=project.name).json()[0]):
+            assert {each["group_id"] for each in shown["shared_with_groups"]} == expected
+    shared = api.get(project.url, make.root).json()["shared_with_groups"][0]
+    assert shared == {
+        "group_id": hidden.id,
+        "group_name": hidden.name,
+        "group_full_path": hidden.path,
+        "group_access_level": 10,
+        "expires_at": None,
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["999999999", "99999999999999999999", "0", "-1", "1.5", "no%2Fsuch", "a%00b", "%ff", "x" * 5000, "%2F", "1%2F2"],
+)
+def test_what_is_not_there(api: Api, make: Make, name: str) -> None:
+    for caller in (None, make.root):
+        assert api.get(f"/projects/{name}", caller).status_code == 404
+
+
+def test_a_path_may_have_dots_and_lie_deep(api: Api, make: Make) -> None:
+    user = make.user(username=make.name("dotted.name"))
+    project = make_project(make, user, name="dots", path="with.some.dots")
+    deep = make_project(make, group=make_group(make, parent=make_group(make, parent=make_group(make))))
+
+    assert api.get(project.url_by_path, user).json()["id"] == project.id
+    assert api.get(deep.url_by_path, make.root).json()["namespace"]["full_path"].count("/") == 2
+
+
+def test_head_tells_without_a_body(api: Api, make: Make) -> None:
+    project = make_project(make, visibility="public")
+    head = api.request("HEAD", project.url)
+
+    assert (head.status_code, head.content) == (200, b"")
+    assert api.request("HEAD", "/projects/999999999").status_code == 404
+
+
+def test_the_languages_of_an_empty_project(api: Api, make: Make) -> None:
+    guest, reporter = make.user(), make.user()
+    project = make_project(make, members={guest: 10, reporter: 20})
+
+    assert api.get(f"{project.url}/languages", reporter).json() == {}
+    assert api.get(f"{project.url}/languages", guest).status_code == 403
+    assert api.get(f"{project.url}/languages", make.user()).status_code == 404
+
+
+def test_one_project_takes_few_statements(api: Api, make: Make) -> None:
+    member = make.user()
+    group = make_group(make, members={member: Level.MASTER})
+    project = make_project(make, group=group, tag_list=["a", "b"])
+    share(make, project, make_group(make), Level.GUEST)
+
+    assert statements_of(make, lambda: api.get(project.url, member)) <= 8

@@ -1,0 +1,140 @@
+"""Old paths lead on, until something new lies there."""
+
+import pytest
+
+from tests.client import Api, Make
+from tests.making import by_path, make_group, make_project
+
+
+def _found(api: Api, make: Make, path: str) -> int | None:
+    answer = api.get(by_path("projects", path), make.root)
+    return answer.json()["id"] if answer.status_code == 200 else None
+
+
+def test_a_rename_keeps_the_old_path_working(api: Api, make: Make) -> None:
+    owner, stranger = make.user(), make.user()
+    project = make_project(make, owner)
+    moved = make.name("Moved")
+
+    shown = api.put(project.url, owner, path=moved).json()
+
+    assert shown["path_with_namespace"] == f"{owner.username}/{moved}"
+    assert shown["http_url_to_repo"].endswith(f"/{owner.username}/{moved}.git")
+    for path in (project.path, project.path.upper(), f"{owner.username}/{moved}"):
+        assert _found(api, make, path) == project.id
+    # Who may not see the project learns nothing from its old path either.
+    assert api.get(project.url_by_path, stranger).status_code == 404
+    assert api.get(project.url_by_path).status_code == 404
+    assert api.put(project.url_by_path, owner, description="by the old path").status_code == 200
+
+
+def test_many_renames_all_lead_to_the_last(api: Api, make: Make) -> None:
+    owner = make.user()
+    project = make_project(make, owner)
+    paths = [make.name("moved") for _ in range(3)]
+    for path in paths:
+        api.put(project.url, owner, path=path)
+
+    for path in (project.path, *(f"{owner.username}/{each}" for each in paths)):
+        assert _found(api, make, path) == project.id
+
+
+def test_back_again_is_no_redirect(api: Api, make: Make) -> None:
+    owner = make.user()
+    project = make_project(make, owner)
+    api.put(project.url, owner, path="elsewhere")
+    api.put(project.url, owner, path=project.path.split("/")[-1])
+
+    assert _found(api, make, project.path) == _found(api, make, f"{owner.username}/elsewhere") == project.id
+
+
+@pytest.mark.parametrize("what", ["project", "renamed project", "transferred project", "group"])
+def test_a_redirect_dies_when_something_new_lies_there(api: Api, make: Make, what: str) -> None:
+    group = make_group(make)
+    project = make_project(make, group=group, name="thing")
+    api.put(project.url, make.root, path="moved", name="Moved")
+
+    if what == "project":
+        new = make_project(make, group=group, name="thing")
+    elif what == "renamed project":
+        new = make_project(make, group=group)
+        api.put(new.url, make.root, path="Thing")
+    elif what == "transferred project":
+        new = make_project(make, name="thing")
+        api.put(f"{new.url}/transfer", make.root, namespace=group.id)
+    else:
+        below = make_group(make, parent=group, path="thing")
+        assert _found(api, make, project.path) is None
+        api.delete(below.url, make.root)
+    if what != "group":
+        assert _found(api, make, project.path) == new.id
+        api.delete(new.url, make.root)
+
+    # What lay there last is gone; nothing from before comes back.
+    assert _found(api, make, project.path) is None
+    assert _found(api, make, f"{group.path}/moved") == project.id
+
+
+def test_both_the_project_and_its_group_may_have_moved(api: Api, make: Make) -> None:
+    group = make_group(make)
+    below = make_group(make, parent=group, path="below")
+    project = make_project(make, group=below, name="thing")
+    new = make.name("new")
+
+    api.put(group.url, make.root, path=new)
+    api.put(project.url, make.root, path="renamed")
+    api.put(below.url, make.root, path="deeper")
+
+    for path in (
+        f"{group.path}/below/thing",
+        f"{new}/below/thing",
+        f"{new}/below/renamed",
+        f"{new}/deeper/renamed",
+    ):
+        assert _found(api, make, path) == project.id, path
+
+
+def test_a_users_old_name_leads_on_and_is_nobody_elses(api: Api, make: Make) -> None:
+    """Whoever registered the name would get the pushes of everybody who still uses it."""
+    user, renamed = make.user(), make.name("renamed")
+    project = make_project(make, user)
+    api.put(f"/users/{user.id}", make.root, username=renamed)
+
+    assert _found(api, make, project.path) == project.id
+    assert api.get(project.url, make.root).json()["path_with_namespace"].startswith(f"{renamed}/")
+    sent = {"email": "other@example.org", "name": "x", "password": "long-enough"}
+    assert api.post("/users", make.root, username=user.username.upper(), **sent).status_code == 409
+    assert api.post("/groups", make.user(), name="x", path=user.username).status_code == 400
+
+
+def test_only_the_case_may_change(api: Api, make: Make) -> None:
+    owner = make.user()
+    project = make_project(make, owner, name="Thing", path="thing")
+
+    assert api.put(project.url, owner, path="THING").json()["path"] == "THING"
+
+    assert _found(api, make, f"{owner.username}/thing") == project.id
+    assert api.get(by_path("projects", project.path), owner).json()["path_with_namespace"] == f"{owner.username}/THING"
+
+
+def test_a_deleted_project_leaves_no_redirect(api: Api, make: Make) -> None:
+    owner = make.user()
+    project = make_project(make, owner)
+    api.put(project.url, owner, path="moved")
+
+    api.delete(project.url, owner)
+
+    assert _found(api, make, project.path) is None
+    assert _found(api, make, f"{owner.username}/moved") is None
+
+
+def test_a_rename_shows_at_once_in_every_list(api: Api, make: Make) -> None:
+    owner, word = make.user(), make.name("fresh")
+    project = make_project(make, owner, visibility="public")
+
+    api.put(project.url, owner, name=f"{word} name", path=word)
+
+    for path in (f"/projects?search={word}", f"/projects/search/{word}", f"/users/{owner.id}/projects"):
+        (found,) = api.request("GET", path).json()
+        assert (found["path_with_namespace"], found["name"]) == (f"{owner.username}/{word}", f"{word} name")
+    assert api.get("/projects", search=project.name).json() == []

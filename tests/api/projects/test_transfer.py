@@ -1,0 +1,119 @@
+"""Moving projects to other namespaces."""
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.client import Api, Make
+from tests.making import by_path, ids, make_group, make_project, share
+
+WHO = [
+    ("nobody", Level.MASTER, 401),
+    ("stranger", Level.MASTER, 404),
+    ("master", Level.MASTER, 403),
+    ("owner", Level.DEVELOPER, 404),
+    ("owner", Level.NONE, 404),
+    ("owner", Level.MASTER, 200),
+    ("owner", Level.OWNER, 200),
+    ("root", Level.NONE, 200),
+]
+
+
+@pytest.mark.parametrize(("who", "there", "status"), WHO)
+def test_owners_move_to_where_they_may_create(api: Api, make: Make, who: str, there: Level, status: int) -> None:
+    owner, caller = make.user(), make.user()
+    project = make_project(make, owner, members={caller: 40 if who == "master" else 0})
+    person = {"nobody": None, "owner": owner, "root": make.root}.get(who, caller)
+    target = make_group(make, members={person: there} if person and who != "root" else {})
+
+    moved = api.put(f"{project.url}/transfer", person, namespace=target.id)
+
+    assert moved.status_code == status
+    if status == 200:
+        assert moved.json()["namespace"]["id"] == target.id
+        assert "owner" not in moved.json()
+
+
+def test_the_old_path_leads_on(api: Api, make: Make) -> None:
+    owner = make.user()
+    group = make_group(make, owner)
+    below = make_group(make, owner, parent=group)
+    project = make_project(make, owner)
+    last = project.path.split("/")[-1]
+
+    moved = api.put(f"{project.url}/transfer", owner, namespace=below.path).json()
+    assert moved["path_with_namespace"] == f"{below.path}/{last}"
+    back = api.put(f"{project.url}/transfer", owner, namespace=owner.username).json()
+    assert (back["path_with_namespace"], back["owner"]["id"]) == (project.path, owner.id)
+
+    for path in (project.path, f"{below.path}/{last}", f"{below.path}/{last}".upper()):
+        assert api.get(by_path("projects", path), owner).json()["id"] == project.id
+
+
+def test_access_follows_at_once(api: Api, make: Make) -> None:
+    before, after, direct, sharing = (make.user() for _ in range(4))
+    old, new = make_group(make, members={before: 40}), make_group(make, members={after: 40})
+    project = make_project(make, group=old, members={direct: 10})
+    share(make, project, make_group(make, members={sharing: 30}), 20)
+
+    api.put(f"{project.url}/transfer", make.root, namespace=new.id)
+
+    for who, status in ((before, 404), (after, 200), (direct, 200), (sharing, 200)):
+        assert api.get(project.url, who).status_code == status
+        assert bool(ids(api.get("/projects", who, membership=True))) is (status == 200)
+    # Members of the project see the group around it: the new one, and no more the old one.
+    assert [api.get(group.url, direct).status_code for group in (old, new)] == [404, 200]
+
+
+@pytest.mark.parametrize(
+    ("project", "group", "after"),
+    [("public", "private", "private"), ("public", "internal", "internal"), ("private", "public", "private")],
+)
+def test_nothing_shows_more_than_the_new_group(api: Api, make: Make, project: str, group: str, after: str) -> None:
+    made, target = make_project(make, visibility=project), make_group(make, visibility=group)
+
+    moved = api.put(f"{made.url}/transfer", make.root, namespace=target.id).json()
+
+    assert moved["visibility"] == after
+    assert api.get(made.url).status_code == (200 if after == "public" else 404)
+
+
+def test_what_cannot_move(api: Api, make: Make) -> None:
+    owner = make.user()
+    group = make_group(make, owner)
+    project = make_project(make, owner, name="Thing")
+    path_clash, name_clash, group_clash = (make_group(make, owner) for _ in range(3))
+    make_project(make, owner, group=path_clash, name="Other", path="THING")
+    make_project(make, owner, group=name_clash, name="Thing", path="other")
+    make_group(make, owner, parent=group_clash, path="thing")
+
+    for target in (path_clash, name_clash, group_clash):
+        refused = api.put(f"{project.url}/transfer", owner, namespace=target.id)
+        assert (refused.status_code, refused.json()["message"][:16]) == (400, "Transfer failed:")
+    assert api.put(f"{project.url}/transfer", owner, namespace=owner.username).status_code == 400
+    assert api.put(f"{project.url}/transfer", owner, namespace=999999999).status_code == 404
+    assert api.put(f"{project.url}/transfer", owner).json() == {"message": '400 (Bad request) "namespace" not given'}
+    assert api.put(f"{project.url}/transfer", owner, namespace=make.user().username).status_code == 404
+    assert api.get(project.url, owner).json()["path_with_namespace"] == project.path
+    assert api.put(f"{project.url}/transfer", owner, namespace=group.id).status_code == 200
+
+
+def test_external_users_take_nothing_into_their_own_hands(api: Api, make: Make) -> None:
+    """One who owned a group before becoming external may still look after it, but moves nothing."""
+    user = make.user()
+    group, other = make_group(make, user), make_group(make, user)
+    project = make_project(make, user, group=group)
+    api.put(f"/users/{user.id}", make.root, external=True)
+
+    for target in (user.username, other.id):
+        assert api.put(f"{project.url}/transfer", user, namespace=target).status_code == 404
+    assert api.put(project.url, user, description="still mine").status_code == 200
+
+
+def test_the_limit_of_personal_projects_counts(api: Api, make: Make) -> None:
+    user = make.user(projects_limit=1)
+    group = make_group(make, user)
+    first, second = (make_project(make, user, group=group) for _ in range(2))
+
+    assert api.put(f"{first.url}/transfer", user, namespace=user.username).status_code == 200
+    assert api.put(f"{second.url}/transfer", user, namespace=user.username).status_code == 403
+    assert api.put(f"{first.url}/transfer", user, namespace=group.id).status_code == 200

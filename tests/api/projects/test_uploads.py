@@ -1,0 +1,270 @@
+"""Uploading files to a project."""
+
+import io
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from ingot.doctor.files import check_files
+from ingot.projects.uploads.files import UploadFiles, uploads_of
+from ingot.projects.uploads.names import tidied
+from ingot.projects.uploads.work import SWEEP_AFTER_SECONDS, UploadWork
+from tests.client import Api, Make, Person
+from tests.conftest import House
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
+MEGABYTE = 2**20
+
+
+@pytest.fixture
+def owner(make: Make) -> Person:
+    """Somebody with a project."""
+    return make.user()
+
+
+@pytest.fixture
+def project(api: Api, make: Make, owner: Person) -> dict[str, Any]:
+    """A private project."""
+    made = api.post("/projects", owner, name=make.name("uploads"), visibility="private")
+    assert made.status_code == 201, made.text
+    found: dict[str, Any] = made.json()
+    return found
+
+
+def upload(api: Api, project: dict[str, Any], who: Person | None, name: str, content: bytes = PNG) -> httpx.Response:
+    """Upload a file."""
+    return api.request("POST", f"/projects/{project['id']}/uploads", who, files={"file": (name, content)})
+
+
+def stored(house: House, project: dict[str, Any]) -> list[Path]:
+    """All files of a project."""
+    folder = uploads_of(house.settings).root / str(project["id"])
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize(
+    ("name", "alt", "mark"),
+    [
+        ("dk.png", "dk", "!"),
+        ("My Photo (1).JPEG", "My_Photo__1_", "!"),
+        ("report.pdf", "report.pdf", ""),
+        ("drawing.svg", "drawing.svg", ""),
+        ("Makefile", "Makefile", ""),
+    ],
+)
+def test_an_upload_is_stored_and_can_be_mentioned(
+    house: House, api: Api, owner: Person, project: dict[str, Any], name: str, alt: str, mark: str
+) -> None:
+    """Pictures are shown where they are mentioned, other files are linked."""
+    answer = upload(api, project, owner, name)
+    assert answer.status_code == 201, answer.text
+    view = answer.json()
+    (path,) = stored(house, project)
+    secret = path.parent.name
+    assert len(secret) == 32
+    assert view["url"] == f"/uploads/{secret}/{path.name}"
+    assert view["full_path"] == f"/{project['path_with_namespace']}{view['url']}"
+    assert view["alt"] == alt
+    assert view["markdown"] == f"{mark}[{alt}]({view['url']})"
+    assert view["id"] > 0
+    assert path.read_bytes() == PNG
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+NAMES = [
+    ("a.txt", "a.txt"),
+    ("../../../etc/passwd", "passwd"),
+    ("..\\..\\windows\\system.ini", "system.ini"),
+    ("C:\\temp\\a.txt", "a.txt"),
+    ("/etc/passwd", "passwd"),
+    ("..", "unnamed"),
+    (".", "unnamed"),
+    ("...", "unnamed"),
+    ("a/", "unnamed"),
+    (".htaccess", "htaccess"),
+    ("..%2f..%2fetc%2fpasswd", "%2f..%2fetc%2fpasswd".replace("%", "_")),
+    ("a\nb\r\x00c\x1b\x7f.txt", "a_b__c__.txt"),
+    ("a b(c)[d]!<e>&'\"`$;|.txt", "a_b_c__d___e________.txt"),
+    ("ünïcødé 漢字.txt", "ünïcødé_漢字.txt"),
+    ("हिन्दी.png", "हिन्दी.png"),
+    ("e\u0301.txt", "é.txt"),
+    ("cat🐈.png", "cat🐈.png"),
+    ("txt.exe\u202egnp.png", "txt.exe_gnp.png"),
+    ("a\u200b.txt", "a_.txt"),
+    ("x" * 300 + ".tar.gz", "x" * 252 + ".gz"),
+    ("漢" * 200 + ".png", "漢" * 83 + ".png"),
+    ("x." + "y" * 300, "x." + "y" * 253),
+]
+
+
+@pytest.mark.parametrize(("name", "kept"), NAMES)
+def test_names_are_tidied(name: str, kept: str) -> None:
+    """No path, no hidden file, nothing that a shell, a header or Markdown would read; any language."""
+    assert tidied(name) == kept
+    assert len(kept.encode()) <= 255
+    assert tidied(kept) == kept
+
+
+@pytest.mark.parametrize("name", ["../../../etc/passwd", "..", ".git", "a\\..\\b", "x" * 400, "漢字 1.png"])
+def test_no_name_leaves_the_folder(house: House, api: Api, owner: Person, project: dict[str, Any], name: str) -> None:
+    """An attacker names the file after another one (D5)."""
+    answer = upload(api, project, owner, name)
+    assert answer.status_code == 201, answer.text
+    (path,) = stored(house, project)
+    assert path.parent.parent == uploads_of(house.settings).root / str(project["id"])
+    assert path.name == tidied(name)
+
+
+def test_the_older_prefix_works_for_uploads_and_for_nothing_else(
+    house: House, api: Api, owner: Person, project: dict[str, Any]
+) -> None:
+    """Some clients still call it."""
+    headers = {"PRIVATE-TOKEN": owner.token}
+    old = f"{house.url}/api/v3/projects"
+    file = {"file": ("a.txt", b"hello")}
+    for name in (project["id"], project["path_with_namespace"].replace("/", "%2F")):
+        answer = httpx.post(f"{old}/{name}/uploads", headers=headers, files=file)
+        assert (answer.status_code, answer.json()["alt"]) == (201, "a.txt")
+    assert httpx.post(f"{old}/{project['id']}/uploads", files=file).status_code == 401
+    for path in ("", f"/{project['id']}", f"/{project['id']}/uploads/x", f"/{project['id']}/import"):
+        answer = httpx.get(old + path, headers=headers)
+        assert (answer.status_code, answer.json()) == (404, {"error": "404 Not Found"})
+    assert httpx.get(f"{house.url}/api/v3/user", headers=headers).status_code == 404
+
+
+def test_who_may_upload(api: Api, make: Make, owner: Person, project: dict[str, Any]) -> None:
+    """Users who see the project, and nobody once it is archived."""
+    stranger = make.user()
+    reader = owner.with_token(make.token(owner.id, "read_api"))
+    assert [upload(api, project, who, "a.txt").status_code for who in (owner, stranger, reader, None)] == [
+        201,
+        404,
+        403,
+        401,
+    ]
+    assert api.put(f"/projects/{project['id']}", owner, visibility="internal").status_code == 200
+    assert upload(api, project, stranger, "a.txt").status_code == 201
+    assert api.post(f"/projects/{project['id']}/archive", owner).status_code == 201
+    assert upload(api, project, owner, "a.txt").status_code == 403
+
+
+def test_what_is_no_file_is_refused(house: House, api: Api, owner: Person, project: dict[str, Any]) -> None:
+    """A missing part, a text in its place, a body that is not multipart."""
+    path = f"/projects/{project['id']}/uploads"
+    missing = api.request("POST", path, owner, files={"other": ("a.txt", b"x")})
+    assert (missing.status_code, missing.json()["message"]) == (400, '400 (Bad request) "file" not given')
+    assert api.request("POST", path, owner).status_code == 400
+    text = api.post(path, owner, file="content")
+    assert (text.status_code, text.json()["message"]) == (400, {"file": ["is invalid"]})
+    form = api.request("POST", path, owner, data={"file": "content"})
+    assert form.status_code == 400
+    broken = api.request(
+        "POST", path, owner, content=b"--x\r\n", headers={"Content-Type": "multipart/form-data; boundary=y"}
+    )
+    assert broken.status_code == 400
+    assert stored(house, project) == []
+
+
+@pytest.fixture
+def one_megabyte(api: Api, make: Make) -> Any:
+    """An administrator allows no more."""
+    assert api.put("/application/settings", make.root, max_attachment_size=1).status_code == 200
+    yield
+    assert api.put("/application/settings", make.root, max_attachment_size=100).status_code == 200
+
+
+def test_the_limit_is_the_administrators(
+    house: House, api: Api, owner: Person, project: dict[str, Any], one_megabyte: None
+) -> None:
+    """A megabyte is taken whole, one byte more is not, and much more is not even read."""
+    most = upload(api, project, owner, "most.bin", b"x" * MEGABYTE)
+    assert most.status_code == 201, most.text
+    for size in (MEGABYTE + 1, 3 * MEGABYTE):
+        answer = upload(api, project, owner, "more.bin", b"x" * size)
+        assert (answer.status_code, answer.json()) == (413, {"message": "413 Request Entity Too Large"})
+    assert [path.name for path in stored(house, project)] == ["most.bin"]
+    assert stored(house, project)[0].stat().st_size == MEGABYTE
+
+
+def test_a_large_file_goes_through(house: House, api: Api, owner: Person, project: dict[str, Any]) -> None:
+    """Larger than other bodies may be; strangers, who may name their token inside, cannot send as much."""
+    content = os.urandom(MEGABYTE) * 20
+    answer = upload(api, project, owner, "large.bin", content)
+    assert answer.status_code == 201, answer.text
+    assert stored(house, project)[0].read_bytes() == content
+    url = f"{house.url}/api/v4/projects/{project['id']}/uploads"
+    refused = httpx.post(url, files={"file": ("large.bin", content)})
+    assert refused.status_code == 413
+    inside = httpx.post(url, data={"private_token": owner.token}, files={"file": ("small.bin", content[:MEGABYTE])})
+    assert inside.status_code == 201
+
+
+@pytest.mark.parametrize("named", ["", '; filename="x"'])
+def test_a_hundred_thousand_parts_are_refused(
+    house: House, api: Api, owner: Person, project: dict[str, Any], named: str
+) -> None:
+    """Each costs little to send and more to read (D20)."""
+    part = f'--x\r\nContent-Disposition: form-data; name="file"{named}\r\n\r\n\r\n'.encode()
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+    began = time.monotonic()
+    answer = api.request(
+        "POST", f"/projects/{project['id']}/uploads", owner, content=part * 100_000 + b"--x--\r\n", headers=headers
+    )
+    assert answer.status_code == 400
+    assert time.monotonic() - began < 5
+    assert stored(house, project) == []
+
+
+def test_files_go_with_the_project(house: House, api: Api, owner: Person, project: dict[str, Any]) -> None:
+    """By the job that removes the repository."""
+    assert upload(api, project, owner, "a.txt").status_code == 201
+    folder = uploads_of(house.settings).root / str(project["id"])
+    assert folder.is_dir()
+    assert api.delete(f"/projects/{project['id']}", owner).status_code == 200
+    house.work()
+    assert not folder.exists()
+
+
+class FullDisk(io.BytesIO):
+    """Fails in the middle."""
+
+    def read(self, _size: int | None = -1, /) -> bytes:
+        if self.tell():
+            raise OSError(28, "No space left on device")
+        return super().read(10)
+
+
+def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
+    """Nothing half written, and the next one works (fault 5)."""
+    files = UploadFiles(tmp_path / "uploads")
+    with pytest.raises(OSError, match="No space"):
+        files.store(1, "a" * 32, "a.txt", FullDisk(b"x" * 100))
+    assert [path for path in files.root.rglob("*") if path.name != "1"] == []
+    assert files.store(1, "a" * 32, "a.txt", io.BytesIO(b"hello")) == 5
+
+
+def test_what_has_no_row_is_swept_up(house: House, api: Api, owner: Person, project: dict[str, Any]) -> None:
+    """As a crash between file and row leaves it; what is young, or has its row, stays."""
+    assert upload(api, project, owner, "kept.lock").status_code == 201
+    files = uploads_of(house.settings)
+    hours_ago = time.time() - 7200
+    os.utime(stored(house, project)[0], (hours_ago, hours_ago))
+    old, young = "a" * 32, "b" * 32
+    (kept,) = stored(house, project)
+    files.store(project["id"], old, "old.txt", io.BytesIO(b"x"))
+    (files.root / str(project["id"]) / f"{'c' * 32}.partial").write_bytes(b"half")
+    database = house.app.database
+    UploadWork(files).sweep(database, None)
+    assert len(stored(house, project)) == 3, "they are young"
+    time.sleep(0.05)
+    swept = files.sweep(lambda _: {kept.parent.name}, 0.04)
+    assert {path.name for path in swept if path.parent.name == str(project["id"])} == {old, f"{'c' * 32}.partial"}
+    files.store(project["id"], young, "young.txt", io.BytesIO(b"x"))
+    files.sweep(lambda _: {kept.parent.name}, SWEEP_AFTER_SECONDS)
+    assert {path.name for path in stored(house, project)} == {"young.txt", "kept.lock"}
+    assert not [finding for finding in check_files(house.settings.data) if "kept.lock" in finding.text]

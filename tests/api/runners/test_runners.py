@@ -1,0 +1,57 @@
+"""Lists of runners, which are empty until runners can register."""
+
+import pytest
+
+from tests.casting import Cast, group_with, project_with
+from tests.client import Api, Make
+
+CALLERS = [
+    # own, all, of the project, of the group
+    ("administrator", 200, 200, 200, 200),
+    ("owner", 200, 403, 200, 200),
+    ("master", 200, 403, 200, 200),
+    ("developer", 200, 403, 403, 403),
+    ("stranger", 200, 403, 404, 404),
+    ("nobody", 401, 401, 401, 401),
+]
+
+
+@pytest.fixture(scope="module")
+def cast(make: Make) -> Cast:
+    """Somebody at every level."""
+    return Cast(make)
+
+
+@pytest.mark.parametrize(("role", "own", "everyone", "of_project", "of_group"), CALLERS)
+def test_who_lists_runners(
+    api: Api, make: Make, cast: Cast, role: str, own: int, everyone: int, of_project: int, of_group: int
+) -> None:
+    project, group, caller = project_with(make, cast), group_with(make, cast), cast[role]
+    answers = [
+        (own, api.get("/runners", caller)),
+        (everyone, api.get("/runners/all", caller)),
+        (of_project, api.get(f"/projects/{project.id}/runners", caller)),
+        (of_group, api.get(f"/groups/{group.id}/runners", caller)),
+    ]
+    for status, answer in answers:
+        assert answer.status_code == status
+        if status == 200:
+            assert (answer.json(), answer.headers["x-total"], answer.headers["x-page"]) == ([], "0", "1")
+
+
+def test_no_number_leads_to_a_runner(api: Api, make: Make, cast: Cast) -> None:
+    assert api.get("/runners/1").status_code == 401
+    for caller in (make.root, cast.owner):
+        missing = api.get("/runners/1", caller)
+        assert (missing.status_code, missing.json()["message"]) == (404, "404 Runner Not Found")
+        assert api.get("/runners/x", caller).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("scope", "own", "everyone"), [("active", 200, 200), ("shared", 400, 200), ("everything", 400, 400)]
+)
+def test_a_scope_that_does_not_exist_is_refused(api: Api, make: Make, scope: str, own: int, everyone: int) -> None:
+    assert api.get("/runners", make.root, scope=scope).status_code == own
+    assert api.get("/runners/all", make.root, scope=scope).status_code == everyone
+    assert api.get("/runners", make.root, tag_list="a,b", status="online", paused="no").json() == []
+    assert api.get("/runners", make.root, pagination="keyset").json() == []

@@ -1,0 +1,149 @@
+"""Pipeline triggers."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from tests.casting import Cast, project_with
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.making import make_project, statements_of
+
+CALLERS = [
+    ("administrator", 200),
+    ("owner", 200),
+    ("master", 200),
+    ("developer", 403),
+    ("guest", 403),
+    ("stranger", 404),
+    ("nobody", 401),
+]
+
+
+@pytest.fixture(scope="module")
+def cast(make: Make) -> Cast:
+    """Somebody at every level."""
+    return Cast(make)
+
+
+@pytest.mark.parametrize(("role", "status"), CALLERS)
+def test_masters_manage_triggers(api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
+    project, caller = project_with(make, cast), cast[role]
+    made = api.post(f"/projects/{project.id}/triggers", caller, description="nightly")
+    assert made.status_code == (201 if status == 200 else status)
+    trigger_id = api.post(f"/projects/{project.id}/triggers", make.root, description="nightly").json()["id"]
+
+    assert api.get(f"/projects/{project.id}/triggers", caller).status_code == status
+    assert api.get(f"/projects/{project.id}/triggers/{trigger_id}", caller).status_code == status
+    assert api.put(f"/projects/{project.id}/triggers/{trigger_id}", caller, description="x").status_code == status
+    taken = api.post(f"/projects/{project.id}/triggers/{trigger_id}/take_ownership", caller)
+    assert taken.status_code == status
+    now = api.get(f"/projects/{project.id}/triggers/{trigger_id}", make.root).json()
+    assert now["description"] == ("x" if status == 200 else "nightly")
+    assert now["owner"]["id"] == (caller.id if caller and status == 200 else make.root.id)
+    assert api.delete(f"/projects/{project.id}/triggers/{trigger_id}", caller).status_code == status
+    left = api.get(f"/projects/{project.id}/triggers/{trigger_id}", make.root).status_code
+    assert left == (404 if status == 200 else 200)
+
+
+def test_only_its_owner_reads_the_token(api: Api, make: Make, cast: Cast, house: House) -> None:
+    """Attack: another master starts pipelines in the owner's name; or somebody copied the database."""
+    project = project_with(make, cast)
+    made = api.post(f"/projects/{project.id}/triggers", cast.owner, description="für Nächte").json()
+    trigger_id, token = made["id"], made["token"]
+    assert made == {
+        "id": trigger_id,
+        "token": token,
+        "description": "für Nächte",
+        "created_at": made["created_at"],
+        "updated_at": made["created_at"],
+        "deleted_at": None,
+        "last_used": None,
+        "owner": made["owner"],
+    }
+    assert (len(token), made["owner"]["username"]) == (30, cast.owner.username)
+    assert api.get(f"/projects/{project.id}/triggers/{trigger_id}", cast.owner).json() == made
+    for person in (cast.master, make.root):
+        for answer in (
+            api.get(f"/projects/{project.id}/triggers", person).json()[0],
+            api.get(f"/projects/{project.id}/triggers/{trigger_id}", person).json(),
+            api.put(f"/projects/{project.id}/triggers/{trigger_id}", person, description="x").json(),
+        ):
+            assert answer["token"] == token[:4]
+    rows = house.app.database.read(lambda db: db.rows(text("SELECT * FROM triggers")))
+    assert token not in repr(rows)
+
+    taken = api.post(f"/projects/{project.id}/triggers/{trigger_id}/take_ownership", cast.master).json()
+    assert (taken["token"], taken["owner"]["id"]) == (token, cast.master.id)
+    assert api.get(f"/projects/{project.id}/triggers/{trigger_id}", cast.owner).json()["token"] == token[:4]
+    assert token not in house.log.getvalue()
+
+
+def test_a_trigger_outlives_its_owner(api: Api, make: Make, cast: Cast) -> None:
+    person = make.user()
+    project = make_project(make, cast.owner, members={person: 40})
+    trigger_id = api.post(f"/projects/{project.id}/triggers", person, description="x").json()["id"]
+    assert api.delete(f"/users/{person.id}", make.root).status_code in (200, 204)
+    left = api.get(f"/projects/{project.id}/triggers/{trigger_id}", cast.owner).json()
+    assert (left["owner"], len(left["token"])) == (None, 4)
+
+
+REFUSED: list[tuple[dict[str, Any], object]] = [
+    ({}, '400 (Bad request) "description" not given'),
+    ({"description": " "}, {"description": ["can't be blank"]}),
+    ({"description": "x" * 256}, {"description": ["is too long (maximum is 255 characters)"]}),
+    ({"description": {"a": "b"}}, {"description": ["is invalid"]}),
+]
+
+
+@pytest.mark.parametrize(("sent", "message"), REFUSED, ids=lambda value: str(value)[:30])
+def test_what_cannot_be_is_refused(api: Api, make: Make, cast: Cast, sent: dict[str, Any], message: object) -> None:
+    project = project_with(make, cast)
+    answer = api.post(f"/projects/{project.id}/triggers", cast.owner, **sent)
+    assert (answer.status_code, answer.json()["message"]) == (400, message)
+    trigger_id = api.post(f"/projects/{project.id}/triggers", cast.owner, description="x").json()["id"]
+    edited = api.put(f"/projects/{project.id}/triggers/{trigger_id}", cast.owner, **sent)
+    assert edited.status_code == (400 if sent else 200)
+
+
+def test_a_trigger_is_only_found_where_it_belongs(api: Api, make: Make, cast: Cast) -> None:
+    project, other = project_with(make, cast), make_project(make, cast.stranger)
+    trigger_id = api.post(f"/projects/{project.id}/triggers", cast.owner, description="x").json()["id"]
+    where = f"/projects/{other.id}/triggers/{trigger_id}"
+    assert api.get(where, cast.stranger).status_code == 404
+    assert api.put(where, cast.stranger, description="y").status_code == 404
+    assert api.post(f"{where}/take_ownership", cast.stranger).status_code == 404
+    for _ in range(2):
+        assert api.delete(where, cast.stranger).status_code == 200
+    assert api.get(f"/projects/{other.id}/triggers/x", cast.stranger).status_code == 400
+    assert api.get(f"/projects/{project.id}/triggers/{trigger_id}", cast.owner).status_code == 200
+
+
+@pytest.mark.parametrize(("edit", "read", "write"), [("archive", 200, 403), ("jobs", 403, 403)])
+def test_an_archived_project_is_read_only_and_one_without_jobs_has_none(
+    api: Api, make: Make, cast: Cast, edit: str, read: int, write: int
+) -> None:
+    project = project_with(make, cast)
+    trigger_id = api.post(f"/projects/{project.id}/triggers", cast.owner, description="x").json()["id"]
+    where = f"/projects/{project.id}/triggers"
+    if edit == "archive":
+        api.post(f"/projects/{project.id}/archive", cast.owner)
+    else:
+        api.put(f"/projects/{project.id}", cast.owner, jobs_enabled=False)
+    for caller in (cast.owner, make.root):
+        assert api.get(f"{where}/{trigger_id}", caller).status_code == read
+        assert api.post(where, caller, description="x").status_code == write
+        assert api.put(f"{where}/{trigger_id}", caller, description="y").status_code == write
+        assert api.post(f"{where}/{trigger_id}/take_ownership", caller).status_code == write
+        assert api.delete(f"{where}/{trigger_id}", caller).status_code == write
+
+
+def test_a_list_has_pages_and_one_cost(api: Api, make: Make, cast: Cast) -> None:
+    project = project_with(make, cast)
+    where = f"/projects/{project.id}/triggers"
+    for person in (cast.owner, cast.master, make.root):
+        api.post(where, person, description="x")
+    assert api.get(where, cast.owner, per_page=2).headers["x-total"] == "3"
+    few, many = (statements_of(make, lambda n=n: api.get(where, cast.owner, per_page=n)) for n in (1, 100))
+    assert few == many

@@ -1,0 +1,46 @@
+"""A project or group with somebody at every level, for tests of who may do what."""
+
+from typing import Any
+
+from ingot.access.levels import Level
+from tests.client import Make, Person
+from tests.making import Group, Project, make_group, make_project
+
+MEMBERS = {
+    "master": Level.MASTER,
+    "developer": Level.DEVELOPER,
+    "reporter": Level.REPORTER,
+    "guest": Level.GUEST,
+}
+
+
+class Cast:
+    """Who calls: ``administrator``, ``owner``, a member by level, a ``stranger``, or ``nobody`` at all."""
+
+    def __init__(self, make: Make) -> None:
+        self._people: dict[str, Person | None] = {"administrator": make.root, "nobody": None}
+        for role in ("owner", "stranger", *MEMBERS):
+            self._people[role] = make.user()
+
+    def __getitem__(self, role: str) -> Person | None:
+        return self._people[role]
+
+    def __getattr__(self, role: str) -> Person:
+        person = self._people[role]
+        assert person is not None
+        return person
+
+    @property
+    def members(self) -> dict[Person, int]:
+        """Who belongs, and at which level."""
+        return {getattr(self, role): int(level) for role, level in MEMBERS.items()}
+
+
+def project_with(make: Make, cast: Cast, **attributes: Any) -> Project:
+    """A project of the cast; private where nothing else is said."""
+    return make_project(make, cast.owner, members=cast.members, **{"visibility": "private", **attributes})
+
+
+def group_with(make: Make, cast: Cast, **attributes: Any) -> Group:
+    """A group of the cast; private where nothing else is said."""
+    return make_group(make, cast.owner, members=cast.members, **{"visibility": "private", **attributes})

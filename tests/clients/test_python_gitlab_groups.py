@@ -1,0 +1,136 @@
+"""python-gitlab's managers for groups, their members, projects and subgroups, and for namespaces."""
+
+from collections.abc import Iterator
+
+import gitlab
+import pytest
+from gitlab.exceptions import GitlabCreateError, GitlabDeleteError, GitlabGetError, GitlabUpdateError
+
+from tests.client import Make
+from tests.conftest import House
+from tests.making import make_group, make_project, share
+
+
+@pytest.fixture
+def gl(house: House, make: Make) -> Iterator[gitlab.Gitlab]:
+    """The client of the administrator."""
+    with gitlab.Gitlab(house.url, private_token=make.root.token) as client:
+        yield client
+
+
+def test_groups_are_made_found_changed_and_deleted(gl: gitlab.Gitlab, make: Make) -> None:
+    path = make.name("client")
+    group = gl.groups.create({"name": path, "path": path})
+    assert gl.groups.get(path).id == group.id
+    assert [each.id for each in gl.groups.list(search=path)] == [group.id]
+    below = gl.groups.create({"name": "Below", "path": "below", "parent_id": group.id})
+    assert gl.groups.get(f"{path}/below").id == below.id
+
+    group.description = "Changed"
+    group.save()
+    assert gl.groups.get(group.id).description == "Changed"
+    with pytest.raises(GitlabUpdateError):
+        gl.groups.update(below.id, {"visibility": "public"})
+    with pytest.raises(GitlabCreateError) as taken:
+        gl.groups.create({"name": path, "path": path})
+    assert taken.value.response_code == 400
+
+    group.delete()
+    for gone in (group.id, below.id):
+        with pytest.raises(GitlabGetError):
+            gl.groups.get(gone)
+
+
+def test_lists(gl: gitlab.Gitlab, house: House, make: Make) -> None:
+    user = make.user()
+    mine, public = make_group(make, user), make_group(make, visibility="public")
+    with gitlab.Gitlab(house.url, private_token=user.token) as client:
+        assert [each.id for each in client.groups.list(get_all=True)] == [mine.id]
+        everything = {each.id for each in client.groups.list(all_available=True, iterator=True)}
+        assert {mine.id, public.id} <= everything
+        assert [each.id for each in client.groups.list(owned=True)] == [mine.id]
+        assert mine.id not in {each.id for each in client.groups.list(skip_groups=[mine.id])}
+    (counted,) = gl.groups.list(search=mine.path, statistics=True)
+    assert counted.statistics["storage_size"] == 0
+
+
+def test_subgroups_and_projects(gl: gitlab.Gitlab, make: Make) -> None:
+    group = make_group(make)
+    below = make_group(make, parent=group)
+    deep = make_group(make, parent=below)
+    here, inside = make_project(make, group=group), make_project(make, group=deep)
+    shared = make_project(make)
+    share(make, shared, group, 30)
+    found = gl.groups.get(group.id)
+
+    assert [each.id for each in found.subgroups.list()] == [below.id]
+    assert {each.id for each in found.descendant_groups.list()} == {below.id, deep.id}
+    assert {each.id for each in found.projects.list()} == {here.id, shared.id}
+    assert [each.id for each in found.projects.list(with_shared=False)] == [here.id]
+    within = found.projects.list(with_shared=False, include_subgroups=True)
+    assert {each.id for each in within} == {here.id, inside.id}
+    assert [each.id for each in found.shared_projects.list()] == [shared.id]
+    assert [each["id"] for each in found.attributes["projects"]] == [here.id]
+
+
+def test_members(gl: gitlab.Gitlab, make: Make) -> None:
+    person = make.user()
+    group = gl.groups.get(make_group(make).id)
+    below = gl.groups.get(make_group(make, parent=make_group_of(make, group.id)).id)
+
+    member = group.members.create({"user_id": person.id, "access_level": gitlab.const.AccessLevel.GUEST})
+    member.access_level = gitlab.const.AccessLevel.OWNER
+    member.save()
+    assert group.members.get(person.id).access_level == 50
+    assert below.members_all.get(person.id).access_level == 50
+    with pytest.raises(GitlabGetError):
+        below.members.get(person.id)
+    assert {each.id for each in below.members_all.list(get_all=True)} == {make.root.id, person.id}
+    group.members.delete(make.root.id)
+    with pytest.raises(GitlabDeleteError) as last:
+        group.members.delete(person.id)
+    assert last.value.response_code == 403
+
+
+def make_group_of(make: Make, group_id: int):  # type: ignore[no-untyped-def] # A small adapter for this file.
+    """The group with this number as tests know groups."""
+    from tests.making import Group
+
+    shown = make.api.get(f"/groups/{group_id}", make.root).json()
+    return Group(shown["id"], shown["full_path"], shown["name"])
+
+
+def test_transfers(gl: gitlab.Gitlab, make: Make) -> None:
+    group, target = gl.groups.get(make_group(make).id), make_group(make)
+    project = make_project(make)
+
+    group.transfer(target.id)
+    assert gl.groups.get(group.id).parent_id == target.id
+    group.transfer()
+    assert gl.groups.get(group.id).parent_id is None
+    group.transfer_project(project.id)
+    assert gl.projects.get(project.id).namespace["id"] == group.id
+
+
+def test_avatars(gl: gitlab.Gitlab, make: Make) -> None:
+    picture = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
+    group = gl.groups.get(make_group(make).id)
+    group.avatar = picture
+    group.save()
+    assert gl.groups.get(group.id).avatar_url.endswith("/avatar.png")
+
+    project = gl.projects.get(make_project(make).id)
+    project.avatar = picture
+    project.save()
+    assert gl.projects.get(project.id).avatar_url.endswith("/avatar.png")
+    gl.projects.update(project.id, {"avatar": ""})
+    assert gl.projects.get(project.id).avatar_url is None
+
+
+def test_namespaces(gl: gitlab.Gitlab, make: Make) -> None:
+    group = make_group(make)
+
+    (found,) = gl.namespaces.list(search=group.path)
+    assert (found.id, found.kind, found.members_count_with_descendants) == (group.id, "group", 1)
+    assert gl.namespaces.get(group.path).id == group.id
+    assert gl.namespaces.exists(group.path).exists is True

@@ -1,0 +1,129 @@
+"""Killing every process of a real server while it imports: after the next start the import ends, and whole."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from ingot.app import open_database
+from ingot.db.connection import Connection
+from ingot.db.times import later
+from ingot.jobs.tables import jobs
+from ingot.settings import Settings
+from tests.api.projects.importing import SlowServer, filled
+from tests.git.conftest import git
+from tests.git.git_server import serving
+from tests.server.process import Server, until
+
+ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "2"))
+SECONDS = 60.0
+pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for git processes in /proc")
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Iterator[SlowServer]:
+    """A git server with one repository."""
+    with serving(SlowServer(filled(tmp_path / "served"))) as running:
+        yield running
+        running.release()
+
+
+def start(server: Server) -> None:
+    """Start it so that it may import from loopback."""
+    server.start(INGOT_ALLOW_LOCAL_REQUESTS="1")
+
+
+def create(server: Server, remote: SlowServer, name: str) -> int:
+    """A project that is to be imported."""
+    sent = {"name": name, "import_url": f"{remote.url}/remote.git"}
+    made = server.call("POST", "/projects", json=sent)
+    assert made.status_code == 201, made.text
+    project_id: int = made.json()["id"]
+    return project_id
+
+
+def status_of(server: Server, project_id: int) -> dict[str, Any]:
+    """How an import goes."""
+    status: dict[str, Any] = server.call("GET", f"/projects/{project_id}/import").json()
+    return status
+
+
+def ended(server: Server, project_id: int) -> dict[str, Any]:
+    """How an import went, once it has."""
+
+    def look() -> dict[str, Any] | None:
+        status = status_of(server, project_id)
+        return status if status["import_status"] in ("finished", "failed") else None
+
+    return until("the import's end", look, SECONDS)
+
+
+def git_processes(server: Server) -> list[int]:
+    """The processes that work in the server's repositories."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            where = (process / "cwd").readlink()
+        except OSError:
+            continue
+        if where.is_relative_to(server.data / "repositories"):
+            found.append(int(process.name))
+    return found
+
+
+def let_leases_lapse(server: Server) -> None:
+    """As if the minute were over for which a dead worker holds its jobs."""
+    database = open_database(Settings(data=server.data, database_url=server.database_url))
+
+    def lapse(db: Connection) -> None:
+        db.run(update(jobs).where(jobs.c.state == "running").values(leased_until=later(db.now, seconds=-1)))
+
+    database.write(lapse)
+    database.close()
+
+
+@pytest.mark.parametrize("with_git", [True, False], ids=["git dies too", "git lives on"])
+def test_an_import_that_is_killed_is_begun_anew(stopped: Server, remote: SlowServer, with_git: bool) -> None:
+    """Half of the pack has come when the power fails (fault 3)."""
+    server = stopped
+    start(server)
+    store = server.data / "repositories"
+    for number in range(ROUNDS):
+        remote.hold()
+        project_id = create(server, remote, f"round-{number}")
+        assert remote.reached.wait(SECONDS)
+        until("its start", lambda project=project_id: status_of(server, project)["import_status"] == "started")
+
+        server.kill()
+        if with_git:
+            for pid in git_processes(server):
+                os.kill(pid, signal.SIGKILL)
+        remote.holds = False  # The transfer that is half done stays so until the other one has ended.
+        let_leases_lapse(server)
+        start(server)
+
+        status = ended(server, project_id)
+        remote.release()
+        assert (status["import_status"], status["import_error"]) == ("finished", None)
+        assert len(list(store.glob("??/??/*"))) == number + 1, "nothing was left behind, and nothing made twice"
+    refs = git(remote.root / "remote.git", "for-each-ref", "refs/heads", "refs/tags")
+    for repository in store.glob("??/??/*"):
+        assert git(repository, "for-each-ref") == refs
+        git(repository, "fsck", "--strict")
+        assert not list(repository.rglob("*.lock")) + list(repository.rglob("tmp_*"))
+    until("the end of all git processes", lambda: not git_processes(server), SECONDS)
+    assert not server.events("job failed")
+
+
+def test_an_import_that_was_promised_is_made(stopped: Server, remote: SlowServer) -> None:
+    """Killed right after the answer: what was scheduled happens after the next start."""
+    start(stopped)
+    project_id = create(stopped, remote, "promised")
+    stopped.kill()
+    let_leases_lapse(stopped)
+    start(stopped)
+    assert ended(stopped, project_id)["import_status"] == "finished"

@@ -1,0 +1,130 @@
+"""git runs in a clean room, for a bounded time, with bounded output."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from ingot.git.command import run_git
+from ingot.git.faults import GitFailed, GitSaidTooMuch, GitTimedOut
+from ingot.git.store import Store
+
+
+@pytest.fixture
+def path(store: Store, key: str) -> Path:
+    """An empty repository."""
+    return store.path_of(key)
+
+
+def test_nothing_of_the_user_or_the_machine_counts(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack: whoever starts the server has a home with aliases, hooks and proxies, and a nasty environment."""
+    (tmp_path / ".gitconfig").write_text("[core]\n\thooksPath = /evil\n[http]\n\tproxy = http://evil\n")
+    for name, value in {
+        "HOME": str(tmp_path),
+        "XDG_CONFIG_HOME": str(tmp_path),
+        "GIT_CONFIG_GLOBAL": str(tmp_path / ".gitconfig"),
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "http.proxy",
+        "GIT_CONFIG_VALUE_0": "http://evil",
+        "GIT_SSH_COMMAND": "evil",
+        "GIT_EXTERNAL_DIFF": "evil",
+        "GIT_DIR": "/",
+        "http_proxy": "http://evil",
+        "GIT_SSL_NO_VERIFY": "1",
+        "LC_ALL": "de_DE.UTF-8",
+    }.items():
+        monkeypatch.setenv(name, value)
+    listed = run_git(["config", "--list"], path).out.decode()
+    assert "evil" not in listed
+    assert "safe.directory=*" in listed
+    seen = run_git(["seen"], path, config=[("alias.seen", "!env")]).out.decode()
+    assert "evil" not in seen
+    assert "LC_ALL=C\n" in seen
+    assert "GIT_SSL_NO_VERIFY" not in seen
+
+
+def test_what_a_caller_gives_cannot_become_an_option(path: Path, tmp_path: Path) -> None:
+    """Attack: a reference called --output=/tmp/file."""
+    target = tmp_path / "pwned"
+    with pytest.raises(ValueError, match="option"):
+        run_git(["log"], path, operands=[f"--output={target}"])
+    assert not target.exists()
+    assert run_git(["check-ref-format"], path, operands=["refs/heads/x"]).status == 0
+
+
+def test_input_and_output_do_not_wait_for_each_other(path: Path) -> None:
+    """More than any pipe holds, both ways at once."""
+    lines = b"0" * 40 + b"\n"
+    answer = run_git(["cat-file", "--batch-check"], path, lines * 50_000)
+    assert answer.out == (b"0" * 40 + b" missing\n") * 50_000
+
+
+def test_a_command_that_does_not_listen(path: Path) -> None:
+    """It ends before it has read all, and that is no error of ours."""
+    assert run_git(["--version"], path, b"x" * 1_000_000).out.startswith(b"git version")
+
+
+def test_failures_are_told(path: Path) -> None:
+    """By an error, or by the status where the caller wants to look at it."""
+    with pytest.raises(GitFailed) as failure:
+        run_git(["rev-parse", "--verify", "refs/heads/none"], path)
+    assert failure.value.status == 128
+    assert "Needed a single revision" in failure.value.said
+    assert "single revision" not in str(failure.value)
+    assert run_git(["rev-parse", "--verify", "-q", "refs/heads/none"], path, check=False).status == 1
+
+
+def test_the_time_is_bounded_and_helpers_die_too(path: Path) -> None:
+    """git's helper starts one of its own; neither outlives the deadline."""
+    nap = [("alias.nap", "!echo $$ >nap; sleep 600 & echo $! >>nap; wait; true")]
+    with pytest.raises(GitTimedOut):
+        run_git(["nap"], path, timeout=1.0, config=nap)
+    pids = [int(line) for line in (path / "nap").read_text().split()]
+    assert len(pids) == 2
+    assert not [pid for pid in pids if _outlives(pid)]
+
+
+def test_the_output_is_bounded(path: Path) -> None:
+    """A command that never stops talking is stopped; of its complaints the last are kept."""
+    with pytest.raises(GitSaidTooMuch):
+        run_git(["talk"], path, config=[("alias.talk", "!yes")], most_bytes=100_000)
+    loud = run_git(["complain"], path, config=[("alias.complain", "!yes no | head -c 1000000 >&2; echo end >&2")])
+    assert len(loud.said) == 64 * 1024
+    assert loud.said.endswith("end\n")
+
+
+def test_the_memory_is_bounded(path: Path) -> None:
+    """What a remote makes git allocate, it cannot take from the machine."""
+    hungry = ["hash-object", "--stdin", "--path=x"]
+    body = b"x" * 50_000_000
+    assert run_git(hungry, path, body).status == 0
+    with pytest.raises(GitFailed):
+        run_git(hungry, path, body, most_memory=20_000_000)
+
+
+def test_an_observer_can_stop_it(path: Path) -> None:
+    """What it raises comes out, and the command is gone."""
+
+    class Enough(Exception):
+        pass
+
+    def stop() -> None:
+        if (path / "began").exists() and (path / "began").read_text().endswith("\n"):
+            raise Enough
+
+    with pytest.raises(Enough):
+        run_git(["nap"], path, config=[("alias.nap", "!echo $$ >began; sleep 600")], on_tick=stop)
+    assert not _outlives(int((path / "began").read_text()))
+
+
+def _outlives(pid: int, seconds: float = 10.0) -> bool:
+    """Whether the process runs on; a killed one may take a moment, and one that nobody has buried yet is dead."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (ProcessLookupError, FileNotFoundError):
+            return False
+        if state == "Z":
+            return False
+    return True

@@ -1,0 +1,201 @@
+"""A fork holds the branches and tags of its source, on the same bytes of the disk."""
+
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from ingot.git.faults import DamagedRepository, GitFailed, MissingRepository
+from ingot.git.housekeeping import tidy
+from ingot.git.store import Store, new_key
+from tests.git.conftest import Clone, files_in, git
+from tests.git.killing import killed_at_each_step
+
+
+def fork(store: Store, source: str) -> str:
+    """Fork; gives the new key."""
+    key = new_key()
+    store.fork(source, key)
+    git(store.path_of(key), "fsck", "--strict")
+    return key
+
+
+@pytest.fixture
+def full(store: Store, key: str, clone: Clone) -> str:
+    """A repository with packed and loose references, tags of both kinds, packs and loose objects."""
+    path = store.path_of(key)
+    clone.commit()
+    git(clone.folder, "tag", "light")
+    git(clone.folder, "tag", "-a", "-m", "one", "annotated")
+    clone.push(path, "master", "light", "annotated")
+    git(path, "pack-refs", "--all")
+    clone.commit(content="two\n")
+    git(clone.folder, "tag", "-a", "-m", "two", "later")
+    git(path, "config", "transfer.unpackLimit", "1000")
+    clone.push(path, "master", "later", "master:refs/heads/feature/x")
+    git(path, "config", "transfer.unpackLimit", "1")
+    return key
+
+
+def test_a_fork_has_branches_tags_and_head(store: Store, full: str) -> None:
+    """As git lists them, with what annotated tags point at."""
+    git(store.path_of(full), "symbolic-ref", "HEAD", "refs/heads/feature/x")
+    key = fork(store, full)
+    assert git(store.path_of(key), "show-ref", "-d") == git(store.path_of(full), "show-ref", "-d")
+    assert store.open(key).head_branch() == "feature/x"
+    assert len(store.open(key).refs()) == 5
+
+
+def test_a_fork_takes_no_space_and_outlives_its_source(store: Store, full: str) -> None:
+    """Packs and loose objects are the same files; deleting the source takes nothing from the fork."""
+    key = fork(store, full)
+    shared = [path.stat().st_nlink for path in (store.path_of(key) / "objects").rglob("*") if path.is_file()]
+    assert shared
+    assert set(shared) == {2}
+    listed = git(store.path_of(key), "show-ref")
+    store.remove(full)
+    git(store.path_of(key), "fsck", "--strict")
+    assert git(store.path_of(key), "show-ref") == listed
+
+
+def test_a_tidied_source_forks_as_well(store: Store, full: str) -> None:
+    """Its multi-pack-index stays behind, since it speaks of packs that the fork may drop; its commit graph comes."""
+    tidy(store.path_of(full))
+    key = fork(store, full)
+    assert (store.path_of(key) / "objects/info/commit-graph").is_file()
+    assert not (store.path_of(key) / "objects/pack/multi-pack-index").exists()
+    git(store.path_of(key), "commit-graph", "verify")
+    assert store.open(key).commit_count() == 2
+    tidy(store.path_of(key))
+    git(store.path_of(full), "fsck", "--strict")
+    git(store.path_of(key), "fsck", "--strict")
+
+
+def test_what_is_not_public_stays_behind(store: Store, full: str) -> None:
+    """References of merge requests and our own are the source's alone, loose or packed."""
+    path = store.path_of(full)
+    tip = git(path, "rev-parse", "master")
+    for packed in (True, False):
+        for ref in ("refs/keep/1", "refs/intents/1", "refs/merge-requests/1/head"):
+            git(path, "update-ref", f"{ref}{packed}", tip)
+        if packed:
+            git(path, "pack-refs", "--all")
+    names = store.open(fork(store, full)).refs()
+    assert b"refs/heads/master" in names
+    assert {name.split(b"/")[1] for name in names} == {b"heads", b"tags"}
+
+
+def test_an_empty_repository_can_be_forked(store: Store) -> None:
+    """The fork's first branch has the same name."""
+    key = new_key()
+    store.create(key, "trunk")
+    copy = store.open(fork(store, key))
+    assert copy.is_empty()
+    assert copy.head_branch() == "trunk"
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Path]:
+    """A folder on another file system."""
+    if not os.access("/dev/shm", os.W_OK):
+        pytest.skip("there is no second file system")
+    folder = Path(tempfile.mkdtemp(dir="/dev/shm"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_across_file_systems_a_fork_is_a_copy(store: Store, full: str, elsewhere: Path) -> None:
+    """As when a part of the store is another volume."""
+    if elsewhere.stat().st_dev == store.root.stat().st_dev:
+        pytest.skip("there is no second file system")
+    shard = "00" if full[:2] != "00" else "01"
+    (store.root / shard).symlink_to(elsewhere)
+    key = shard + new_key()[2:]
+    store.fork(full, key)
+    git(store.path_of(key), "fsck", "--strict")
+    assert git(store.path_of(key), "show-ref", "-d") == git(store.path_of(full), "show-ref", "-d")
+    store.remove(full)
+    assert store.open(key).commit_count() == 2
+
+
+def test_borrowed_objects_are_fetched(store: Store, full: str) -> None:
+    """A source that an administrator gave alternates has objects that no link brings."""
+    borrower = new_key()
+    store.create(borrower, "master")
+    path = store.path_of(borrower)
+    (path / "objects/info/alternates").write_text(f"{store.path_of(full)}/objects\n")
+    for line in git(store.path_of(full), "show-ref").splitlines():
+        oid, ref = line.split()
+        git(path, "update-ref", ref, oid)
+    key = fork(store, borrower)
+    store.remove(full)
+    git(store.path_of(key), "fsck", "--strict")
+    assert len(store.open(key).refs()) == 5
+
+
+def test_a_damaged_source_is_an_error_and_no_half_fork(store: Store, full: str) -> None:
+    """A fork that lacks branches would look whole; and one of nothing is refused."""
+    before = files_in(store.root)
+    with pytest.raises(MissingRepository):
+        store.fork(new_key(), new_key())
+    (store.path_of(full) / "refs/heads/broken").write_text("1" * 40 + "\n")
+    with pytest.raises(GitFailed):
+        store.fork(full, new_key())
+    (store.path_of(full) / "refs/heads/broken").unlink()
+    (store.path_of(full) / "HEAD").write_text("")
+    with pytest.raises(DamagedRepository):
+        store.fork(full, new_key())
+    assert files_in(store.root) == before
+
+
+def test_a_kill_while_forking_leaves_nothing_that_counts(store: Store, full: str) -> None:
+    """SIGKILL at each step: afterwards there is the whole fork or none, and sweeping removes the rest."""
+    before = files_in(store.root)
+    listed = git(store.path_of(full), "show-ref")
+    whole = []
+    for key in killed_at_each_step(store.root, f"store.fork({full!r}, key)"):
+        whole.append(store.exists(key))
+        if whole[-1]:
+            assert git(store.path_of(key), "show-ref") == listed
+        store.sweep(lambda key: key == full, 0)
+        assert files_in(store.root) == before
+    assert len(whole) > 20
+    assert whole[-2:] == [True, True]
+    assert not any(whole[:-2])
+
+
+def test_forks_are_whole_while_others_push_and_tidy(store: Store, full: str, tmp_path: Path) -> None:
+    """Pushes and repacks run all the time; every fork is some past state of the source, with all its objects."""
+    path = store.path_of(full)
+    over = threading.Event()
+
+    def push(number: int) -> None:
+        person = Clone(tmp_path / f"person{number}")
+        count = 0
+        while not over.is_set():
+            count += 1
+            person.commit(content=f"{number} {count}\n")
+            person.push(path, f"HEAD:refs/heads/line{number}", f"HEAD:refs/heads/line{number}-{count}")
+
+    def clean() -> None:
+        while not over.is_set():
+            tidy(path)
+
+    with ThreadPoolExecutor() as pool:
+        works = [pool.submit(push, 1), pool.submit(push, 2), pool.submit(clean)]
+        try:
+            seen = 0
+            while seen < 20:
+                refs = store.open(fork(store, full)).refs()
+                assert len(refs) >= seen
+                seen = len(refs)
+        finally:
+            over.set()
+    for work in works:
+        work.result()
+    git(path, "fsck", "--strict")

@@ -1,0 +1,136 @@
+"""Tidying makes a repository fast, and takes nothing from it."""
+
+import fcntl
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from ingot.git.faults import GitFailed
+from ingot.git.housekeeping import STALE_LOCK_SECONDS, STALE_SECONDS, prune_temporary, tidy
+from ingot.git.store import Store
+from tests.git.conftest import Clone, git
+
+
+def test_many_pushes_become_few_packs(store: Store, key: str, clone: Clone) -> None:
+    """With a multi-pack-index and its bitmap, a commit graph, and packed references; all objects are there."""
+    path = store.path_of(key)
+    for number in range(6):
+        clone.commit(content=f"{number}\n")
+        clone.push(path, "HEAD:refs/heads/master", f"HEAD:refs/heads/b{number}")
+    before = store.open(key).refs()
+    assert len(list(path.glob("objects/pack/*.pack"))) == 6
+
+    assert tidy(path)
+
+    assert len(list(path.glob("objects/pack/*.pack"))) < 3
+    assert (path / "objects/pack/multi-pack-index").is_file()
+    assert list(path.glob("objects/pack/multi-pack-index-*.bitmap"))
+    assert (path / "objects/info/commit-graph").is_file()
+    assert not [file for file in path.glob("refs/heads/**/*") if file.is_file()]
+    assert store.open(key).refs() == before
+    assert store.open(key).commit_count() == 6
+    git(path, "fsck", "--strict")
+    git(path, "multi-pack-index", "verify")
+    assert tidy(path)
+
+
+def test_loose_objects_are_packed(store: Store, key: str, clone: Clone) -> None:
+    """Also those that no reference holds yet: somebody may be about to make one."""
+    path = store.path_of(key)
+    git(path, "config", "transfer.unpackLimit", "1000")
+    clone.commit()
+    clone.push(path)
+    lonely = git(path, "hash-object", "-w", "--stdin", text="not yet referenced\n")
+    assert tidy(path)
+    assert git(path, "cat-file", "-p", lonely) == "not yet referenced"
+    assert git(path, "count-objects").startswith("0 objects") or (path / "objects" / lonely[:2] / lonely[2:]).exists()
+
+
+def test_an_empty_repository_can_be_tidied(store: Store, key: str) -> None:
+    """There is nothing to do, and no error."""
+    assert tidy(store.path_of(key))
+    assert store.open(key).is_empty()
+
+
+def test_two_do_not_tidy_at_once(store: Store, key: str) -> None:
+    """The second leaves it to the first, and no lock outlives its holder."""
+    descriptor = os.open(store.path_of(key) / "objects", os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    assert not tidy(store.path_of(key))
+    os.close(descriptor)
+    assert tidy(store.path_of(key))
+
+
+def test_leftovers_of_killed_processes_go_when_they_are_old(store: Store, key: str) -> None:
+    """Half-written packs and objects, quarantines and locks; those of living processes stay."""
+    path = store.path_of(key)
+    (path / "objects/ab").mkdir()
+    (path / "objects/tmp_objdir-incoming-abc/pack").mkdir(parents=True)
+    temporary = [
+        path / "objects/pack/tmp_pack_abc",
+        path / "objects/ab/tmp_obj_abc",
+        path / "objects/tmp_objdir-incoming-abc/pack/tmp_pack_x",
+        path / "objects/pack/.tmp-1-pack-x.idx",
+        path / "tmp_HEAD_0",
+    ]
+    locks = [path / "packed-refs.lock", path / "HEAD.lock", path / "refs/heads/x.lock", path / "config.lock"]
+    for file in temporary + locks:
+        file.write_text("x")
+    now = time.time()
+
+    assert prune_temporary(path, now) == []
+    assert prune_temporary(path, now + STALE_LOCK_SECONDS + 60)
+    assert [file.exists() for file in temporary + locks] == [True] * 5 + [False] * 4
+    assert prune_temporary(path, now + STALE_SECONDS + 60)
+    assert not any(file.exists() for file in temporary)
+    assert not (path / "objects/tmp_objdir-incoming-abc").exists()
+    assert (path / "HEAD").exists()
+
+
+def test_a_stale_lock_is_in_nobodys_way(store: Store, key: str, clone: Clone) -> None:
+    """Without this a killed pack-refs would end the housekeeping for good."""
+    clone.commit()
+    path = store.path_of(key)
+    clone.push(path)
+    lock = path / "packed-refs.lock"
+    lock.write_text("")
+    git(path, "config", "core.packedRefsTimeout", "1")
+    with pytest.raises(GitFailed):
+        tidy(path)
+    os.utime(lock, (1, 1))
+    assert tidy(path)
+
+
+def test_tidying_while_others_push(store: Store, key: str, tmp_path: Path) -> None:
+    """No push fails and none is lost."""
+    path = store.path_of(key)
+    over = threading.Event()
+
+    def clean() -> int:
+        count = 0
+        while not over.is_set():
+            count += tidy(path)
+        return count
+
+    def push(number: int) -> dict[bytes, str]:
+        person = Clone(tmp_path / f"person{number}")
+        pushed = {}
+        for count in range(8):
+            pushed[f"refs/heads/{number}-{count}".encode()] = person.commit(content=f"{number} {count}\n")
+            person.push(path, f"HEAD:refs/heads/{number}-{count}")
+        return pushed
+
+    with ThreadPoolExecutor() as pool:
+        cleaning = pool.submit(clean)
+        pushes = [pool.submit(push, number) for number in range(2)]
+        try:
+            pushed = {name: oid for future in pushes for name, oid in future.result().items()}
+        finally:
+            over.set()
+    assert cleaning.result() > 0
+    assert store.open(key).refs() == dict(sorted(pushed.items()))
+    git(path, "fsck", "--strict")

@@ -1,0 +1,100 @@
+"""What branches and tags may be called."""
+
+import random
+import subprocess
+
+import pytest
+
+from ingot.git.names import ref_trouble, well_formed
+from tests.git.conftest import ENVIRONMENT
+
+SHA1, SHA256 = "0123456789abcdef0123456789abcdef01234567", "f" * 64
+
+GOOD = [
+    "master", "feature/x", "a.b", "a-b", "x@y", "@a", "a@", "ünïcode", "日本", "1.0", "v1", "a/b/c/d", "%2e", "a+b",
+    "#1", "a'b", 'a"b', "$(id)", ";id", "|", "&", "{", "a{", "lock", "a.lockx", "HEADER", "head", "tags/v1",
+    f"{SHA1}-foo", f"{SHA1}x", SHA1[:39], f"x/{SHA1}", f"{SHA256}0", f"feature-{SHA1}", "x" * 250,
+]  # fmt: skip
+BAD_FOR_GIT = [
+    "", "-", "-x", "--help", "-d", "/a", "a/", "a//b", ".a", "a/.b", "a.", "a..b", "a.lock", "a.lock/b", "a b", "a~b",
+    "a^b", "a:b", "+dev:master", "a?b", "a*b", "a[b", "a\\b", "a@{b", "@{-1}", "HEAD", "a\tb", "a\nb", "a\x7f", "\x01",
+    "..", ".", "a/..", "../a", "../../config",
+]  # fmt: skip
+BAD_FOR_US = [
+    SHA1, SHA1.upper(), SHA256, f"{SHA1}/x", f"{SHA256}/x/y", "refs/heads/main", "refs/x", "heads/main", "@",
+    "x" * 251, "a/" * 600 + "a",
+]  # fmt: skip
+
+
+def git_accepts(name: str) -> bool:
+    """What git says of a branch of this name."""
+    command = ["git", "check-ref-format", "--branch", name]
+    return subprocess.run(command, capture_output=True, cwd="/", env=ENVIRONMENT, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_good_names(name: str) -> None:
+    """Nobody's name is refused without need."""
+    assert ref_trouble(name) is None
+    assert git_accepts(name)
+
+
+@pytest.mark.parametrize("name", BAD_FOR_GIT)
+def test_names_that_git_refuses(name: str) -> None:
+    """So do we, before git sees them."""
+    assert ref_trouble(name) is not None
+    assert not git_accepts(name)
+
+
+@pytest.mark.parametrize("name", BAD_FOR_US)
+def test_names_that_read_as_something_else(name: str) -> None:
+    """git would take them, and then somebody would take them for a commit or for another branch."""
+    assert ref_trouble(name) is not None
+    assert git_accepts(name)
+
+
+@pytest.mark.parametrize("name", ["\0", "a\0b", "\ud800", "a\udcff"])
+def test_names_that_cannot_be_written(name: str) -> None:
+    """git cannot even be asked."""
+    assert ref_trouble(name) is not None
+
+
+def test_random_names_are_judged_as_git_does() -> None:
+    """All short combinations of what git has rules for, drawn with a fixed seed."""
+    pieces = [
+        "a",
+        "b",
+        "/",
+        ".",
+        "..",
+        "-",
+        "@",
+        "{",
+        "@{",
+        ".lock",
+        "~",
+        "^",
+        ":",
+        "?",
+        "*",
+        "[",
+        "\\",
+        " ",
+        "\x7f",
+        "é",
+    ]
+    draw = random.Random(4)
+    names = {"".join(draw.choices(pieces, k=draw.randint(1, 5))) for _ in range(3000)}
+    asked = sorted(name for name in names if name != "@")
+    for name in asked[:400]:
+        assert (ref_trouble(name) is None) == git_accepts(name), name
+
+
+@pytest.mark.parametrize("ref", [b"refs/heads/a", b"refs/heads/\xff", b"refs/keep/1/x"])
+@pytest.mark.parametrize(
+    "bad", [b"heads/a", b"refs/a", b"refs/heads/../../x", b"refs/heads/a.lock", b"refs//a/b", b"HEAD"]
+)
+def test_full_names(ref: bytes, bad: bytes) -> None:
+    """What is safe as a file's name below the repository."""
+    assert well_formed(ref)
+    assert not well_formed(bad)

@@ -1,0 +1,151 @@
+"""What one asks of a repository most often."""
+
+from pathlib import Path
+
+import pytest
+
+from ingot.git.faults import DamagedRepository, GitFailed
+from ingot.git.store import Store
+from tests.git.conftest import Clone, git
+
+
+def test_an_empty_repository(store: Store, key: str) -> None:
+    """It has a HEAD, and nothing else."""
+    repository = store.open(key)
+    assert repository.is_empty()
+    assert not repository.branches_exist()
+    assert repository.head_branch() == "master"
+    assert repository.refs() == {}
+    assert repository.tip("refs/heads/master") is None
+    assert repository.commit_count() == 0
+    assert repository.languages() == {}
+    assert repository.size_bytes() > 0
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_references(store: Store, key: str, clone: Clone, packed: bool) -> None:
+    """Loose and packed ones look the same, and agree with git."""
+    path, repository = store.path_of(key), store.open(key)
+    first = clone.commit()
+    clone.push(path, "HEAD:refs/tags/v1")
+    assert not repository.is_empty()
+    assert not repository.branches_exist()
+    second = clone.commit(content="two\n")
+    clone.push(path, "HEAD:refs/heads/master", "HEAD:refs/heads/feature/é")
+    if packed:
+        git(path, "pack-refs", "--all")
+    assert repository.branches_exist()
+    assert repository.branch_exists("feature/é")
+    assert not repository.branch_exists("feature")
+    assert not repository.branch_exists("v1")
+    assert repository.tip("refs/heads/master") == repository.tip(b"refs/heads/feature/\xc3\xa9") == second
+    assert repository.tip("refs/tags/v1") == first
+    assert repository.commit_count() == 2
+    listed = [line.split(" ", 1) for line in git(path, "show-ref").splitlines()]
+    assert list(repository.refs().items()) == [(name.encode(), oid) for oid, name in listed]
+
+
+def test_a_loose_reference_wins_over_a_packed_one(store: Store, key: str, clone: Clone) -> None:
+    """As it is the newer; and a deleted one is gone from both."""
+    path, repository = store.path_of(key), store.open(key)
+    clone.commit()
+    clone.push(path)
+    git(path, "pack-refs", "--all")
+    newer = clone.commit(content="two\n")
+    clone.push(path)
+    assert repository.tip("refs/heads/master") == newer
+    assert repository.refs() == {b"refs/heads/master": newer}
+    git(path, "update-ref", "-d", "refs/heads/master")
+    assert repository.refs() == {}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../../config", "../../HEAD", "", ".", "..", "master/../master", "master\n", "mas*er", "\0", "\ud800", "x" * 300],
+)
+def test_names_cannot_lead_out_of_the_references(store: Store, key: str, clone: Clone, name: str) -> None:
+    """Attack: read another file of the repository as a branch."""
+    clone.commit()
+    clone.push(store.path_of(key))
+    repository = store.open(key)
+    assert repository.branch_exists("master")
+    assert not repository.branch_exists(name)
+    assert repository.tip(name) is None
+
+
+def test_broken_files_are_passed_over(store: Store, key: str, clone: Clone) -> None:
+    """An empty reference, as a power cut may leave, hides no other; a broken HEAD is told as what it is."""
+    oid = clone.commit()
+    clone.push(store.path_of(key))
+    path, repository = store.path_of(key), store.open(key)
+    (path / "refs/heads/empty").write_text("")
+    (path / "refs/heads/master.lock").write_text("")
+    (path / "refs/heads/alias").write_text("ref: refs/heads/master\n")
+    assert repository.refs() == {b"refs/heads/alias": oid, b"refs/heads/master": oid}
+    assert repository.tip("refs/heads/alias") == oid
+    assert not repository.branch_exists("empty")
+    for text in ("", "ref: refs/tags/x\n", "ref: refs/heads/../../x\n", oid):
+        (path / "HEAD").write_text(text)
+        with pytest.raises(DamagedRepository):
+            repository.head_branch()
+
+
+def test_setting_head(store: Store, key: str, clone: Clone) -> None:
+    """git sees the new branch, bad names change nothing, and no lock of a killed process is in the way."""
+    path, repository = store.path_of(key), store.open(key)
+    (path / "HEAD.lock").write_text("")
+    repository.set_head("feature/é")
+    assert repository.head_branch() == "feature/é"
+    assert git(path, "symbolic-ref", "HEAD") == "refs/heads/feature/é"
+    with pytest.raises(ValueError, match="called"):
+        repository.set_head("../x")
+    assert repository.head_branch() == "feature/é"
+    assert [file.name for file in path.iterdir() if file.name.startswith("tmp_")] == []
+
+
+def test_size(store: Store, key: str, clone: Clone) -> None:
+    """It grows with what is pushed."""
+    before = store.open(key).size_bytes()
+    clone.commit("noise", "".join(str(number * number) for number in range(20_000)))
+    clone.push(store.path_of(key))
+    assert store.open(key).size_bytes() > before + 10_000
+
+
+def test_languages(store: Store, key: str, clone: Clone) -> None:
+    """By bytes of code; no vendored folders, generated or huge files, binaries, links or prose."""
+    clone.commit("src/main.py", "x" * 750)
+    clone.commit("lib/a.C", "y" * 200)
+    clone.commit("Makefile", "z" * 50)
+    for file in ("README.md", "data.json", "node_modules/a/index.js", "web/vendor/x.js", "jquery.min.js", "LICENSE"):
+        clone.commit(file, "w" * 5000)
+    clone.commit("movie.ts", "\0" * 5000)
+    clone.commit("dump.sql", "s" * (1024 * 1024 + 1))
+    (clone.folder / "link.rb").symlink_to("src/main.py")
+    git(clone.folder, "add", "link.rb")
+    clone.commit("empty.go", "")
+    clone.push(store.path_of(key))
+    assert store.open(key).languages() == {"Python": 75.0, "C": 20.0, "Makefile": 5.0}
+
+
+def test_a_tree_of_ten_billion_folders_is_looked_at_in_passing(store: Store, key: str, clone: Clone) -> None:
+    """Attack: ten trees, each holding the one below ten times, stand for more files than any disk has."""
+    path = store.path_of(key)
+    blob = git(path, "hash-object", "-w", "--stdin", text="print()\n")
+    tree = git(path, "mktree", text="".join(f"100644 blob {blob}\tf{n}.py\n" for n in range(10)))
+    for _ in range(10):
+        tree = git(path, "mktree", text="".join(f"040000 tree {tree}\td{n}\n" for n in range(10)))
+    commit = git(path, "commit-tree", tree, text="bomb")
+    git(path, "update-ref", "refs/heads/master", commit)
+    assert store.open(key).languages() == {}
+
+
+def test_the_outer_repository_is_never_meant(tmp_path: Path) -> None:
+    """A data directory inside a checkout: a broken repository must not stand for the checkout around it."""
+    outer = Clone(tmp_path / "outer")
+    outer.commit()
+    store = Store(outer.folder / "data")
+    store.create("a" * 64, "master")
+    path = store.path_of("a" * 64)
+    (path / "refs/heads/master").write_text(git(outer.folder, "rev-parse", "HEAD") + "\n")
+    with pytest.raises(GitFailed):
+        store.open("a" * 64).commit_count()

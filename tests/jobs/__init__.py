@@ -1,0 +1,1 @@
+"""The queue and its workers, through a real database and real processes."""

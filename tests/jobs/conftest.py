@@ -1,0 +1,94 @@
+"""An instance of its own for the queue: other tests must not take its jobs."""
+
+import io
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from sqlalchemy import delete, select
+
+from ingot.app import open_database
+from ingot.db.connection import Connection
+from ingot.db.database import wall_clock
+from ingot.db.times import Timestamp, later
+from ingot.jobs.tables import Job, job_failures, jobs, recurring_jobs
+from ingot.log import Log
+from ingot.settings import Settings
+from ingot.startup import prepare
+
+DEADLINE_SECONDS = 30.0
+_ALL = select(jobs).order_by(jobs.c.id)
+
+
+class Clock:
+    """A clock that tests set."""
+
+    def __init__(self) -> None:
+        self.now = wall_clock()
+
+    def __call__(self) -> Timestamp:
+        return self.now
+
+    def step(self, **delta: float) -> None:
+        self.now = later(self.now, **delta)
+
+
+class Bench:
+    """The database of the queue, and what tests look at in it."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self.settings = settings
+        self.clock = clock
+        self.database = open_database(settings, clock)
+        self.lines = io.StringIO()
+        self.log = Log("json", self.lines)
+
+    def jobs(self) -> list[Job]:
+        return self.database.read(lambda db: db.all(Job, _ALL))
+
+    def job(self, kind: str = "") -> Job:
+        """The only job, or the only one of its kind."""
+        (job,) = (job for job in self.jobs() if kind in ("", job.kind))
+        return job
+
+
+def until(holds: Callable[[], object]) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not holds():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.01)
+
+
+@pytest.fixture(scope="session")
+def instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Settings:
+    """An instance that nothing serves."""
+    if database_url:
+        import psycopg
+
+        with psycopg.connect(database_url, autocommit=True) as connection:
+            connection.execute("CREATE DATABASE queue")
+        parts = urlsplit(database_url)
+        # Not ``urlunsplit``, which drops the empty host of a socket's URL.
+        database_url = database_url.replace(f"{parts.path}?", "/queue?", 1)
+    data: Path = tmp_path_factory.mktemp("queue")
+    settings = Settings(data=data, database_url=database_url, root_password="a long password", log_format="json")
+    prepare(settings)
+    return settings
+
+
+@pytest.fixture
+def bench(instance: Settings) -> Iterator[Bench]:
+    """An empty queue."""
+    bench = Bench(instance, Clock())
+
+    def empty(db: Connection) -> None:
+        for table in (jobs, recurring_jobs, job_failures):
+            db.run(delete(table))
+
+    bench.database.write(empty)
+    yield bench
+    bench.database.close()
+    bench.database.engine.close()

@@ -1,0 +1,61 @@
+"""``python -m tests.jobs.process``: a worker in a process of its own, with handlers that leave traces in a folder."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ingot.app import open_database
+from ingot.db.database import Database
+from ingot.jobs.worker import Recurring, Worker
+from ingot.log import Log
+from ingot.settings import Settings
+
+
+def note(folder: Path, text: str) -> None:
+    """Add one line; whole, also when several processes write."""
+    with (folder / "notes").open("ab", buffering=0) as file:
+        file.write(f"{text}\n".encode())
+
+
+def note_payload(folder: Path) -> Callable[[Database, Any], None]:
+    def handler(database: Database, payload: Any) -> None:
+        note(folder, str(payload))
+
+    return handler
+
+
+def hang(folder: Path) -> Callable[[Database, Any], None]:
+    def handler(database: Database, payload: Any) -> None:
+        (folder / f"hanging-{os.getpid()}").touch()
+        while not (folder / "go").exists():
+            time.sleep(0.01)
+        note(folder, str(payload))
+
+    return handler
+
+
+def main() -> None:
+    data, url, folder, lease, grace = sys.argv[1:]
+    place = Path(folder)
+    wake, waker = os.pipe()
+    os.set_blocking(waker, False)
+    signal.set_wakeup_fd(waker)
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    database = open_database(Settings(data=Path(data), database_url=url))
+    worker = Worker(
+        database,
+        {"note": note_payload(place), "hang": hang(place)},
+        [Recurring(86_400, lambda _: note(place, "recurred"), "of the tests")],
+        Log("json"),
+        lease_seconds=float(lease),
+    )
+    worker.run([wake], float(grace))
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

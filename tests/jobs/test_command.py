@@ -1,0 +1,88 @@
+"""``ingot jobs``, as an administrator types it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from ingot.app import open_database
+from ingot.jobs.queue import MOST_ATTEMPTS, enqueue
+from ingot.jobs.tables import jobs
+from ingot.mail.post import send_mail
+from tests.jobs.conftest import DEADLINE_SECONDS, Bench, until
+
+ROOT = Path(__file__).parents[2]
+
+
+def _arguments(bench: Bench, *words: str) -> list[str]:
+    url = ["--database-url", bench.settings.database_url] if bench.settings.database_url else []
+    return [sys.executable, "-m", "ingot", "jobs", *words, "--data", str(bench.settings.data), *url]
+
+
+def _ingot(bench: Bench, *words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(_arguments(bench, *words), cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def _bury(bench: Bench, job_id: int) -> None:
+    values = {"state": "dead", "attempts": MOST_ATTEMPTS, "last_error": "OSError: no route"}
+    bench.database.write(lambda db: db.update(jobs, job_id, **values))
+
+
+def test_list_retry_and_drop(bench: Bench) -> None:
+    assert _ingot(bench, "list").stdout == "There are no jobs.\n"
+    waiting, dead, other = (
+        bench.database.write(lambda db, kind=kind: enqueue(db, kind, {"secret": "hunter2"}))
+        for kind in ("mail", "import", "hook")
+    )
+    _bury(bench, dead)
+    _bury(bench, other)
+
+    listed = _ingot(bench, "list").stdout
+    assert [line.split()[:3] for line in listed.splitlines()] == [
+        ["ID", "KIND", "STATE"],
+        [str(waiting), "mail", "waiting"],
+        [str(dead), "import", "dead"],
+        [str(other), "hook", "dead"],
+    ]
+    assert "OSError: no route" in listed and "hunter2" not in listed
+    assert len(_ingot(bench, "list", "--state", "dead").stdout.splitlines()) == 3
+    assert _ingot(bench, "list", "--state", "running").stdout == "There are no running jobs.\n"
+    assert _ingot(bench, "list", "--limit", "1").stdout.splitlines()[-1] == "… and 2 more"
+
+    assert _ingot(bench, "retry", str(dead)).stdout == f"Job {dead} runs again.\n"
+    assert _ingot(bench, "retry", "--all-dead").stdout == "1 job runs again.\n"
+    assert {(job.state, job.attempts) for job in bench.jobs()} == {("waiting", 0)}
+    assert _ingot(bench, "drop", str(dead), str(other)).stdout.startswith(f"Dropped job {dead} (import).\n")
+    assert bench.job().id == waiting
+
+    for words in (("drop", str(dead)), ("retry", str(dead)), ("retry",), ("retry", "1", "--all-dead")):
+        refused = _ingot(bench, *words)
+        assert refused.returncode == 1 and refused.stderr.startswith("ingot: "), refused.stderr
+    assert bench.job().id == waiting
+
+
+def test_options_may_stand_before_the_verb(bench: Bench) -> None:
+    bench.database.write(lambda db: enqueue(db, "mail", 1))
+    words = _arguments(bench)
+    listed = subprocess.run([*words, "list"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "waiting" in listed
+
+
+def test_without_a_verb_it_works_until_sigterm_and_readiness_sees_it(bench: Bench) -> None:
+    database = open_database(bench.settings)
+    engine = bench.database.engine
+    assert not engine.is_served("jobs")
+    worker = subprocess.Popen(_arguments(bench), cwd=ROOT, stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: engine.is_served("jobs"))
+        database.write(lambda db: send_mail(db, "joe@example.com", "Hello", "A text"))
+        until(lambda: list((bench.settings.data / "mail").glob("*.eml")))
+        until(lambda: not bench.jobs())
+        listed = _ingot(bench, "list")
+        assert listed.stdout == "There are no jobs.\n"
+        worker.terminate()
+        assert worker.wait(DEADLINE_SECONDS) == 0
+    finally:
+        worker.kill()
+        worker.wait()
+    assert not engine.is_served("jobs")
+    database.close()

@@ -1,0 +1,39 @@
+"""What Prometheus reads of the queue."""
+
+import re
+
+import httpx
+
+from ingot.db.times import later
+from ingot.jobs.admin import drop_job
+from ingot.jobs.queue import count_failure, enqueue
+from ingot.jobs.tables import jobs
+from tests.conftest import House
+
+
+def _numbers(house: House) -> dict[str, float]:
+    text = httpx.get(f"{house.url}/-/metrics").text
+    return {name: float(value) for name, value in re.findall(r"^(ingot_jobs\S+) (\S+)$", text, re.MULTILINE)}
+
+
+def test_depth_age_and_failures_are_read_when_asked(house: House) -> None:
+    house.work()
+    before = _numbers(house)
+    assert before["ingot_jobs_oldest_seconds"] == 0
+    database = house.app.database
+    overdue, coming, dead = (
+        database.write(lambda db, hours=hours: enqueue(db, "metered", 1, later(db.now, hours=hours)))
+        for hours in (-2, 2, 0)
+    )
+    database.write(lambda db: db.update(jobs, dead, state="dead"))
+    database.write(lambda db: count_failure(db, "metered"))
+    try:
+        now = _numbers(house)
+    finally:
+        for job_id in (overdue, coming, dead):
+            database.write(lambda db, job_id=job_id: drop_job(db, job_id))
+    assert now["ingot_jobs_waiting"] - before["ingot_jobs_waiting"] == 2
+    assert now["ingot_jobs_dead"] - before["ingot_jobs_dead"] == 1
+    assert 7200 <= now["ingot_jobs_oldest_seconds"] < 7260
+    failures = 'ingot_jobs_failures_total{kind="metered"}'
+    assert now[failures] - before.get(failures, 0) == 1

@@ -1,0 +1,130 @@
+"""Several processes on one queue, and how they end."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ingot.app import open_database
+from ingot.jobs.queue import enqueue
+from tests.jobs.conftest import DEADLINE_SECONDS, Bench, until
+
+Start = Callable[..., "subprocess.Popen[bytes]"]
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def start(bench: Bench, tmp_path: Path) -> Iterator[Start]:
+    """Starts workers that leave traces in the test's folder."""
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def begin(lease: float = 60.0, grace: float = 8.0) -> "subprocess.Popen[bytes]":
+        arguments = [str(bench.settings.data), bench.settings.database_url, str(tmp_path), str(lease), str(grace)]
+        process = subprocess.Popen([sys.executable, "-m", "tests.jobs.process", *arguments], cwd=ROOT)
+        processes.append(process)
+        return process
+
+    yield begin
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def notes(folder: Path) -> list[str]:
+    file = folder / "notes"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def add(bench: Bench, kind: str, *payloads: object) -> None:
+    database = open_database(bench.settings)
+    for payload in payloads:
+        database.write(lambda db, payload=payload: enqueue(db, kind, payload))
+    database.close()
+
+
+def test_the_job_of_a_killed_worker_is_taken_over(bench: Bench, start: Start, tmp_path: Path) -> None:
+    add(bench, "hang", "done")
+    first = start(lease=1.5)
+    until((tmp_path / f"hanging-{first.pid}").exists)
+    second = start(lease=1.5)
+    # The first renews its lease as long as it lives, so the second gets nothing.
+    held = bench.job("hang").leased_until
+    until(lambda: bench.job("hang").leased_until != held)
+    assert not (tmp_path / f"hanging-{second.pid}").exists()
+    first.kill()
+    until((tmp_path / f"hanging-{second.pid}").exists)
+    (tmp_path / "go").touch()
+    until(lambda: "done" in notes(tmp_path) and not bench.jobs())
+    assert notes(tmp_path).count("done") == 1
+
+
+def test_two_workers_share_the_jobs_and_run_each_once(bench: Bench, start: Start, tmp_path: Path) -> None:
+    expected = [str(number) for number in range(60)]
+    add(bench, "note", *expected[:30])
+    start(), start()
+    add(bench, "note", *expected[30:])
+    until(lambda: not bench.jobs() and len(notes(tmp_path)) >= 61)
+    # What recurs comes once too, although both began at the same time.
+    assert Counter(notes(tmp_path)) == Counter([*expected, "recurred"])
+
+
+def test_sigterm_lets_a_running_job_end(bench: Bench, start: Start, tmp_path: Path) -> None:
+    worker = start()
+    add(bench, "hang", "done")
+    until((tmp_path / f"hanging-{worker.pid}").exists)
+    until(lambda: [job.kind for job in bench.jobs()] == ["hang"])
+    worker.terminate()
+    add(bench, "note", "too late")
+    (tmp_path / "go").touch()
+    assert worker.wait(DEADLINE_SECONDS) == 0
+    assert [note for note in notes(tmp_path) if note != "recurred"] == ["done"]
+    assert bench.job("note").state == "waiting"
+
+
+def test_sigterm_gives_a_job_back_that_takes_too_long(bench: Bench, start: Start, tmp_path: Path) -> None:
+    worker = start(grace=0.1)
+    add(bench, "hang", "done")
+    until((tmp_path / f"hanging-{worker.pid}").exists)
+    worker.terminate()
+    assert worker.wait(DEADLINE_SECONDS) == 0
+    job = bench.job("hang")
+    assert (job.state, job.attempts, job.lease) == ("waiting", 0, None)
+    (tmp_path / "go").touch()
+    start()
+    until(lambda: "done" in notes(tmp_path))
+
+
+def _stopped_without_lock(bench: Bench, pid: int) -> bool:
+    """Stop a process; not in the middle of a transaction, which would stop everybody on the embedded engine."""
+    os.kill(pid, signal.SIGSTOP)
+    raw = bench.database.engine.connect(read_only=False)
+    try:
+        if bench.settings.embedded:
+            raw.execute("PRAGMA busy_timeout = 0")
+        raw.execute(bench.database.engine.begin_statement)
+        raw.execute("ROLLBACK")
+    except bench.database.engine.errors:
+        os.kill(pid, signal.SIGCONT)
+        return False
+    finally:
+        raw.close()
+    return True
+
+
+def test_a_stopped_process_wakes_up_to_find_its_job_gone(bench: Bench, start: Start, tmp_path: Path) -> None:
+    """SIGSTOP for longer than the lease: two run the job, and only one ends it."""
+    first = start(lease=1.0)
+    add(bench, "hang", "done")
+    until((tmp_path / f"hanging-{first.pid}").exists)
+    until(lambda: _stopped_without_lock(bench, first.pid))
+    second = start(lease=1.0)
+    until((tmp_path / f"hanging-{second.pid}").exists)
+    assert bench.job("hang").attempts == 2
+    os.kill(first.pid, signal.SIGCONT)
+    (tmp_path / "go").touch()
+    until(lambda: notes(tmp_path).count("done") == 2 and not bench.jobs())

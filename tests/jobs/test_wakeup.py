@@ -1,0 +1,130 @@
+"""How a worker hears of work: bounded looks, no busy waiting."""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from ingot.app import open_database
+from ingot.db.engines import POLL_SECONDS, SqliteWatch, Watch
+from ingot.jobs.queue import enqueue
+from ingot.jobs.worker import LONGEST_SLEEP_SECONDS, Worker
+from tests.jobs.conftest import Bench, until
+
+
+@pytest.fixture
+def watch(bench: Bench) -> Iterator[Watch]:
+    """A watch that has seen all there is."""
+    with closing(bench.database.engine.watch("jobs")) as watch:
+        watch.wait(0, [])
+        yield watch
+
+
+def test_work_that_came_before_the_wait_ends_it_at_the_first_look(bench: Bench, watch: Watch) -> None:
+    """A worker looks at the queue, then waits; what is committed in between must not be missed."""
+    bench.database.write(lambda db: enqueue(db, "note", 1))
+    before = watch.polls
+    watch.wait(LONGEST_SLEEP_SECONDS, [])
+    assert watch.polls - before <= 1
+
+
+def test_work_that_comes_during_the_wait_ends_it_at_the_next_look(bench: Bench, watch: Watch) -> None:
+    """0.2 seconds are four looks of the embedded engine; the server needs none."""
+    assert POLL_SECONDS <= 0.1
+    committed: list[int] = []
+    waiting = threading.Event()
+
+    def add() -> None:
+        waiting.wait()
+        database = open_database(bench.settings)
+        database.write(lambda db: enqueue(db, "note", 1))
+        committed.append(watch.polls)
+        database.close()
+
+    thread = threading.Thread(target=add)
+    thread.start()
+    waiting.set()
+    watch.wait(LONGEST_SLEEP_SECONDS, [])
+    thread.join()
+    assert watch.polls - committed[0] <= 2
+
+
+def test_a_rolled_back_job_wakes_nobody(bench: Bench, watch: Watch) -> None:
+    raw = bench.database.engine.connect(read_only=False)
+    raw.execute(bench.database.engine.begin_statement)
+    raw.execute("DELETE FROM jobs")
+    raw.execute("ROLLBACK")
+    raw.close()
+    before = watch.polls
+    watch.wait(POLL_SECONDS * 3, [])
+    # It waited until the time was over.
+    assert watch.polls - before >= (3 if isinstance(watch, SqliteWatch) else 1)
+
+
+def test_a_descriptor_that_can_be_read_ends_the_wait_at_once(watch: Watch) -> None:
+    stop, stopper = os.pipe()
+    os.close(stopper)
+    before = watch.polls
+    watch.wait(LONGEST_SLEEP_SECONDS, [stop])
+    os.close(stop)
+    assert watch.polls - before <= 1
+
+
+def test_a_watch_is_what_readiness_sees(bench: Bench) -> None:
+    engine = bench.database.engine
+    assert not engine.is_served("jobs")
+    with closing(engine.watch("jobs")):
+        assert engine.is_served("jobs")
+    until(lambda: not engine.is_served("jobs"))
+
+
+def test_an_idle_worker_asks_the_queue_nothing(bench: Bench) -> None:
+    """It looks once, then sleeps; a hundred looks at the counter later it has asked nothing more."""
+    database = open_database(bench.settings)
+    worker = Worker(database, {}, [], bench.log)
+    polled: list[Watch] = []
+    engine = database.engine
+    open_watch = engine.watch
+
+    def opened(role: str) -> Watch:
+        polled.append(open_watch(role))
+        return polled[0]
+
+    engine.watch = opened
+    stop, stopper = os.pipe()
+    thread = threading.Thread(target=worker.run, args=([stop],))
+    thread.start()
+    if bench.settings.embedded:
+        until(lambda: polled and polled[0].polls >= 5)
+        before = database.statements.executed
+        seen = polled[0].polls
+        until(lambda: polled[0].polls >= seen + 40)
+        assert database.statements.executed == before
+    bench.database.write(lambda db: enqueue(db, "unknown", 1))
+    until(lambda: bench.job().attempts == 1)
+    os.close(stopper)
+    thread.join(10)
+    assert not thread.is_alive()
+    os.close(stop)
+    assert database.statements.executed < 60
+    database.close()
+
+
+def test_a_lost_connection_comes_back_and_serves_again(bench: Bench) -> None:
+    """The server restarts; the worker must be seen again without being restarted itself."""
+    if bench.settings.embedded:
+        pytest.skip("there is no server to lose")
+    engine = bench.database.engine
+    with closing(engine.watch("jobs")) as watch:
+        raw = engine.connect(read_only=False)
+        raw.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
+        raw.close()
+        until(lambda: not engine.is_served("jobs"))
+        for _ in range(3):
+            watch.wait(LONGEST_SLEEP_SECONDS, [])  # Ends each time, because the connection did.
+        assert engine.is_served("jobs")
+        bench.database.write(lambda db: enqueue(db, "note", 1))
+        watch.wait(LONGEST_SLEEP_SECONDS, [])
+        assert watch.polls == 0

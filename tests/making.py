@@ -1,0 +1,138 @@
+"""Makes projects, groups and members for tests, through the API."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ingot.access.levels import Level
+from ingot.db.times import Timestamp
+from tests.client import Make, Person
+from tests.conftest import House
+
+Members = Mapping[Person, int]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group that a test made."""
+
+    id: int
+    path: str
+    name: str
+
+    @property
+    def url(self) -> str:
+        """Where the API has it."""
+        return f"/groups/{self.id}"
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project that a test made."""
+
+    id: int
+    path: str
+    name: str
+    namespace_id: int
+
+    @property
+    def url(self) -> str:
+        """Where the API has it."""
+        return f"/projects/{self.id}"
+
+    @property
+    def url_by_path(self) -> str:
+        """The same by its full path."""
+        return by_path("projects", self.path)
+
+
+def by_path(kind: str, full_path: str) -> str:
+    """Where the API has what lies at this full path."""
+    return f"/{kind}/{quote(full_path, safe='')}"
+
+
+def make_group(
+    make: Make,
+    owner: Person | None = None,
+    *,
+    parent: Group | None = None,
+    members: Members | None = None,
+    **attributes: Any,
+) -> Group:
+    """A group; root owns it where nobody else is named."""
+    owner = owner or make.root
+    path = attributes.pop("path", None) or make.name("group")
+    sent = {"name": path, "path": path, "parent_id": parent.id if parent else None, **attributes}
+    made = make.api.post("/groups", owner, **sent)
+    assert made.status_code == 201, made.text
+    group = Group(made.json()["id"], made.json()["full_path"], made.json()["name"])
+    add_members(make, group, members or {})
+    return group
+
+
+def make_project(
+    make: Make,
+    owner: Person | None = None,
+    *,
+    group: Group | None = None,
+    members: Members | None = None,
+    **attributes: Any,
+) -> Project:
+    """A project in the owner's own namespace, or in a group; root makes it where nobody is named."""
+    name = attributes.pop("name", None) or make.name("project")
+    if group is not None:
+        attributes["namespace_id"] = group.id
+    made = make.api.post("/projects", owner or make.root, name=name, **attributes)
+    assert made.status_code == 201, made.text
+    shown = made.json()
+    project = Project(shown["id"], shown["path_with_namespace"], shown["name"], shown["namespace"]["id"])
+    add_members(make, project, members or {})
+    return project
+
+
+def add_members(make: Make, to: Group | Project, members: Members, **attributes: Any) -> None:
+    """Let people belong; whoever is named at no level stays outside."""
+    for person, level in members.items():
+        if level > Level.NONE:
+            sent = {"user_id": person.id, "access_level": int(level), **attributes}
+            added = make.api.post(f"{to.url}/members", make.root, **sent)
+            assert added.status_code == 201, added.text
+
+
+def share(make: Make, project: Project, group: Group, level: int, **attributes: Any) -> None:
+    """Let the members of a group use a project."""
+    sent = {"group_id": group.id, "group_access": int(level), **attributes}
+    shared = make.api.post(f"{project.url}/share", make.root, **sent)
+    assert shared.status_code == 201, shared.text
+
+
+def ids(answer: httpx.Response) -> list[int]:
+    """The ids of a list, in its order."""
+    assert answer.status_code == 200, answer.text
+    return [item["id"] for item in answer.json()]
+
+
+@contextmanager
+def day(house: House, date: str) -> Iterator[None]:
+    """Let the server believe that it is noon of this day."""
+    clock = house.app.database.clock
+    house.app.database.clock = lambda: Timestamp(f"{date}T12:00:00.000Z")
+    try:
+        yield
+    finally:
+        house.app.database.clock = clock
+
+
+def statements_of(make: Make, call: Callable[[], httpx.Response]) -> int:
+    """How many statements a call takes; the fewest of a few tries, since noting a token's use may fall into one."""
+    costs = []
+    for _ in range(3):
+        before = make.database.statements.executed
+        answer = call()
+        assert answer.status_code == 200, answer.text
+        costs.append(make.database.statements.executed - before)
+    return min(costs)

@@ -1,0 +1,236 @@
+"""Who may do what with projects and groups: the rules as tables, and the lists that must agree with them."""
+
+import random
+from typing import Any
+
+import msgspec
+import pytest
+
+from ingot.access.actor import NOBODY, Actor
+from ingot.access.levels import Access, Level
+from ingot.db.connection import Connection
+from ingot.db.paging import Page
+from ingot.errors import NotFound
+from ingot.groups import policy as groups_policy
+from ingot.groups.params import ListGroups
+from ingot.groups.queries import find_group, list_groups
+from ingot.projects import policy
+from ingot.projects.params import ListProjects
+from ingot.projects.queries import find_project, list_projects, project_by_id
+from ingot.projects.tables import Project
+from tests.client import Make, Person
+from tests.making import Group, make_group, make_project, share
+from tests.making import Project as MadeProject
+
+USER = Actor(user_id=7, username="u", via="private")
+EXTERNAL = Actor(user_id=8, username="e", external=True, via="private")
+ROOT = Actor(user_id=1, username="root", admin=True, via="private")
+
+
+@pytest.fixture(scope="module")
+def sample(make: Make) -> Project:
+    """A record to vary."""
+    made = make_project(make)
+    return make.database.read(lambda db: project_by_id(db, made.id))
+
+
+# Rule, then who may at the least: nobody, anyone signed in, or a level; on a private, an internal and a public project.
+SEE, NO = "anyone", None
+RULES: list[tuple[Any, Any, Any, Any]] = [
+    (policy.may_see_project, Level.GUEST, "user", SEE),
+    (policy.may_download_code, Level.REPORTER, "user", SEE),
+    (policy.may_fork_project, Level.REPORTER, "user", "user"),
+    (policy.may_star_project, Level.GUEST, "user", "user"),
+    (policy.may_upload, Level.GUEST, "user", "user"),
+    (policy.may_join_or_leave, Level.GUEST, "user", "user"),
+    (policy.may_write_project, Level.DEVELOPER, Level.DEVELOPER, Level.DEVELOPER),
+    (policy.may_admin_project, Level.MASTER, Level.MASTER, Level.MASTER),
+    (policy.may_change_project, Level.MASTER, Level.MASTER, Level.MASTER),
+    (policy.may_own_project, Level.OWNER, Level.OWNER, Level.OWNER),
+    (policy.may_move_project, Level.OWNER, Level.OWNER, Level.OWNER),
+]
+
+
+@pytest.mark.parametrize(
+    ("rule", "private", "internal", "public"), RULES, ids=lambda value: getattr(value, "__name__", "")
+)
+def test_each_rule_is_a_level(sample: Project, rule: Any, private: Any, internal: Any, public: Any) -> None:
+    for visibility, least in (("private", private), ("internal", internal), ("public", public)):
+        project = msgspec.structs.replace(sample, visibility=visibility)
+        assert rule(NOBODY, Access(), project) is (least == SEE)
+        assert rule(ROOT, Access(), project) is True
+        for level in Level:
+            opened = least in (SEE, "user")
+            assert rule(USER, Access(level=level), project) is (opened or level >= least), (visibility, level)
+            if visibility == "internal":
+                # External users are treated as on a private project.
+                assert rule(EXTERNAL, Access(level=level), project) is (level >= (private if private != SEE else 0))
+
+
+@pytest.mark.parametrize(
+    ("rule", "allowed"),
+    [
+        (policy.may_see_project, True),
+        (policy.may_download_code, True),
+        (policy.may_fork_project, True),
+        (policy.may_star_project, True),
+        (policy.may_own_project, True),
+        (policy.may_admin_project, True),
+        (policy.may_upload, False),
+        (policy.may_write_project, False),
+        (policy.may_change_project, False),
+        (policy.may_move_project, False),
+        (policy.may_join_or_leave, False),
+        (policy.may_request_access, False),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_what_is_archived_is_only_read(sample: Project, rule: Any, allowed: bool) -> None:
+    project = msgspec.structs.replace(sample, visibility="public", archived=True)
+
+    for actor in (USER, ROOT):
+        assert rule(actor, Access(level=Level.OWNER), project) is allowed
+
+
+@pytest.mark.parametrize(
+    ("visibility", "enabled", "level", "user", "external"),
+    [
+        ("public", True, Level.NONE, True, True),
+        ("internal", True, Level.NONE, True, False),
+        ("private", True, Level.NONE, False, False),
+        ("public", False, Level.NONE, False, False),
+        ("public", True, Level.GUEST, False, False),
+    ],
+)
+def test_who_may_ask_to_belong(
+    sample: Project, visibility: str, enabled: bool, level: Level, user: bool, external: bool
+) -> None:
+    project = msgspec.structs.replace(sample, visibility=visibility, request_access_enabled=enabled)
+
+    assert policy.may_request_access(USER, Access(level=level), project) is user
+    assert policy.may_request_access(EXTERNAL, Access(level=level), project) is external
+    assert policy.may_request_access(NOBODY, Access(), project) is False
+
+
+@pytest.fixture(scope="module")
+def world(make: Make) -> tuple[list[Person], list[Group], list[MadeProject]]:
+    """People, groups in groups, projects, memberships with and without ends, and shares, as the dice fall."""
+    dice = random.Random(20)
+    people = [make.user(external=number == 0) for number in range(5)]
+    groups: list[Group] = []
+    visible = {"private": ["private"], "internal": ["private", "internal"], "public": ["private", "internal", "public"]}
+    seen: dict[int, str] = {}
+
+    def ends() -> dict[str, str]:
+        return {"expires_at": "2001-01-01"} if dice.random() < 0.25 else {}
+
+    for _ in range(14):
+        parent = dice.choice([None, *groups]) if groups else None
+        allowed = visible[seen[parent.id]] if parent else list(visible)
+        visibility = dice.choice(allowed)
+        group = make_group(make, parent=parent, visibility=visibility)
+        seen[group.id] = visibility
+        groups.append(group)
+        for person in dice.sample(people, dice.choice([0, 0, 1])):
+            sent = {"user_id": person.id, "access_level": dice.choice([10, 20, 30, 40, 50]), **ends()}
+            make.api.post(f"{group.url}/members", make.root, **sent)
+    made = []
+    for _ in range(24):
+        home = dice.choice([None, *groups])
+        visibility = dice.choice(visible[seen[home.id]] if home else list(visible))
+        if home:
+            project = make_project(make, group=home, visibility=visibility)
+        else:
+            owner = dice.choice([make.root, *people[1:]])
+            project = make_project(make, owner, visibility=visibility)
+        made.append(project)
+        for person in dice.sample(people, dice.choice([0, 0, 0, 1])):
+            sent = {"user_id": person.id, "access_level": dice.choice([10, 30]), **ends()}
+            make.api.post(f"{project.url}/members", make.root, **sent)
+        if dice.random() < 0.4:
+            target = dice.choice(groups)
+            around = make.api.get(project.url, make.root).json()["namespace"]["full_path"]
+            if not (around + "/").startswith(target.path + "/"):
+                share(make, project, target, dice.choice([10, 20, 30, 40]), **ends())
+    return people, groups, made
+
+
+def _actors(people: list[Person]) -> list[Actor]:
+    users = [
+        Actor(user_id=person.id, username=person.username, external=number == 0, via="private")
+        for number, person in enumerate(people)
+    ]
+    return [*users, ROOT]
+
+
+def _found(db: Connection, finder: Any, actor: Actor, number: int) -> Access | None:
+    try:
+        access, _ = finder(db, actor, number)
+    except NotFound:
+        return None
+    return access  # type: ignore[no-any-return]
+
+
+def test_one_project_and_the_lists_agree(
+    make: Make, world: tuple[list[Person], list[Group], list[MadeProject]]
+) -> None:
+    """``may_see_project`` and ``visible_projects``, and each filter on what one holds, on every row for everybody."""
+    people, _, made = world
+
+    def compare(db: Connection) -> int:
+        page, rows = Page(size=10_000), 0
+        for actor in [*_actors(people), NOBODY]:
+            everything = {project.id for project in list_projects(db, actor, ListProjects(), page).items}
+            held = {
+                least: {
+                    project.id for project in list_projects(db, actor, ListProjects(min_access_level=least), page).items
+                }
+                for least in (10, 20, 30, 40, 50)
+            }
+            member = {project.id for project in list_projects(db, actor, ListProjects(membership=True), page).items}
+            owned = {project.id for project in list_projects(db, actor, ListProjects(owned=True), page).items}
+            for project in made:
+                access = _found(db, find_project, actor, project.id)
+                assert (access is not None) is (project.id in everything), (actor, project)
+                if access is None or not actor.known:
+                    continue
+                rows += 1
+                assert (access.level >= Level.GUEST) is (project.id in member), (actor, project)
+                assert (access.level >= Level.OWNER) is (project.id in owned), (actor, project)
+                for least, found in held.items():
+                    assert (access.level >= least) is (project.id in found), (actor, project, least)
+        return rows
+
+    assert make.database.read(compare) > 50
+
+
+def test_one_group_and_the_lists_agree(make: Make, world: tuple[list[Person], list[Group], list[MadeProject]]) -> None:
+    """``may_see_group`` and ``visible_groups``, on every row for everybody who can have a list."""
+    people, groups, _ = world
+
+    def compare(db: Connection) -> int:
+        page, rows = Page(size=10_000), 0
+        for actor in _actors(people):
+            wanted = ListGroups(all_available=True)
+            everything = {group.id for group in list_groups(db, actor, wanted, page).items}
+            held = {
+                least: {group.id for group in list_groups(db, actor, ListGroups(min_access_level=least), page).items}
+                for least in (10, 30, 50)
+            }
+            for group in groups:
+                access = _found(db, find_group, actor, group.id)
+                assert (access is not None) is (group.id in everything), (actor, group)
+                for least, found in held.items():
+                    rows += 1
+                    holds = access is not None and access.level >= least
+                    assert holds is (group.id in found), (actor, group, least)
+        return rows
+
+    assert make.database.read(compare) > 50
+
+
+def test_rules_of_groups() -> None:
+    """Owners administer; everybody who was not denied it creates."""
+    for level in Level:
+        assert groups_policy.may_admin_group(USER, Access(level=level), None) is (level == Level.OWNER)  # type: ignore[arg-type]
+        assert groups_policy.may_admin_group(ROOT, Access(level=level), None) is True  # type: ignore[arg-type]

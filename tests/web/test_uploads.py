@@ -1,0 +1,256 @@
+"""Uploaded files as browsers and programs get them."""
+
+import socket
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import httpx
+import pytest
+
+from ingot.projects.uploads.files import uploads_of
+from tests.client import Api, Make, Person
+from tests.conftest import House
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4
+SCRIPT = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
+
+
+class Place:
+    """A project with an upload, and who may see it."""
+
+    def __init__(self, house: House, api: Api, make: Make, visibility: str = "private") -> None:
+        self.house, self.api = house, api
+        self.owner = make.user()
+        made = api.post("/projects", self.owner, name=make.name("files"), visibility=visibility)
+        assert made.status_code == 201, made.text
+        self.project: dict[str, Any] = made.json()
+
+    def upload(self, name: str, content: bytes = PNG) -> dict[str, Any]:
+        """Upload a file."""
+        path = f"/projects/{self.project['id']}/uploads"
+        answer = self.api.request("POST", path, self.owner, files={"file": (name, content)})
+        assert answer.status_code == 201, answer.text
+        view: dict[str, Any] = answer.json()
+        return view
+
+    def get(self, path: str, who: Person | None = None, **options: Any) -> httpx.Response:
+        """Ask for a page."""
+        headers = {"PRIVATE-TOKEN": who.token} if who else {}
+        return httpx.get(self.house.url + path, headers=headers, **options)
+
+
+@pytest.fixture
+def place(house: House, api: Api, make: Make) -> Place:
+    """A private one."""
+    return Place(house, api, make)
+
+
+def sign_in(browser: httpx.Client, person: Person) -> None:
+    """Sign somebody in."""
+    page = browser.get("/users/sign_in").text
+    token = page.split('name="authenticity_token" value="')[1].split('"')[0]
+    form = {"user[login]": person.username, "user[password]": person.password, "authenticity_token": token}
+    assert browser.post("/users/sign_in", data=form).status_code == 302
+
+
+def test_a_private_file_is_for_those_who_see_the_project(place: Place, house: House, make: Make) -> None:
+    """The secret alone opens nothing: strangers get what they get for a file that never was."""
+    view = place.upload("dk.png")
+    path, stranger = view["full_path"], make.user(password="a long password")
+    assert place.get(path, place.owner).content == PNG
+    missing = place.get(path.replace(".png", ".gif"))
+    for who in (None, stranger):
+        refused = place.get(path, who)
+        assert (refused.status_code, refused.content) == (404, missing.content)
+    assert place.get(path, place.owner.with_token("nonsense")).status_code == 401
+    added = place.api.post(
+        f"/projects/{place.project['id']}/members", place.owner, user_id=stranger.id, access_level=10
+    )
+    assert added.status_code == 201, added.text
+    with httpx.Client(base_url=house.url) as browser:
+        sign_in(browser, stranger)
+        assert browser.get(path).content == PNG
+    assert place.get(path, stranger).content == PNG
+    assert httpx.get(f"{house.url}{path}", headers={"Authorization": f"Bearer {stranger.token}"}).status_code == 200
+    assert place.get(path, params={"private_token": stranger.token}).status_code == 200
+    gone = place.api.delete(f"/projects/{place.project['id']}/members/{stranger.id}", place.owner)
+    assert gone.status_code in (200, 204)
+    assert place.get(path, stranger).status_code == 404, "it is asked each time"
+
+
+def test_a_token_must_reach_it(place: Place, make: Make) -> None:
+    """One that was made to read one's own account reads no files (D30)."""
+    path = place.upload("a.txt", b"hello")["full_path"]
+    statuses = {
+        scope: place.get(path, place.owner.with_token(make.token(place.owner.id, scope))).status_code
+        for scope in ("api", "read_api", "read_user", "read_repository")
+    }
+    assert statuses == {"api": 200, "read_api": 200, "read_user": 403, "read_repository": 403}
+
+
+def test_a_public_file_is_for_everybody(house: House, api: Api, make: Make) -> None:
+    """And stops being so when the project does."""
+    place = Place(house, api, make, "public")
+    path = place.upload("dk.png")["full_path"]
+    assert place.get(path).content == PNG
+    assert api.put(f"/projects/{place.project['id']}", place.owner, visibility="private").status_code == 200
+    assert place.get(path).status_code == 404
+    assert place.get(path, place.owner).status_code == 200
+
+
+INLINE = [
+    ("a.png", "image/png"),
+    ("a.JPG", "image/jpeg"),
+    ("a.jpeg", "image/jpeg"),
+    ("a.gif", "image/gif"),
+    ("a.webp", "image/webp"),
+    ("a.bmp", "image/bmp"),
+    ("a.ico", "image/x-icon"),
+    ("a.txt", "text/plain; charset=utf-8"),
+]
+ATTACHED = ["a.svg", "a.html", "a.xhtml", "a.xml", "a.pdf", "a.js", "a.swf", "a", "a.png.html", "a.mht", "a.svgz"]
+
+
+@pytest.mark.parametrize(("name", "kind"), [*INLINE, *((name, "application/octet-stream") for name in ATTACHED)])
+def test_nothing_that_is_served_can_run(place: Place, name: str, kind: str) -> None:
+    """Whatever it holds: a picture with a script, a page that reads the visitor's CSRF token (D24)."""
+    view = place.upload(name, SCRIPT)
+    answer = place.get(view["full_path"], place.owner)
+    assert (answer.status_code, answer.content) == (200, SCRIPT)
+    assert answer.headers["content-type"] == kind
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["content-security-policy"] == "default-src 'none'; sandbox"
+    assert answer.headers["content-disposition"].startswith("attachment; " if name in ATTACHED else "inline; ")
+    assert answer.headers["cache-control"] == "private, no-cache"
+    assert answer.headers["content-length"] == str(len(SCRIPT))
+    head = httpx.head(place.house.url + view["full_path"], headers={"PRIVATE-TOKEN": place.owner.token})
+    assert (head.status_code, head.headers["content-length"], head.content) == (200, str(len(SCRIPT)), b"")
+
+
+def test_names_in_any_language_are_served(place: Place) -> None:
+    """Encoded as browsers do it; the header names the file so that all of them understand."""
+    view = place.upload("ünï 漢字.pdf")
+    path = quote(view["full_path"])
+    answer = place.get(path, place.owner)
+    assert answer.content == PNG
+    expected = "attachment; filename=\"_n____.pdf\"; filename*=UTF-8''%C3%BCn%C3%AF_%E6%BC%A2%E5%AD%97.pdf"
+    assert answer.headers["content-disposition"] == expected
+
+
+def test_newer_addresses_lead_there_too(place: Place) -> None:
+    """By the project's number, and by its path in one segment."""
+    view = place.upload("dk.png")
+    encoded = place.project["path_with_namespace"].replace("/", "%2F")
+    for name in (place.project["id"], encoded):
+        assert place.get(f"/-/project/{name}{view['url']}", place.owner).content == PNG
+        assert place.get(f"/-/project/{name}{view['url']}").status_code == 404
+
+
+def test_nested_groups_and_old_paths_lead_there(house: House, api: Api, make: Make) -> None:
+    """A path may be of any depth, and the one before a rename is still good."""
+    place = Place(house, api, make)
+    parent = make.name("outer")
+    outer = api.post("/groups", make.root, name=parent, path=parent).json()
+    inner = api.post("/groups", make.root, name="inner", path="inner", parent_id=outer["id"]).json()
+    made = api.post("/projects", make.root, name="deep", namespace_id=inner["id"])
+    assert made.status_code == 201, made.text
+    place.project, place.owner = made.json(), make.root
+    view = place.upload("dk.png")
+    assert view["full_path"].startswith(f"/{parent}/inner/deep/uploads/")
+    assert place.get(view["full_path"], make.root).content == PNG
+    assert api.put(f"/projects/{made.json()['id']}", make.root, path="deeper").status_code == 200
+    assert place.get(view["full_path"], make.root).content == PNG
+    assert place.get(view["full_path"].replace("/deep/", "/deeper/"), make.root).content == PNG
+    assert place.get(view["full_path"]).status_code == 404
+
+
+def test_another_project_does_not_show_it(house: House, api: Api, make: Make) -> None:
+    """A secret belongs to one project: a public one of the attacker's opens no other."""
+    place, other = Place(house, api, make), Place(house, api, make, "public")
+    view = place.upload("dk.png")
+    assert place.get(f"/{other.project['path_with_namespace']}{view['url']}", other.owner).status_code == 404
+    assert place.get(f"/-/project/{other.project['id']}{view['url']}", other.owner).status_code == 404
+
+
+TRAVERSALS = [
+    "..%2F..%2F..%2F..%2Fsecrets%2Finstance.key",
+    "..%252F..%252F..%252F..%252Fsecrets%252Finstance.key",
+    "%2e%2e%2f%2e%2e%2f%2e%2e%2f%2e%2e%2fsecrets%2finstance.key",
+    "../../../../secrets/instance.key",
+    "..\\..\\..\\..\\secrets\\instance.key",
+    "..%5C..%5Csecrets%5Cinstance.key",
+    "%2Fetc%2Fpasswd",
+    "%252Fetc%252Fpasswd",
+    "dk.png%00.txt",
+    "dk.png%2500",
+    "%64k.png%2F",
+    "..;/dk.png",
+    ".",
+    "..",
+    "%ff",
+    "",
+]
+
+
+@pytest.mark.parametrize("name", TRAVERSALS)
+def test_no_name_leads_out_of_the_folder(place: Place, name: str) -> None:
+    """Sent as written, since clients tidy paths: raw, encoded, encoded twice (D5)."""
+    view = place.upload("dk.png")
+    folder = view["full_path"].removesuffix("dk.png")
+    for start in (folder, f"/-/project/{place.project['id']}{view['url'].removesuffix('dk.png')}"):
+        status, body = raw_get(place.house, start + name, place.owner)
+        assert status == 404
+        assert PNG not in body
+        secret = (place.house.settings.data / "secrets" / "instance.key").read_bytes()
+        assert secret not in body
+        assert b"root:" not in body
+    assert raw_get(place.house, folder + "%64k.png", place.owner)[0] == 200, "a name may be encoded once"
+
+
+@pytest.mark.parametrize("secret", ["..%2F..", "%2e%2e", "A" * 32, "0" * 31, "0" * 32, "0" * 33])
+def test_no_secret_but_the_right_one(place: Place, secret: str) -> None:
+    """In the place of the secret, too."""
+    place.upload("dk.png")
+    project = place.project
+    for start in (f"/{project['path_with_namespace']}", f"/-/project/{project['id']}"):
+        assert raw_get(place.house, f"{start}/uploads/{secret}/dk.png", place.owner)[0] == 404
+
+
+def raw_get(house: House, path: str, who: Person) -> tuple[int, bytes]:
+    """Send a path as it is."""
+    parts = urlsplit(house.url)
+    with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=10) as connection:
+        lines = [f"GET {path} HTTP/1.1", f"Host: {parts.netloc}", f"PRIVATE-TOKEN: {who.token}", "Connection: close"]
+        connection.sendall("\r\n".join([*lines, "", ""]).encode("latin-1"))
+        answer = b""
+        while piece := connection.recv(65536):
+            answer += piece
+    head, _, body = answer.partition(b"\r\n\r\n")
+    return int(head.split()[1]), body
+
+
+def test_a_large_file_comes_whole_and_a_reader_may_leave(place: Place) -> None:
+    """It is sent piece by piece; when the reader has gone, the file is closed."""
+    content = bytes(range(256)) * 4096 * 24
+    path = place.upload("large.bin", content)["full_path"]
+    assert place.get(path, place.owner).content == content
+    headers = {"PRIVATE-TOKEN": place.owner.token}
+    with httpx.stream("GET", place.house.url + path, headers=headers) as answer:
+        next(answer.iter_raw(1000))
+    assert place.get(path, place.owner).status_code == 200
+
+
+def test_a_file_that_is_gone_is_missing(place: Place) -> None:
+    """Somebody tidied the disk by hand."""
+    view = place.upload("dk.png")
+    files = uploads_of(place.house.settings)
+    files.remove_all(place.project["id"])
+    assert place.get(view["full_path"], place.owner).status_code == 404
+
+
+def test_only_reading(place: Place) -> None:
+    """No other method has a meaning there."""
+    path = place.upload("dk.png")["full_path"]
+    for method in ("POST", "PUT", "DELETE"):
+        answer = httpx.request(method, place.house.url + path, headers={"PRIVATE-TOKEN": place.owner.token})
+        assert answer.status_code == 405
