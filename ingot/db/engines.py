@@ -111,7 +111,6 @@ class SqliteEngine:
             detect_types=sqlite3.PARSE_DECLTYPES,
             cached_statements=1024,
         )
-        connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA temp_store = MEMORY")

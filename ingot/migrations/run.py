@@ -75,16 +75,28 @@ def migrate(settings: Settings, revision: str = "head") -> None:
     config.set_main_option("version_locations", str(SCRIPTS))
     config.set_main_option("path_separator", "os")
     try:
-        with _alone(settings, engine), engine.connect() as connection:
-            _refuse_newer(connection)
-            config.attributes["connection"] = connection
-            command.upgrade(config, revision)
+        with _alone(settings, engine):
+            if settings.embedded:
+                _keep_a_log(settings.data / "ingot.db")
+            with engine.connect() as connection:
+                _refuse_newer(connection)
+                config.attributes["connection"] = connection
+                command.upgrade(config, revision)
     except OperationalError as error:
         raise SchemaTrouble(f"The database does not answer: {str(error.orig).splitlines()[0]}") from error
     finally:
         engine.dispose()
     if settings.embedded:
         (settings.data / "ingot.db").chmod(0o600)
+
+
+def _keep_a_log(path: Path) -> None:
+    """Let readers and the writer not wait for each other; the file remembers it, and only one may switch it on."""
+    connection = sqlite3.connect(path, timeout=5)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+    finally:
+        connection.close()
 
 
 def _no_automatic_transactions(connection: Any, _record: Any) -> None:
