@@ -8,6 +8,8 @@ from ingot.errors import Throttled
 from ingot.instance.tables import Throttle, throttles
 
 _BY_KEY = select(throttles).where(throttles.c.key == bindparam("throttle"))
+# Two tries at once must both be counted: the second waits for the first.
+_HELD = _BY_KEY.with_for_update()
 _GIVE_BACK = (
     update(throttles)
     .where(throttles.c.key == bindparam("throttle"), throttles.c.count > 0)
@@ -33,7 +35,7 @@ def refuse_beyond(db: Connection, key: str, most: int, window_seconds: int) -> N
 
 def count_try(db: Connection, key: str, window_seconds: int) -> Throttle:
     """Count one; the first begins a window."""
-    held = db.first(Throttle, _BY_KEY, throttle=key)
+    held = db.first(Throttle, _HELD, throttle=key)
     if held is None:
         ends_at = later(db.now, seconds=window_seconds)
         row_id = db.insert(throttles, key=key, ends_at=ends_at, count=1)

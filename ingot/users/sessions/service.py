@@ -8,9 +8,9 @@ from ingot.access.passwords import password_matches
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.times import later
-from ingot.errors import Unauthenticated
+from ingot.errors import Throttled, Unauthenticated
 from ingot.instance.settings import current_settings
-from ingot.instance.throttles import count_try, give_try_back, refuse_beyond
+from ingot.instance.throttles import count_try, give_try_back, seconds_left
 from ingot.mail.post import HERE, send_mail
 from ingot.users.accounts.queries import find_user, user_by_login
 from ingot.users.accounts.service import set_password, touch_activity
@@ -47,8 +47,9 @@ def check_password(database: Database, login: str, password: str, ip: str) -> Us
         account = str(user.id) if user else login.strip().lower()[:255]
         keys = [f"sign-in of {account}", f"sign-in from {ip}"]
         for key, most in zip(keys, (MOST_FAILURES_OF_ACCOUNT, MOST_FAILURES_OF_ADDRESS), strict=True):
-            refuse_beyond(db, key, most, FAILURE_WINDOW_SECONDS)
-            count_try(db, key, FAILURE_WINDOW_SECONDS)
+            counted = count_try(db, key, FAILURE_WINDOW_SECONDS)
+            if counted.count > most:
+                raise Throttled(seconds_left(db, counted))
         return user, keys
 
     user, keys = database.write(take)
