@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bench.forest import plant
 from bench.load import get, requests_per_second
 from bench.people import PERSON_TOKEN, TOKEN, fill
 from bench.process import idle_megabytes, start_seconds
+from bench.projects import SLOWEST, measure
 from ingot.settings import Settings
 from ingot.startup import prepare
 
@@ -49,6 +51,8 @@ def main() -> None:
         print(f"filling with {PEOPLE} people", flush=True)
         fill(settings, PEOPLE)
         _measure_calls(data, arguments.database_url, arguments.seconds)
+        if not arguments.database_url:
+            _measure_projects(Path(folder), arguments.seconds)
         _measure_process(data)
 
 
@@ -76,6 +80,24 @@ def _measure_calls(data: Path, url: str, seconds: float) -> None:
         _line(f"{name} / F1", rate[name] / rate["F1"], f">= {least:.2f}", rate[name] >= least * rate["F1"])
     share = rate["keyset page 400"] / rate["keyset page 1"]
     _line("keyset page 400 / page 1", share, ">= 0.90", share >= 0.90)
+
+
+def _measure_projects(folder: Path, seconds: float) -> None:
+    forests = {}
+    for how_many in (1_000, 10_000):
+        data = folder / f"forest-{how_many}"
+        settings = Settings(data=data, root_token=TOKEN, root_password="-" * 9)
+        prepare(settings)
+        print(f"planting {how_many} projects", flush=True)
+        forests[data] = plant(settings, how_many)
+    (bush, small), (forest, large) = forests.items()
+    with _server("app", forest, "") as port, _server("app", bush, "") as other:
+        measured = measure((port, large), (other, small), seconds, ROUNDS)
+    for name, least in (("GET /projects/:id", 0.28), ("page as a member of 500", 0.06)):
+        share = measured.shares[name]
+        _line(f"{name} / F1", share, f">= {least:.2f}", share >= least)
+    for name, slowdown in measured.slowdowns.items():
+        _line(f"{name}, 10 x", slowdown, f"<= {SLOWEST:.2f}", slowdown <= SLOWEST)
 
 
 def _measure_process(data: Path) -> None:

@@ -33,6 +33,8 @@ class Forest:
         create_token(db, self.member[0], "personal", "Bench", ["api"], secret=MEMBER)
         self.groups: list[tuple[int, str, str]] = []
         self.projects: list[tuple[int, int]] = []
+        self.belonging: list[int] = []
+        """Projects to which the member belongs one by one."""
         self._taken: set[tuple[str, int, int]] = set()
 
     def _person(self, name: str) -> tuple[int, int]:
@@ -131,7 +133,7 @@ class Forest:
             updated_at=stamp,
             last_activity_at=stamp,
         )
-        for topic in ("forest", "bench")[: number % 3]:
+        for topic in ("forest", "bench") if number % 4 == 0 else ():
             self._db.insert(project_topics, project_id=project_id, name=topic, name_key=topic)
         self.projects.append((project_id, namespace_id))
         return project_id
@@ -165,6 +167,7 @@ class Forest:
         others = [each for each in self.projects if each[1] not in groups]
         for number, (project_id, namespace_id) in enumerate(self._dice.sample(others, BELONGS_TO - belonging)):
             self._belong("project", project_id, namespace_id, user_id, 20 if number % 2 else 40)
+            self.belonging.append(project_id)
         for project_id, _ in self._dice.sample(others, STARRED):
             self._db.insert(stars, user_id=user_id, project_id=project_id, created_at=self._db.now)
 

@@ -25,6 +25,8 @@ class Found(NamedTuple):
     project: Project
     shared: bool
     """Whether it was shared with any group at all."""
+    tagged: bool
+    """Whether it has any topic."""
 
 
 def may_see_found(actor: Actor, here: Access, found: Found) -> bool:

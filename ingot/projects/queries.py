@@ -50,6 +50,7 @@ _WITH_ACCESS = PROJECTS.add_columns(
     held_in_group(projects.c.namespace_id),
     policy.shared_level(),
     exists().where(shares.c.project_id == projects.c.id).label("shared"),
+    exists().where(project_topics.c.project_id == projects.c.id).label("tagged"),
 )
 _BY_ID = _WITH_ACCESS.where(projects.c.id == bindparam("project"))
 _BY_PATH = _WITH_ACCESS.where(projects.c.full_path_key == bindparam("path"))
@@ -92,12 +93,12 @@ def find_with_access(db: Connection, actor: Actor, name: str | int) -> policy.Fo
             rows = db.rows(_BY_ID, project=moved, **held) if moved is not None else []
     if not rows:
         raise NotFound("Project")
-    *columns, own, group, by_share, shared = rows[0]
+    *columns, own, group, by_share, shared, tagged = rows[0]
     project = Project(*columns)
     here = _access(actor, project, unpacked(own), unpacked(group), by_share)
     if not policy.may_see_project(actor, here, project):
         raise NotFound("Project")
-    return policy.Found(here, project, bool(shared))
+    return policy.Found(here, project, bool(shared), bool(tagged))
 
 
 def _access(
@@ -243,6 +244,8 @@ _ALONG_THE_WAY = {
     "starred_by": unindexed(projects.c.id).in_(_starred_by("starrer")),
     "topic": unindexed(projects.c.id).in_(_TAGGED.scalar_subquery()),
 }
+# And for those who look up the few that are meant: only what says which ones leads to them.
+_OF_THE_FEW = {**_ALONG_THE_WAY, **_FEW}
 _ALL = select(func.count()).select_from(projects).scalar_subquery()
 _DELETED = select(func.count()).where(projects.c.namespace_id.is_(None)).scalar_subquery()
 # These are counted without a look at any row: who deletes a project lets its members and shares go at once.
@@ -274,7 +277,7 @@ class _Lists(NamedTuple):
 def _lists(filters: frozenset[str], order_by: str, sort: str) -> _Lists:
     total = _total(filters)
     return _Lists(
-        _list_query([_CONDITIONS[name] for name in sorted(filters)], total, order_by, sort),
+        _list_query([_OF_THE_FEW[name] for name in sorted(filters)], total, order_by, sort),
         _list_query([_ALONG_THE_WAY[name] for name in sorted(filters)], total, order_by, sort),
     )
 
@@ -304,10 +307,12 @@ def _total(filters: frozenset[str]) -> Select[Any]:
     """Most projects are seen because they are open: counting these by an index, and then the few others, is cheap."""
     if filters in _WITHOUT_ROWS:
         return _WITHOUT_ROWS[filters]
+    if not filters.isdisjoint(_FEW):
+        return sum_of_counts([_ALIVE, *(_OF_THE_FEW[name] for name in sorted(filters))])
     seen = filters & _SEEN
     others = [_CONDITIONS[name] for name in sorted(filters - seen)]
-    if not seen or not filters.isdisjoint(_FEW):
-        return sum_of_counts([_ALIVE, *others, *(_CONDITIONS[name] for name in seen)])
+    if not seen:
+        return sum_of_counts([_ALIVE, *others])
     opened = ("public", "internal") if "visible" in filters else ("public",)
     closed = [projects.c.visibility != word for word in opened]
     return sum_of_counts(

@@ -61,7 +61,7 @@ def relations_of(db: Connection, actor: Actor, page: list[Project], found: Found
     """Read them all, but for what the look at the only project of a page has told already."""
     ids = [project.id for project in page]
     topics: defaultdict[int, list[str]] = defaultdict(list)
-    for project_id, name in db.rows(_TOPICS, projects=ids):
+    for project_id, name in db.rows(_TOPICS, projects=ids) if found is None or found.tagged else ():
         topics[project_id].append(name)
     shared: defaultdict[int, list[Share]] = defaultdict(list)
     for share in _shares(db, actor, ids) if found is None or found.shared else ():

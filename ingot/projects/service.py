@@ -339,7 +339,8 @@ def _set_topics(db: Connection, project: Project, wanted: Attributes) -> None:
     named = wanted.topics if wanted.topics is not UNSET else wanted.tag_list
     if named is UNSET:
         return
-    topics = {topic.strip().casefold(): topic.strip() for topic in named or () if topic.strip()}
+    tidied = [" ".join(topic.split()) for topic in named or ()]
+    topics = {topic.casefold(): topic for topic in tidied if topic}
     if any(len(topic) > MOST_CHARACTERS for topic in topics):
         raise Invalid(topics=[f"is too long (maximum is {MOST_CHARACTERS} characters)"])
     db.run(_DROP_TOPICS, project=project.id)
