@@ -243,23 +243,6 @@ def test_a_server_that_says_nothing(store: Store, key: str) -> None:
     assert is_empty_but_valid(store.path_of(key))
 
 
-def test_a_server_that_lists_references_without_end(store: Store, key: str) -> None:
-    """Attack: fill the machine's memory with names. git may have only so much, and dies of it alone."""
-
-    def flood(connection: socket.socket) -> None:
-        connection.sendall(HEAD + b"\r\n001e# service=git-upload-pack\n0000")
-        line = b"1" * 40 + b" refs/heads/" + b"x" * 200
-        for number in range(10**9):
-            name = line + b"%010d" % number
-            connection.sendall(b"%04x" % (len(name) + 5) + name + b"\n")
-
-    with answering(flood) as port:
-        url, pin = f"http://127.0.0.1:{port}/x", Pin("127.0.0.1", port)
-        reason = fetch_into(store.path_of(key), url, pin, timeout=60.0, most_memory=30_000_000)
-    assert reason in ("The repository needs too much memory", "The server broke off the transfer")
-    assert is_empty_but_valid(store.path_of(key))
-
-
 def test_what_a_server_says_is_not_passed_on(store: Store, key: str) -> None:
     """Attack: the server sends the credentials back in its error, which is then shown to others."""
     message = f"# service=git-upload-pack\n0000{len(SECRET.encode()) + 8:04x}ERR {SECRET}".encode()
