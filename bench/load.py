@@ -19,7 +19,7 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
-        transport.write(next(self._requests))  # type: ignore[attr-defined]
+        transport.write(next(self._requests))  # type: ignore[attr-defined] # asyncio hands over a transport that writes.
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
@@ -36,7 +36,7 @@ class _Connection(asyncio.Protocol):
             self.failed += 1
         self._buffer.clear()
         if time.perf_counter() < self._deadline:
-            self._transport.write(next(self._requests))  # type: ignore[attr-defined]
+            self._transport.write(next(self._requests))  # type: ignore[attr-defined] # As above.
         else:
             self._transport.close()
 

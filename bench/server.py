@@ -26,7 +26,7 @@ def constant(call: Call) -> Raw:
     return Raw(BODY, "application/json")
 
 
-async def bare(scope, receive, send):  # type: ignore[no-untyped-def]
+async def bare(scope, receive, send):  # type: ignore[no-untyped-def] # As bare as it gets.
     """F0."""
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(BODY))]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
