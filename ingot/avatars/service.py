@@ -2,6 +2,10 @@
 
 import re
 
+from sqlalchemy import Table
+
+from ingot.api.params import Upload
+from ingot.avatars.queries import avatar_or_none
 from ingot.avatars.tables import avatars
 from ingot.db.connection import Connection
 from ingot.errors import Invalid
@@ -38,3 +42,14 @@ def drop_avatar(db: Connection, avatar_id: int | None) -> None:
     """Forget a picture that no row holds any more."""
     if avatar_id is not None:
         db.delete(avatars, avatar_id)
+
+
+def replace_avatar(db: Connection, owners: Table, owner_id: int, held: int | None, upload: Upload | None) -> None:
+    """Give the row of an owner another picture, or none; the one that it held is forgotten."""
+    avatar_id, file_name = None, None
+    if upload is not None:
+        avatar_id = add_avatar(db, upload.filename, upload.read())
+        stored = avatar_or_none(db, avatar_id)
+        file_name = stored.file_name if stored else None
+    db.update(owners, owner_id, avatar_id=avatar_id, avatar_file=file_name)
+    drop_avatar(db, held)

@@ -6,9 +6,8 @@ from msgspec import UNSET
 
 from ingot.access.actor import Actor
 from ingot.access.levels import Level
-from ingot.api.params import Upload, given
-from ingot.avatars.queries import avatar_or_none
-from ingot.avatars.service import add_avatar, drop_avatar
+from ingot.api.params import given
+from ingot.avatars.service import drop_avatar, replace_avatar
 from ingot.db.connection import Connection
 from ingot.errors import Conflict, Invalid
 from ingot.events.bus import emit
@@ -143,12 +142,5 @@ def _refuse_more_open_below(db: Connection, group: Namespace, visibility: str) -
 
 
 def _set_avatar(db: Connection, group: Namespace, upload: Any) -> None:
-    if upload is UNSET:
-        return
-    avatar_id, file_name = None, None
-    if isinstance(upload, Upload):
-        avatar_id = add_avatar(db, upload.filename, upload.read())
-        stored = avatar_or_none(db, avatar_id)
-        file_name = stored.file_name if stored else None
-    db.update(namespaces, group.id, avatar_id=avatar_id, avatar_file=file_name)
-    drop_avatar(db, group.avatar_id)
+    if upload is not UNSET:
+        replace_avatar(db, namespaces, group.id, group.avatar_id, upload)

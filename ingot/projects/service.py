@@ -9,9 +9,8 @@ from msgspec import UNSET
 from sqlalchemy import bindparam, delete
 
 from ingot.access.actor import Actor
-from ingot.api.params import Upload, given
-from ingot.avatars.queries import avatar_or_none
-from ingot.avatars.service import add_avatar, drop_avatar
+from ingot.api.params import given
+from ingot.avatars.service import drop_avatar, replace_avatar
 from ingot.db.connection import Connection
 from ingot.errors import Denied, Invalid
 from ingot.events.bus import emit
@@ -349,12 +348,5 @@ def _set_topics(db: Connection, project: Project, wanted: Attributes) -> None:
 
 
 def _set_avatar(db: Connection, project: Project, upload: Any) -> None:
-    if upload is UNSET:
-        return
-    avatar_id, file_name = None, None
-    if isinstance(upload, Upload):
-        avatar_id = add_avatar(db, upload.filename, upload.read())
-        stored = avatar_or_none(db, avatar_id)
-        file_name = stored.file_name if stored else None
-    db.update(projects, project.id, avatar_id=avatar_id, avatar_file=file_name)
-    drop_avatar(db, project.avatar_id)
+    if upload is not UNSET:
+        replace_avatar(db, projects, project.id, project.avatar_id, upload)

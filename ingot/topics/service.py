@@ -7,8 +7,7 @@ from sqlalchemy import bindparam, delete, select, update
 
 from ingot.access.actor import Actor
 from ingot.api.params import Upload
-from ingot.avatars.queries import avatar_or_none
-from ingot.avatars.service import add_avatar, drop_avatar
+from ingot.avatars.service import drop_avatar, replace_avatar
 from ingot.db.connection import Connection
 from ingot.errors import Invalid
 from ingot.projects.tables import project_topics
@@ -110,10 +109,4 @@ def _validate(name: str, title: str, description: str | None) -> None:
 
 
 def _set_avatar(db: Connection, topic_id: int, held: int | None, upload: Upload | None) -> None:
-    avatar_id, file_name = None, None
-    if upload is not None:
-        avatar_id = add_avatar(db, upload.filename, upload.read())
-        stored = avatar_or_none(db, avatar_id)
-        file_name = stored.file_name if stored else None
-    db.update(topics, topic_id, avatar_id=avatar_id, avatar_file=file_name)
-    drop_avatar(db, held)
+    replace_avatar(db, topics, topic_id, held, upload)

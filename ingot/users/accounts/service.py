@@ -10,8 +10,7 @@ from sqlalchemy import bindparam, delete
 from ingot.access.actor import Actor
 from ingot.access.passwords import password_trouble
 from ingot.api.params import Upload, given
-from ingot.avatars.queries import avatar_or_none
-from ingot.avatars.service import add_avatar, drop_avatar
+from ingot.avatars.service import drop_avatar, replace_avatar
 from ingot.db.connection import Connection
 from ingot.db.times import Date, day_of, later
 from ingot.errors import Conflict, Denied, Invalid
@@ -358,11 +357,5 @@ def _set_identity(db: Connection, user_id: int, provider: Any, extern_uid: Any) 
 
 
 def _set_avatar(db: Connection, user: User, upload: Any) -> None:
-    """Replace the picture, or remove it where an empty value was sent."""
-    avatar_id, file_name = None, None
-    if isinstance(upload, Upload):
-        avatar_id = add_avatar(db, upload.filename, upload.read())
-        stored = avatar_or_none(db, avatar_id)
-        file_name = stored.file_name if stored else None
-    db.update(users, user.id, avatar_id=avatar_id, avatar_file=file_name)
-    drop_avatar(db, user.avatar_id)
+    if upload is not UNSET:
+        replace_avatar(db, users, user.id, user.avatar_id, upload)
