@@ -6,6 +6,7 @@ from ingot.api.answers import Answer
 from ingot.api.kernel import Kernel
 from ingot.http.front import respond
 from ingot.http.request import Header, Request, Send, Trace
+from ingot.http.streaming import stream
 
 PREFIX = b"/api/v4"
 _SAFE: Header = (b"x-content-type-options", b"nosniff")
@@ -47,4 +48,7 @@ class ApiDoor:
         headers = [*answer.headers, _SAFE]
         if b"origin" in request.headers:
             headers += _CORS
-        await respond(send, trace, answer.status, headers, answer.body)
+        if answer.pieces is None:
+            await respond(send, trace, answer.status, headers, answer.body)
+        else:
+            await stream(request, send, trace, answer.status, headers, answer.pieces, self._kernel.pool)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from time import monotonic
 from typing import Any, Protocol
@@ -17,12 +18,13 @@ from ingot.api.answers import Answer, Header, OutOfScope, encode, error_answer, 
 from ingot.api.fields import close_uploads, parse_body, parse_query
 from ingot.api.paging import page_headers, read_page
 from ingot.api.router import Router
-from ingot.api.routes import BODY_LIMIT, Ahead, Call, Endpoint, Raw
+from ingot.api.routes import BODY_LIMIT, Ahead, Call, Endpoint, Raw, Stage, Streamed
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.paging import Listing
-from ingot.errors import Unauthenticated, Unavailable
+from ingot.errors import Failure, Unauthenticated, Unavailable
 from ingot.http.request import Request
+from ingot.inline import TooLong, inline
 from ingot.settings import Settings
 
 Authenticate = Callable[[Connection, Credentials], Actor]
@@ -87,9 +89,12 @@ class Kernel:
         sent = parse_query(request.query)
         credentials = read_credentials(request.headers, sent, endpoint.writes)
         limited = self._limits.active
-        if not endpoint.writes and not endpoint.heavy and not limited:
+        if not (endpoint.writes or endpoint.heavy or endpoint.staged or limited):
             # The common case: one unit of work, no other thread, nothing to wait for.
-            return self._database.read(partial(self._read, endpoint, path, request, sent, credentials, outcome))
+            reading = partial(
+                self._database.read, partial(self._read, endpoint, path, request, sent, credentials, outcome)
+            )
+            return await self._inline_if_short(reading)
         try:
             return await self._handle_slowly(endpoint, path, request, sent, credentials, outcome, limited)
         finally:
@@ -143,9 +148,13 @@ class Kernel:
         self, endpoint: Endpoint, path: dict[str, str], request: Request, sent: dict[str, Any], actor: Actor
     ) -> Answer:
         params = endpoint.reader.read(sent) if endpoint.reader else None
+        if endpoint.staged:
+            staged = partial(self._run_staged, endpoint, actor, path, request, sent, params)
+            return tagged(await self._in(self.pool, staged), request.headers.get(b"if-none-match"))
         prepared: tuple[Any, ...] = ()
+        undo: list[Callable[[], object]] = []
         if endpoint.prepare is not None:
-            ahead = Ahead(self._database, self._settings, actor, path, request.origin.ip)
+            ahead = Ahead(self._database, self._settings, actor, path, request.origin.ip, undo)
             prepared = (await self._in(self.pool, partial(endpoint.prepare, ahead, params)),)
         work = partial(
             self._run,
@@ -160,10 +169,17 @@ class Kernel:
         answer: Answer
         if endpoint.writes:
             executor = self.pool if endpoint.heavy else self.writer
-            answer = await self._in(executor, partial(self._database.write, work))
+            try:
+                answer = await self._in(executor, partial(self._database.write, work))
+            except Failure:
+                # Only a refusal is known to have changed nothing: a commit that was not heard of may have worked.
+                for step in undo:
+                    with suppress(Unavailable):
+                        await self._in(self.pool, step)
+                raise
             return answer
         reading = partial(self._database.read, work)
-        answer = await self._in(self.pool, reading) if endpoint.heavy else reading()
+        answer = await (self._in(self.pool, reading) if endpoint.heavy else self._inline_if_short(reading))
         return tagged(answer, request.headers.get(b"if-none-match"))
 
     def _read(
@@ -182,6 +198,15 @@ class Kernel:
         answer = self._run(db, endpoint, outcome.actor, path, request, sent, params)
         return tagged(answer, request.headers.get(b"if-none-match"))
 
+    async def _inline_if_short(self, reading: Callable[[], Answer]) -> Answer:
+        """Read on the event loop; what turns out to take long there is begun anew in a thread."""
+        try:
+            with inline():
+                return reading()
+        except TooLong:
+            answer: Answer = await self._in(self.pool, reading)
+            return answer
+
     def _admit(self, endpoint: Endpoint, credentials: Credentials, outcome: Outcome) -> None:
         outcome.actor = self._database.read(lambda db: self._authenticate(db, credentials))
         _refuse(endpoint, outcome.actor)
@@ -197,18 +222,24 @@ class Kernel:
         params: Any,
         prepared: tuple[Any, ...] = (),
     ) -> Answer:
-        page = [read_page(sent)] if endpoint.paged else []
         call = Call(db, actor, path, request.origin, self._settings)
-        arguments: list[Any] = [call]
-        if endpoint.on is not None:
-            here, subject = endpoint.on(call)
-            if not endpoint.asks_caller_only:
-                require(endpoint.may(actor, here, subject))
-            arguments.append(subject)
-        if params is not None:
-            arguments.append(params)
-        result = endpoint.handler(*arguments, *page, *prepared)
-        return _answer(endpoint, result, request)
+        arguments = [*_subject(endpoint, call), *_asked(endpoint, sent, params)]
+        return _answer(endpoint, endpoint.handler(call, *arguments, *prepared), request)
+
+    def _run_staged(
+        self,
+        endpoint: Endpoint,
+        actor: Actor,
+        path: dict[str, str],
+        request: Request,
+        sent: dict[str, Any],
+        params: Any,
+    ) -> Answer:
+        stage = Stage(self._database, actor, path, request.origin, self._settings)
+        subject = self._database.read(
+            lambda db: _subject(endpoint, Call(db, actor, path, request.origin, self._settings))
+        )
+        return _answer(endpoint, endpoint.handler(stage, *subject, *_asked(endpoint, sent, params)), request)
 
     async def _body(self, endpoint: Endpoint, request: Request, credentials: Credentials) -> dict[str, Any]:
         headers = request.headers
@@ -296,12 +327,30 @@ def _refuse(endpoint: Endpoint, actor: Actor) -> None:
         require(endpoint.may(actor))
 
 
+def _subject(endpoint: Endpoint, call: Call) -> list[Any]:
+    """What the path names, where it names something, and the caller may do this to it."""
+    if endpoint.on is None:
+        return []
+    here, subject = endpoint.on(call)
+    if not endpoint.asks_caller_only:
+        require(endpoint.may(call.actor, here, subject))
+    return [subject]
+
+
+def _asked(endpoint: Endpoint, sent: dict[str, Any], params: Any) -> list[Any]:
+    return [params] * (params is not None) + ([read_page(sent)] if endpoint.paged else [])
+
+
 def _answer(endpoint: Endpoint, result: Any, request: Request) -> Answer:
     if type(result) is Listing:
         url = request.origin.url + request.path.decode("ascii")
         return Answer(endpoint.status, encode(result.items), _JSON_ONLY + page_headers(result, url, request.query))
     if type(result) is Raw:
         return Answer(endpoint.status, result.body, [(b"content-type", result.content_type.encode()), *result.headers])
+    if type(result) is Streamed:
+        length = [] if result.length is None else [(b"content-length", b"%d" % result.length)]
+        headers = [(b"content-type", result.content_type.encode()), *result.headers, *length]
+        return Answer(endpoint.status, b"", headers, result.pieces)
     if result is None and (endpoint.returns is None or endpoint.method == "DELETE"):
         return Answer(endpoint.status, b"", [])
     return json_answer(endpoint.status, result)

@@ -11,7 +11,7 @@ from msgspec import UnsetType
 
 from ingot.api.door import PREFIX
 from ingot.api.params import Params, Upload
-from ingot.api.routes import Endpoint, Raw
+from ingot.api.routes import Endpoint, Raw, Streamed
 from ingot.db.times import Date, Timestamp
 
 _NAME = re.compile(r":(\w+)")
@@ -117,7 +117,7 @@ def _operation(endpoint: Endpoint, identity: str) -> dict[str, Any]:
 
 def _responses(endpoint: Endpoint) -> dict[str, Any]:
     success: dict[str, Any] = {"description": "Done."}
-    if endpoint.returns is Raw:
+    if endpoint.returns in (Raw, Streamed):
         success["content"] = _TEXT
     elif endpoint.returns is not None:
         success["content"] = {"application/json": {"schema": _returned(endpoint.returns)}}

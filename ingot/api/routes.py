@@ -2,7 +2,7 @@
 
 import inspect
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -38,6 +38,18 @@ class Ahead(typing.NamedTuple):
     actor: Actor
     path: dict[str, str]
     ip: str
+    undo: list[Callable[[], object]]
+    """What to do where the transaction then refuses the call, so that nothing stays of the work ahead."""
+
+
+class Stage(typing.NamedTuple):
+    """One call of an endpoint that works outside of a transaction, and opens units of work where it needs them."""
+
+    database: Database
+    actor: Actor
+    path: dict[str, str]
+    origin: Origin
+    settings: Settings
 
 
 class Raw(typing.NamedTuple):
@@ -46,6 +58,18 @@ class Raw(typing.NamedTuple):
     body: bytes
     content_type: str = "text/plain; charset=utf-8"
     headers: tuple[tuple[bytes, bytes], ...] = ()
+
+
+class Streamed(typing.NamedTuple):
+    """An answer that is sent while it is made; each piece is made in a thread of the pool.
+
+    When the caller has gone the iterator is closed, so a generator can end what it had started.
+    """
+
+    pieces: Iterator[bytes]
+    content_type: str
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    length: int | None = None
 
 
 Handler = Callable[..., Any]
@@ -69,6 +93,7 @@ class Endpoint:
     scopes: frozenset[str]
     open: bool
     heavy: bool
+    staged: bool
     prepare: Callable[[Ahead, Any], Any] | None
     body_limit: int | Callable[[Connection], int]
     room: str
@@ -82,7 +107,7 @@ class Endpoint:
         self.params = hints.get("params")
         self.reader = Reader(self.params) if self.params else None
         self.paged = hints.get("page") is Page
-        expected = ["call"]
+        expected = ["stage" if self.staged else "call"]
         if self.on is not None:
             expected.append("subject")
         expected += ["params"] * (self.params is not None) + ["page"] * self.paged
@@ -148,14 +173,17 @@ class Routes:
         scopes: Iterable[str] | None = None,
         open: bool = False,
         heavy: bool = False,
+        staged: bool = False,
         prepare: Callable[[Ahead, Any], Any] | None = None,
         body_limit: int | Callable[[Connection], int] = BODY_LIMIT,
     ) -> Callable[[H], H]:
         """``may`` has no default: an open route says ``anyone``.
 
         ``prepare(ahead, params)`` runs in the pool ahead of the transaction, for what takes long (a
-        password's hash); the handler gets its result as the last argument. A ``body_limit`` that administrators
-        set is a function; it counts for users only, strangers never get more than the usual one.
+        password's hash); the handler gets its result as the last argument. A ``staged`` handler gets a ``Stage``
+        instead of a call: it runs in the pool, and what it does in git happens between its units of work. A
+        ``body_limit`` that administrators set is a function; it counts for users only, strangers never get more
+        than the usual one.
         """
 
         def declare(handler: H) -> H:
@@ -173,6 +201,7 @@ class Routes:
                     scopes=frozenset(scopes) if scopes else (READING if method == "GET" else WRITING),
                     open=open or may is anyone,
                     heavy=heavy,
+                    staged=staged,
                     prepare=prepare,
                     body_limit=body_limit,
                     room=self.room,

@@ -77,7 +77,7 @@ class Statements:
 class Connection:
     """What rooms are handed as ``db``; it begins and ends in one thread, and never crosses an ``await``."""
 
-    __slots__ = ("_raw", "_statements", "now", "subscribers", "vault")
+    __slots__ = ("_afterwards", "_raw", "_statements", "now", "subscribers", "vault")
 
     def __init__(
         self,
@@ -92,6 +92,19 @@ class Connection:
         self.now = now
         self.vault = vault
         self.subscribers = subscribers
+        self._afterwards: list[Callable[[Connection], object]] = []
+
+    def after_commit(self, work: Callable[["Connection"], object]) -> None:
+        """Do something when the transaction has committed, and before anybody hears of it.
+
+        A crash may come first, so what has to be done is a job as well; a failure is no longer the caller's.
+        """
+        self._afterwards.append(work)
+
+    def committed(self) -> None:
+        """Do what was to be done after the commit; the connection shows then what others have committed too."""
+        for work in self._afterwards:
+            work(self)
 
     def _execute(self, compiled: Compiled, values: dict[str, Any]) -> Any:
         self._statements.executed += 1

@@ -61,12 +61,15 @@ class Database:
         """
         for attempt in range(1, _TRIES + 1):
             try:
-                return self._transact(work)
+                db, result = self._transact(work)
             except self.engine.errors as error:
                 self._weigh(error, "writer", again=attempt < _TRIES)
+            else:
+                self._after_commit(db)
+                return result
         raise AssertionError("unreachable")
 
-    def _transact(self, work: Callable[[Connection], T]) -> T:
+    def _transact(self, work: Callable[[Connection], T]) -> tuple[Connection, T]:
         db = self._connection("writer", read_only=False)
         raw = self._mine.writer
         raw.execute(self.engine.begin_statement)
@@ -79,7 +82,13 @@ class Database:
                 pass
             raise
         raw.execute("COMMIT")
-        return result
+        return db, result
+
+    def _after_commit(self, db: Connection) -> None:
+        try:
+            db.committed()
+        except (self.engine.errors, OSError):  # What was acknowledged holds; the rest is left to its job.
+            pass
 
     def _weigh(self, error: Exception, role: str, *, again: bool) -> None:
         """Let a unit of work run again, or raise what the error means to a caller."""

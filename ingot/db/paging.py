@@ -68,6 +68,12 @@ def sum_of_counts(*parts: Sequence[ColumnElement[bool]]) -> Select[Any]:
     return select(total)
 
 
+def cut_page(everything: Sequence[T], page: Page) -> Listing[T]:
+    """A page of what is at hand as a whole."""
+    offset = (page.number - 1) * page.size
+    return Listing(list(everything[offset : offset + page.size]), page, len(everything))
+
+
 _FIRST_KEY, _LAST_KEY = 0, 2**63 - 1
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from ingot.git.faults import GitFailed, GitSaidTooMuch, GitTimedOut
+from ingot.inline import expect_a_wait
 
 MOST_BYTES = 64 * 1024 * 1024
 _MOST_BYTES_SAID = 64 * 1024
@@ -82,6 +83,7 @@ def run_git(
     ``on_said`` hears its standard error as it comes; ``on_tick`` is called some times a second; what either
     raises ends the command. ``check`` raises for an exit status other than 0.
     """
+    expect_a_wait()
     for operand in operands:
         if operand.startswith("-") or "\0" in operand:
             raise ValueError("An operand of git would be read as an option")

@@ -1,0 +1,66 @@
+"""Finding a text anywhere in a column: by an index of three characters at a time, with what ``LIKE`` would find.
+
+The embedded engine has such an index beside the table (see the migrations), and it is asked in its own words. A
+PostgreSQL server uses one for ``LIKE`` by itself where its extension ``pg_trgm`` is there.
+"""
+
+from typing import Any
+
+from sqlalchemy import BindParameter, Boolean, ColumnElement, bindparam, func, literal_column, or_
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+
+from ingot.db.expressions import like_pattern
+
+SHORTEST_INDEXED = 3
+"""Below this many characters an index has nothing to go by."""
+
+
+def is_indexed(text: str) -> bool:
+    """Whether ``holding`` can look for this text; else it takes ``contains``."""
+    return len(text.casefold()) >= SHORTEST_INDEXED
+
+
+def needle(text: str) -> str:
+    """What ``holding`` is bound to, folded as the columns are; one that is too long is refused."""
+    like_pattern(text)
+    return text.casefold()
+
+
+class holding(ColumnElement[bool]):  # noqa: N801 - it reads as a function of SQL where it is used.
+    """A row, found by ``key``, of which one of the searched ``columns`` holds the text bound to ``name``.
+
+    ``key`` equals the id of that row; the columns are of one table, which has an index for searches.
+    """
+
+    type = Boolean()
+    inherit_cache = False
+
+    def __init__(self, key: ColumnElement[int], name: str, *columns: ColumnElement[str]) -> None:
+        self.row = key
+        self.searched = columns
+        self.needle: BindParameter[str] = bindparam(name)
+
+    def self_group(self, against: Any = None) -> "holding":  # noqa: ARG002 - SQLAlchemy's form.
+        """Itself: SQLAlchemy would write ``(… IN …) = 1`` for SQLite, and no index serves that."""
+        return self
+
+
+@compiles(holding, "sqlite")
+def _holding_sqlite(element: holding, compiler: SQLCompiler, **options: Any) -> str:
+    key, text = (compiler.process(part, **options) for part in (element.row, element.needle))
+    index = f"{element.searched[0].table.name}_search"  # type: ignore[attr-defined] # They are columns of tables.
+    names = " ".join(column.name for column in element.searched)  # type: ignore[attr-defined] # The same.
+    phrase = f"""'{{{names}}} : "' || replace({text}, '"', '""') || '"'"""
+    return f"{key} IN (SELECT rowid FROM {index} WHERE {index} MATCH {phrase})"  # noqa: S608 - Compiled, not typed.
+
+
+@compiles(holding, "postgresql")
+def _holding_postgresql(element: holding, compiler: SQLCompiler, **options: Any) -> str:
+    escaped: ColumnElement[str] = element.needle
+    for sign in ("\\", "%", "_"):
+        escaped = func.replace(escaped, literal_column(f"'{sign}'"), literal_column(f"'\\{sign}'"))
+    around: ColumnElement[str] = literal_column("'%'")
+    pattern = around.concat(escaped).concat(around)
+    found = or_(*(column.like(pattern, escape="\\") for column in element.searched))
+    return f"({compiler.process(found, **options)})"

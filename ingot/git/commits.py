@@ -1,0 +1,146 @@
+"""Commits: how names lead to them, and what they say."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ingot.git.faults import DamagedRepository
+from ingot.git.library import library, open_repository
+from ingot.git.names import well_formed
+from ingot.git.refs import HEADS, TAGS
+from ingot.git.repository import Repository
+
+if TYPE_CHECKING:
+    import pygit2
+
+NO_OID = "0" * 40
+_OID = re.compile(r"[0-9a-f]{40}", re.IGNORECASE)
+_ABBREVIATED = re.compile(r"[0-9a-f]{4,39}", re.IGNORECASE)
+
+
+class Signature(msgspec.Struct, frozen=True):
+    """Who and when; the time in seconds, and in which zone, in minutes east of Greenwich."""
+
+    name: str
+    email: str
+    time: int
+    offset: int
+
+
+class Commit(msgspec.Struct, frozen=True):
+    """A commit as it is stored."""
+
+    oid: str
+    tree: str
+    parents: tuple[str, ...]
+    author: Signature
+    committer: Signature
+    message: str
+
+    @property
+    def title(self) -> str:
+        """The first line of the message that says something."""
+        return self.message.lstrip("\n").partition("\n")[0].rstrip()
+
+
+def commit_id(repository: Repository, name: str) -> str | None:
+    """The commit that a branch, a tag, ``HEAD`` or a (short) id leads to; nothing where there is none.
+
+    A branch wins over a tag of the same name, and both over a short id; only a whole id cannot be a name.
+    """
+    handle = open_repository(repository.path)
+    if _OID.fullmatch(name):
+        return _peeled(handle, handle.get(name.lower()))
+    if name == "HEAD":
+        return branch_tip(repository, repository.head_branch())
+    found = branch_tip(repository, name) or tag_tip(repository, name)
+    if found is None and name.startswith(("refs/heads/", "refs/tags/")):
+        found = _tip(repository, name.encode(errors="replace"))
+    if found is None and _ABBREVIATED.fullmatch(name):
+        try:
+            found = _peeled(handle, handle.get(handle.expand_id(name.lower())))
+        except (KeyError, ValueError):  # None, or more than one.
+            return None
+    return found
+
+
+def branch_tip(repository: Repository, name: str) -> str | None:
+    """The commit at the head of a branch, by its short name."""
+    return _tip(repository, HEADS + name.encode(errors="replace"))
+
+
+def tag_tip(repository: Repository, name: str) -> str | None:
+    """The commit that a tag points at in the end, by its short name."""
+    return _tip(repository, TAGS + name.encode(errors="replace"))
+
+
+def ref_target(repository: Repository, ref: bytes) -> str | None:
+    """The object that a reference points at, by its full name; as fast in a repository with many of them."""
+    if not well_formed(ref):
+        return None
+    try:
+        found = open_repository(repository.path).lookup_reference(ref.decode()).resolve()
+    except (KeyError, ValueError):  # Missing, or not to be decoded: names in the API are text.
+        return None
+    return str(found.target)
+
+
+def commit_or_none(repository: Repository, oid: str) -> Commit | None:
+    """The commit with this id; nothing where it is missing, or is something else."""
+    found = open_repository(repository.path).get(oid)
+    return _read(found) if found is not None and found.type == library().enums.ObjectType.COMMIT else None
+
+
+def read_commits(repository: Repository, oids: list[str]) -> list[Commit]:
+    """The commits with these ids, in their order; they must be there."""
+    handle = open_repository(repository.path)
+    read = []
+    for oid in oids:
+        found = handle.get(oid)
+        if found is None:
+            raise DamagedRepository(f"A commit of {repository.path.name} is missing")
+        read.append(_read(found))
+    return read
+
+
+def _tip(repository: Repository, ref: bytes) -> str | None:
+    target = ref_target(repository, ref)
+    if target is None:
+        return None
+    handle = open_repository(repository.path)
+    return _peeled(handle, handle.get(target))
+
+
+def _peeled(handle: "pygit2.Repository", found: Any) -> str | None:
+    """The commit that an object is, or that a tag of a tag of … leads to."""
+    types = library().enums.ObjectType
+    while found is not None and found.type == types.TAG:
+        found = handle.get(found.target)
+    return str(found.id) if found is not None and found.type == types.COMMIT else None
+
+
+def _read(found: Any) -> Commit:
+    encoding = found.message_encoding or "utf-8"
+    return Commit(
+        str(found.id),
+        str(found.tree_id),
+        tuple(map(str, found.parent_ids)),
+        _signature(found.author, encoding),
+        _signature(found.committer, encoding),
+        decoded(found.raw_message, encoding),
+    )
+
+
+def _signature(found: Any, encoding: str) -> Signature:
+    return Signature(decoded(found.raw_name, encoding), decoded(found.raw_email, encoding), found.time, found.offset)
+
+
+def decoded(raw: bytes, encoding: str = "utf-8") -> str:
+    """Text that somebody may have written in another encoding than they said; nothing is lost to an error."""
+    for attempt in (encoding, "utf-8"):
+        try:
+            return raw.decode(attempt)
+        except (LookupError, UnicodeDecodeError):
+            continue
+    return raw.decode("latin-1")

@@ -1,0 +1,1 @@
+"""Repositories as API resources: branches, commits, files and what protects them."""

@@ -1,0 +1,1 @@
+"""Commits: listed, read, compared, made."""

@@ -1,0 +1,122 @@
+"""Histories for tests: written by ``git fast-import`` straight into a project's repository.
+
+What comes in this way passes no gate and is announced to nobody; it is for tests of reading.
+"""
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import bindparam, select
+
+from ingot.git.repository import Repository
+from ingot.projects.api import store_of
+from ingot.projects.tables import projects
+from tests.conftest import House
+from tests.making import Project
+
+_KEY = select(projects.c.repository_key).where(projects.c.id == bindparam("project"))
+WRITER = "Ada Writer <ada@example.org>"
+
+
+def repository_of(house: House, project: Project) -> Repository:
+    """The repository of a project on the disk."""
+    key: str = house.app.database.read(lambda db: db.value(_KEY, project=project.id))
+    return store_of(house.settings).open(key)
+
+
+def run(path: Path, *args: str, input: bytes | None = None) -> str:
+    """What the git binary says in a repository."""
+    done = subprocess.run(["git", *args], cwd=path, input=input, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode(errors="replace")
+    return done.stdout.decode(errors="replace").strip()
+
+
+class History:
+    """A ``fast-import`` stream under construction; marks count up from 1 over all its commits."""
+
+    def __init__(self) -> None:
+        self._stream = bytearray()
+        self._marks = 0
+        self._seconds = 1_500_000_000
+
+    def commit(
+        self,
+        branch: str = "master",
+        files: Mapping[str, Any] | None = None,
+        message: str | bytes = "Change",
+        *,
+        parents: tuple[int | str, ...] | None = None,
+        author: str = WRITER,
+        committer: str = WRITER,
+        zone: str = "+0200",
+        removed: tuple[str, ...] = (),
+    ) -> int:
+        """Add a commit; gives its mark.
+
+        ``files`` maps paths to contents (str or bytes) or to ``(mode, content)``: 100755 for a program, 120000 for
+        a link, 160000 for a submodule, whose content is a commit's id. ``parents`` are marks or ids, the branch's
+        tip where they are left out; an empty tuple begins a history anew.
+        """
+        self._marks += 1
+        self._seconds += 60
+        text = message.encode() if isinstance(message, str) else message
+        if parents == ():
+            self._line(f"reset refs/heads/{branch}")
+            self._line("")
+        self._line(f"commit refs/heads/{branch}")
+        self._line(f"mark :{self._marks}")
+        self._line(f"author {author} {self._seconds} {zone}")
+        self._line(f"committer {committer} {self._seconds} {zone}")
+        self._data(text)
+        for place, parent in enumerate(parents or ()):
+            self._line(f"{'merge' if place else 'from'} {f':{parent}' if isinstance(parent, int) else parent}")
+        for path in removed:
+            self._line(f"D {path}")
+        for path, content in (files or {}).items():
+            self._file(path, *(content if isinstance(content, tuple) else ("100644", content)))
+        return self._marks
+
+    def tag(self, name: str, target: int | str, message: str | None = None) -> None:
+        """Add a tag: annotated where there is a message."""
+        at = f":{target}" if isinstance(target, int) else target
+        if message is None:
+            self._line(f"reset refs/tags/{name}")
+            self._line(f"from {at}")
+            return
+        self._line(f"tag {name}")
+        self._line(f"from {at}")
+        self._line(f"tagger {WRITER} {self._seconds} +0200")
+        self._data(message.encode())
+
+    def into(self, repository: Repository) -> dict[int, str]:
+        """Write it all into a repository; gives the id of the commit of each mark."""
+        marks = repository.path / "marks-of-a-test"
+        self._line("done")
+        run(
+            repository.path,
+            "fast-import",
+            "--quiet",
+            "--force",
+            "--done",
+            f"--export-marks={marks}",
+            input=bytes(self._stream),
+        )
+        lines = marks.read_text().split("\n")
+        marks.unlink()
+        return {int(mark[1:]): oid for mark, _, oid in (line.partition(" ") for line in lines if line)}
+
+    def _file(self, path: str, mode: str, content: str | bytes) -> None:
+        quoted = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        if mode == "160000":
+            self._line(f'M {mode} {content if isinstance(content, str) else content.decode()} "{quoted}"')
+            return
+        self._line(f'M {mode} inline "{quoted}"')
+        self._data(content.encode() if isinstance(content, str) else content)
+
+    def _line(self, line: str) -> None:
+        self._stream += line.encode("utf-8", "surrogateescape") + b"\n"
+
+    def _data(self, data: bytes) -> None:
+        self._stream += b"data %d\n" % len(data) + data + b"\n"
