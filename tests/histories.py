@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, select, update
 
 from ingot.git.repository import Repository
 from ingot.projects.api import store_of
@@ -17,6 +17,11 @@ from tests.conftest import House
 from tests.making import Project
 
 _KEY = select(projects.c.repository_key).where(projects.c.id == bindparam("project"))
+_FILLED = (
+    update(projects)
+    .where(projects.c.id == bindparam("project"))
+    .values(empty=False, generation=projects.c.generation + 1)
+)
 WRITER = "Ada Writer <ada@example.org>"
 
 
@@ -106,6 +111,12 @@ class History:
         lines = marks.read_text().split("\n")
         marks.unlink()
         return {int(mark[1:]): oid for mark, _, oid in (line.partition(" ") for line in lines if line)}
+
+    def fill(self, house: House, project: Project) -> dict[int, str]:
+        """Write it all into a project's repository, and let its row know that something is there."""
+        marks = self.into(repository_of(house, project))
+        house.app.database.write(lambda db: db.run(_FILLED, project=project.id))
+        return marks
 
     def _file(self, path: str, mode: str, content: str | bytes) -> None:
         quoted = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

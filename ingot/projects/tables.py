@@ -52,6 +52,8 @@ projects = Table(
     number("job_artifacts_size"),
     flag("empty"),
     text("repository_key", unique=True),
+    # Counts the changes of references; what is kept of them in memory is kept under it.
+    number("generation", server_default="0"),
     text("created_at"),
     text("updated_at"),
     text("last_activity_at"),
@@ -167,6 +169,7 @@ class Project(Record, frozen=True):
     job_artifacts_size: int
     empty: bool
     repository_key: str
+    generation: int
     created_at: Timestamp
     updated_at: Timestamp
     last_activity_at: Timestamp

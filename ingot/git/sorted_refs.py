@@ -1,0 +1,53 @@
+"""All branches or tags of a repository in the order of their names, kept in memory while nothing changes."""
+
+import os
+import threading
+from collections import OrderedDict
+from typing import NamedTuple
+
+from ingot.git.refs import read_refs
+from ingot.git.repository import Repository
+from ingot.inline import expect_a_wait
+
+_MOST_KEPT = 200_000
+"""References over all repositories; each takes some 150 bytes."""
+
+
+class NamedRef(NamedTuple):
+    """A branch or tag by its short name, and the object that it points at."""
+
+    name: bytes
+    oid: str
+
+
+_kept: OrderedDict[tuple[str, bytes], tuple[tuple[object, ...], list[NamedRef]]] = OrderedDict()
+_lock = threading.Lock()
+
+
+def sorted_refs(repository: Repository, folder: bytes, generation: int) -> list[NamedRef]:
+    """The references below ``refs/heads/`` or ``refs/tags/``; nobody may change the list.
+
+    ``generation`` counts the changes of references. What the folder and the packed file look like is compared too,
+    so that a change which was not counted yet is seen as well.
+    """
+    key = str(repository.path), folder
+    state = (generation, *_looks(f"{key[0]}/packed-refs"), *_looks(f"{key[0]}/{folder.decode()}"))
+    known = _kept.get(key)
+    if known is not None and known[0] == state:
+        return known[1]
+    expect_a_wait()
+    refs = [NamedRef(name.removeprefix(folder), oid) for name, oid in read_refs(repository.path, (folder,)).items()]
+    with _lock:
+        _kept[key] = state, refs
+        _kept.move_to_end(key)
+        while len(_kept) > 1 and sum(len(kept) for _, kept in _kept.values()) > _MOST_KEPT:
+            _kept.popitem(last=False)
+    return refs
+
+
+def _looks(path: str) -> tuple[int, int]:
+    try:
+        status = os.stat(path)  # noqa: PTH116 - Asked at every list; a Path costs more than the call.
+    except FileNotFoundError:
+        return 0, 0
+    return status.st_mtime_ns, status.st_size

@@ -1,0 +1,1 @@
+"""Branches over the API."""

@@ -1,0 +1,62 @@
+"""Making and deleting branches, outside of transactions."""
+
+from ingot.access.actor import Actor
+from ingot.db.database import Database
+from ingot.errors import Conflict, Denied, Invalid
+from ingot.git.commits import NO_OID, branch_tip, commit_id
+from ingot.git.merged import merged_into
+from ingot.git.names import ref_trouble
+from ingot.git.refs import HEADS
+from ingot.git.sorted_refs import NamedRef, sorted_refs
+from ingot.git.updating import RefUpdate
+from ingot.repository.changes.work import change_refs
+from ingot.repository.place import Place
+from ingot.repository.protection import policy as protection
+from ingot.repository.protection.queries import branch_rules
+
+
+def create_branch(database: Database, actor: Actor, place: Place, name: str, ref: str) -> NamedRef:
+    """Add a branch at another branch, a tag or a commit."""
+    if ref_trouble(name) is not None:
+        raise Invalid("Branch name is invalid")
+    if branch_tip(place.repository, name) is not None:
+        raise Invalid("Branch already exists")
+    start = commit_id(place.repository, ref)
+    if start is None:
+        raise Invalid("Invalid reference name")
+    update = RefUpdate(f"refs/heads/{name}", NO_OID, start)
+    try:
+        change_refs(database, place.repository, actor, place.project, [update])
+    except Conflict:
+        raise Invalid("Branch already exists") from None
+    return NamedRef(name.encode(), start)
+
+
+def delete_branch(database: Database, actor: Actor, place: Place, name: str) -> None:
+    """Remove a branch; one that is gone already is no error."""
+    tip = branch_tip(place.repository, name)
+    if tip is None:
+        return
+    if name == place.project.default_branch:
+        raise Invalid("The default branch of a project cannot be deleted.")
+    change_refs(database, place.repository, actor, place.project, [RefUpdate(f"refs/heads/{name}", tip, NO_OID)])
+
+
+def delete_merged_branches(database: Database, actor: Actor, place: Place) -> None:
+    """Remove every branch that the default branch contains, but for protected ones; one that moves meanwhile stays."""
+    repository, project = place.repository, place.project
+    default = branch_tip(repository, project.default_branch)
+    if default is None:
+        return
+    branches = sorted_refs(repository, HEADS, project.generation)
+    merged = merged_into(repository, branches, default) - {default}
+    rules = database.read(lambda db: branch_rules(db, project.id))
+    for branch in branches:
+        name = branch.name.decode(errors="surrogateescape")
+        if branch.oid not in merged or protection.branch_rules_on(rules, name):
+            continue
+        try:
+            update = RefUpdate(f"refs/heads/{name}", branch.oid, NO_OID)
+            change_refs(database, repository, actor, project, [update])
+        except (Conflict, Denied):
+            continue

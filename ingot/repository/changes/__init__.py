@@ -1,0 +1,1 @@
+"""How references change: through one gate, together with what is recorded of it."""

@@ -1,0 +1,109 @@
+"""The gate: which changes of references a caller may make, with the sentence that tells why not."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from ingot.access.actor import Actor
+from ingot.access.levels import Access
+from ingot.git.names import ref_trouble
+from ingot.git.updating import RefUpdate
+from ingot.projects.policy import may_admin_project, may_write_project
+from ingot.projects.tables import Project
+from ingot.repository.protection import policy as protection
+from ingot.repository.protection.tables import ProtectedBranch, ProtectedTag
+
+MOST_REFS = 20_000
+IsForced = Callable[[RefUpdate], bool]
+
+
+class Ground(msgspec.Struct, frozen=True):
+    """All that the gate looks at besides the changes themselves."""
+
+    actor: Actor
+    here: Access
+    project: Project
+    branch_rules: Sequence[ProtectedBranch]
+    tag_rules: Sequence[ProtectedTag]
+    by_git: bool
+    """Whether a git client pushes; some things are left to the API and the pages."""
+    merges: bool = False
+    """Whether it is the merge of a merge request, for which it is enough to be let merge."""
+
+
+def push_refusal(actor: Actor, here: Access, project: Project) -> str | None:
+    """Why somebody may push nothing at all to a project, or nothing where they may push something."""
+    if project.archived:
+        return "The project is archived, so it cannot be changed."
+    if project.import_status in ("scheduled", "started"):
+        return "The project is being imported; push when that is done."
+    if not may_write_project(actor, here, project):
+        return "You are not allowed to push code to this project."
+    return None
+
+
+def refusal(ground: Ground, update: RefUpdate, is_forced: IsForced) -> str | None:
+    """Why a change is refused, or nothing where it may be."""
+    denied = push_refusal(ground.actor, ground.here, ground.project)
+    if denied is not None:
+        return denied
+    if update.branch is not None:
+        return _branch_refusal(ground, update, update.branch, is_forced)
+    if update.tag is not None:
+        return _tag_refusal(ground, update, update.tag)
+    if update.ref.startswith("refs/notes/"):
+        return None
+    return "Only branches and tags can be pushed."
+
+
+def _branch_refusal(ground: Ground, update: RefUpdate, branch: str, is_forced: IsForced) -> str | None:
+    trouble = None if update.deletes else ref_trouble(branch)
+    if trouble is not None:
+        return f"The name of a branch {trouble}."
+    if update.deletes and branch == ground.project.default_branch and not ground.project.empty:
+        return "The default branch of a project cannot be deleted."
+    rules = protection.branch_rules_on(ground.branch_rules, branch)
+    # A project that is still empty counts as protected as a whole: who may begin it may administer it.
+    if not rules and not ground.project.empty:
+        return None
+    if update.deletes:
+        return _deletion_refusal(ground)
+    if not update.creates and not all(rule.allow_force_push for rule in rules) and is_forced(update):
+        return "You are not allowed to force push code to a protected branch on this project."
+    if not rules:
+        return None if may_admin_project(ground.actor, ground.here, ground.project) else _PUSH_PROTECTED
+    if ground.merges and protection.may_merge_into(ground.actor, ground.here, rules):
+        return None
+    return None if protection.may_push_to(ground.actor, ground.here, rules) else _PUSH_PROTECTED
+
+
+_PUSH_PROTECTED = "You are not allowed to push code to protected branches on this project."
+
+
+def _deletion_refusal(ground: Ground) -> str | None:
+    if not may_admin_project(ground.actor, ground.here, ground.project):
+        return (
+            "You are not allowed to delete protected branches from this project. "
+            "Only a project master or owner can delete a protected branch."
+        )
+    return "You can only delete protected branches using the web interface." if ground.by_git else None
+
+
+def _tag_refusal(ground: Ground, update: RefUpdate, tag: str) -> str | None:
+    trouble = None if update.deletes else ref_trouble(tag)
+    if trouble is not None:
+        return f"The name of a tag {trouble}."
+    if not update.creates and not may_admin_project(ground.actor, ground.here, ground.project):
+        return "You are not allowed to change existing tags on this project."
+    rules = protection.tag_rules_on(ground.tag_rules, tag)
+    if not rules:
+        return None
+    if update.deletes:
+        if not ground.by_git and may_admin_project(ground.actor, ground.here, ground.project):
+            return None
+        return "Protected tags cannot be deleted."
+    if not update.creates:
+        return "Protected tags cannot be updated."
+    if not protection.may_create_tag(ground.actor, ground.here, rules):
+        return "You are not allowed to create this tag as it is protected."
+    return None

@@ -1,0 +1,33 @@
+"""How changes to references are found."""
+
+import msgspec
+from sqlalchemy import bindparam, select
+
+from ingot.db.connection import Connection
+from ingot.git.updating import RefUpdate
+from ingot.repository.changes.tables import RefIntent, ref_changes, ref_intents
+
+_OPEN = select(ref_intents).order_by(ref_intents.c.id)
+_OPEN_IN = select(ref_intents).where(ref_intents.c.project_id == bindparam("project")).order_by(ref_intents.c.id)
+_RECORDED = select(ref_changes.c.ref).where(ref_changes.c.key == bindparam("key"))
+_decode = msgspec.json.Decoder(tuple[RefUpdate, ...]).decode
+
+
+def open_intents(db: Connection) -> list[RefIntent]:
+    """All changes that began and did not end, the oldest first."""
+    return db.all(RefIntent, _OPEN)
+
+
+def open_intents_in(db: Connection, project_id: int) -> list[RefIntent]:
+    """The same of one project."""
+    return db.all(RefIntent, _OPEN_IN, project=project_id)
+
+
+def updates_of(intent: RefIntent) -> tuple[RefUpdate, ...]:
+    """What an intent was to change."""
+    return _decode(intent.updates)
+
+
+def recorded_refs(db: Connection, key: str) -> set[str]:
+    """Which changes of an intent were recorded already, be it by whoever made them or by somebody who settled it."""
+    return {ref for (ref,) in db.rows(_RECORDED, key=key)}

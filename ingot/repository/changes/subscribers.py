@@ -1,0 +1,45 @@
+"""What becomes of the record of changes, and of what is protected, when others act."""
+
+from sqlalchemy import bindparam, update
+
+from ingot.db.connection import Connection
+from ingot.events.bus import Subscriptions
+from ingot.projects.events import ProjectCreated
+from ingot.projects.imports.events import ProjectImported
+from ingot.projects.queries import project_or_none
+from ingot.projects.tables import projects
+from ingot.repository.changes.tables import ref_changes
+from ingot.repository.protection.service import protect_branch
+from ingot.users.accounts.events import UserDeleting
+
+subscriptions = Subscriptions()
+_HAND_OVER = (
+    update(ref_changes).where(ref_changes.c.actor_id == bindparam("user")).values(actor_id=bindparam("placeholder"))
+)
+
+
+@subscriptions.on(ProjectCreated)
+def protect_default_branch(db: Connection, event: ProjectCreated) -> None:
+    """The default branch of a new project is for masters, also before anything is in it."""
+    _protect_default_branch(db, event.project_id)
+
+
+@subscriptions.on(ProjectImported)
+def protect_imported_branch(db: Connection, event: ProjectImported) -> None:
+    """An import may bring another default branch, and all references are new."""
+    _protect_default_branch(db, event.project_id)
+    project = project_or_none(db, event.project_id)
+    if project is not None:
+        db.update(projects, project.id, generation=project.generation + 1)
+
+
+def _protect_default_branch(db: Connection, project_id: int) -> None:
+    project = project_or_none(db, project_id)
+    if project is not None:
+        protect_branch(db, project.id, project.default_branch)
+
+
+@subscriptions.on(UserDeleting)
+def hand_over_changes(db: Connection, event: UserDeleting) -> None:
+    """What somebody pushed stays, in the name of the placeholder."""
+    db.run(_HAND_OVER, user=event.user_id, placeholder=event.placeholder_id)

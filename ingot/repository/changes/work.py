@@ -1,0 +1,161 @@
+"""Changing references and rows together: git works between short transactions, and a crash is settled by looking.
+
+First an intent is committed, then git swaps the references from the values that the intent names, then one
+transaction records what happened and forgets the intent. Whoever finds an open intent compares it with the
+references: those that have the new value have happened.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from ingot.access.actor import Actor
+from ingot.access.levels import Access
+from ingot.db.connection import Connection
+from ingot.db.database import Database
+from ingot.db.times import Timestamp, later
+from ingot.errors import Conflict, Denied, Invalid
+from ingot.git.ancestry import is_ancestor
+from ingot.git.commits import NO_OID
+from ingot.git.faults import MissingRepository
+from ingot.git.repository import Repository
+from ingot.git.store import Store
+from ingot.git.updating import RefInTheWay, RefMoved, RefUpdate, adopt_head, break_stale_locks, update_refs
+from ingot.projects.queries import find_project, project_or_none
+from ingot.projects.tables import Project
+from ingot.repository.changes.policy import MOST_REFS, Ground, refusal
+from ingot.repository.changes.queries import open_intents, open_intents_in, updates_of
+from ingot.repository.changes.service import After, drop_intent, open_intent, record
+from ingot.repository.changes.tables import RefIntent
+from ingot.repository.protection.queries import branch_rules, tag_rules
+
+FORGET_AFTER_SECONDS = 600
+"""Longer than any process takes from its intent to its references."""
+Standing = Callable[[Connection], tuple[Access, Project]]
+"""What the caller holds in the project at this moment; raises where it is hidden from them."""
+
+
+def standing_of(actor: Actor, project_id: int) -> Standing:
+    """The standing of a user."""
+    return lambda db: find_project(db, actor, project_id)
+
+
+def change_refs(
+    database: Database,
+    repository: Repository,
+    actor: Actor,
+    project: Project,
+    updates: Sequence[RefUpdate],
+    *,
+    via: str = "api",
+    merges: bool = False,
+) -> None:
+    """Let the API or a page change references, all or none; the objects must be there already.
+
+    Raises ``Denied`` with the gate's sentence, and ``Conflict`` where somebody else was first.
+    """
+    standing = standing_of(actor, project.id)
+    intent = pass_gate(database, repository, actor, standing, updates, via=via, merges=merges)
+    try:
+        update_refs(repository, updates)
+    except RefMoved:
+        database.write(lambda db: drop_intent(db, intent.key))
+        raise Conflict("The branch has changed meanwhile. Please try again.") from None
+    except RefInTheWay:
+        database.write(lambda db: drop_intent(db, intent.key))
+        raise Invalid("Its name is a part of another one's, or the other way round") from None
+    finish(database, repository, intent, updates)
+
+
+def pass_gate(
+    database: Database,
+    repository: Repository,
+    actor: Actor,
+    standing: Standing,
+    updates: Sequence[RefUpdate],
+    *,
+    via: str,
+    merges: bool = False,
+    env: Mapping[str, str] | None = None,
+) -> RefIntent:
+    """Let changes through, all or none, with an intent that is committed; else raise ``Denied``.
+
+    ``env`` tells git where the objects of a push lie that is not accepted yet.
+    """
+    if len(updates) > MOST_REFS:
+        raise Denied(f"A push may change {MOST_REFS} references at most.")
+
+    def look(db: Connection) -> Ground:
+        here, project = standing(db)
+        rules = branch_rules(db, project.id), tag_rules(db, project.id)
+        return Ground(actor, here, project, *rules, by_git=via in ("http", "ssh"), merges=merges)
+
+    ground = database.read(look)
+    for update in updates:
+        denied = refusal(ground, update, lambda update: not is_ancestor(repository, update.old, update.new, env))
+        if denied is not None:
+            raise Denied(denied)
+    settle_predecessors(database, repository, ground.project.id, updates)
+    break_stale_locks(repository, [update.ref for update in updates])
+    actor_id = actor.user_id or None
+    return database.write(
+        partial(open_intent, project_id=ground.project.id, actor_id=actor_id, via=via, updates=updates)
+    )
+
+
+def finish(database: Database, repository: Repository, intent: RefIntent, happened: Sequence[RefUpdate]) -> None:
+    """Record what git has changed; when this returns, every other call shows it."""
+    after = _after(repository, happened)
+    database.write(lambda db: record(db, intent, happened, after))
+
+
+def forget(database: Database, intent: RefIntent) -> None:
+    """Nothing of an intent has happened, and nothing will."""
+    database.write(lambda db: drop_intent(db, intent.key))
+
+
+def settle_predecessors(
+    database: Database, repository: Repository, project_id: int, updates: Sequence[RefUpdate]
+) -> None:
+    """Record what brought a reference to the value from which it is changed now, where a crash cut that off.
+
+    Thereafter its value may never be seen again, and nobody could tell whether it had it.
+    """
+    before = {(update.ref, update.old) for update in updates}
+    for intent in database.read(partial(open_intents_in, project_id=project_id)):
+        if any((update.ref, update.new) in before for update in updates_of(intent)):
+            settle(database, repository, intent)
+
+
+def settle(database: Database, repository: Repository, intent: RefIntent) -> None:
+    """Record what of an open intent has happened; forget it where all did, or nobody can be at it any more."""
+    updates = updates_of(intent)
+    happened = [update for update in updates if _target(repository, update.ref) == update.new]
+    complete = len(happened) == len(updates) or intent.created_at < _too_old(database.clock())
+    after = _after(repository, happened)
+    database.write(lambda db: record(db, intent, happened, after, complete=complete))
+
+
+def settle_all(database: Database, store: Store) -> None:
+    """Settle every open intent: after a start, and from time to time."""
+    for intent in database.read(open_intents):
+        project = database.read(partial(project_or_none, project_id=intent.project_id))
+        try:
+            if project is None:
+                forget(database, intent)
+            else:
+                settle(database, store.open(project.repository_key), intent)
+        except (MissingRepository, FileNotFoundError):
+            forget(database, intent)
+
+
+def _too_old(now: Timestamp) -> Timestamp:
+    return later(now, seconds=-FORGET_AFTER_SECONDS)
+
+
+def _target(repository: Repository, ref: str) -> str:
+    return repository.tip(ref) or NO_OID
+
+
+def _after(repository: Repository, happened: Sequence[RefUpdate]) -> After:
+    created = [update.branch for update in happened if update.creates and update.branch is not None]
+    return After(adopt_head(repository, created), not repository.branches_exist())

@@ -1,0 +1,60 @@
+"""What protection means: which rules match a name, and whom they let."""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from ingot.access.actor import Actor
+from ingot.access.levels import Access, Level
+from ingot.repository.protection.tables import ProtectedBranch, ProtectedTag
+
+
+def branch_rules_on(rules: Iterable[ProtectedBranch], branch: str) -> list[ProtectedBranch]:
+    """The rules that match a branch."""
+    return [rule for rule in rules if name_matches(rule.name, branch)]
+
+
+def tag_rules_on(rules: Iterable[ProtectedTag], tag: str) -> list[ProtectedTag]:
+    """The rules that match a tag."""
+    return [rule for rule in rules if name_matches(rule.name, tag)]
+
+
+def name_matches(pattern: str, name: str) -> bool:
+    """Whether a rule of this name holds for a branch or tag; a star stands for any signs, slashes too."""
+    return pattern == name or ("*" in pattern and _pattern(pattern).fullmatch(name) is not None)
+
+
+@lru_cache(1024)
+def _pattern(pattern: str) -> re.Pattern[str]:
+    # Two stars in a row say no more than one, and would only let the search try more ways.
+    return re.compile(".*".join(map(re.escape, re.sub(r"\*+", "*", pattern).split("*"))), re.DOTALL)
+
+
+def lets(level: int, actor: Actor, here: Access) -> bool:
+    """Whether a rule that asks for ``level`` lets the caller; 0 lets nobody, and administrators pass all others."""
+    return level != Level.NONE and (actor.admin or here.level >= level)
+
+
+def may_push_to(actor: Actor, here: Access, matching: Sequence[ProtectedBranch]) -> bool:
+    """Whether one of the rules on a protected branch lets the caller push."""
+    return any(lets(rule.push_level, actor, here) for rule in matching)
+
+
+def may_merge_into(actor: Actor, here: Access, matching: Sequence[ProtectedBranch]) -> bool:
+    """Whether one of the rules on a protected branch lets the caller merge."""
+    return any(lets(rule.merge_level, actor, here) for rule in matching)
+
+
+def may_create_tag(actor: Actor, here: Access, matching: Sequence[ProtectedTag]) -> bool:
+    """Whether one of the rules on a protected tag lets the caller create it."""
+    return any(lets(rule.create_level, actor, here) for rule in matching)
+
+
+def developers_can_push(matching: Sequence[ProtectedBranch]) -> bool:
+    """Whether a rule opens the branch to pushes of developers."""
+    return any(rule.push_level == Level.DEVELOPER for rule in matching)
+
+
+def developers_can_merge(matching: Sequence[ProtectedBranch]) -> bool:
+    """Whether a rule opens the branch to merges of developers."""
+    return any(rule.merge_level == Level.DEVELOPER for rule in matching)
