@@ -38,6 +38,8 @@ class Settings:
     trusted_proxies: str = _setting("Comma-separated addresses or networks whose X-Forwarded-* headers count.", "")
     reported_version: str = _setting("What GET /version says; clients switch their behaviour on it.", "16.11.0")
     default_branch: str = _setting("Name of the first branch of new repositories.", "master")
+    max_push_mb: int = _setting("Megabytes that one push may bring.", 2048)
+    max_file_mb: int = _setting("Megabytes that a pushed file may have; 0 sets no limit.", 0)
     log_format: str = _setting("json, pretty, or auto: pretty on a terminal.", "auto")
     smtp_url: str = _setting(
         "Where mail is sent: smtp://user:password@host:port; without it, mail is kept in data/mail.", ""
@@ -120,8 +122,11 @@ def _checked(settings: Settings) -> Settings:
     for name in ("port", "ssh_port"):
         if not 0 <= getattr(settings, name) <= 65535:
             raise BadSetting(f"{name} must be between 0 and 65535")
-    if settings.workers < 0:
-        raise BadSetting("workers must not be negative")
+    for name in ("workers", "max_file_mb"):
+        if getattr(settings, name) < 0:
+            raise BadSetting(f"{name} must not be negative")
+    if settings.max_push_mb < 1:
+        raise BadSetting("max_push_mb must be at least 1")
     if settings.external_url:
         parts = urlsplit(settings.external_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:

@@ -20,6 +20,7 @@ from ingot.git.faults import MissingRepository
 from ingot.git.repository import Repository
 from ingot.git.store import Store
 from ingot.git.updating import RefInTheWay, RefMoved, RefUpdate, adopt_head, break_stale_locks, update_refs
+from ingot.jobs.queue import enqueue
 from ingot.projects.queries import find_project, project_or_none
 from ingot.projects.tables import Project
 from ingot.repository.changes.policy import MOST_REFS, Ground, refusal
@@ -28,6 +29,7 @@ from ingot.repository.changes.service import After, drop_intent, open_intent, re
 from ingot.repository.changes.tables import RefIntent
 from ingot.repository.protection.queries import branch_rules, tag_rules
 
+SETTLE_CHANGES = "settle changes"
 FORGET_AFTER_SECONDS = 600
 """Longer than any process takes from its intent to its references."""
 Standing = Callable[[Connection], tuple[Access, Project]]
@@ -108,6 +110,15 @@ def finish(database: Database, repository: Repository, intent: RefIntent, happen
     database.write(lambda db: record(db, intent, happened, after))
 
 
+def conclude(database: Database, repository: Repository, intent: RefIntent) -> None:
+    """Whoever was to change references has ended without a word: what it changed is seen, and nothing will follow."""
+    happened = _happened(repository, intent)
+    if happened:
+        finish(database, repository, intent, happened)
+    else:
+        forget(database, intent)
+
+
 def forget(database: Database, intent: RefIntent) -> None:
     """Nothing of an intent has happened, and nothing will."""
     database.write(lambda db: drop_intent(db, intent.key))
@@ -128,11 +139,16 @@ def settle_predecessors(
 
 def settle(database: Database, repository: Repository, intent: RefIntent) -> None:
     """Record what of an open intent has happened; forget it where all did, or nobody can be at it any more."""
-    updates = updates_of(intent)
-    happened = [update for update in updates if _target(repository, update.ref) == update.new]
-    complete = len(happened) == len(updates) or intent.created_at < _too_old(database.clock())
+    happened = _happened(repository, intent)
+    complete = len(happened) == len(updates_of(intent)) or intent.created_at < _too_old(database.clock())
     after = _after(repository, happened)
     database.write(lambda db: record(db, intent, happened, after, complete=complete))
+
+
+def ask_to_settle(db: Connection) -> None:
+    """Let a job settle what is open, if anything is."""
+    if open_intents(db):
+        enqueue(db, SETTLE_CHANGES, None, unique_key=SETTLE_CHANGES)
 
 
 def settle_all(database: Database, store: Store) -> None:
@@ -152,8 +168,8 @@ def _too_old(now: Timestamp) -> Timestamp:
     return later(now, seconds=-FORGET_AFTER_SECONDS)
 
 
-def _target(repository: Repository, ref: str) -> str:
-    return repository.tip(ref) or NO_OID
+def _happened(repository: Repository, intent: RefIntent) -> list[RefUpdate]:
+    return [update for update in updates_of(intent) if (repository.tip(update.ref) or NO_OID) == update.new]
 
 
 def _after(repository: Repository, happened: Sequence[RefUpdate]) -> After:

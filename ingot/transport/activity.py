@@ -1,0 +1,43 @@
+"""Who was active by git on which day: noted out of band, at most once a day and worker."""
+
+from concurrent.futures import Executor
+
+from ingot.access.actor import Actor
+from ingot.db.connection import Connection
+from ingot.db.database import Database
+from ingot.db.times import Date, day_of
+from ingot.errors import Unavailable
+from ingot.users.accounts.queries import user_or_none
+from ingot.users.accounts.service import touch_activity
+
+_MOST_REMEMBERED = 100_000
+
+
+class Activity:
+    """Remembers whose activity of today is written down already."""
+
+    def __init__(self, database: Database, writer: Executor) -> None:
+        self._database = database
+        self._writer = writer
+        self._noted: dict[int, Date] = {}
+
+    def note(self, actor: Actor) -> None:
+        """Somebody uses git."""
+        today = day_of(self._database.clock())
+        if not actor.known or self._noted.get(actor.user_id) == today:
+            return
+        if len(self._noted) >= _MOST_REMEMBERED:
+            self._noted.clear()
+        self._noted[actor.user_id] = today
+        self._writer.submit(self._write, actor.user_id)
+
+    def _write(self, user_id: int) -> None:
+        def touch(db: Connection) -> None:
+            user = user_or_none(db, str(user_id))
+            if user is not None:
+                touch_activity(db, user)
+
+        try:
+            self._database.write(touch)
+        except Unavailable:  # It is noted again at the next use.
+            self._noted.pop(user_id, None)

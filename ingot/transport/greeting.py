@@ -1,0 +1,22 @@
+"""What people read in their terminal."""
+
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from ingot.git.updating import RefUpdate
+from ingot.projects.tables import Project
+
+_MOST_LINKS = 3
+
+
+def merge_request_links(project: Project, happened: Sequence[RefUpdate], base_url: str) -> list[str]:
+    """Where to open a merge request for what was pushed, unless the project does not want that said."""
+    if not (project.printing_merge_request_link_enabled and project.merge_requests_enabled):
+        return []
+    branches = [update.branch for update in happened if update.branch and not update.deletes]
+    lines = []
+    for branch in [name for name in branches if name != project.default_branch][:_MOST_LINKS]:
+        page = f"{base_url}/{project.full_path}/merge_requests/new"
+        asked = f"merge_request%5Bsource_branch%5D={quote(branch, safe='')}"
+        lines += ["", f"To create a merge request for {branch}, visit:", f"  {page}?{asked}"]
+    return [*lines, ""] if lines else []

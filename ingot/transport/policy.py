@@ -1,0 +1,25 @@
+"""Which of git's services a caller may use on a project."""
+
+from typing import Literal
+
+from ingot.access.levels import Access
+from ingot.projects.policy import may_download_code
+from ingot.projects.tables import Project
+from ingot.repository.changes.policy import push_refusal
+from ingot.transport.callers import Caller
+
+Service = Literal["git-upload-pack", "git-receive-pack", "git-upload-archive"]
+SERVICES: tuple[Service, ...] = ("git-upload-pack", "git-receive-pack", "git-upload-archive")
+
+
+def refusal(caller: Caller, here: Access, project: Project, service: Service) -> str | None:
+    """Why they may not, in a sentence for the terminal; nothing where they may."""
+    if service == "git-receive-pack":
+        if not caller.writes:
+            return "This token cannot push: it lacks the scope write_repository or api."
+        return push_refusal(caller.actor, here, project)
+    if not caller.reads:
+        return "This token cannot read repositories: it lacks the scope read_repository or api."
+    if not may_download_code(caller.actor, here, project):
+        return "You are not allowed to download code from this project."
+    return None
