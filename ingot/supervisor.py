@@ -78,10 +78,10 @@ def _leave(work: Callable[[], None]) -> None:
 class Supervisor:
     """Keeps the children alive until it is told to stop."""
 
-    def __init__(self, children: list[Child], log: Log, listener: socket.socket) -> None:
+    def __init__(self, children: list[Child], log: Log, listeners: list[socket.socket]) -> None:
         self._children = children
         self._log = log
-        self._listener = listener
+        self._listeners = listeners
         self._stopping = False
         # Children hold the reading end: when the supervisor dies, however it dies, it reads as closed.
         self._lifeline, self._mine = os.pipe()
@@ -151,7 +151,8 @@ class Supervisor:
     def _drain(self, wake: int) -> None:
         deadline = time.monotonic() + DRAIN_SECONDS
         # Once the last web worker closes it too, new connections are refused instead of waiting for nobody.
-        self._listener.close()
+        for listener in self._listeners:
+            listener.close()
         self._signal(signal.SIGTERM)
         while any(child.pid for child in self._children) and time.monotonic() < deadline:
             select.select([wake], [], [], max(0.0, min(0.5, deadline - time.monotonic())))

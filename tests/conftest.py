@@ -16,6 +16,7 @@ from ingot.log import Log
 from ingot.settings import Settings
 from ingot.startup import prepare
 from ingot.supervisor import open_socket
+from ingot.transport.ssh import SshDoor
 from tests.client import Api, Make, Person
 
 ROOT_TOKEN = "root-token-of-the-tests"
@@ -64,14 +65,21 @@ def database_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def house(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterator[House]:
     """A served instance."""
     data: Path = tmp_path_factory.mktemp("data")
+    listener, ssh_listener = open_socket("127.0.0.1", 0), open_socket("127.0.0.1", 0)
     settings = Settings(
-        data=data, database_url=database_url, root_token=ROOT_TOKEN, root_password=ROOT_PASSWORD, log_format="json"
+        data=data,
+        database_url=database_url,
+        root_token=ROOT_TOKEN,
+        root_password=ROOT_PASSWORD,
+        log_format="json",
+        port=listener.getsockname()[1],
+        ssh_port=ssh_listener.getsockname()[1],
     )
     prepare(settings)
     log = io.StringIO()
     app = App(settings, open_database(settings), Log("json", log), None)
-    beacon = app.database.engine.announce("jobs")
-    listener = open_socket("127.0.0.1", 0)
+    beacons = [app.database.engine.announce(role) for role in ("jobs", "ssh")]
+    ssh = SshDoor(settings, app.database, Log("json", log))
     server = uvicorn.Server(
         uvicorn.Config(
             app.front,
@@ -83,12 +91,20 @@ def house(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterat
             proxy_headers=False,
         )
     )
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
+
+    async def serve() -> None:
+        acceptor = await ssh.listen(ssh_listener)
+        await server.serve(sockets=[listener])
+        acceptor.close()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()
     yield House(settings, app, f"http://127.0.0.1:{listener.getsockname()[1]}", log)
     server.should_exit = True
     thread.join(10)
-    beacon.close()
+    ssh.close()
+    for beacon in beacons:
+        beacon.close()
     app.close()
 
 

@@ -9,8 +9,9 @@ from ingot.migrations.run import SchemaTrouble
 from ingot.settings import BadSetting
 
 COMMANDS = {
-    "serve": "run the whole server: web workers, jobs, one data directory",
+    "serve": "run the whole server: web workers, SSH, jobs, one data directory",
     "web": "run one web worker of a larger installation",
+    "ssh": "serve git over SSH",
     "jobs": "run one job worker; with a verb, look at the queue or change it",
     "migrate": "bring the database to the schema of this version",
     "routes": "list the endpoints of the API, and who may call them",

@@ -1,7 +1,8 @@
-"""``ingot serve``: the whole server on one machine. Nothing heavy is imported in this process."""
+"""``ingot serve``: the whole server on one machine."""
 
 import argparse
 import fcntl
+import gc
 import os
 import shutil
 import signal
@@ -50,10 +51,7 @@ def _serve(settings: Settings) -> None:
     except OSError as error:
         raise BadSetting(f"The data directory cannot be made: {error}") from error
     lock = _own(settings)
-    try:
-        listener = open_socket(settings.host, settings.port)
-    except OSError as error:
-        sys.exit(f"ingot: cannot listen on {settings.host}:{settings.port}: {error.strerror}")
+    listener, ssh_listener = (_listen(settings.host, port) for port in (settings.port, settings.ssh_port))
     if not is_ready(settings) and run_and_wait(partial(prepare_instance, settings)) != 0:
         sys.exit(1)
     metrics = settings.data / "run" / "metrics"
@@ -61,12 +59,19 @@ def _serve(settings: Settings) -> None:
     metrics.mkdir(mode=0o700, parents=True)
     workers = settings.workers or os.cpu_count() or 1
     host, port = listener.getsockname()[:2]
-    settings = replace(settings, port=port)
-    children = [Child("jobs", partial(_jobs, settings, listener))]
-    children += [Child(f"web-{number}", partial(_web, settings, listener, metrics)) for number in range(workers)]
+    settings = replace(settings, port=port, ssh_port=ssh_listener.getsockname()[1])
+    children = [
+        Child("ssh", partial(_ssh, settings, listener, ssh_listener)),
+        Child("jobs", partial(_jobs, settings, listener, ssh_listener)),
+    ]
+    children += [
+        Child(f"web-{number}", partial(_web, settings, listener, ssh_listener, metrics)) for number in range(workers)
+    ]
     (settings.data / "run" / "address").write_text(f"http://{host}:{port}\n")
+    (settings.data / "run" / "ssh_port").write_text(f"{settings.ssh_port}\n")
     log("serving", url=settings.external_url or f"http://{host}:{port}", data=str(settings.data), workers=workers)
-    Supervisor(children, log, listener).run()
+    _load()
+    Supervisor(children, log, [listener, ssh_listener]).run()
     del lock
 
 
@@ -82,14 +87,39 @@ def _own(settings: Settings) -> IO[bytes] | None:
     return lock
 
 
-def _web(settings: Settings, listener: socket, metrics: Path, lifeline: int) -> None:
+def _load() -> None:
+    """Load once what the children would each load for themselves; they share its memory, and start sooner."""
+    import ingot.cli.jobs
+    import ingot.cli.web  # noqa: F401 - Loading it is all that is wanted.
+
+    gc.collect()
+    gc.freeze()
+
+
+def _listen(host: str, port: int) -> socket:
+    try:
+        return open_socket(host, port)
+    except OSError as error:
+        sys.exit(f"ingot: cannot listen on {host}:{port}: {error.strerror}")
+
+
+def _web(settings: Settings, listener: socket, ssh_listener: socket, metrics: Path, lifeline: int) -> None:
     from ingot.cli.web import serve
 
+    ssh_listener.close()
     serve(settings, listener, metrics, lifeline)
 
 
-def _jobs(settings: Settings, listener: socket, lifeline: int) -> None:
+def _ssh(settings: Settings, listener: socket, ssh_listener: socket, lifeline: int) -> None:
+    from ingot.cli.ssh import serve
+
+    listener.close()
+    serve(settings, ssh_listener, lifeline)
+
+
+def _jobs(settings: Settings, listener: socket, ssh_listener: socket, lifeline: int) -> None:
     from ingot.cli.jobs import serve
 
     listener.close()
+    ssh_listener.close()
     serve(settings, lifeline)

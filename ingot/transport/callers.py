@@ -17,6 +17,7 @@ from ingot.projects.queries import find_project
 from ingot.projects.tables import Project
 from ingot.users.accounts.queries import user_or_none
 from ingot.users.authentication import authenticate
+from ingot.users.keys.queries import key_by_fingerprint
 
 READING = frozenset({"api", "read_repository", "write_repository"})
 WRITING = frozenset({"api", "write_repository"})
@@ -65,6 +66,14 @@ def by_user(db: Connection, user_id: int) -> Caller:
         user_id=user.id, username=user.username, name=user.name, admin=user.admin, external=user.external, via="session"
     )
     return Caller(actor, lambda db, name: find_project(db, actor, name))
+
+
+def by_key(db: Connection, fingerprint: str) -> Caller:
+    """Whoever proved to hold a key, as long as that still opens something."""
+    key = key_by_fingerprint(db, fingerprint)
+    if key is None or not key.active(db.now) or key.user_id is None:
+        raise Unauthenticated
+    return by_user(db, key.user_id)
 
 
 def _by_deploy_token(token: DeployToken) -> Caller:

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from ingot.db.connection import Connection
 from ingot.db.database import Database
-from ingot.errors import Failure, NotFound, Throttled, Unauthenticated, Unavailable
+from ingot.errors import NotFound, Throttled, Unauthenticated
 from ingot.git.repository import Repository
 from ingot.http.front import respond
 from ingot.http.request import Door, Header, Request, Send, Trace
@@ -34,7 +34,6 @@ MOST_AT_ONCE = 24
 """Transfers in one worker; whoever waits longer than the next is asked to come back."""
 WAIT_SECONDS = 20.0
 RETRY_AFTER_SECONDS = 10
-FINISH_SECONDS = 10.0
 _MEGABYTE = 2**20
 _MOST_BYTES_OF_WANTS = 64 * _MEGABYTE
 _CALL = re.compile(rb"/(?P<path>.+?)(?:\.git)?/(?P<call>info/refs|git-upload-pack|git-receive-pack)/?")
@@ -251,7 +250,7 @@ class Transfer:
             finally:
                 feeding.cancel()
                 if push is not None:
-                    await self._settle(child, push)
+                    await push.leave(child)
 
     async def _feed(self, child: Child, body: AsyncIterator[bytes], push: Push | None) -> None:
         """Pass the body on, then watch whether the client stays; end git at once when it goes."""
@@ -285,21 +284,6 @@ class Transfer:
             raise Refused(413, "This is more than may be sent at once.")
         if isinstance(error, Unreadable):
             raise Refused(400, "The body is not what its encoding says.")
-
-    async def _settle(self, child: Child, push: Push) -> None:
-        """See to it that what git changed is recorded, however this ended."""
-        if push.accepted:
-            try:
-                await asyncio.wait_for(child.wait(), FINISH_SECONDS)
-            except TimeoutError:
-                child.kill()
-        else:
-            child.kill()
-        await child.wait()
-        try:
-            await push.end()
-        except (Failure, Unavailable):  # Settled when the database answers again.
-            pass
 
     async def _head(self, what: str) -> None:
         kind = f"application/x-{self._service}-{what}".encode()

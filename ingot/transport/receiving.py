@@ -20,11 +20,13 @@ from ingot.projects.tables import Project
 from ingot.repository.changes.tables import RefIntent
 from ingot.repository.changes.work import conclude, finish, pass_gate
 from ingot.transport.callers import Prove
+from ingot.transport.children import Child
 from ingot.transport.greeting import merge_request_links
 from ingot.transport.policy import refusal
 
 MOST_BYTES_ASKED = 8 * 2**20
 MOST_BYTES_HELD = 32 * 2**20
+FINISH_SECONDS = 10.0
 _MEGABYTE = 2**20
 
 
@@ -99,6 +101,21 @@ class Push:
             await self._work(partial(conclude, self._database, self._repository, self._intent))
             self._intent = None
         return self._released()
+
+    async def leave(self, child: Child) -> None:
+        """See to it that git ends and that what it changed is recorded, however the transfer ended."""
+        if self.accepted:
+            try:
+                await asyncio.wait_for(child.wait(), FINISH_SECONDS)
+            except TimeoutError:
+                child.kill()
+        else:
+            child.kill()
+        await child.wait()
+        try:
+            await self.end()
+        except (Failure, Unavailable):  # Settled when the database answers again.
+            pass
 
     def _released(self) -> list[bytes]:
         held, self._held = self._held or [], None

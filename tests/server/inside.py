@@ -55,7 +55,7 @@ def served_inside(settings: Settings, clock: Callable[[], Timestamp] = wall_cloc
     prepare(settings)
     database = open_database(settings, clock)
     app = App(settings, database, Log("json", io.StringIO()), None)
-    beacon = database.engine.announce("jobs")
+    beacons = [database.engine.announce(role) for role in ("jobs", "ssh")]
     listener = open_socket("127.0.0.1", 0)
     config = uvicorn.Config(app.front, loop="uvloop", http="httptools", lifespan="off", log_config=None)
     server = uvicorn.Server(config)
@@ -67,7 +67,8 @@ def served_inside(settings: Settings, clock: Callable[[], Timestamp] = wall_cloc
     finally:
         server.should_exit = True
         thread.join(10)
-        beacon.close()
+        for beacon in beacons:
+            beacon.close()
         app.close()
 
 

@@ -78,7 +78,7 @@ class Server:
         command = [*INGOT, "serve"]
         if nofile:
             command = ["sh", "-c", f'ulimit -n {nofile} && exec "$@"', "sh", *command]
-        flags = ["--data", self.data, "--port", 0]
+        flags = ["--data", self.data, "--port", 0, "--ssh-port", 0]
         flags += ["--database-url", self.database_url] if self.database_url else []
         chosen = {"INGOT_ROOT_TOKEN": TOKEN, "INGOT_ROOT_PASSWORD": PASSWORD, **more}
         with self._log.open("ab") as log, self._out.open("ab") as out:

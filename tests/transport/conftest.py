@@ -1,0 +1,123 @@
+"""The real git client against the server under test, over HTTP and over SSH."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.making import Project
+
+BASE = {
+    "PATH": os.environ["PATH"],
+    "HOME": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_AUTHOR_NAME": "Ada",
+    "GIT_AUTHOR_EMAIL": "ada@example.org",
+    "GIT_COMMITTER_NAME": "Ada",
+    "GIT_COMMITTER_EMAIL": "ada@example.org",
+}
+
+
+@dataclass
+class Tree:
+    """Somebody's checkout, and how they reach the server."""
+
+    folder: Path
+    env: dict[str, str] = field(default_factory=dict)
+
+    def git(self, *args: str, fails: bool = False, text: str = "", env: dict[str, str] | None = None) -> str:
+        """Type a git command; gives what it says on both streams where it is meant to fail."""
+        done = subprocess.run(
+            ["git", *args],
+            cwd=self.folder,
+            env={**BASE, **self.env, **(env or {})},
+            input=text.encode(),
+            capture_output=True,
+            check=False,
+        )
+        out, said = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+        assert (done.returncode != 0) == fails, out + said
+        return out + said if fails else out.strip()
+
+    def commit(self, file: str = "README", content: str = "hello\n", message: str = "A change") -> str:
+        """Write a file and commit it; gives the commit's id."""
+        path = self.folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+        self.git("add", "--", file)
+        self.git("commit", "-q", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    """An empty checkout on master."""
+    made = Tree(tmp_path / "tree")
+    made.folder.mkdir()
+    made.git("init", "-q", "-b", "master")
+    return made
+
+
+def over_http(house: House, project: Project | str, person: Person | None, token: str = "") -> str:
+    """The URL by which somebody reaches a project with their token."""
+    path = project if isinstance(project, str) else project.path
+    who = f"{person.username}:{quote(token or person.token, safe='')}@" if person else ""
+    return f"{house.url.replace('http://', f'http://{who}')}/{path}.git"
+
+
+@pytest.fixture
+def ssh_key(tmp_path: Path, api: Api) -> Callable[[Person], dict[str, str]]:
+    """Gives a person a key, and the environment in which git uses it."""
+
+    def give(person: Person, kind: str = "ed25519") -> dict[str, str]:
+        key = tmp_path / f"key-{person.id}-{kind}"
+        size = ["-b", "2048"] if kind == "rsa" else []
+        subprocess.run(["ssh-keygen", "-q", "-t", kind, *size, "-N", "", "-f", key], check=True)
+        public = key.with_suffix(".pub") if key.suffix else Path(f"{key}.pub")
+        added = api.post("/user/keys", person, title="key", key=public.read_text())
+        assert added.status_code == 201, added.text
+        return {"GIT_SSH_COMMAND": ssh_command(key)}
+
+    return give
+
+
+def ssh_command(key: Path | str) -> str:
+    """How git runs ssh in tests: with this key and nothing of the person's own."""
+    options = "-F /dev/null -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -q"
+    return f"ssh -i {key} {options}"
+
+
+def over_ssh(house: House, project: Project | str) -> str:
+    """The URL of a project over SSH."""
+    path = project if isinstance(project, str) else project.path
+    return f"ssh://git@127.0.0.1:{house.settings.ssh_port}/{path}.git"
+
+
+@dataclass
+class Way:
+    """One of the two ways to the server, for one person."""
+
+    url: Callable[[Project | str], str]
+    env: dict[str, str]
+
+
+@pytest.fixture(params=["http", "ssh"])
+def way(
+    request: pytest.FixtureRequest, house: House, make: Make, ssh_key: Callable[[Person], dict[str, str]]
+) -> Callable[[Person], Way]:
+    """Either way to the server; tests run once for each."""
+
+    def choose(person: Person) -> Way:
+        if request.param == "http":
+            return Way(lambda project: over_http(house, project, person), {})
+        return Way(lambda project: over_ssh(house, project), ssh_key(person))
+
+    return choose
