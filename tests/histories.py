@@ -57,15 +57,17 @@ class History:
         committer: str = WRITER,
         zone: str = "+0200",
         removed: tuple[str, ...] = (),
+        at: int | None = None,
     ) -> int:
         """Add a commit; gives its mark.
 
         ``files`` maps paths to contents (str or bytes) or to ``(mode, content)``: 100755 for a program, 120000 for
         a link, 160000 for a submodule, whose content is a commit's id. ``parents`` are marks or ids, the branch's
-        tip where they are left out; an empty tuple begins a history anew.
+        tip where they are left out; an empty tuple begins a history anew. ``at`` is the time in seconds, a minute
+        after the commit before it where it is left out.
         """
         self._marks += 1
-        self._seconds += 60
+        self._seconds = self._seconds + 60 if at is None else at
         text = message.encode() if isinstance(message, str) else message
         if parents == ():
             self._line(f"reset refs/heads/{branch}")

@@ -74,14 +74,16 @@ def run_git(
     check: bool = True,
     most_bytes: int = MOST_BYTES,
     most_memory: int | None = None,
+    on_out: Callable[[bytes], None] | None = None,
     on_said: Callable[[bytes], None] | None = None,
     on_tick: Callable[[], None] | None = None,
 ) -> Outcome:
     """Run git in a repository until it ends, or kill it with all that it started.
 
     ``args`` are ours; whatever a caller had a say in goes into ``operands``, which cannot become options.
-    ``on_said`` hears its standard error as it comes; ``on_tick`` is called some times a second; what either
-    raises ends the command. ``check`` raises for an exit status other than 0.
+    ``on_out`` takes its output as it comes, of which nothing is kept then; ``on_said`` hears its standard error;
+    ``on_tick`` is called some times a second; what any of them raises ends the command. ``check`` raises for an
+    exit status other than 0.
     """
     expect_a_wait()
     for operand in operands:
@@ -99,11 +101,11 @@ def run_git(
     )
     if most_memory is not None and hasattr(resource, "prlimit"):
         _limit_memory(process.pid, most_memory)
-    pump = _Pump(args[0], process, input or b"", most_bytes, on_said)
+    pump = _Pump(args[0], process, input or b"", most_bytes, on_out, on_said)
     try:
         pump.run(time.monotonic() + timeout, on_tick)
     finally:
-        _end(process)
+        end_process(process)
     outcome = Outcome(process.returncode, bytes(pump.out), pump.said.decode(errors="replace"))
     if check and outcome.status != 0:
         raise GitFailed(args[0], outcome.status, outcome.said)
@@ -118,7 +120,7 @@ def _limit_memory(pid: int, most: int) -> None:
         pass
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def end_process(process: "subprocess.Popen[bytes]") -> None:
     """Kill the whole process group, unless it ended by itself: its number may be another's by now."""
     if process.returncode is None:
         try:
@@ -140,12 +142,14 @@ class _Pump:
         process: "subprocess.Popen[bytes]",
         feed: bytes,
         most_bytes: int,
+        on_out: Callable[[bytes], None] | None,
         on_said: Callable[[bytes], None] | None,
     ) -> None:
         self._verb = verb
         self._process = process
         self._feed = memoryview(feed)
         self._most_bytes = most_bytes
+        self._on_out = on_out
         self._on_said = on_said
         self.out = bytearray()
         self.said = bytearray()
@@ -187,6 +191,8 @@ class _Pump:
             del self.said[:-_MOST_BYTES_SAID]
             if piece and self._on_said is not None:
                 self._on_said(piece)
+        elif self._on_out is not None:
+            self._on_out(piece)
         else:
             self.out += piece
             if len(self.out) > self._most_bytes:

@@ -8,6 +8,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+HEAD_SECONDS = 30.0
 _HEAD, _CONTINUE = b"HTTP/1.1 ", b"HTTP/1.1 100"
 
 
@@ -47,11 +48,32 @@ class _Joining:
 
 
 class JoinedHttp(HttpToolsProtocol):
-    """The protocol that workers speak."""
+    """The protocol that workers speak; whoever does not say what they want within some seconds is let go."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # As uvicorn has it.
         """Begin a connection."""
         super().connection_made(_Joining(transport))  # type: ignore[arg-type] # It does all that a transport does.
+        self._waiting = self.loop.call_later(HEAD_SECONDS, self._give_up)
+
+    def on_message_begin(self) -> None:
+        """A request begins; the next ones on a connection have as long as the first."""
+        self._waiting.cancel()
+        self._waiting = self.loop.call_later(HEAD_SECONDS, self._give_up)
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """The head is there; how long the rest may take is for the doors to say."""
+        self._waiting.cancel()
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End a connection."""
+        self._waiting.cancel()
+        super().connection_lost(exc)
+
+    def _give_up(self) -> None:
+        if not self.transport.is_closing():
+            self.transport.close()
 
     def on_response_complete(self) -> None:
         """End an answer; the head of one without a body has waited until here."""

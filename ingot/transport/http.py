@@ -22,7 +22,7 @@ from ingot.projects.api import store_of
 from ingot.projects.tables import Project
 from ingot.settings import Settings
 from ingot.transport.activity import Activity
-from ingot.transport.bodies import ClientGone, TooLarge, Unreadable, read_body
+from ingot.transport.bodies import ClientGone, TooLarge, TooSlow, Unreadable, read_body
 from ingot.transport.callers import Prove, by_secret, by_user, nobody
 from ingot.transport.children import Child
 from ingot.transport.policy import Service, refusal
@@ -34,6 +34,7 @@ MOST_AT_ONCE = 24
 """Transfers in one worker; whoever waits longer than the next is asked to come back."""
 WAIT_SECONDS = 20.0
 RETRY_AFTER_SECONDS = 10
+SEND_SECONDS = 120.0
 _MEGABYTE = 2**20
 _MOST_BYTES_OF_WANTS = 64 * _MEGABYTE
 _CALL = re.compile(rb"/(?P<path>.+?)(?:\.git)?/(?P<call>info/refs|git-upload-pack|git-receive-pack)/?")
@@ -163,6 +164,8 @@ class GitDoor:
         try:
             transfer = Transfer(self, request, send, trace, service, admitted)
             await (transfer.advertise() if advertise else transfer.exchange())
+        except TimeoutError:  # The client has stopped reading; there is nobody to tell.
+            pass
         finally:
             self._places.release()
 
@@ -259,7 +262,7 @@ class Transfer:
             await until_gone(self._request.receive)
         except ClientGone:
             pass
-        except (TooLarge, Unreadable):
+        except (TooLarge, Unreadable, TooSlow, TimeoutError):
             child.kill()
             raise
         if push is None or not push.accepted:
@@ -284,6 +287,8 @@ class Transfer:
             raise Refused(413, "This is more than may be sent at once.")
         if isinstance(error, Unreadable):
             raise Refused(400, "The body is not what its encoding says.")
+        if isinstance(error, TooSlow | TimeoutError):
+            raise Refused(408, "The body came too slowly.")
 
     async def _head(self, what: str) -> None:
         kind = f"application/x-{self._service}-{what}".encode()
@@ -295,7 +300,9 @@ class Transfer:
     async def _piece(self, piece: bytes) -> None:
         if not self._trace.answered:
             await self._head("result")
-        await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+        # A client that stops reading must not keep a process and a place for ever.
+        async with asyncio.timeout(SEND_SECONDS):
+            await self._send({"type": "http.response.body", "body": piece, "more_body": True})
 
     async def _end(self, gone: "asyncio.Future[None]") -> None:
         if not self._trace.answered:

@@ -1,10 +1,17 @@
 """How commits are shown."""
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 
+from msgspec import UNSET, UnsetType, structs
+
 from ingot.api.views import View
-from ingot.git.commits import Commit, Signature
+from ingot.git.commits import Commit, Signature, decoded
+from ingot.git.diffs import Change
+from ingot.git.signatures import Kind
+from ingot.git.stats import Stats
+from ingot.repository.pipelines.views import PipelineBrief
 
 _LONGEST_TITLE = 100
 _CUT_TITLE = 80
@@ -30,6 +37,69 @@ class CommitView(View):
     web_url: str
 
 
+class StatsView(View):
+    """How many lines a commit adds and deletes, against its first parent."""
+
+    additions: int
+    deletions: int
+    total: int
+
+
+class ListedCommitView(CommitView):
+    """A commit in a list, with its numbers where they were asked for."""
+
+    stats: StatsView | UnsetType = UNSET
+
+
+class CommitDetailView(CommitView):
+    """A commit by itself."""
+
+    project_id: int
+    status: str | None
+    last_pipeline: PipelineBrief | None = None
+    stats: StatsView | UnsetType = UNSET
+
+
+class DiffView(View):
+    """One file in a diff."""
+
+    diff: str
+    new_path: str
+    old_path: str
+    a_mode: str
+    b_mode: str
+    new_file: bool
+    renamed_file: bool
+    deleted_file: bool
+    too_large: bool
+    collapsed: bool
+
+
+class RefView(View):
+    """A branch or tag that leads to a commit."""
+
+    type: str
+    name: str
+
+
+class SignatureView(View):
+    """How a commit is signed; whose key it was is not looked for."""
+
+    signature_type: Kind
+    verification_status: str
+    gpg_key_id: int | None = None
+    gpg_key_primary_keyid: str | None = None
+    gpg_key_user_name: str | None = None
+    gpg_key_user_email: str | None = None
+    gpg_key_subkey_id: int | None = None
+
+
+class SequenceView(View):
+    """How many commits there are up to one."""
+
+    count: int
+
+
 def commit_view(commit: Commit, project_url: str) -> CommitView:
     """One commit; ``project_url`` is where the project's pages are."""
     committed = shown_time(commit.committer)
@@ -47,6 +117,56 @@ def commit_view(commit: Commit, project_url: str) -> CommitView:
         committer_email=commit.committer.email,
         committed_date=committed,
         web_url=f"{project_url}/-/commit/{commit.oid}",
+    )
+
+
+def listed_views(commits: Sequence[Commit], stats: Sequence[Stats] | None, project_url: str) -> list[CommitView]:
+    """A page of commits, with their numbers where there are any."""
+    views = [commit_view(commit, project_url) for commit in commits]
+    if stats is None:
+        return views
+    return [
+        ListedCommitView(**structs.asdict(view), stats=stats_view(numbers))
+        for view, numbers in zip(views, stats, strict=True)
+    ]
+
+
+def detail_view(
+    commit: Commit,
+    stats: Stats | None,
+    status: str | None,
+    project_id: int,
+    project_url: str,
+    last_pipeline: PipelineBrief | None = None,
+) -> CommitDetailView:
+    """One commit by itself; its numbers are left out where nobody wants them."""
+    return CommitDetailView(
+        **structs.asdict(commit_view(commit, project_url)),
+        project_id=project_id,
+        status=status,
+        last_pipeline=last_pipeline,
+        stats=UNSET if stats is None else stats_view(stats),
+    )
+
+
+def stats_view(stats: Stats) -> StatsView:
+    """The numbers of a commit."""
+    return StatsView(stats.additions, stats.deletions, stats.total)
+
+
+def diff_view(change: Change) -> DiffView:
+    """One file in a diff."""
+    return DiffView(
+        diff=change.diff,
+        new_path=decoded(change.new_path),
+        old_path=decoded(change.old_path),
+        a_mode=change.a_mode,
+        b_mode=change.b_mode,
+        new_file=change.new_file,
+        renamed_file=change.renamed_file,
+        deleted_file=change.deleted_file,
+        too_large=change.too_large,
+        collapsed=change.collapsed,
     )
 
 

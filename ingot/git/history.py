@@ -1,0 +1,208 @@
+"""Lists of commits, in the order of ``git log``."""
+
+import hashlib
+import os
+from collections.abc import Sequence
+
+import msgspec
+
+from ingot.git.command import run_git
+from ingot.git.keeping import Keeper
+from ingot.git.refs import HEADS, TAGS, read_refs
+from ingot.git.repository import Repository
+from ingot.inline import expect_a_wait
+
+BUFFERED = {"GIT_FLUSH": "0"}
+"""Without this git writes each line by itself into a pipe, which takes longer than to find the commits."""
+_OID_BYTES = 20
+_FIRST_WALK = 4096
+_LONGEST_WALK = 262_144
+"""Commits of one list that are kept; pages further down walk again."""
+_KEPT_BYTES = 24 * 2**20
+_LONGEST_PART = 64 * 1024
+"""What the operating system takes as one argument is twice this."""
+
+
+class Filter(msgspec.Struct, frozen=True):
+    """Which commits a list has; times in seconds, and both of them inclusive."""
+
+    path: str | None = None
+    follow: bool = False
+    """Whether the list goes on below the name that a file had before it was renamed."""
+    since: int | None = None
+    until: int | None = None
+    author: str | None = None
+    first_parent: bool = False
+    topological: bool = False
+    """Whether no commit comes before all of its children, and lines of history are not mixed."""
+
+    @property
+    def selects(self) -> bool:
+        """Whether it leaves out commits that git would have to look at one by one."""
+        return any(part is not None for part in (self.path, self.since, self.until, self.author))
+
+
+EVERYTHING = Filter()
+
+
+class _Walk(msgspec.Struct, frozen=True):
+    """How far down a list is known."""
+
+    oids: bytes = b""
+    """Packed, 20 bytes each."""
+    complete: bool = False
+    total: int | None = None
+
+    @property
+    def length(self) -> int:
+        return len(self.oids) // _OID_BYTES
+
+    def covers(self, offset: int, end: int) -> bool:
+        """Whether this part of the list is known, be it that there is nothing."""
+        return self.complete or self.length >= end or (self.total is not None and offset >= self.total)
+
+    def part(self, offset: int, end: int) -> list[str]:
+        return _unpacked(self.oids[offset * _OID_BYTES : end * _OID_BYTES])
+
+
+_walks: Keeper[_Walk] = Keeper(_KEPT_BYTES)
+
+
+def list_commits(
+    repository: Repository, tips: Sequence[str], wanted: Filter, offset: int, size: int
+) -> tuple[list[str], int]:
+    """The ids of one page of the commits that the tips lead to, and how many there are in all.
+
+    What was walked is kept by the ids of the tips: whoever reads page after page makes git walk the list twice at
+    most, and what is known starts no process.
+    """
+    path = _clean_path(wanted.path)
+    if not tips or path is None or (wanted.until is not None and wanted.until < 0):
+        return [], 0
+    since = wanted.since if wanted.since is not None and wanted.since > 0 else None
+    wanted = msgspec.structs.replace(wanted, path=path or None, since=since)
+    key = str(repository.path), _digest(tips), wanted
+    known = _walks.get(key) or _Walk()
+    end = offset + size
+    walk = known
+    if known.total is None or not known.covers(offset, end):
+        walk = _further(repository, tips, wanted, known, offset, end)
+        _walks.keep(key, walk, len(walk.oids) + 4 * len(f"{wanted.path}{wanted.author}"))
+    if walk.covers(offset, end):
+        page = walk.part(offset, end)
+    else:
+        page = _unpacked(_read_deep(repository, tips, wanted, offset, size))
+    return page, walk.total or 0
+
+
+def count_commits(repository: Repository, tip: str, *, first_parent: bool = False) -> int:
+    """How many commits a commit leads to, itself included."""
+    return list_commits(repository, [tip], Filter(first_parent=first_parent), 0, 0)[1]
+
+
+def all_tips(repository: Repository) -> list[str]:
+    """What all branches and tags point at, in their order."""
+    expect_a_wait()
+    return list(dict.fromkeys(read_refs(repository.path, (HEADS, TAGS)).values()))
+
+
+def commits_between(repository: Repository, old: str, new: str, most: int) -> list[str]:
+    """The newest commits that ``new`` leads to and ``old`` does not, oldest first."""
+    # Asked for in git's usual order and then turned round: with ``--reverse`` it would give the oldest ones.
+    args = ["rev-list", f"--max-count={most}", "--end-of-options", new, f"^{old}", "--"]
+    return run_git(args, repository.path).out.decode().split()[::-1]
+
+
+def refs_containing(repository: Repository, oid: str, folders: Sequence[bytes]) -> list[bytes]:
+    """The full names of the branches or tags that lead to a commit, sorted by folder and name."""
+    args = ["for-each-ref", f"--contains={oid}", "--format=%(refname)"]
+    listed = run_git(args, repository.path, operands=[folder.decode() for folder in folders]).out
+    return sorted(listed.splitlines())
+
+
+def _unpacked(oids: bytes) -> list[str]:
+    return oids.hex(" ", _OID_BYTES).split()
+
+
+def _digest(tips: Sequence[str]) -> str:
+    return tips[0] if len(tips) == 1 else hashlib.sha256(" ".join(tips).encode()).hexdigest()
+
+
+def _clean_path(path: str | None) -> str | None:
+    """The path as git writes paths, empty for everything; nothing where no file can lie there."""
+    clean = (path or "").strip("/")
+    if not clean:
+        return ""
+    impossible = any(part in ("", ".", "..") for part in clean.split("/"))
+    return None if impossible or len(os.fsencode(clean)) > _LONGEST_PART else clean
+
+
+def _further(repository: Repository, tips: Sequence[str], wanted: Filter, known: _Walk, offset: int, end: int) -> _Walk:
+    """What is known, the total, and this part of the list unless it lies so deep that it is better skipped to."""
+    if wanted.selects:
+        most = _LONGEST_WALK  # git looks at all commits anyway, to count those that match.
+    elif end <= _FIRST_WALK:
+        most = _FIRST_WALK
+    elif known.total is None:
+        most = 0  # One page alone is faster skipped to than walked to.
+    else:
+        # Twice as far as before: going through all pages then walks the list twice at most.
+        most = max(-(-end // _FIRST_WALK) * _FIRST_WALK, 2 * known.length)
+    walk = known
+    if known.length < most <= _LONGEST_WALK and not known.covers(offset, end):
+        walk = _walked(repository, tips, wanted, most, known.total)
+    if walk.total is None:
+        walk = msgspec.structs.replace(walk, total=_count(repository, tips, wanted))
+    return walk
+
+
+def _walked(repository: Repository, tips: Sequence[str], wanted: Filter, most: int, total: int | None) -> _Walk:
+    oids = _read(repository, tips, wanted, [f"--max-count={most}"])
+    walk = _Walk(oids, total=total)
+    if walk.length < most:
+        return _Walk(oids, complete=True, total=walk.length)
+    return walk
+
+
+def _read(repository: Repository, tips: Sequence[str], wanted: Filter, options: list[str]) -> bytes:
+    verb = ["log", "--format=%H"] if wanted.follow and wanted.path else ["rev-list"]
+    return bytes.fromhex(_ask(repository, tips, wanted, [*verb, *options]).decode())
+
+
+def _read_deep(repository: Repository, tips: Sequence[str], wanted: Filter, offset: int, size: int) -> bytes:
+    if wanted.follow and wanted.path:
+        # git skips commits before it follows, and so would skip ones that do not belong to the list.
+        return _read(repository, tips, wanted, [f"--max-count={offset + size}"])[offset * _OID_BYTES :]
+    return _read(repository, tips, wanted, [f"--skip={offset}", f"--max-count={size}"])
+
+
+def _count(repository: Repository, tips: Sequence[str], wanted: Filter) -> int:
+    if wanted.follow and wanted.path:
+        return len(_read(repository, tips, wanted, [])) // _OID_BYTES
+    # Bitmaps know only what a commit leads to, and nothing of the way.
+    fast = [] if wanted.selects or wanted.first_parent else ["--use-bitmap-index"]
+    return int(_ask(repository, tips, wanted, ["rev-list", "--count", *fast]))
+
+
+def _ask(repository: Repository, tips: Sequence[str], wanted: Filter, args: list[str]) -> bytes:
+    """What git says of the commits that are wanted; tips go by its input, since there may be many."""
+    options = []
+    if wanted.since is not None:
+        options.append(f"--since=@{wanted.since} +0000")  # Unlike ``--max-age``, it takes times after 2038.
+    if wanted.until is not None:
+        options.append(f"--until=@{wanted.until} +0000")
+    if wanted.author is not None:
+        options += ["--fixed-strings", "--regexp-ignore-case", f"--author={wanted.author}"]
+    if wanted.first_parent:
+        options.append("--first-parent")
+    if wanted.topological:
+        options.append("--topo-order")
+    if wanted.follow and wanted.path:
+        options.append("--follow")
+    paths = [wanted.path] if wanted.path else []
+    return run_git(
+        [*args, *options, "--stdin", "--", *paths],
+        repository.path,
+        "\n".join([*tips, ""]).encode(),
+        env={"GIT_LITERAL_PATHSPECS": "1", **BUFFERED},
+    ).out

@@ -1,0 +1,78 @@
+"""How commits are found and listed."""
+
+import math
+from collections.abc import Sequence
+
+from ingot.db.paging import Listing, Page, cut_page
+from ingot.db.times import Timestamp, moment
+from ingot.errors import Invalid, NotFound
+from ingot.git.commits import Commit, commit_id, commit_or_none, read_commits
+from ingot.git.diffs import Change, diff_between
+from ingot.git.history import Filter, all_tips, refs_containing
+from ingot.git.history import list_commits as list_ids
+from ingot.git.names import well_formed
+from ingot.git.refs import HEADS, TAGS
+from ingot.git.repository import Repository
+from ingot.projects.tables import Project
+from ingot.repository.commits.params import ListCommits
+from ingot.repository.pipelines.outcome import Part, overall_status
+from ingot.repository.pipelines.tables import Pipeline
+
+_FOLDERS = {"all": (HEADS, TAGS), "branch": (HEADS,), "tag": (TAGS,)}
+
+
+def find_commit(repository: Repository, name: str) -> Commit:
+    """The commit that a (short) id, a branch or a tag leads to."""
+    oid = commit_id(repository, name)
+    commit = commit_or_none(repository, oid) if oid else None
+    if commit is None:
+        raise NotFound("Commit")
+    return commit
+
+
+def list_commits(repository: Repository, project: Project, params: ListCommits, page: Page) -> Listing[Commit]:
+    """A page of commits, in the order of ``git log``."""
+    wanted = Filter(
+        path=params.path or None,
+        follow=params.follow,
+        since=None if params.since is None else math.ceil(_seconds(params.since)),
+        until=None if params.until is None else math.floor(_seconds(params.until)),
+        author=params.author or None,
+        first_parent=params.first_parent,
+        topological=params.order == "topo",
+    )
+    tips = all_tips(repository) if params.all else _tips(repository, project, params.ref_name)
+    oids, total = list_ids(repository, tips, wanted, (page.number - 1) * page.size, page.size)
+    return Listing(read_commits(repository, oids), page, total)
+
+
+def list_changes(repository: Repository, commit: Commit, page: Page) -> Listing[Change]:
+    """A page of the files that a commit changed, against its first parent."""
+    parent = commit.parents[0] if commit.parents else None
+    return cut_page(diff_between(repository, parent, commit.oid).changes, page)
+
+
+def list_refs(repository: Repository, commit: Commit, kind: str, page: Page) -> Listing[bytes]:
+    """A page of the branches and tags that lead to a commit, by their full names."""
+    return cut_page(refs_containing(repository, commit.oid, _FOLDERS[kind]), page)
+
+
+def status_of(pipelines: Sequence[Pipeline]) -> str | None:
+    """What the pipelines of a commit amount to, where it has any."""
+    return overall_status(Part(pipeline.status) for pipeline in pipelines) if pipelines else None
+
+
+def _tips(repository: Repository, project: Project, name: str) -> list[str]:
+    """Where a list begins: nowhere, for a reference that is not there or not there yet."""
+    oid = commit_id(repository, name or project.default_branch or "HEAD")
+    if oid is None and name and not _could_be_a_name(name):
+        raise Invalid(ref_name=["is invalid"])
+    return [] if oid is None else [oid]
+
+
+def _could_be_a_name(name: str) -> bool:
+    return not name.startswith("-") and well_formed(HEADS + name.encode())
+
+
+def _seconds(stamp: Timestamp) -> float:
+    return moment(stamp).timestamp()

@@ -1,0 +1,196 @@
+"""Two references compared; who wrote them, and where they parted."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.repository.built import Built
+from tests.casting import Cast, project_with
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.histories import History
+from tests.making import make_project
+
+
+@pytest.fixture(scope="module")
+def built(house: House, make: Make) -> Built:
+    """A public project."""
+    return Built(house, make_project(make, visibility="public"))
+
+
+def between(old: str, new: str, **more: Any) -> dict[str, Any]:
+    """The parameters, one of which is a word of Python."""
+    return {"from": old, "to": new, **more}
+
+
+def test_branches(api: Api, built: Built) -> None:
+    """The commits oldest first, the newest also by itself, and the files that changed; anybody may."""
+    answer = api.get(f"/projects/{built.project.id}/repository/compare", **between("side/ünï", "ahead"))
+    assert answer.status_code == 200, answer.text
+    shown = answer.json()
+    assert list(shown) == ["commit", "commits", "diffs", "compare_timeout", "compare_same_ref", "web_url"]
+    assert [commit["title"] for commit in shown["commits"]] == ["Main", "Merge", "Last", "Ahead"]
+    assert shown["commit"] == shown["commits"][-1]
+    assert shown["commit"]["id"] == built.ahead
+    assert [entry["new_path"] for entry in shown["diffs"]] == ["a.txt", "c", "lib/x.py"]
+    assert (shown["compare_timeout"], shown["compare_same_ref"]) == (False, False)
+    assert shown["web_url"].endswith(f"/{built.project.path}/-/compare/{built.side}...{built.ahead}")
+
+
+def test_tags_and_ids(api: Api, built: Built) -> None:
+    """By whatever name; spaces around it do not count."""
+    url = f"/projects/{built.project.id}/repository/compare"
+    expected = api.get(url, **between("v1", "v2")).json()
+    assert [commit["title"] for commit in expected["commits"]] == ["Last", "Ahead"]
+    assert api.get(url, **between(built.merge[:8], f" {built.ahead} ")).json() == expected
+
+
+def test_backwards(api: Api, built: Built) -> None:
+    """There is nothing new; straight, there is what went."""
+    url = f"/projects/{built.project.id}/repository/compare"
+    shown = api.get(url, **between("ahead", "side/ünï")).json()
+    assert (shown["commit"], shown["commits"], shown["diffs"], shown["compare_same_ref"]) == (None, [], [], False)
+    straight = api.get(url, **between("ahead", "side/ünï", straight="true")).json()
+    assert [(entry["new_path"], entry["deleted_file"]) for entry in straight["diffs"]] == [
+        ("a.txt", False),
+        ("c", True),
+        ("lib/x.py", False),
+    ]
+    assert straight["web_url"].endswith(f"{built.ahead}..{built.side}")
+
+
+def test_the_same(api: Api, built: Built) -> None:
+    """Under two names, too."""
+    shown = api.get(f"/projects/{built.project.id}/repository/compare", **between("v2", "ahead")).json()
+    assert (shown["commit"], shown["commits"], shown["diffs"], shown["compare_same_ref"]) == (None, [], [], True)
+
+
+def test_since_they_parted(house: House, api: Api, make: Make) -> None:
+    """What the older side did afterwards does not count, unless it is straight; without a common past, all counts."""
+    project = make_project(make, visibility="public")
+    made = History()
+    first = made.commit(files={"a": "1\n"})
+    made.commit("topic", {"b": "1\n"}, "Topic", parents=(first,))
+    made.commit(files={"c": "2\n"}, parents=(first,))
+    made.commit("other", {"d": "1\n"}, parents=())
+    made.fill(house, project)
+    url = f"/projects/{project.id}/repository/compare"
+
+    def paths(**sent: Any) -> list[str]:
+        return [entry["new_path"] for entry in api.get(url, **sent).json()["diffs"]]
+
+    assert paths(**between("master", "topic")) == ["b"]
+    assert paths(**between("master", "topic", straight="true")) == ["b", "c"]
+    assert paths(**between("master", "other")) == ["d"]
+    unrelated = api.get(f"/projects/{project.id}/repository/merge_base", **{"refs[]": ["master", "other"]})
+    assert (unrelated.status_code, unrelated.json()) == (404, {"message": "404 Merge Base Not Found"})
+
+
+def test_many_commits(house: House, api: Api, make: Make) -> None:
+    """The newest thousand are shown, and that there are more is said."""
+    project = make_project(make, visibility="public")
+    made = History()
+    made.commit(files={"a": "0\n"})
+    made.tag("start", 1)
+    for number in range(1100):
+        made.commit(files={"a": f"{number}\n"}, message=str(number))
+    made.fill(house, project)
+    shown = api.get(f"/projects/{project.id}/repository/compare", **between("start", "master")).json()
+    assert [commit["title"] for commit in shown["commits"]] == [str(number) for number in range(100, 1100)]
+    assert shown["compare_timeout"] is True
+    assert shown["diffs"][0]["diff"].endswith("-0\n+1099\n")
+
+
+HOSTILE = ["nope", "--output=/tmp/pwned-by-compare", "-x", "a..b", "master^", "../../x", "x" * 5000, ""]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_unknown_references(api: Api, built: Built, name: str) -> None:
+    """On either side they are not found, and never reach git."""
+    url = f"/projects/{built.project.id}/repository/compare"
+    for sent in (between(name, "master"), between("master", name)):
+        answer = api.get(url, **sent)
+        assert (answer.status_code, answer.json()) == (404, {"message": "404 Ref Not Found"})
+    assert not Path("/tmp/pwned-by-compare").exists()
+
+
+def test_missing_parameters(api: Api, built: Built) -> None:
+    """The first one is named."""
+    url = f"/projects/{built.project.id}/repository/compare"
+    assert api.get(url, to="master").json() == {"message": '400 (Bad request) "from" not given'}
+    assert api.get(url, **{"from": "master"}).json() == {"message": '400 (Bad request) "to" not given'}
+    assert api.get(url, **between("master", "v1", straight="x")).status_code == 400
+
+
+def test_contributors(api: Api, built: Built) -> None:
+    """Whoever wrote last comes first; merges do not count."""
+    url = f"/projects/{built.project.id}/repository/contributors"
+    ada = {"name": "Ada Writer", "email": "ada@example.org", "commits": 3, "additions": 0, "deletions": 0}
+    bob = {"name": "Bob", "email": "bob@example.org", "commits": 1, "additions": 0, "deletions": 0}
+    answer = api.get(url)
+    assert answer.json() == [ada, bob]
+    assert answer.headers["x-total"] == "2"
+    assert api.get(url, order_by="commits").json() == [bob, ada]
+    assert api.get(url, order_by="commits", sort="desc").json() == [ada, bob]
+    assert api.get(url, order_by="name", sort="desc").json() == [bob, ada]
+    assert api.get(url, order_by="email", per_page=1).json() == [ada]
+    assert api.get(url, ref="side/ünï", order_by="name").json() == [{**ada, "commits": 1}, bob]
+    assert api.get(url, ref="nope").status_code == 404
+    assert api.get(url, order_by="age").status_code == 400
+
+
+def test_merge_base(api: Api, built: Built) -> None:
+    """Of two or more."""
+    url = f"/projects/{built.project.id}/repository/merge_base"
+    answer = api.get(url, **{"refs[]": ["side/ünï", built.main]})
+    assert (answer.status_code, answer.json()["id"]) == (200, built.first)
+    assert answer.json()["title"] == "Begin"
+    assert api.get(url, **{"refs[]": ["ahead", "master", "v1"]}).json()["id"] == built.last
+    assert api.get(url, **{"refs[]": ["v1", "v1"]}).json()["id"] == built.merge
+
+
+WRONG: list[tuple[list[str], str]] = [
+    (["master"], "Provide at least 2 refs"),
+    (["master", "nope"], "Could not find ref: nope"),
+    (["--all", "-x"], "Could not find refs: --all, -x"),
+    (["master"] * 101, "Provide at most 100 refs"),
+]
+
+
+@pytest.mark.parametrize(("refs", "words"), WRONG)
+def test_merge_base_of_what_is_not_there(api: Api, built: Built, refs: list[str], words: str) -> None:
+    """It says what is wrong."""
+    answer = api.get(f"/projects/{built.project.id}/repository/merge_base", **{"refs[]": refs})
+    assert (answer.status_code, answer.json()) == (400, {"message": words})
+
+
+def test_merge_base_without_references(api: Api, built: Built) -> None:
+    """They are required."""
+    answer = api.get(f"/projects/{built.project.id}/repository/merge_base")
+    assert (answer.status_code, answer.json()) == (400, {"message": '400 (Bad request) "refs" not given'})
+
+
+def test_an_empty_repository(api: Api, make: Make) -> None:
+    """Nobody wrote anything yet."""
+    project = make_project(make, visibility="public")
+    assert api.get(f"/projects/{project.id}/repository/contributors").json() == []
+    assert api.get(f"/projects/{project.id}/repository/compare", **between("master", "master")).status_code == 404
+    assert api.get(f"/projects/{project.id}/repository/merge_base", **{"refs[]": ["a", "b"]}).status_code == 400
+
+
+WHO = [("administrator", 200), ("reporter", 200), ("guest", 403), ("stranger", 404), ("nobody", 404)]
+
+
+@pytest.mark.parametrize(("role", "status"), WHO)
+def test_who_compares_in_a_private_project(house: House, api: Api, make: Make, role: str, status: int) -> None:
+    """Reporters; to others it does not exist."""
+    cast = Cast(make)
+    project = Built(house, project_with(make, cast)).project
+    url = f"/projects/{project.id}/repository"
+    for answer in (
+        api.get(f"{url}/compare", cast[role], **between("v1", "v2")),
+        api.get(f"{url}/contributors", cast[role]),
+        api.get(f"{url}/merge_base", cast[role], **{"refs[]": ["v1", "v2"]}),
+    ):
+        assert answer.status_code == status, answer.text

@@ -1,0 +1,163 @@
+"""One commit: by id, branch or tag, with its numbers; its references, signature and place."""
+
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from tests.api.repository.built import Built
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.histories import History, repository_of, run
+from tests.making import make_project
+
+
+@pytest.fixture(scope="module")
+def built(house: House, make: Make) -> Built:
+    """A public project."""
+    return Built(house, make_project(make, visibility="public"))
+
+
+def test_every_name_leads_to_it(api: Api, make: Make, built: Built) -> None:
+    """The whole id, a short one, a branch and a tag, annotated or not."""
+    names = {
+        built.merge: built.merge,
+        built.merge.upper(): built.merge,
+        built.merge[:7]: built.merge,
+        "v1": built.merge,
+        "v2": built.ahead,
+        "side/ünï": built.side,
+        "master": built.last,
+        "HEAD": built.last,
+    }
+    for name, oid in names.items():
+        answer = api.get(f"/projects/{built.project.id}/repository/commits/{quote(name, safe='')}", make.root)
+        assert answer.status_code == 200, name
+        assert answer.json()["id"] == oid, name
+
+
+def test_its_fields(api: Api, make: Make, built: Built) -> None:
+    """Those of a list, its numbers, and the status that it does not have."""
+    shown = api.get(f"/projects/{built.project.id}/repository/commits/{built.last}", make.root).json()
+    assert shown["title"] == "Last"
+    assert shown["stats"] == {"additions": 0, "deletions": 1, "total": 1}
+    assert shown["status"] is None
+    assert shown["last_pipeline"] is None
+    assert shown["project_id"] == built.project.id
+    listed = api.get(f"/projects/{built.project.id}/repository/commits", make.root).json()[0]
+    assert {name: shown[name] for name in listed} == listed
+
+
+def test_without_numbers(api: Api, make: Make, built: Built) -> None:
+    """Whoever does not want them does not wait for them."""
+    url = f"/projects/{built.project.id}/repository/commits/{built.last}"
+    assert "stats" not in api.get(url, make.root, stats="false").json()
+
+
+def test_a_merge_is_counted_against_its_first_parent(api: Api, make: Make, built: Built) -> None:
+    """What the other side brought."""
+    shown = api.get(f"/projects/{built.project.id}/repository/commits/{built.merge}", make.root).json()
+    assert shown["stats"] == {"additions": 1, "deletions": 0, "total": 1}
+    assert shown["parent_ids"] == [built.main, built.side]
+
+
+UNKNOWN = [
+    "nope",
+    "f" * 40,
+    "fffffff",
+    "--output=%2Ftmp%2Fpwned-by-a-sha",
+    "-x",
+    "master..ahead",
+    "master%5E",
+    "master:a.txt",
+    "..%2F..%2Fx",
+    "x" * 5000,
+    "%F0%9F%A6%8A",
+]
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_what_leads_to_no_commit(api: Api, make: Make, built: Built, name: str) -> None:
+    """It is not found, in whichever question it stands."""
+    for question in ("", "/diff", "/refs", "/signature", "/sequence"):
+        answer = api.get(f"/projects/{built.project.id}/repository/commits/{name}{question}", make.root)
+        assert (answer.status_code, answer.json()) == (404, {"message": "404 Commit Not Found"})
+    assert not Path("/tmp/pwned-by-a-sha").exists()
+
+
+def test_files_and_trees_are_no_commits(api: Api, make: Make, built: Built) -> None:
+    """Their ids are found, and are something else."""
+    for name in ("master:a.txt", "master^{tree}"):
+        oid = run(built.repository.path, "rev-parse", name)
+        assert api.get(f"/projects/{built.project.id}/repository/commits/{oid}", make.root).status_code == 404
+
+
+def test_an_empty_repository(api: Api, make: Make) -> None:
+    """Nothing is there yet."""
+    project = make_project(make)
+    for name in ("master", "HEAD", "0" * 40):
+        assert api.get(f"/projects/{project.id}/repository/commits/{name}", make.root).status_code == 404
+
+
+def test_messages_and_names_in_other_encodings(house: House, api: Api, make: Make) -> None:
+    """They are shown, whatever they are."""
+    project = make_project(make)
+    made = History()
+    made.commit(files={"a": "1"}, message="Gr\xfc\xdfe\n".encode("latin-1"), author="J\xfcrgen <j@example.org>")
+    made.commit("blank", {"a": "1"}, "", parents=())
+    made.fill(house, project)
+    shown = api.get(f"/projects/{project.id}/repository/commits/master", make.root).json()
+    assert (shown["title"], shown["author_name"]) == ("Grüße", "Jürgen")
+    assert (
+        api.get(f"/projects/{project.id}/repository/commits/blank", make.root).json()["title"] == "--no commit message"
+    )
+
+
+def test_references_that_contain_it(api: Api, make: Make, built: Built) -> None:
+    """Branches and tags, or one kind of them."""
+    url = f"/projects/{built.project.id}/repository/commits/{built.merge}/refs"
+    branches = [{"type": "branch", "name": name} for name in ("ahead", "master")]
+    tags = [{"type": "tag", "name": name} for name in ("v1", "v2")]
+    assert api.get(url, make.root).json() == branches + tags
+    assert api.get(url, make.root, type="branch").json() == branches
+    assert api.get(url, make.root, type="tag").json() == tags
+    page = api.get(url, make.root, type="all", per_page=1, page=2)
+    assert (page.json(), page.headers["x-total"]) == (branches[1:], "4")
+    side = api.get(f"/projects/{built.project.id}/repository/commits/{built.side}/refs", make.root, type="branch")
+    assert [ref["name"] for ref in side.json()] == ["ahead", "master", "side/ünï"]
+    assert api.get(url, make.root, type="none").status_code == 400
+
+
+def test_its_place(api: Api, make: Make, built: Built) -> None:
+    """How many commits there are up to it."""
+    url = f"/projects/{built.project.id}/repository/commits"
+    assert api.get(f"{url}/{built.first}/sequence", make.root).json() == {"count": 1}
+    assert api.get(f"{url}/master/sequence", make.root).json() == {"count": 5}
+    assert api.get(f"{url}/master/sequence", make.root, first_parent="true").json() == {"count": 4}
+
+
+def test_no_signature(api: Api, make: Make, built: Built) -> None:
+    """As most commits."""
+    answer = api.get(f"/projects/{built.project.id}/repository/commits/{built.last}/signature", make.root)
+    assert (answer.status_code, answer.json()) == (404, {"message": "404 GPG Signature Not Found"})
+
+
+KINDS = [("PGP SIGNATURE", "PGP"), ("SSH SIGNATURE", "SSH"), ("SIGNED MESSAGE", "X509")]
+
+
+@pytest.mark.parametrize(("words", "kind"), KINDS)
+def test_signatures(house: House, api: Api, make: Make, words: str, kind: str) -> None:
+    """Their kind is told; nobody vouches for them."""
+    project = make_project(make)
+    made = History()
+    made.commit(files={"a": "1"})
+    made.fill(house, project)
+    path = repository_of(house, project).path
+    plain = run(path, "cat-file", "commit", "master")
+    head, _, message = plain.partition("\n\n")
+    lines = f"gpgsig -----BEGIN {words}-----\n \n abcd\n -----END {words}-----"
+    signed = run(path, "hash-object", "-t", "commit", "-w", "--stdin", input=f"{head}\n{lines}\n\n{message}".encode())
+    answer = api.get(f"/projects/{project.id}/repository/commits/{signed}/signature", make.root)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["signature_type"] == kind
+    assert answer.json()["verification_status"] in ("unverified", "unknown_key")

@@ -1,0 +1,261 @@
+"""The commits of a branch: in git's order, filtered, paged, and for whom."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.api.repository.built import START, Built
+from tests.casting import Cast, project_with
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.histories import History
+from tests.making import make_project, statements_of
+
+FIELDS = [
+    "id",
+    "short_id",
+    "title",
+    "created_at",
+    "parent_ids",
+    "message",
+    "author_name",
+    "author_email",
+    "authored_date",
+    "committer_name",
+    "committer_email",
+    "committed_date",
+    "web_url",
+]
+
+
+@pytest.fixture(scope="module")
+def built(house: House, make: Make) -> Built:
+    """A public project."""
+    return Built(house, make_project(make, visibility="public"))
+
+
+def titles(answer: httpx.Response) -> list[str]:
+    """The titles in a list."""
+    assert answer.status_code == 200, answer.text
+    return [commit["title"] for commit in answer.json()]
+
+
+def test_the_default_branch(api: Api, make: Make, built: Built) -> None:
+    """Newest first, with all fields, and a total."""
+    answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root)
+    assert titles(answer) == built.log("master") == ["Last", "Merge", "Main", "Side", "Begin"]
+    assert answer.headers["x-total"] == "5"
+    shown = answer.json()[0]
+    assert list(shown) == FIELDS
+    assert (shown["id"], shown["short_id"]) == (built.last, built.last[:8])
+    assert shown["message"] == "Last\n\nWhy it is.\n"
+    assert shown["parent_ids"] == [built.merge]
+    assert answer.json()[1]["parent_ids"] == [built.main, built.side]
+    assert answer.json()[-1]["committed_date"] == "2017-07-14T04:40:00.000+02:00"
+    assert shown["web_url"].endswith(f"/{built.project.path}/-/commit/{built.last}")
+
+
+REFS = ["ahead", "side/ünï", "v1", "v2", "HEAD", "refs/heads/ahead"]
+
+
+@pytest.mark.parametrize("ref", REFS)
+def test_by_reference(api: Api, make: Make, built: Built, ref: str) -> None:
+    """Branches and tags, annotated or not."""
+    answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root, ref_name=ref)
+    assert titles(answer) == built.log(ref)
+
+
+def test_by_id(api: Api, make: Make, built: Built) -> None:
+    """Whole or short."""
+    for ref in (built.main, built.main[:8]):
+        answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root, ref_name=ref)
+        assert titles(answer) == ["Main", "Begin"]
+
+
+FILTERS: list[tuple[dict[str, Any], list[str]]] = [
+    ({"path": "a.txt"}, ["Main", "Begin"]),
+    ({"path": "lib"}, ["Last", "Begin"]),
+    ({"path": "/lib/x.py"}, ["Last", "Begin"]),
+    ({"path": "nothing"}, []),
+    ({"path": "a.*"}, []),
+    ({"path": "../a.txt"}, []),
+    ({"path": ""}, ["Last", "Merge", "Main", "Side", "Begin"]),
+    ({"first_parent": "true"}, ["Last", "Merge", "Main", "Begin"]),
+    ({"order": "topo"}, ["Last", "Merge", "Side", "Main", "Begin"]),
+    ({"order": "default", "author": "bob"}, ["Side"]),
+    ({"author": "Ada Writer"}, ["Last", "Merge", "Main", "Begin"]),
+    ({"all": "true"}, ["Ahead", "Last", "Merge", "Main", "Side", "Begin"]),
+    ({"all": "1", "ref_name": "side/ünï"}, ["Ahead", "Last", "Merge", "Main", "Side", "Begin"]),
+    ({"since": "2017-07-14T02:43:00Z"}, ["Last", "Merge"]),
+    ({"since": "2017-07-14T04:43:00+02:00"}, ["Last", "Merge"]),
+    ({"since": "2017-07-14T02:43:00.001Z"}, ["Last"]),
+    ({"until": "2017-07-14T02:41:00Z"}, ["Side", "Begin"]),
+    ({"until": "2017-07-14T02:41:00.999Z"}, ["Side", "Begin"]),
+    ({"since": "2017-07-14T02:41:00Z", "until": "2017-07-14T02:42:00Z"}, ["Main", "Side"]),
+    ({"since": "2017-07-14", "until": "2017-07-15"}, ["Last", "Merge", "Main", "Side", "Begin"]),
+    ({"since": "2999-01-01T00:00:00Z"}, []),
+    ({"until": "1000-01-01T00:00:00Z"}, []),
+    ({"since": "0001-01-01T00:00:00Z", "until": "9999-12-31T23:59:59Z", "path": "b.txt"}, ["Side"]),
+]
+
+
+@pytest.mark.parametrize(("sent", "expected"), FILTERS)
+def test_filters(api: Api, make: Make, built: Built, sent: dict[str, Any], expected: list[str]) -> None:
+    """Each narrows the list and the total alike; times are inclusive."""
+    assert START == 1_500_000_000
+    answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root, **sent)
+    assert titles(answer) == expected
+    assert answer.headers["x-total"] == str(len(expected))
+
+
+def test_pages(api: Api, make: Make, built: Built) -> None:
+    """They hang together, and there is nothing behind the last."""
+    url = f"/projects/{built.project.id}/repository/commits"
+    pages = [api.get(url, make.root, per_page=2, page=page) for page in (1, 2, 3)]
+    assert [titles(page) for page in pages] == [["Last", "Merge"], ["Main", "Side"], ["Begin"]]
+    assert pages[0].headers["x-next-page"] == "2"
+    assert pages[0].headers["x-total-pages"] == "3"
+    for page in (4, 10**6, 10**18):
+        behind = api.get(url, make.root, per_page=2, page=page)
+        assert titles(behind) == []
+        assert behind.headers["x-total"] == "5"
+
+
+def test_numbers_on_demand(api: Api, make: Make, built: Built) -> None:
+    """Lines added and deleted, against the first parent."""
+    answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root, with_stats="true")
+    assert [commit["stats"] for commit in answer.json()] == [
+        {"additions": 0, "deletions": 1, "total": 1},
+        {"additions": 1, "deletions": 0, "total": 1},
+        {"additions": 1, "deletions": 0, "total": 1},
+        {"additions": 1, "deletions": 0, "total": 1},
+        {"additions": 2, "deletions": 0, "total": 2},
+    ]
+
+
+def test_what_is_pushed_is_seen_at_once(house: House, api: Api, make: Make) -> None:
+    """The list and the total, also where both were kept."""
+    built = Built(house, make_project(make))
+    url = f"/projects/{built.project.id}/repository/commits"
+    assert api.get(url, make.root).headers["x-total"] == "5"
+    more = History()
+    more.commit(files={"a.txt": "3\n"}, message="New", parents=(built.last,), at=START + 10_000)
+    more.into(built.repository)
+    answer = api.get(url, make.root)
+    assert titles(answer)[:2] == ["New", "Last"]
+    assert answer.headers["x-total"] == "6"
+
+
+def test_an_empty_repository(api: Api, make: Make) -> None:
+    """It has no commits, by whatever name."""
+    project = make_project(make)
+    for sent in ({}, {"ref_name": "master"}, {"all": "true"}, {"path": "a", "with_stats": "true"}, {"author": "x"}):
+        answer = api.get(f"/projects/{project.id}/repository/commits", make.root, **sent)
+        assert (answer.status_code, answer.json(), answer.headers["x-total"]) == (200, [], "0")
+
+
+def test_a_missing_default_branch(house: House, api: Api, make: Make) -> None:
+    """Other branches do not take its place."""
+    project = make_project(make)
+    made = History()
+    made.commit("other", {"a": "1"})
+    made.fill(house, project)
+    url = f"/projects/{project.id}/repository/commits"
+    assert titles(api.get(url, make.root, ref_name="other")) == ["Change"]
+    assert api.get(url, make.root, ref_name="master").status_code == 200
+
+
+def test_an_unknown_reference_lists_nothing(api: Api, make: Make, built: Built) -> None:
+    """It may come to be."""
+    for name in ("nope", "nope/ünï", "f" * 40, "fffffff", "x" * 5000):
+        answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root, ref_name=name)
+        assert (answer.status_code, answer.json()) == (200, []), name
+
+
+HOSTILE = [
+    "--output=/tmp/pwned-by-a-ref",
+    "-x",
+    "a..b",
+    "master^",
+    "master:a.txt",
+    "../../x",
+    "@{-1}",
+    "x y",
+    "^master",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_can_be_no_reference_is_refused(api: Api, make: Make, built: Built, name: str) -> None:
+    """It never reaches git."""
+    answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root, ref_name=name)
+    assert (answer.status_code, answer.json()) == (400, {"message": {"ref_name": ["is invalid"]}})
+    assert not Path("/tmp/pwned-by-a-ref").exists()
+
+
+WRONG = [
+    {"since": "invalid-date"},
+    {"until": "5"},
+    {"since": "2017-13-01T00:00:00Z"},
+    {"order": "random"},
+    {"all": "perhaps"},
+    {"ref_name": "a\0b"},
+    {"path": "a\0b"},
+    {"path": "x" * 5000},
+    {"author": "x" * 300},
+    {"page": "1e9"},
+    {"first_parent": "2"},
+]
+
+
+@pytest.mark.parametrize("sent", WRONG)
+def test_wrong_values(api: Api, make: Make, built: Built, sent: dict[str, Any]) -> None:
+    """They are named."""
+    answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root, **sent)
+    assert answer.status_code == 400, answer.text
+    assert next(iter(sent)) in answer.text
+
+
+@pytest.mark.parametrize("sent", [{"ref_name[]": "master"}, {"path[a]": "b"}, {"author[]": "x"}])
+def test_lists_for_texts(api: Api, make: Make, built: Built, sent: dict[str, Any]) -> None:
+    """Neither of them is a text."""
+    answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root, **sent)
+    assert answer.status_code == 400, answer.text
+
+
+WHO = [
+    ("administrator", 200),
+    ("owner", 200),
+    ("developer", 200),
+    ("reporter", 200),
+    ("guest", 403),
+    ("stranger", 404),
+    ("nobody", 401),
+]
+
+
+@pytest.mark.parametrize(("role", "status"), WHO)
+def test_who_sees_a_private_project(house: House, api: Api, make: Make, role: str, status: int) -> None:
+    """Members from reporter on; to strangers it does not exist."""
+    cast = Cast(make)
+    built = Built(house, project_with(make, cast))
+    for path in ("", f"/{built.last}", f"/{built.last}/diff", f"/{built.last}/refs", f"/{built.last}/sequence"):
+        answer = api.get(f"/projects/{built.project.id}/repository/commits{path}", cast[role])
+        assert answer.status_code == status, answer.text
+
+
+def test_credentials_are_needed_on_public_projects_too(api: Api, make: Make, built: Built) -> None:
+    """Any will do."""
+    url = f"/projects/{built.project.id}/repository/commits"
+    for path in ("", f"/{built.last}", f"/{built.last}/diff", f"/{built.last}/refs", f"/{built.last}/signature"):
+        assert api.get(url + path).status_code == 401
+    assert api.get(url, make.user()).status_code == 200
+
+
+def test_statements_do_not_grow_with_the_page(api: Api, make: Make, built: Built) -> None:
+    """Commits come from the repository alone."""
+    url = f"/projects/{built.project.id}/repository/commits"
+    small = statements_of(make, lambda: api.get(url, make.root, per_page=1))
+    assert statements_of(make, lambda: api.get(url, make.root, per_page=100)) == small
