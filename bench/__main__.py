@@ -6,7 +6,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from bench.load import get, requests_per_second
 from bench.people import PERSON_TOKEN, TOKEN, fill
 from bench.process import idle_megabytes, start_seconds
 from bench.projects import SLOWEST, measure
+from bench.repositories import fill_projects, measure_git, measure_moments, measure_reads
 from ingot.settings import Settings
 from ingot.startup import prepare
 
@@ -24,11 +25,17 @@ PEOPLE = 10_000
 
 @contextmanager
 def _server(kind: str, data: Path, url: str) -> Iterator[int]:
+    with _serving(kind, data, url) as (port, _):
+        yield port
+
+
+@contextmanager
+def _serving(kind: str, data: Path, url: str) -> Iterator[tuple[int, int]]:
     command = [sys.executable, "-m", "bench.server", kind, str(data), url]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
-        yield int(process.stdout.readline())
+        yield int(process.stdout.readline()), process.pid
     finally:
         process.terminate()
         process.wait(20)
@@ -43,6 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench")
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--database-url", default="")
+    parser.add_argument("part", nargs="*", help="calls, projects, repositories, process; all of them by default")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
@@ -50,10 +58,16 @@ def main() -> None:
         prepare(settings)
         print(f"filling with {PEOPLE} people", flush=True)
         fill(settings, PEOPLE)
-        _measure_calls(data, arguments.database_url, arguments.seconds)
+        parts: dict[str, Callable[[], None]] = {
+            "calls": lambda: _measure_calls(data, arguments.database_url, arguments.seconds),
+            "process": lambda: _measure_process(data),
+        }
         if not arguments.database_url:
-            _measure_projects(Path(folder), arguments.seconds)
-        _measure_process(data)
+            parts["projects"] = lambda: _measure_projects(Path(folder), arguments.seconds)
+            parts["repositories"] = lambda: _measure_repositories(Path(folder), arguments.seconds)
+        for name, measure_part in parts.items():
+            if not arguments.part or name in arguments.part:
+                measure_part()
 
 
 def _measure_calls(data: Path, url: str, seconds: float) -> None:
@@ -98,6 +112,21 @@ def _measure_projects(folder: Path, seconds: float) -> None:
         _line(f"{name} / F1", share, f">= {least:.2f}", share >= least)
     for name, slowdown in measured.slowdowns.items():
         _line(f"{name}, 10 x", slowdown, f"<= {SLOWEST:.2f}", slowdown <= SLOWEST)
+
+
+def _measure_repositories(folder: Path, seconds: float) -> None:
+    data = folder / "repositories"
+    settings = Settings(data=data, root_token=TOKEN, root_password="-" * 9)
+    prepare(settings)
+    print("writing a history of 20,000 commits", flush=True)
+    with _serving("app", data, "") as (port, pid):
+        large, bulk = fill_projects(settings, port)
+        for finding in (
+            *measure_reads(port, large, seconds, ROUNDS),
+            *measure_moments(port, large, ROUNDS),
+            *measure_git(settings, port, pid, large, bulk, ROUNDS),
+        ):
+            _line(*finding)
 
 
 def _measure_process(data: Path) -> None:

@@ -38,7 +38,9 @@ def _lists(forest: Forest) -> dict[str, bytes]:
         "projects, by path": "/projects?order_by=path&sort=asc",
         "projects, by activity": "/projects?order_by=last_activity_at",
         "projects, by stars": "/projects?order_by=star_count",
-        "projects, search": "/projects?search=project-77",
+        # As many as a page holds are found in both forests.
+        "projects, search": "/projects?search=project-77&per_page=5",
+        "projects, search by name": "/projects/search/project-77?per_page=5",
         "projects of a user": "/users/tree-person-5/projects",
         "projects starred by a user": f"/users/{MEMBER_NAME}/starred_projects",
         "project's members": f"/projects/{project_id}/members",

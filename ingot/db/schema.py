@@ -3,7 +3,7 @@
 from typing import Any
 
 import msgspec
-from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Integer, LargeBinary, MetaData, Text
+from sqlalchemy import BigInteger, Boolean, Column, Double, ForeignKey, Integer, LargeBinary, MetaData, Text
 
 # Constraint names must be known to migrations on both engines.
 metadata = MetaData(
@@ -36,6 +36,11 @@ def text(name: str, **options: Any) -> Column[str]:
 def number(name: str, **options: Any) -> Column[int]:
     """A 64-bit integer."""
     return Column(name, BigInteger, **{"nullable": False, **options})
+
+
+def decimal(name: str, **options: Any) -> Column[float]:
+    """A number with a fraction."""
+    return Column(name, Double, **{"nullable": False, **options})
 
 
 def flag(name: str, **options: Any) -> Column[bool]:

@@ -1,6 +1,7 @@
 """How users are found and listed."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -11,6 +12,7 @@ from ingot.api.params import number_or_none
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of, contains, like_pattern, one_of
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.db.search import holding, is_indexed, needle
 from ingot.db.times import Date
 from ingot.errors import NotFound
 from ingot.users.accounts.params import ListUsers
@@ -28,6 +30,7 @@ from ingot.users.accounts.tables import (
 )
 
 _BY_ID = select(users).where(users.c.id == bindparam("user"))
+_BY_IDS = select(users).where(any_of(users.c.id, "users"))
 _BY_USERNAME = select(users).where(users.c.username_key == bindparam("username"))
 _BY_EMAIL = select(users).where(
     or_(
@@ -62,6 +65,12 @@ def user_or_none(db: Connection, user_id: str | int) -> User | None:
     """The user with this number, if there is one; what is not a number names nobody."""
     number = number_or_none(str(user_id))
     return None if number is None else db.first(User, _BY_ID, user=number)
+
+
+def users_by_ids(db: Connection, user_ids: Iterable[int | None]) -> dict[int, User]:
+    """The users with these numbers, by number; where a row names nobody, nobody is looked for."""
+    wanted = sorted({number for number in user_ids if number is not None})
+    return {user.id: user for user in db.all(User, _BY_IDS, users=wanted)} if wanted else {}
 
 
 def user_by_login(db: Connection, login: str) -> User | None:
@@ -110,6 +119,7 @@ def identity_owner(db: Connection, provider: str, extern_uid: str) -> int | None
 
 
 _NOT_EXTERNAL = users.c.external.is_(False)
+_FURTHER_EMAIL = holding(emails.c.id, "needle", emails.c.email)
 _FILTERS = {
     "active": and_(users.c.state == "active", users.c.placeholder.is_(False)),
     "humans": users.c.placeholder.is_(False),
@@ -131,12 +141,20 @@ _FILTERS = {
     ),
     # Administrators find people by any part of an address; others only by the whole, so that none can be guessed.
     "search_everything": or_(
+        holding(users.c.id, "needle", users.c.username_key, users.c.name_key, users.c.email),
+        users.c.id.in_(select(emails.c.user_id).where(_FURTHER_EMAIL).scalar_subquery()),
+    ),
+    "search_names": or_(
+        holding(users.c.id, "needle", users.c.username_key, users.c.name_key),
+        users.c.email == bindparam("term"),
+    ),
+    "short_search_everything": or_(
         contains(users.c.username_key, "pattern"),
         contains(users.c.name_key, "pattern"),
         contains(users.c.email, "pattern"),
         exists().where(emails.c.user_id == users.c.id, contains(emails.c.email, "pattern")),
     ),
-    "search_names": or_(
+    "short_search_names": or_(
         contains(users.c.username_key, "pattern"),
         contains(users.c.name_key, "pattern"),
         users.c.email == bindparam("term"),
@@ -178,8 +196,13 @@ def list_users(db: Connection, actor: Actor, wanted: ListUsers, page: Page) -> L
         filters.add("public_email")
         values["public_email"] = wanted.public_email.lower()
     if wanted.search:
-        filters.add("search_everything" if actor.admin else "search_names")
-        values["pattern"] = like_pattern(wanted.search)
+        search = "search_everything" if actor.admin else "search_names"
+        if is_indexed(wanted.search):
+            filters.add(search)
+            values["needle"] = needle(wanted.search)
+        else:
+            filters.add(f"short_{search}")
+            values["pattern"] = like_pattern(wanted.search)
         if not actor.admin:
             values["term"] = wanted.search.strip().lower()
     if not actor.admin or wanted.exclude_external:

@@ -1,0 +1,278 @@
+"""Git through the server against bare git, in turns; and reads of a large repository against F1."""
+
+import contextlib
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+import httpx
+
+from bench.histories import COMMITS, DEEP, names, write_bulk, write_history
+from bench.load import get, requests_per_second
+from bench.people import TOKEN
+from ingot.app import open_database
+from ingot.git.housekeeping import tidy
+from ingot.projects.api import store_of
+from ingot.projects.tables import projects
+from ingot.settings import Settings
+from ingot.supervisor import open_socket
+from ingot.users.keys.params import CreateKey
+from ingot.users.keys.service import create_key
+
+BULK_MEGABYTES = 110
+PUSHED_COMMITS = 200
+_ENV = {"PATH": os.environ["PATH"], "HOME": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0"}
+_WHO = {f"GIT_{role}_{part}": "ada@example.org" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
+
+
+class Finding(NamedTuple):
+    """A figure and what is wanted of it."""
+
+    name: str
+    value: float
+    wanted: str
+    met: bool
+    note: str = ""
+
+
+class Place(NamedTuple):
+    """A project that was filled, and where its repository lies."""
+
+    id: int
+    path: Path
+    commits: list[str]
+
+
+def fill_projects(settings: Settings, port: int) -> tuple[Place, Place]:
+    """Make two projects through the API, and write histories straight into their repositories."""
+    places = []
+    for name in ("large", "bulk"):
+        made = httpx.post(
+            f"http://127.0.0.1:{port}/api/v4/projects", headers={"PRIVATE-TOKEN": TOKEN}, data={"name": name}
+        )
+        made.raise_for_status()
+        number = made.json()["id"]
+        database = open_database(settings)
+        row = database.read(lambda db, number=number: db.rows(projects.select().where(projects.c.id == number)))[0]
+        key = row[list(projects.c).index(projects.c.repository_key)]
+        path = store_of(settings).path_of(key)
+        commits = write_history(path) if name == "large" else write_bulk(path, BULK_MEGABYTES) or []
+        tidy(path)
+        database.write(lambda db, number=number: db.update(projects, number, empty=False, generation=1))
+        database.close()
+        places.append(Place(number, path, commits))
+    return places[0], places[1]
+
+
+def measure_git(settings: Settings, port: int, pid: int, large: Place, bulk: Place, rounds: int) -> Iterator[Finding]:
+    """Clones and pushes, each against bare git on the same repository in the same round."""
+    url = f"http://root:{TOKEN}@127.0.0.1:{port}/root"
+    with tempfile.TemporaryDirectory() as name, _ssh(settings, Path(name)) as (ssh_url, ssh_env):
+        folder = Path(name)
+
+        def clone(address: str, **more: str) -> float:
+            target = folder / "clone"
+            shutil.rmtree(target, ignore_errors=True)
+            return _timed(folder, ["clone", "-q", "--bare", "--no-local", address, str(target)], more)
+
+        ratio = _ratio(rounds, lambda: clone(f"{url}/large.git"), lambda: clone(f"file://{large.path}"))
+        yield Finding("HTTP clone / git clone", ratio, "<= 1.10", ratio <= 1.10)
+        handshake = statistics.median(_handshake(folder, ssh_url, ssh_env) for _ in range(rounds))
+        ratio = _ratio(
+            rounds,
+            lambda: clone(f"{ssh_url}/bulk.git", **ssh_env) - handshake,
+            lambda: clone(f"file://{bulk.path}"),
+        )
+        yield Finding(f"SSH clone of {BULK_MEGABYTES} MB / git clone", ratio, "<= 1.30", ratio <= 1.30)
+        yield _push(folder, f"{url}/large.git", large, rounds)
+        yield _many_clones(folder, f"{url}/large.git", pid)
+
+
+def _push(folder: Path, url: str, large: Place, rounds: int) -> Finding:
+    tree = folder / "tree.git"
+    _timed(folder, ["clone", "-q", "--bare", "--no-local", f"file://{large.path}", str(tree)], {})
+    mirror = folder / "mirror.git"
+    shutil.copytree(large.path, mirror)
+    tips = []
+    for number in range(2 * rounds + 1):
+        tip = large.commits[-1]
+        for step in range(PUSHED_COMMITS):
+            made = subprocess.run(
+                ["git", "commit-tree", "-p", tip, "-m", f"{number} {step}", f"{large.commits[-1]}^{{tree}}"],
+                cwd=tree,
+                env={**_ENV, **_WHO},
+                capture_output=True,
+                check=True,
+            )
+            tip = made.stdout.decode().strip()
+        tips.append(tip)
+    counter = iter(range(10_000))
+    turn = iter(tips * 100)
+
+    def push(address: str) -> float:
+        return _timed(tree, ["push", "-q", address, f"{next(turn)}:refs/heads/pushed-{next(counter)}"], {})
+
+    ratio = _ratio(rounds, lambda: push(url), lambda: push(f"file://{mirror}"))
+    return Finding(f"push of {PUSHED_COMMITS} commits / git push", ratio, "<= 1.50", ratio <= 1.5)
+
+
+def _many_clones(folder: Path, url: str, pid: int) -> Finding:
+    before = _megabytes(pid)
+    most = [before]
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.05):
+            most[0] = max(most[0], _megabytes(pid))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    clones = [
+        subprocess.Popen(["git", "clone", "-q", "--bare", url, str(folder / f"many-{number}")], env=_ENV)
+        for number in range(20)
+    ]
+    failed = [process.wait() for process in clones if process.wait() != 0]
+    done.set()
+    watcher.join()
+    grown = most[0] - before
+    return Finding("20 clones at once, MB more", grown, "<= 50", grown <= 50 and not failed)
+
+
+def measure_reads(port: int, large: Place, seconds: float, rounds: int) -> Iterator[Finding]:
+    """Single reads and pages as a share of F1."""
+    base = f"/api/v4/projects/{large.id}/repository"
+    file, some = names(1)[0], names(1_000)
+    calls = {
+        "one commit": (0.25, [f"{base}/commits/{oid}" for oid in large.commits[-64:]]),
+        "newest 20 commits": (0.10, [f"{base}/commits"]),
+        "one file": (0.25, [f"{base}/files/{quote(file, safe='')}?ref=master"]),
+        "raw file": (0.25, [f"{base}/files/{quote(file, safe='')}/raw?ref=master"]),
+        "1,000 files": (0.15, [f"{base}/files/{quote(name, safe='')}?ref=master" for name in some]),
+        "1,000 raw files": (0.15, [f"{base}/files/{quote(name, safe='')}/raw?ref=master" for name in some]),
+        "20 branches": (0.08, [f"{base}/branches?page=7"]),
+        "tree page of 20": (0.15, [f"{base}/tree?path=folder-07"]),
+        "one branch": (0.25, [f"{base}/branches/branch-00{number:03}" for number in range(64)]),
+    }
+    for name, (least, paths) in calls.items():
+        requests = [get(path, TOKEN) for path in paths]
+        requests_per_second(port, requests, min(seconds, 1.0))
+        share = statistics.median(
+            requests_per_second(port, requests, seconds) / requests_per_second(port, [get("/api/v4/bench")], seconds)
+            for _ in range(rounds)
+        )
+        yield Finding(f"{name} / F1", share, f">= {least:.2f}", share >= least)
+
+
+def measure_moments(port: int, large: Place, rounds: int) -> Iterator[Finding]:
+    """Single calls whose time is bounded, and an API commit against git's plumbing."""
+    base = f"http://127.0.0.1:{port}/api/v4/projects/{large.id}/repository"
+    with httpx.Client(headers={"PRIVATE-TOKEN": TOKEN}, timeout=60) as client:
+        tip = client.get(f"{base}/branches/master").json()["commit"]["id"]
+        calls = {
+            "page 500 of commits": f"{base}/commits?page=500",
+            "last_commit_id 10,000 back": f"{base}/files/{quote(DEEP, safe='')}?ref={tip}",
+            "merged of 100 branches": f"{base}/branches?per_page=100&page=3",
+        }
+        for name, url in calls.items():
+            started = time.perf_counter()
+            client.get(url).raise_for_status()
+            cold = time.perf_counter() - started
+            yield Finding(f"{name}, ms", 1000 * cold, "<= 50", cold <= 0.05, f"of {COMMITS} commits")
+        ratio = _ratio(max(rounds, 9), lambda: _api_commit(client, base), lambda: _plumbing(large.path))
+        yield Finding("API commit / git's plumbing", ratio, "<= 2.00", ratio <= 2.0)
+
+
+def _api_commit(client: httpx.Client, base: str) -> float:
+    name = f"bench-{time.perf_counter_ns()}.txt"
+    action = {"action": "create", "file_path": name, "content": "what it says\n"}
+    started = time.perf_counter()
+    made = client.post(f"{base}/commits", json={"branch": "branch-00001", "commit_message": "Add", "actions": [action]})
+    made.raise_for_status()
+    return time.perf_counter() - started
+
+
+def _plumbing(path: Path) -> float:
+    """The same with the commands that git offers for it: one file more in the topmost tree."""
+
+    def git(*args: str, text: bytes = b"") -> bytes:
+        done = subprocess.run(
+            ["git", *args], cwd=path, env={**_ENV, **_WHO}, input=text, capture_output=True, check=True
+        )
+        return done.stdout.strip()
+
+    tree = git("ls-tree", "branch-00002")
+    started = time.perf_counter()
+    blob = git("hash-object", "-w", "--stdin", text=b"%d\n" % time.perf_counter_ns())
+    made = git("mktree", text=tree + b"\n100644 blob " + blob + b"\tbench-%d.txt\n" % time.perf_counter_ns())
+    commit = git("commit-tree", "-p", "branch-00002", "-m", "Add", made.decode())
+    git("update-ref", "refs/heads/branch-00002", commit.decode())
+    return time.perf_counter() - started
+
+
+def _ratio(rounds: int, ours: Callable[[], float], theirs: Callable[[], float]) -> float:
+    """The median of ours over theirs, each measured right after the other."""
+    ours(), theirs()
+    return statistics.median(ours() / theirs() for _ in range(rounds))
+
+
+def _timed(cwd: Path, args: list[str], env: dict[str, str]) -> float:
+    started = time.perf_counter()
+    subprocess.run(["git", *args], cwd=cwd, env={**_ENV, **_WHO, **env}, check=True)
+    return time.perf_counter() - started
+
+
+def _megabytes(pid: int) -> float:
+    """The private memory of one process, without the git processes that it started."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except FileNotFoundError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private")) / 1024
+
+
+@contextlib.contextmanager
+def _ssh(settings: Settings, folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """``ingot ssh`` on a free port, and how root reaches it."""
+    key = folder / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    database = open_database(settings)
+    wanted = CreateKey(title="bench", key=Path(f"{key}.pub").read_text())
+    database.write(lambda db: create_key(db, 1, wanted))
+    database.close()
+    listener = open_socket("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    listener.close()
+    command = [sys.executable, "-m", "ingot", "ssh", "--data", str(settings.data), "--host", "127.0.0.1"]
+    process = subprocess.Popen([*command, "--ssh-port", str(port)])
+    options = "-F /dev/null -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -q"
+    try:
+        env = {"GIT_SSH_COMMAND": f"ssh -i {key} {options}"}
+        _wait(lambda: _handshake(folder, f"ssh://git@127.0.0.1:{port}/root", env))
+        yield f"ssh://git@127.0.0.1:{port}/root", env
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _handshake(folder: Path, url: str, env: dict[str, str]) -> float:
+    return _timed(folder, ["ls-remote", "-q", f"{url}/bulk.git", "refs/heads/none"], env)
+
+
+def _wait(attempt: Callable[[], float]) -> None:
+    for _ in range(100):
+        try:
+            attempt()
+        except subprocess.CalledProcessError:
+            time.sleep(0.1)
+        else:
+            return
+    raise RuntimeError("SSH does not answer")

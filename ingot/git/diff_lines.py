@@ -1,0 +1,25 @@
+"""Where in a patch a line of a file is."""
+
+import re
+from typing import Literal
+
+Side = Literal["new", "old"]
+_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+
+
+def changes_line(patch: str, number: int, side: Side) -> bool:
+    """Whether a file's patch adds the line of this number (``new``), or removes it (``old``)."""
+    old = new = 0
+    inside = False
+    for line in patch.split("\n"):
+        hunk = _HUNK.match(line)
+        if hunk is not None:
+            old, new = int(hunk[1]), int(hunk[2])
+            inside = True
+            continue
+        sign = line[:1] if inside else ""  # Above the first part are the names of the file.
+        if (sign == "+" and side == "new" and new == number) or (sign == "-" and side == "old" and old == number):
+            return True
+        old += sign in (" ", "-")
+        new += sign in (" ", "+")
+    return False

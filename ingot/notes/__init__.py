@@ -1,0 +1,1 @@
+"""Notes: what people write about commits and, later on, about other things."""

@@ -1,0 +1,54 @@
+"""What is stored of notes, whatever they are about."""
+
+from sqlalchemy import Index, Table
+
+from ingot.db.schema import Record, flag, metadata, number, reference, row_id, text
+from ingot.db.times import Timestamp
+from ingot.git.diff_lines import Side
+
+# What a note is about is a row by its kind and number, or a commit by its id, which no row stands for.
+notes = Table(
+    "notes",
+    metadata,
+    row_id(),
+    reference("project_id", "projects.id", nullable=True),
+    reference("author_id", "users.id", index=True),
+    text("subject_kind"),
+    number("subject_id", nullable=True),
+    text("commit_oid", nullable=True),
+    text("discussion_id", index=True),
+    text("body"),
+    flag("system"),
+    # Where in a diff it was placed, if anywhere: a line of the file before or after, or of both where it is unchanged.
+    text("line_type", nullable=True),
+    text("old_path", nullable=True),
+    text("new_path", nullable=True),
+    number("old_line", nullable=True),
+    number("new_line", nullable=True),
+    text("created_at"),
+    text("updated_at"),
+    Index("ix_notes_project_id_commit_oid", "project_id", "commit_oid", "id"),
+    Index("ix_notes_subject_kind_subject_id", "subject_kind", "subject_id", "id"),
+    sqlite_autoincrement=True,
+)
+
+
+class Note(Record, frozen=True):
+    """Something that somebody wrote."""
+
+    id: int
+    project_id: int | None
+    author_id: int
+    subject_kind: str
+    subject_id: int | None
+    commit_oid: str | None
+    discussion_id: str
+    body: str
+    system: bool
+    line_type: Side | None
+    old_path: str | None
+    new_path: str | None
+    old_line: int | None
+    new_line: int | None
+    created_at: Timestamp
+    updated_at: Timestamp

@@ -1,0 +1,49 @@
+"""Commenting on commits: what git has to say first, then one transaction."""
+
+from ingot.access.actor import Actor
+from ingot.db.connection import Connection
+from ingot.db.database import Database
+from ingot.git.commits import Commit, decoded
+from ingot.git.diff_lines import changes_line
+from ingot.git.diffs import diff_between
+from ingot.git.kept_commits import keep_commit
+from ingot.git.repository import Repository
+from ingot.notes.params import PostComment
+from ingot.notes.queries import COMMIT
+from ingot.notes.service import Position, Subject, add_note, validate_body
+from ingot.notes.views import CommentView, comment_views
+from ingot.repository.commits.queries import find_commit
+from ingot.repository.place import Place
+
+
+def post_comment(
+    database: Database, actor: Actor, place: Place, name: str, wanted: PostComment, base: str
+) -> CommentView:
+    """Comment on the commit that an id, a branch or a tag leads to."""
+    validate_body(wanted.note)
+    commit = find_commit(place.repository, name)
+    # A branch may be elsewhere in a moment, and its lines with it: only who names the commit names a line.
+    named = commit.oid.startswith(name.lower())
+    position = _position(place.repository, commit, wanted) if named else None
+    # Kept even where nothing is then written, which harms nobody; the other way round it could be lost.
+    keep_commit(place.repository, commit.oid)
+    subject = Subject(place.project.id, COMMIT, commit_oid=commit.oid)
+
+    def write(db: Connection) -> CommentView:
+        return comment_views(db, [add_note(db, actor, subject, wanted.note, position)], base)[0]
+
+    return database.write(write)
+
+
+def _position(repository: Repository, commit: Commit, wanted: PostComment) -> Position | None:
+    """The line that is meant, where the commit adds or removes it and its diff shows so."""
+    if not wanted.path or wanted.line is None:
+        return None
+    parent = commit.parents[0] if commit.parents else None
+    for change in diff_between(repository, parent, commit.oid).changes:
+        old_path, new_path = decoded(change.old_path), decoded(change.new_path)
+        meant = wanted.path == (old_path if wanted.line_type == "old" else new_path) or wanted.path == new_path
+        if meant and changes_line(change.diff, wanted.line, wanted.line_type):
+            side = {"old_line": wanted.line} if wanted.line_type == "old" else {"new_line": wanted.line}
+            return Position(wanted.line_type, old_path, new_path, **side)
+    return None

@@ -1,0 +1,1 @@
+"""Statuses of commits and pipelines, over the API."""

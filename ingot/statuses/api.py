@@ -1,0 +1,57 @@
+"""Statuses of commits and pipelines over the API."""
+
+from ingot.api.params import path_number
+from ingot.api.routes import Call, Routes, Stage
+from ingot.db.paging import Listing, Page
+from ingot.repository.commits.queries import find_commit
+from ingot.repository.pipelines.queries import find_pipeline
+from ingot.repository.pipelines.views import PipelineBrief, PipelineView, pipeline_brief, pipeline_view
+from ingot.repository.place import Place, may_push_code, may_read_code, place_in_path, project_url
+from ingot.statuses import policy, queries, work
+from ingot.statuses.params import GetLatestPipeline, ListPipelines, ListStatuses, PostStatus
+from ingot.statuses.views import CommitStatusView, status_views
+
+routes = Routes("statuses")
+
+
+@routes.get(
+    "/projects/:id/repository/commits/:sha/statuses",
+    on=place_in_path,
+    may=may_read_code,
+    returns=list[CommitStatusView],
+)
+def list_statuses(call: Call, place: Place, params: ListStatuses, page: Page) -> Listing[CommitStatusView]:
+    """List the statuses of a commit."""
+    commit = find_commit(place.repository, call.path["sha"])
+    found = queries.list_statuses(call.db, place.project.id, commit.oid, params, page)
+    return found.of(status_views(call.db, found.items, call.origin.base))
+
+
+@routes.post("/projects/:id/statuses/:sha", on=place_in_path, may=may_push_code, returns=CommitStatusView, staged=True)
+def post_status(stage: Stage, place: Place, params: PostStatus) -> CommitStatusView:
+    """Add a status to a commit, or change the one of the same name that is under way."""
+    return work.post_status(stage.database, stage.actor, place, stage.path["sha"], params, stage.origin.base)
+
+
+@routes.get("/projects/:id/pipelines", on=place_in_path, may=policy.may_read_pipelines, returns=list[PipelineBrief])
+def list_pipelines(call: Call, place: Place, params: ListPipelines, page: Page) -> Listing[PipelineBrief]:
+    """List the pipelines of a project."""
+    found = queries.list_pipelines(call.db, place, params, page)
+    url = project_url(call, place.project)
+    return found.of([pipeline_brief(pipeline, url) for pipeline in found.items])
+
+
+@routes.get("/projects/:id/pipelines/latest", on=place_in_path, may=policy.may_read_pipelines, returns=PipelineView)
+def get_latest_pipeline(call: Call, place: Place, params: GetLatestPipeline) -> PipelineView:
+    """Get the newest pipeline of the commit that a branch or tag is at."""
+    pipeline = queries.find_latest_pipeline(call.db, place, params)
+    return pipeline_view(call.db, pipeline, project_url(call, place.project), call.origin.base)
+
+
+@routes.get(
+    "/projects/:id/pipelines/:pipeline_id", on=place_in_path, may=policy.may_read_pipelines, returns=PipelineView
+)
+def get_pipeline(call: Call, place: Place) -> PipelineView:
+    """Get a pipeline."""
+    pipeline = find_pipeline(call.db, place.project.id, path_number(call.path, "pipeline_id"))
+    return pipeline_view(call.db, pipeline, project_url(call, place.project), call.origin.base)

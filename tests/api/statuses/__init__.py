@@ -1,0 +1,1 @@
+"""Statuses of commits, and the pipelines that they make up."""

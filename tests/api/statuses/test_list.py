@@ -1,0 +1,132 @@
+"""The statuses of a commit: who reads them, which are listed, and what the commit itself shows of them."""
+
+import httpx
+import pytest
+
+from tests.casting import Cast, project_with
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.histories import History
+from tests.making import Project, ids, statements_of
+
+READERS = [
+    ("administrator", 200),
+    ("owner", 200),
+    ("developer", 200),
+    ("reporter", 200),
+    ("guest", 403),
+    ("stranger", 404),
+    ("nobody", 401),
+]
+
+
+@pytest.fixture(scope="module")
+def cast(make: Make) -> Cast:
+    """Somebody at every level."""
+    return Cast(make)
+
+
+def fill(house: House, project: Project) -> str:
+    """Put a commit into a project; gives its id."""
+    history = History()
+    mark = history.commit(files={"a": "1\n"})
+    return history.fill(house, project)[mark]
+
+
+@pytest.mark.parametrize(("role", "status"), READERS)
+def test_reporters_read(house: House, api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
+    private, public = project_with(make, cast), project_with(make, cast, visibility="public")
+    for project, expected in ((private, status), (public, 401 if role == "nobody" else 200)):
+        sha = fill(house, project)
+        answer = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast[role])
+        assert answer.status_code == expected
+        if expected == 200:
+            assert answer.json() == []
+
+
+@pytest.fixture
+def reported(house: House, api: Api, make: Make, cast: Cast) -> tuple[Project, str, list[int]]:
+    """A commit of which was said: two things again on master, two on develop."""
+    project = project_with(make, cast)
+    sha = fill(house, project)
+    said = []
+    for ref, name, state in (
+        ("master", "default", "failed"),
+        ("master", "coverage", "canceled"),
+        ("develop", "default", "running"),
+        ("master", "coverage", "success"),
+        ("develop", "coverage", "success"),
+        ("master", "default", "success"),
+    ):
+        answer = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, ref=ref, name=name, state=state)
+        said.append(answer.json()["id"])
+    return project, sha, said
+
+
+def test_the_latest_of_each_name_and_ref_are_listed(
+    api: Api, cast: Cast, reported: tuple[Project, str, list[int]]
+) -> None:
+    project, sha, said = reported
+
+    def listed(**params: object) -> list[int]:
+        return ids(api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.reporter, **params))
+
+    assert listed() == said[2:]
+    assert listed(all="true") == listed(all=1) == said
+    assert listed(all="false") == said[2:]
+    assert listed(ref="develop") == [said[2], said[4]]
+    assert listed(name="coverage") == [said[3], said[4]]
+    assert listed(name="coverage", ref="master", all=True) == [said[1], said[3]]
+    assert listed(stage="external") == said[2:]
+    assert listed(stage="test") == listed(ref="nope") == listed(name="%") == []
+    answer = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.reporter, per_page=3, page=2)
+    assert (ids(answer), answer.headers["x-total"]) == (said[5:], "4")
+    wrong = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.reporter, all="perhaps")
+    assert wrong.status_code == 400
+
+
+def test_a_commit_shows_what_its_pipelines_amount_to(
+    api: Api, cast: Cast, reported: tuple[Project, str, list[int]]
+) -> None:
+    project, sha, _ = reported
+
+    def shown() -> tuple[str | None, str | None]:
+        commit = api.get(f"/projects/{project.id}/repository/commits/{sha}", cast.reporter).json()
+        return commit["status"], commit["last_pipeline"] and commit["last_pipeline"]["ref"]
+
+    assert shown() == ("running", "develop")
+    api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, ref="develop", state="success")
+    assert shown() == ("success", "develop")
+    api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, ref="other", state="failed")
+    assert shown() == ("failed", "other")
+
+
+def test_a_commit_without_pipelines_has_no_status(house: House, api: Api, make: Make, cast: Cast) -> None:
+    """What was said in one project is not shown by another one that has the same commit."""
+    project, other = project_with(make, cast), project_with(make, cast)
+    sha = fill(house, project)
+    assert fill(house, other) == sha
+    api.post(f"/projects/{other.id}/statuses/{sha}", cast.developer, state="failed")
+    commit = api.get(f"/projects/{project.id}/repository/commits/{sha}", cast.reporter).json()
+    assert (commit["status"], commit["last_pipeline"]) == (None, None)
+    assert api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.reporter).json() == []
+    assert api.get(f"/projects/{project.id}/pipelines", cast.reporter).json() == []
+
+
+def test_a_longer_page_takes_no_more_statements(house: House, api: Api, make: Make, cast: Cast) -> None:
+    project = project_with(make, cast)
+    sha = fill(house, project)
+    for number in range(6):
+        poster = (cast.developer, cast.master, cast.owner)[number % 3]
+        sent = {"state": "success", "name": f"job {number}", "ref": f"branch {number}"}
+        assert api.post(f"/projects/{project.id}/statuses/{sha}", poster, **sent).status_code == 201
+
+    def statuses(size: int) -> httpx.Response:
+        return api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.reporter, per_page=size)
+
+    def pipelines(size: int) -> httpx.Response:
+        return api.get(f"/projects/{project.id}/pipelines", cast.reporter, per_page=size)
+
+    for listed in (statuses, pipelines):
+        assert len(listed(6).json()) == 6
+        assert statements_of(make, lambda: listed(1)) == statements_of(make, lambda: listed(6))  # noqa: B023 - Called at once.

@@ -1,0 +1,230 @@
+"""The pipelines that statuses make up: listed, read, and what they amount to."""
+
+import pytest
+
+from ingot.events.bus import Subscriptions, gather
+from ingot.repository.pipelines.events import PipelineChanged
+from tests.casting import Cast, project_with
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.histories import History
+from tests.making import Project, ids
+
+
+@pytest.fixture(scope="module")
+def cast(make: Make) -> Cast:
+    """Somebody at every level."""
+    return Cast(make)
+
+
+@pytest.fixture
+def project(house: House, make: Make, cast: Cast) -> Project:
+    """A private project with two branches and a tag."""
+    project = project_with(make, cast)
+    history = History()
+    first = history.commit(files={"a": "1\n"})
+    history.commit("develop", files={"b": "1\n"}, parents=(first,))
+    history.tag("v1", first)
+    history.fill(house, project)
+    return project
+
+
+def post(api: Api, cast: Cast, project: Project, commit: str, state: str, **sent: object) -> int:
+    """Say something of a commit; gives the number of the pipeline."""
+    answer = api.post(f"/projects/{project.id}/statuses/{commit}", cast.developer, state=state, **sent)
+    assert answer.status_code == 201, answer.text
+    number: int = answer.json()["pipeline_id"]
+    return number
+
+
+READERS = [
+    ("administrator", 200, 200),
+    ("owner", 200, 200),
+    ("reporter", 200, 200),
+    ("guest", 200, 403),  # Where the project shows its jobs to guests, and where it does not.
+    ("stranger", 404, 404),
+    ("nobody", 401, 401),
+]
+
+
+@pytest.mark.parametrize(("role", "shown", "hidden"), READERS)
+def test_who_reads(api: Api, make: Make, cast: Cast, project: Project, role: str, shown: int, hidden: int) -> None:
+    pipeline = post(api, cast, project, "master", "success", ref="master")
+    for jobs, expected in ((True, shown), (False, hidden)):
+        assert api.put(f"/projects/{project.id}", make.root, public_jobs=jobs).status_code == 200
+        assert api.get(f"/projects/{project.id}/pipelines", cast[role]).status_code == expected
+        assert api.get(f"/projects/{project.id}/pipelines/{pipeline}", cast[role]).status_code == expected
+        assert api.get(f"/projects/{project.id}/pipelines/latest", cast[role]).status_code == expected
+
+
+def test_all_fields(api: Api, make: Make, cast: Cast, project: Project) -> None:
+    number = post(api, cast, project, "master", "running", ref="master", coverage=90, name="a")
+    post(api, cast, project, "master", "success", ref="master", coverage=80.5, name="b")
+    sha = api.get(f"/projects/{project.id}/repository/commits/master", make.root).json()["id"]
+    url = api.get(f"/projects/{project.id}", make.root).json()["web_url"]
+    got = api.get(f"/projects/{project.id}/pipelines/{number}", cast.reporter).json()
+    brief = {
+        "id": number,
+        "iid": 1,
+        "project_id": project.id,
+        "sha": sha,
+        "ref": "master",
+        "status": "running",
+        "source": "external",
+        "created_at": got["created_at"],
+        "updated_at": got["updated_at"],
+        "web_url": f"{url}/-/pipelines/{number}",
+    }
+    assert got == {
+        **brief,
+        "before_sha": "0" * 40,
+        "tag": False,
+        "yaml_errors": None,
+        "user": got["user"],
+        "started_at": got["created_at"],
+        "finished_at": None,
+        "committed_at": None,
+        "duration": None,
+        "coverage": "85.25",
+    }
+    assert got["user"]["username"] == cast.developer.username
+    assert api.get(f"/projects/{project.id}/pipelines", cast.reporter).json() == [brief]
+    post(api, cast, project, "master", "failed", ref="master", name="a")
+    done = api.get(f"/projects/{project.id}/pipelines/{number}", cast.reporter).json()
+    assert (done["status"], done["duration"]) == ("failed", 0)
+    assert done["finished_at"] == done["updated_at"] >= got["updated_at"]
+    # Tried again, and it is not finished any more.
+    post(api, cast, project, "master", "running", ref="master", name="a")
+    again = api.get(f"/projects/{project.id}/pipelines/{number}", cast.reporter).json()
+    assert (again["status"], again["finished_at"], again["started_at"]) == ("running", None, got["started_at"])
+
+
+SEQUENCES = [
+    (["a pending"], "pending"),
+    (["a pending", "b pending"], "pending"),
+    (["a running"], "running"),
+    (["a pending", "b success"], "running"),
+    (["a success", "b running"], "running"),
+    (["a failed", "b running"], "running"),
+    (["a success", "b success"], "success"),
+    (["a success", "b failed"], "failed"),
+    (["a success", "b canceled"], "canceled"),
+    (["a failed", "b canceled"], "failed"),
+    (["a failed", "a success"], "success"),
+    (["a success", "a pending"], "pending"),
+]
+
+
+@pytest.mark.parametrize(("said", "status"), SEQUENCES, ids=str)
+def test_a_pipeline_follows_from_its_statuses(
+    api: Api, cast: Cast, project: Project, said: list[str], status: str
+) -> None:
+    for name, state in (each.split() for each in said):
+        post(api, cast, project, "master", state, ref="master", name=name)
+    (pipeline,) = api.get(f"/projects/{project.id}/pipelines", cast.reporter).json()
+    assert pipeline["status"] == status
+
+
+@pytest.fixture
+def several(api: Api, cast: Cast, project: Project) -> dict[str, int]:
+    """Pipelines by what they are on."""
+    return {
+        "old": post(api, cast, project, "v1", "failed", ref="develop"),
+        "develop": post(api, cast, project, "develop", "pending", ref="develop"),
+        "master": post(api, cast, project, "master", "running", ref="master"),
+        "gone": post(api, cast, project, "master", "success", ref="gone"),
+        "tag": post(api, cast, project, "v1", "canceled", ref="v1"),
+    }
+
+
+def test_filters(api: Api, make: Make, cast: Cast, project: Project, several: dict[str, int]) -> None:
+    names = {number: name for name, number in several.items()}
+
+    def listed(**params: object) -> list[str]:
+        return [names[each] for each in ids(api.get(f"/projects/{project.id}/pipelines", cast.reporter, **params))]
+
+    sha = api.get(f"/projects/{project.id}/repository/commits/develop", make.root).json()["id"]
+    assert listed() == ["tag", "gone", "master", "develop", "old"]
+    assert listed(sort="asc") == ["old", "develop", "master", "gone", "tag"]
+    assert listed(order_by="ref", sort="asc") == ["old", "develop", "gone", "master", "tag"]
+    assert listed(order_by="status", sort="asc") == ["tag", "old", "develop", "master", "gone"]
+    assert listed(order_by="user_id") == listed()
+    assert listed(scope="running") == listed(status="running") == ["master"]
+    assert listed(scope="pending") == ["develop"]
+    assert listed(scope="finished") == ["tag", "gone", "old"]
+    assert listed(scope="branches") == ["master", "develop"]
+    assert listed(scope="tags") == ["tag"]
+    assert listed(status="skipped") == listed(source="push") == listed(username="nobody-has-this") == []
+    assert listed(source="external", username=cast.developer.username.upper()) == listed()
+    assert listed(name=cast.developer.username) == listed()
+    assert listed(ref="develop") == ["develop", "old"]
+    assert listed(sha=sha.upper()) == ["develop"]
+    assert listed(yaml_errors="true") == []
+    assert listed(yaml_errors="false") == listed()
+    assert listed(updated_after="2000-01-01", updated_before="2100-01-01T00:00:00Z") == listed()
+    assert listed(updated_before="2000-01-01") == listed(created_after="2100-01-01") == []
+    assert listed(per_page=2, page=2) == ["master", "develop"]
+    keyset = api.get(f"/projects/{project.id}/pipelines", cast.reporter, pagination="keyset", order_by="id", per_page=4)
+    assert [names[each] for each in ids(keyset)] == ["tag", "gone", "master", "develop"]
+    for wrong in (
+        {"scope": "x"},
+        {"status": "x"},
+        {"order_by": "lock_version"},
+        {"sort": "up"},
+        {"yaml_errors": "x"},
+        {"updated_after": "yesterday"},
+    ):
+        assert api.get(f"/projects/{project.id}/pipelines", cast.reporter, **wrong).status_code == 400
+
+
+def test_the_latest_is_of_the_commit_that_the_branch_is_at(
+    api: Api, cast: Cast, project: Project, several: dict[str, int]
+) -> None:
+    def latest(**params: object) -> tuple[int, int | None]:
+        answer = api.get(f"/projects/{project.id}/pipelines/latest", cast.reporter, **params)
+        return answer.status_code, answer.json().get("id")
+
+    assert latest() == (200, several["master"])
+    assert latest(ref="develop") == (200, several["develop"])
+    assert latest(ref="v1") == (200, several["tag"])
+    assert latest(ref="gone") == latest(ref="../x") == latest(ref="x" * 5000) == (404, None)
+
+
+def test_one_that_is_not_there(api: Api, make: Make, cast: Cast, project: Project) -> None:
+    missing = api.get(f"/projects/{project.id}/pipelines/{2**62}", cast.reporter)
+    assert (missing.status_code, missing.json()["message"]) == (404, "404 Pipeline Not Found")
+    assert api.get(f"/projects/{project.id}/pipelines/x", cast.reporter).status_code == 400
+    empty = project_with(make, cast)
+    assert api.get(f"/projects/{empty.id}/pipelines/latest", cast.reporter).status_code == 404
+    assert api.get(f"/projects/{empty.id}/pipelines", cast.reporter, scope="branches").json() == []
+
+
+def test_a_change_is_announced_once(house: House, api: Api, cast: Cast, project: Project) -> None:
+    heard: list[PipelineChanged] = []
+    mine = Subscriptions()
+    mine.on(PipelineChanged)(lambda _, event: heard.append(event))
+    database = house.app.database
+    before = database.subscribers
+    database.subscribers = gather([mine])
+    try:
+        number = post(api, cast, project, "master", "pending", ref="master")
+        post(api, cast, project, "master", "pending", ref="master", description="more")
+        post(api, cast, project, "master", "running", ref="master")
+        post(api, cast, project, "master", "running", ref="master", name="other")
+        post(api, cast, project, "master", "success", ref="master")
+        post(api, cast, project, "master", "success", ref="master", name="other")
+    finally:
+        database.subscribers = before
+    assert [(event.pipeline_id, event.status) for event in heard] == [
+        (number, "pending"),
+        (number, "running"),
+        (number, "success"),
+    ]
+    assert {(event.project_id, event.ref) for event in heard} == {(project.id, "master")}
+
+
+def test_they_go_with_their_project(house: House, api: Api, make: Make, cast: Cast, project: Project) -> None:
+    post(api, cast, project, "master", "success")
+    assert api.delete(f"/projects/{project.id}", make.root).status_code in (200, 202)
+    house.work()
+    assert api.get(f"/projects/{project.id}/pipelines", make.root).status_code == 404

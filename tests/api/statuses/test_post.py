@@ -1,0 +1,302 @@
+"""Statuses that callers post: who may, where they go, which moves are allowed, and what is refused."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.casting import Cast, project_with
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.histories import History, repository_of, run
+from tests.making import Project
+
+STATES = ["pending", "running", "success", "failed", "canceled"]
+CALLERS = [
+    ("administrator", 201),
+    ("owner", 201),
+    ("master", 201),
+    ("developer", 201),
+    ("reporter", 403),
+    ("guest", 403),
+    ("stranger", 404),
+    ("nobody", 401),
+]
+
+
+@pytest.fixture(scope="module")
+def cast(make: Make) -> Cast:
+    """Somebody at every level."""
+    return Cast(make)
+
+
+@pytest.fixture
+def project(house: House, make: Make, cast: Cast) -> Project:
+    """A private project with two branches that share a commit."""
+    project = project_with(make, cast)
+    history = History()
+    first = history.commit(files={"a": "1\n"})
+    history.commit("develop", files={"b": "1\n"}, parents=(first,))
+    history.tag("v1", first)
+    history.fill(house, project)
+    return project
+
+
+def tip(api: Api, make: Make, project: Project, name: str = "master") -> str:
+    """The commit that a branch is at."""
+    oid: str = api.get(f"/projects/{project.id}/repository/commits/{name}", make.root).json()["id"]
+    return oid
+
+
+@pytest.mark.parametrize(("role", "status"), CALLERS)
+def test_developers_post(api: Api, make: Make, cast: Cast, project: Project, role: str, status: int) -> None:
+    sha = tip(api, make, project)
+    answer = api.post(f"/projects/{project.id}/statuses/{sha}", cast[role], state="success")
+    assert answer.status_code == status, answer.text
+    there = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", make.root).json()
+    assert len(there) == (1 if status == 201 else 0)
+
+
+def test_nobody_posts_to_an_archived_project(api: Api, make: Make, cast: Cast, project: Project) -> None:
+    sha = tip(api, make, project)
+    api.post(f"/projects/{project.id}/archive", make.root)
+    assert api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state="success").status_code == 403
+    assert api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.reporter).json() == []
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_only_the_state_is_needed(api: Api, make: Make, cast: Cast, project: Project, state: str) -> None:
+    sha = tip(api, make, project)
+    answer = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state=state)
+    assert answer.status_code == 201, answer.text
+    posted = answer.json()
+    moment = posted["created_at"]
+    assert posted == {
+        "id": posted["id"],
+        "sha": sha,
+        "ref": "develop",  # The first by name of the branches that lead to it.
+        "status": state,
+        "name": "default",
+        "target_url": None,
+        "description": None,
+        "created_at": moment,
+        "started_at": moment if state == "running" else None,
+        "finished_at": moment if state in ("success", "failed", "canceled") else None,
+        "allow_failure": False,
+        "coverage": None,
+        "pipeline_id": posted["pipeline_id"],
+        "author": posted["author"],
+    }
+    assert posted["author"]["username"] == cast.developer.username
+    assert set(posted["author"]) == {"id", "username", "name", "state", "avatar_url", "web_url"}
+
+
+def test_all_that_can_be_said(api: Api, make: Make, cast: Cast, project: Project) -> None:
+    sha = tip(api, make, project)
+    sent: dict[str, Any] = {
+        "state": "running",
+        "context": "ci/übung",
+        "ref": "master",
+        "description": "läuft",
+        "coverage": "80.5",
+        "target_url": "https://ci.example.org/1?a=b#c",
+    }
+    posted = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, **sent).json()
+    assert {name: posted[name] for name in ("ref", "description", "target_url")} == {
+        name: sent[name] for name in ("ref", "description", "target_url")
+    }
+    assert (posted["name"], posted["coverage"]) == ("ci/übung", 80.5)
+    # What is not said again stays; the name wins over the context.
+    again = {"state": "success", "name": "ci/übung", "context": "x", "ref": "master", "coverage": 0, "description": ""}
+    changed = api.post(f"/projects/{project.id}/statuses/{sha}", cast.master, **again).json()
+    assert changed["id"] == posted["id"]
+    assert (changed["status"], changed["coverage"]) == ("success", 0.0)
+    assert (changed["description"], changed["target_url"]) == ("läuft", sent["target_url"])
+    assert changed["author"]["username"] == cast.master.username
+    assert changed["started_at"] == posted["started_at"] <= changed["finished_at"]
+    # In the query or a form it is the same.
+    by_query = api.request("POST", f"/projects/{project.id}/statuses/{sha}?state=failed&name=q", cast.developer)
+    assert (by_query.status_code, by_query.json()["status"]) == (201, "failed")
+
+
+ALLOWED = [
+    ("pending", "running", True),
+    ("pending", "success", True),
+    ("pending", "failed", True),
+    ("pending", "canceled", True),
+    ("running", "success", True),
+    ("running", "failed", True),
+    ("running", "canceled", True),
+    ("success", "success", False),
+    ("success", "pending", False),
+    ("failed", "running", False),
+    ("canceled", "failed", False),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "same"), ALLOWED)
+def test_a_status_moves_on_or_is_followed_by_another(
+    api: Api, make: Make, cast: Cast, project: Project, before: str, after: str, same: bool
+) -> None:
+    sha = tip(api, make, project)
+    first = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state=before).json()
+    second = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state=after)
+    assert (second.status_code, second.json()["status"]) == (201, after)
+    assert (second.json()["id"] == first["id"]) is same
+    where = f"/projects/{project.id}/repository/commits/{sha}/statuses"
+    assert [each["status"] for each in api.get(where, cast.developer).json()] == [after]
+    everything = [each["status"] for each in api.get(where, cast.developer, all="1").json()]
+    assert everything == ([after] if same else [before, after])
+
+
+REFUSED = [("pending", "pending", "enqueue"), ("running", "running", "run"), ("running", "pending", "enqueue")]
+
+
+@pytest.mark.parametrize(("before", "after", "event"), REFUSED)
+def test_a_status_does_not_go_back(
+    api: Api, make: Make, cast: Cast, project: Project, before: str, after: str, event: str
+) -> None:
+    sha = tip(api, make, project)
+    api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state=before)
+    answer = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state=after)
+    assert answer.status_code == 400
+    assert answer.json()["message"].startswith(f"Cannot transition status via :{event} from :{before}")
+    told = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state=after, description="still")
+    assert told.status_code == (201 if before == after else 400)
+    (kept,) = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.developer).json()
+    assert (kept["status"], kept["description"]) == (before, "still" if before == after else None)
+
+
+WRONG: list[tuple[dict[str, Any], str, str]] = [
+    ({"state": "invalid"}, "state", "is invalid"),
+    ({"state": "skipped"}, "state", "is invalid"),
+    ({"state": 5}, "state", "is invalid"),
+    ({"target_url": "invalid url"}, "target_url", "must be a valid URL"),
+    ({"target_url": "javascript:alert(1)"}, "target_url", "must be a valid URL"),
+    ({"target_url": "ftp://example.org"}, "target_url", "must be a valid URL"),
+    ({"target_url": "http://"}, "target_url", "must be a valid URL"),
+    ({"target_url": "http://[x"}, "target_url", "must be a valid URL"),
+    ({"target_url": "http://example.org/" + "a" * 237}, "target_url", "is too long (maximum is 255 characters)"),
+    ({"description": "ü" * 256}, "description", "is too long (maximum is 255 characters)"),
+    ({"name": "n" * 256}, "name", "is too long (maximum is 255 characters)"),
+    ({"context": "n" * 100_000}, "name", "is too long (maximum is 255 characters)"),
+    ({"name": " "}, "name", "can't be blank"),
+    ({"name": "a\0b"}, "name", "is invalid"),
+    ({"ref": "r" * 1001}, "ref", "is too long (maximum is 1000 characters)"),
+    ({"coverage": "much"}, "coverage", "is invalid"),
+    ({"coverage": "nan"}, "coverage", "is invalid"),
+    ({"pipeline_id": "x"}, "pipeline_id", "is invalid"),
+    ({"pipeline_id": 2**64}, "pipeline_id", "is invalid"),
+]
+
+
+@pytest.mark.parametrize(("sent", "field", "reason"), WRONG, ids=lambda value: str(value)[:40])
+def test_wrong_values_say_what_is_wrong(
+    api: Api, make: Make, cast: Cast, project: Project, sent: dict[str, Any], field: str, reason: str
+) -> None:
+    sha = tip(api, make, project)
+    answer = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, **{"state": "pending", **sent})
+    assert (answer.status_code, answer.json()) == (400, {"message": {field: [reason]}})
+    assert api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.developer).json() == []
+
+
+def test_the_longest_values_are_kept(api: Api, make: Make, cast: Cast, project: Project) -> None:
+    sha = tip(api, make, project)
+    sent = {"name": "ü" * 255, "description": "d" * 255, "target_url": "http://e.org/" + "a" * 242, "coverage": -1e300}
+    posted = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state="pending", **sent).json()
+    assert {name: posted[name] for name in sent} == sent
+
+
+def test_a_state_is_needed(api: Api, make: Make, cast: Cast, project: Project) -> None:
+    answer = api.post(f"/projects/{project.id}/statuses/{tip(api, make, project)}", cast.developer)
+    assert (answer.status_code, answer.json()["message"]) == (400, '400 (Bad request) "state" not given')
+
+
+@pytest.mark.parametrize(
+    "sha", ["invalid_sha", "0" * 40, "abcd1234", "a..b", "--output=x", "a%2F..%2Fb", "%EF%BF%BD", "x" * 5000]
+)
+def test_an_unknown_commit_is_not_found(api: Api, cast: Cast, project: Project, sha: str) -> None:
+    answer = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state="running")
+    assert (answer.status_code, answer.json()["message"]) == (404, "404 Commit Not Found")
+    listed = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.developer)
+    assert (listed.status_code, listed.json()["message"]) == (404, "404 Commit Not Found")
+
+
+def test_an_empty_repository_has_no_commit(api: Api, make: Make, cast: Cast) -> None:
+    empty = project_with(make, cast)
+    answer = api.post(f"/projects/{empty.id}/statuses/master", cast.developer, state="running")
+    assert answer.status_code == 404
+
+
+def test_a_short_id_and_a_tag_lead_to_the_commit(api: Api, make: Make, cast: Cast, project: Project) -> None:
+    sha = tip(api, make, project)
+    short = api.post(f"/projects/{project.id}/statuses/{sha[:8]}", cast.developer, state="success", name="a").json()
+    by_tag = api.post(f"/projects/{project.id}/statuses/v1", cast.developer, state="success", ref="v1").json()
+    assert short["sha"] == by_tag["sha"] == sha
+    pipeline = api.get(f"/projects/{project.id}/pipelines/{by_tag['pipeline_id']}", cast.developer).json()
+    assert (pipeline["tag"], pipeline["ref"]) == (True, "v1")
+    listed = api.get(f"/projects/{project.id}/repository/commits/{sha[:10]}/statuses", cast.developer).json()
+    assert {each["ref"] for each in listed} == {"develop", "v1"}
+
+
+def test_a_pipeline_can_be_named(api: Api, make: Make, cast: Cast, project: Project) -> None:
+    sha, other = tip(api, make, project), tip(api, make, project, "develop")
+    where = f"/projects/{project.id}/statuses"
+    first = api.post(f"{where}/{sha}", cast.developer, state="success", ref="master").json()
+    sent = {"state": "failed", "name": "b", "pipeline_id": first["pipeline_id"]}
+    second = api.post(f"{where}/{sha}", cast.developer, **sent).json()
+    assert (second["pipeline_id"], second["ref"]) == (first["pipeline_id"], "master")
+    elsewhere = project_with(make, cast)
+    for answer in (
+        api.post(f"{where}/{other}", cast.developer, **sent),
+        api.post(f"{where}/{sha}", cast.developer, **sent, ref="develop"),
+        api.post(f"{where}/{sha}", cast.developer, **{**sent, "pipeline_id": 2**60}),
+        api.get(f"/projects/{elsewhere.id}/pipelines/{first['pipeline_id']}", cast.developer),
+    ):
+        assert (answer.status_code, answer.json()["message"]) == (404, "404 Pipeline Not Found")
+
+
+def test_many_at_once_make_one_status(api: Api, make: Make, cast: Cast, project: Project) -> None:
+    """Each of many machines says that it begins: one is first, and there is one pipeline with one status."""
+    sha = tip(api, make, project)
+
+    def post(number: int) -> int:
+        name = f"job-{number % 2}"
+        with Api(api.url) as mine:
+            return mine.post(
+                f"/projects/{project.id}/statuses/{sha}", cast.developer, state="pending", name=name
+            ).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        codes = list(pool.map(post, range(8)))
+    assert sorted(codes) == [201] * 2 + [400] * 6
+    everything = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", make.root, all=True).json()
+    assert sorted(each["name"] for each in everything) == ["job-0", "job-1"]
+    assert len(api.get(f"/projects/{project.id}/pipelines", make.root).json()) == 1
+
+
+def test_a_status_keeps_its_commit(house: House, api: Api, make: Make, cast: Cast, project: Project) -> None:
+    """The branch is rewritten and the repository cleaned: what was said of the old commit is still there."""
+    sha = tip(api, make, project, "develop")
+    api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state="failed")
+    repository = repository_of(house, project)
+    run(repository.path, "update-ref", "-d", "refs/heads/develop")
+    run(repository.path, "gc", "--prune=now", "--quiet")
+    (kept,) = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.reporter).json()
+    assert (kept["sha"], kept["ref"]) == (sha, "develop")
+    advertised = run(repository.path, "ls-remote", ".")
+    assert "refs/keep" not in advertised
+    # No branch leads there any more, so the next one goes to the default branch.
+    again = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state="success").json()
+    assert again["ref"] == "master"
+
+
+def test_what_a_deleted_user_said_stays(api: Api, make: Make, cast: Cast, project: Project) -> None:
+    leaver = make.user()
+    api.post(f"/projects/{project.id}/members", make.root, user_id=leaver.id, access_level=30)
+    sha = tip(api, make, project)
+    posted = api.post(f"/projects/{project.id}/statuses/{sha}", leaver, state="success").json()
+    assert api.delete(f"/users/{leaver.id}", make.root).status_code in (200, 204)
+    (kept,) = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.reporter).json()
+    pipeline = api.get(f"/projects/{project.id}/pipelines/{posted['pipeline_id']}", cast.reporter).json()
+    assert kept["author"]["username"] == pipeline["user"]["username"] != leaver.username

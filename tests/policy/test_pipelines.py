@@ -1,0 +1,125 @@
+"""Who may see pipelines and comment on code, and what statuses amount to, as tables."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from ingot.access.actor import NOBODY, Actor
+from ingot.access.levels import Access, Level
+from ingot.db.times import Timestamp
+from ingot.git.repository import Repository
+from ingot.notes.policy import may_comment_on_code
+from ingot.projects.queries import project_by_id
+from ingot.projects.tables import Project
+from ingot.repository.pipelines.outcome import Part, overall_coverage, overall_status, seconds_taken
+from ingot.repository.place import Place
+from ingot.statuses.policy import may_read_pipelines
+from tests.client import Make
+from tests.making import make_project
+
+USER = Actor(user_id=7, username="u", via="private")
+EXTERNAL = Actor(user_id=8, username="e", external=True, via="private")
+ROOT = Actor(user_id=1, username="root", admin=True, via="private")
+
+
+@pytest.fixture(scope="module")
+def sample(make: Make) -> Project:
+    """A record to vary."""
+    made = make_project(make)
+    return make.database.read(lambda db: project_by_id(db, made.id))
+
+
+def place(project: Project, here: Access, **changed: object) -> Place:
+    """Where a call takes place."""
+    return Place(here, msgspec.structs.replace(project, **changed), Repository(Path()))
+
+
+CASES = [
+    # Who, at which level, on which project; whether they see pipelines (with and without open jobs), and comment.
+    (NOBODY, Level.NONE, "public", True, True, False),
+    (NOBODY, Level.NONE, "internal", False, False, False),
+    (NOBODY, Level.NONE, "private", False, False, False),
+    (USER, Level.NONE, "public", True, True, True),
+    (USER, Level.NONE, "internal", True, True, True),
+    (USER, Level.NONE, "private", False, False, False),
+    (EXTERNAL, Level.NONE, "internal", False, False, False),
+    (EXTERNAL, Level.GUEST, "internal", True, False, False),
+    (USER, Level.GUEST, "private", True, False, False),
+    (USER, Level.REPORTER, "private", True, True, True),
+    (USER, Level.DEVELOPER, "private", True, True, True),
+    (ROOT, Level.NONE, "private", True, True, True),
+]
+
+
+@pytest.mark.parametrize(("actor", "level", "visibility", "shown", "hidden", "comments"), CASES)
+def test_who_may(
+    sample: Project, actor: Actor, level: Level, visibility: str, shown: bool, hidden: bool, comments: bool
+) -> None:
+    here = Access(level=level)
+    for jobs, expected in ((True, shown), (False, hidden)):
+        assert may_read_pipelines(actor, here, place(sample, here, visibility=visibility, public_jobs=jobs)) is expected
+    there = place(sample, here, visibility=visibility)
+    assert may_comment_on_code(actor, here, there) is comments
+    archived = place(sample, here, visibility=visibility, archived=True)
+    assert may_comment_on_code(actor, here, archived) is False
+    assert may_read_pipelines(actor, here, archived) is may_read_pipelines(actor, here, there)
+
+
+# Statuses, one that is allowed to fail with a question mark, and what they amount to.
+OUTCOMES = [
+    ("", "skipped"),
+    ("skipped", "skipped"),
+    ("skipped failed?", "success"),
+    ("skipped manual?", "skipped"),
+    ("failed?", "success"),
+    ("canceled?", "success"),
+    ("manual?", "skipped"),
+    ("success", "success"),
+    ("success failed?", "success"),
+    ("success skipped", "success"),
+    ("success success?", "success"),
+    ("created", "created"),
+    ("created skipped", "pending"),
+    ("created pending", "pending"),
+    ("pending skipped", "pending"),
+    ("pending success", "running"),
+    ("pending?", "pending"),
+    ("running failed", "running"),
+    ("running? success", "running"),
+    ("canceled success skipped", "canceled"),
+    ("canceled", "canceled"),
+    ("canceled failed", "failed"),
+    ("manual success", "manual"),
+    ("manual running", "running"),
+    ("manual created", "manual"),
+    ("created success", "running"),
+    ("created failed", "running"),
+    ("failed success", "failed"),
+    ("failed skipped", "failed"),
+]
+
+
+@pytest.mark.parametrize(("said", "status"), OUTCOMES)
+def test_what_statuses_amount_to(said: str, status: str) -> None:
+    parts = [Part(each.rstrip("?"), each.endswith("?")) for each in said.split()]  # type: ignore[arg-type] # Words of the table.
+    assert overall_status(parts) == overall_status(reversed(parts)) == status
+
+
+def test_coverage_is_the_mean_of_what_was_told() -> None:
+    assert overall_coverage([]) is overall_coverage([Part("success")]) is None
+    assert overall_coverage([Part("success", coverage=80.0), Part("failed", coverage=91.0), Part("success")]) == 85.5
+
+
+def test_time_that_several_took_at_once_counts_once() -> None:
+    def at(second: int) -> Timestamp:
+        return Timestamp(f"2026-01-01T00:00:{second:02d}.000Z")
+
+    def ran(begin: int, end: int | None, status: str = "success") -> Part:
+        return Part(status, False, None, at(begin), None if end is None else at(end))  # type: ignore[arg-type] # As above.
+
+    assert seconds_taken([], at(50)) == seconds_taken([Part("success", finished_at=at(9))], at(50)) == 0
+    assert seconds_taken([ran(10, 20), ran(0, 5)], at(50)) == 15
+    assert seconds_taken([ran(0, 10), ran(5, 20), ran(6, 7)], at(50)) == 20
+    assert seconds_taken([ran(0, 10), ran(45, None, "running")], at(50)) == 15
+    assert seconds_taken([ran(0, 10, "pending")], at(50)) == 0
