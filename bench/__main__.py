@@ -56,8 +56,9 @@ def main() -> None:
         data = Path(folder) / "data"
         settings = Settings(data=data, database_url=arguments.database_url, root_token=TOKEN, root_password="-" * 9)
         prepare(settings)
-        print(f"filling with {PEOPLE} people", flush=True)
-        fill(settings, PEOPLE)
+        if not arguments.part or {"calls", "process"} & set(arguments.part):
+            print(f"filling with {PEOPLE} people", flush=True)
+            fill(settings, PEOPLE)
         parts: dict[str, Callable[[], None]] = {
             "calls": lambda: _measure_calls(data, arguments.database_url, arguments.seconds),
             "process": lambda: _measure_process(data),

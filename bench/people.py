@@ -1,7 +1,10 @@
 """Fills an instance with users."""
 
+from functools import partial
+
 from ingot.app import open_database
 from ingot.db.connection import Connection
+from ingot.names import NAMESPACES
 from ingot.settings import Settings
 from ingot.users.accounts.params import CreateUser
 from ingot.users.accounts.service import create_user
@@ -16,6 +19,7 @@ def fill(settings: Settings, how_many: int) -> None:
     database = open_database(settings)
 
     def some(db: Connection, first: int, last: int) -> None:
+        db.lock(NAMESPACES)
         for number in range(first, last):
             name = f"person-{number}"
             wanted = CreateUser(
@@ -26,5 +30,5 @@ def fill(settings: Settings, how_many: int) -> None:
                 create_token(db, person.id, "personal", "bench", ["api"], secret=PERSON_TOKEN)
 
     for first in range(0, how_many, 1000):
-        database.write(lambda db, first=first: some(db, first, min(first + 1000, how_many)))
+        database.write(partial(some, first=first, last=min(first + 1000, how_many)))
     database.close()

@@ -10,16 +10,19 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
 import httpx
+from sqlalchemy import bindparam, select
 
 from bench.histories import COMMITS, DEEP, names, write_bulk, write_history
 from bench.load import get, requests_per_second
 from bench.people import TOKEN
 from ingot.app import open_database
+from ingot.db.connection import Connection
 from ingot.git.housekeeping import tidy
 from ingot.projects.api import store_of
 from ingot.projects.tables import projects
@@ -32,6 +35,9 @@ BULK_MEGABYTES = 110
 PUSHED_COMMITS = 200
 _ENV = {"PATH": os.environ["PATH"], "HOME": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0"}
 _WHO = {f"GIT_{role}_{part}": "ada@example.org" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
+
+
+_KEY = select(projects.c.repository_key).where(projects.c.id == bindparam("project"))
 
 
 class Finding(NamedTuple):
@@ -54,23 +60,30 @@ class Place(NamedTuple):
 
 def fill_projects(settings: Settings, port: int) -> tuple[Place, Place]:
     """Make two projects through the API, and write histories straight into their repositories."""
-    places = []
-    for name in ("large", "bulk"):
-        made = httpx.post(
-            f"http://127.0.0.1:{port}/api/v4/projects", headers={"PRIVATE-TOKEN": TOKEN}, data={"name": name}
-        )
-        made.raise_for_status()
-        number = made.json()["id"]
-        database = open_database(settings)
-        row = database.read(lambda db, number=number: db.rows(projects.select().where(projects.c.id == number)))[0]
-        key = row[list(projects.c).index(projects.c.repository_key)]
-        path = store_of(settings).path_of(key)
-        commits = write_history(path) if name == "large" else write_bulk(path, BULK_MEGABYTES) or []
-        tidy(path)
-        database.write(lambda db, number=number: db.update(projects, number, empty=False, generation=1))
-        database.close()
-        places.append(Place(number, path, commits))
-    return places[0], places[1]
+    large = _made(settings, port, "large")
+    commits = write_history(large.path)
+    bulk = _made(settings, port, "bulk")
+    write_bulk(bulk.path, BULK_MEGABYTES)
+    database = open_database(settings)
+    for place in (large, bulk):
+        tidy(place.path)
+        database.write(partial(_note, place=place))
+    database.close()
+    return Place(large.id, large.path, commits), bulk
+
+
+def _note(db: Connection, place: Place) -> None:
+    db.update(projects, place.id, empty=False, generation=1)
+
+
+def _made(settings: Settings, port: int, name: str) -> Place:
+    url = f"http://127.0.0.1:{port}/api/v4/projects"
+    made = httpx.post(url, headers={"PRIVATE-TOKEN": TOKEN}, data={"name": name}).raise_for_status()
+    number: int = made.json()["id"]
+    database = open_database(settings)
+    key: str = database.read(lambda db: db.value(_KEY, project=number))
+    database.close()
+    return Place(number, store_of(settings).path_of(key), [])
 
 
 def measure_git(settings: Settings, port: int, pid: int, large: Place, bulk: Place, rounds: int) -> Iterator[Finding]:

@@ -34,6 +34,8 @@ class Answer(NamedTuple):
     body: bytes
     headers: list[Header]
     pieces: Iterator[bytes] | None = None
+    final: bool = False
+    """Whether it has its entity tag already, and the caller's conditions were looked at."""
 
 
 def json_answer(status: int, content: Any, headers: list[Header] | None = None) -> Answer:
@@ -43,19 +45,20 @@ def json_answer(status: int, content: Any, headers: list[Header] | None = None) 
 
 def tagged(answer: Answer, wanted: bytes | None) -> Answer:
     """Add an entity tag over body and totals; 304 where the caller holds that state already."""
-    if answer.pieces is not None:
+    if answer.pieces is not None or answer.final:
         return answer
     digest = blake2b(answer.body, digest_size=16)
     for _, value in answer.headers[1:]:
         digest.update(value)
     tag = b'W/"' + digest.hexdigest().encode() + b'"'
     headers = [*answer.headers, (b"etag", tag), (b"cache-control", b"max-age=0, private, must-revalidate")]
-    if wanted is not None and answer.status == 200 and _holds(wanted, tag):
+    if wanted is not None and answer.status == 200 and holds(wanted, tag):
         return Answer(304, b"", [header for header in headers if header is not JSON])
     return Answer(answer.status, answer.body, headers)
 
 
-def _holds(wanted: bytes, tag: bytes) -> bool:
+def holds(wanted: bytes, tag: bytes) -> bool:
+    """Whether ``If-None-Match`` names a tag."""
     strong = tag.removeprefix(b"W/")
     return wanted.strip() == b"*" or any(part.strip().removeprefix(b"W/") == strong for part in wanted.split(b","))
 

@@ -17,8 +17,9 @@ from ingot.access.scopes import within_scope
 from ingot.api.answers import Answer, Header, OutOfScope, encode, error_answer, json_answer, tagged
 from ingot.api.fields import close_uploads, parse_body, parse_query
 from ingot.api.paging import page_headers, read_page
+from ingot.api.ranges import content_answer
 from ingot.api.router import Router
-from ingot.api.routes import BODY_LIMIT, Ahead, Call, Endpoint, Raw, Stage, Streamed
+from ingot.api.routes import BODY_LIMIT, Ahead, Call, Content, Endpoint, Raw, Stage, Streamed
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.paging import Listing
@@ -222,6 +223,8 @@ class Kernel:
         params: Any,
         prepared: tuple[Any, ...] = (),
     ) -> Answer:
+        if endpoint.locks is not None:
+            db.lock(endpoint.locks)
         call = Call(db, actor, path, request.origin, self._settings)
         arguments = [*_subject(endpoint, call), *_asked(endpoint, sent, params)]
         return _answer(endpoint, endpoint.handler(call, *arguments, *prepared), request)
@@ -237,7 +240,8 @@ class Kernel:
     ) -> Answer:
         stage = Stage(self._database, actor, path, request.origin, self._settings)
         subject = self._database.read(
-            lambda db: _subject(endpoint, Call(db, actor, path, request.origin, self._settings))
+            lambda db: _subject(endpoint, Call(db, actor, path, request.origin, self._settings)),
+            ahead_of_change=endpoint.writes,
         )
         return _answer(endpoint, endpoint.handler(stage, *subject, *_asked(endpoint, sent, params)), request)
 
@@ -347,6 +351,8 @@ def _answer(endpoint: Endpoint, result: Any, request: Request) -> Answer:
         return Answer(endpoint.status, encode(result.items), _JSON_ONLY + page_headers(result, url, request.query))
     if type(result) is Raw:
         return Answer(endpoint.status, result.body, [(b"content-type", result.content_type.encode()), *result.headers])
+    if type(result) is Content:
+        return content_answer(result, request)
     if type(result) is Streamed:
         length = [] if result.length is None else [(b"content-length", b"%d" % result.length)]
         headers = [(b"content-type", result.content_type.encode()), *result.headers, *length]

@@ -11,7 +11,7 @@ from msgspec import UnsetType
 
 from ingot.api.door import PREFIX
 from ingot.api.params import Params, Upload
-from ingot.api.routes import Endpoint, Raw, Streamed
+from ingot.api.routes import Content, Endpoint, Raw, Streamed
 from ingot.db.times import Date, Timestamp
 
 _NAME = re.compile(r":(\w+)")
@@ -117,13 +117,15 @@ def _operation(endpoint: Endpoint, identity: str) -> dict[str, Any]:
 
 def _responses(endpoint: Endpoint) -> dict[str, Any]:
     success: dict[str, Any] = {"description": "Done."}
-    if endpoint.returns in (Raw, Streamed):
+    if endpoint.returns in (Raw, Streamed, Content):
         success["content"] = _TEXT
     elif endpoint.returns is not None:
         success["content"] = {"application/json": {"schema": _returned(endpoint.returns)}}
     if endpoint.paged:
         success["headers"] = _PAGE_HEADERS
     responses = {str(endpoint.status): success, "4XX": _ERROR, "503": _ERROR}
+    if endpoint.returns is Content:
+        responses["206"] = {"description": "The part that was asked for.", "content": _TEXT}
     if endpoint.method in ("GET", "POST", "DELETE"):
         responses["304"] = {"description": "It is so already."}
     return responses

@@ -7,6 +7,7 @@ from ingot.api.params import Params, Reader
 from ingot.db.paging import Listing, Page
 
 MOST_PER_PAGE = 100
+_PLACES = ("page", "id_after", "id_before", "page_token")
 Header = tuple[bytes, bytes]
 
 
@@ -74,10 +75,11 @@ def page_headers(listing: Listing[Any], url: str, query: bytes) -> list[Header]:
 
 def _keyset_headers(listing: Listing[Any], url: str, query: bytes) -> list[Header]:
     headers = [(b"x-per-page", b"%d" % listing.page.size)]
-    if listing.next_key is not None:
+    if listing.next_key is not None or listing.next_token is not None:
         key = "id_after" if listing.page.direction == "asc" else "id_before"
-        kept = [(name, value) for name, value in _pairs(query) if name not in ("page", "id_after", "id_before")]
-        target = f"{url}?{urlencode([*kept, (key, listing.next_key)])}"
+        following = (key, listing.next_key) if listing.next_token is None else ("page_token", listing.next_token)
+        kept = [(name, value) for name, value in _pairs(query) if name not in _PLACES]
+        target = f"{url}?{urlencode([*kept, following])}"
         headers.append((b"link", f'<{target}>; rel="next"'.encode()))
     return headers
 

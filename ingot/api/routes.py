@@ -72,6 +72,22 @@ class Streamed(typing.NamedTuple):
     length: int | None = None
 
 
+class Content(typing.NamedTuple):
+    """Bytes that are the same wherever their tag is; conditions on it and ranges of them are answered by themselves.
+
+    ``pieces(start, stop)`` makes a part, like those of ``Streamed``; what has no ``size`` yet is only had as a whole. A
+    ``body`` that is at hand is sent at once.
+    """
+
+    tag: str
+    """As in the header: quoted, and ``W/`` before it where only the meaning is the same."""
+    size: int | None
+    pieces: Callable[[int, int], Iterator[bytes]]
+    content_type: str
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    body: bytes | None = None
+
+
 Handler = Callable[..., Any]
 Finder = Callable[[Call], tuple[Any, Any]]
 H = TypeVar("H", bound=Handler)
@@ -95,6 +111,7 @@ class Endpoint:
     heavy: bool
     staged: bool
     prepare: Callable[[Ahead, Any], Any] | None
+    locks: str | None
     body_limit: int | Callable[[Connection], int]
     room: str
     params: type[Params] | None = None
@@ -114,6 +131,8 @@ class Endpoint:
         expected += ["prepared"] * (self.prepare is not None)
         if len(takes) != len(expected):
             raise TypeError(f"{self.method} {self.path} takes {takes}, which does not follow from its declaration")
+        if self.locks and (self.staged or not self.writes):
+            raise TypeError(f"{self.method} {self.path} has no transaction of its own to hold a lock")
 
     @property
     def writes(self) -> bool:
@@ -175,15 +194,16 @@ class Routes:
         heavy: bool = False,
         staged: bool = False,
         prepare: Callable[[Ahead, Any], Any] | None = None,
+        locks: str | None = None,
         body_limit: int | Callable[[Connection], int] = BODY_LIMIT,
     ) -> Callable[[H], H]:
         """``may`` has no default: an open route says ``anyone``.
 
         ``prepare(ahead, params)`` runs in the pool ahead of the transaction, for what takes long (a
         password's hash); the handler gets its result as the last argument. A ``staged`` handler gets a ``Stage``
-        instead of a call: it runs in the pool, and what it does in git happens between its units of work. A
-        ``body_limit`` that administrators set is a function; it counts for users only, strangers never get more
-        than the usual one.
+        instead of a call: it runs in the pool, and what it does in git happens between its units of work.
+        ``locks`` names the lock under which the subject is found and changed. A ``body_limit`` that administrators
+        set is a function; it counts for users only, strangers never get more than the usual one.
         """
 
         def declare(handler: H) -> H:
@@ -203,6 +223,7 @@ class Routes:
                     heavy=heavy,
                     staged=staged,
                     prepare=prepare,
+                    locks=locks,
                     body_limit=body_limit,
                     room=self.room,
                 )

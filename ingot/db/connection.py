@@ -8,6 +8,7 @@ from sqlalchemy import Table, bindparam, delete, insert, update
 from sqlalchemy.sql import ClauseElement, Executable
 
 from ingot.db.expressions import ListOfValues
+from ingot.db.locks import LOCK, lock_number
 from ingot.db.schema import Record
 from ingot.db.times import Timestamp
 from ingot.db.vault import Vault
@@ -77,7 +78,7 @@ class Statements:
 class Connection:
     """What rooms are handed as ``db``; it begins and ends in one thread, and never crosses an ``await``."""
 
-    __slots__ = ("_afterwards", "_raw", "_statements", "now", "subscribers", "vault")
+    __slots__ = ("_afterwards", "_locks", "_raw", "_statements", "leads_on", "now", "subscribers", "vault")
 
     def __init__(
         self,
@@ -86,13 +87,32 @@ class Connection:
         now: Timestamp,
         vault: Vault,
         subscribers: Subscribers,
+        *,
+        leads_on: bool = False,
     ) -> None:
         self._raw = raw
         self._statements = statements
         self.now = now
         self.vault = vault
         self.subscribers = subscribers
+        self.leads_on = leads_on
+        """Whether a path from before a rename finds what it named: for who looks, not for who is about to change it."""
         self._afterwards: list[Callable[[Connection], object]] = []
+        self._locks: set[str] = set()
+
+    def lock(self, name: str) -> None:
+        """Wait until no other unit of work holds this lock, then hold it until this one has ended.
+
+        It comes before anything is read: each statement sees what was committed before it began, so whatever is read
+        from here on stays true for all that is changed under the same lock.
+        """
+        self.rows(LOCK, lock=lock_number(name))
+        self._locks.add(name)
+
+    def must_hold(self, name: str) -> None:
+        """Stop a change that is only safe under this lock where nobody took it; on both engines, so that tests tell."""
+        if name not in self._locks:
+            raise RuntimeError(f"The lock of {name} has to be taken before anything is read")
 
     def after_commit(self, work: Callable[["Connection"], object]) -> None:
         """Do something when the transaction has committed, and before anybody hears of it.

@@ -44,11 +44,11 @@ class Database:
         self._mine = threading.local()
         self._opened: list[Any] = []
 
-    def read(self, work: Callable[[Connection], T]) -> T:
+    def read(self, work: Callable[[Connection], T], *, ahead_of_change: bool = False) -> T:
         """Run ``work`` on a connection that cannot write; a lost connection is replaced once."""
         for last in (False, True):
             try:
-                return work(self._connection("reader", read_only=True))
+                return work(self._connection("reader", read_only=True, leads_on=not ahead_of_change))
             except self.engine.errors as error:
                 self._weigh(error, "reader", again=not last)
         raise AssertionError("unreachable")
@@ -102,7 +102,7 @@ class Database:
                 raise Conflict("409 Conflict") from error
             raise Unavailable("The database is busy or does not answer") from error
 
-    def _connection(self, role: str, *, read_only: bool) -> Connection:
+    def _connection(self, role: str, *, read_only: bool, leads_on: bool = False) -> Connection:
         raw = getattr(self._mine, role, None)
         if raw is None:
             try:
@@ -111,7 +111,7 @@ class Database:
                 raise Unavailable("The database does not answer") from error
             setattr(self._mine, role, raw)
             self._opened.append(raw)
-        return Connection(raw, self.statements, self.clock(), self.vault, self.subscribers)
+        return Connection(raw, self.statements, self.clock(), self.vault, self.subscribers, leads_on=leads_on)
 
     def _forget(self, role: str) -> None:
         raw = getattr(self._mine, role, None)

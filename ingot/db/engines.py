@@ -204,7 +204,8 @@ class SqliteWatch:
 class PostgresqlEngine:
     """A PostgreSQL server, shared by any number of processes and machines."""
 
-    begin_statement = "BEGIN"
+    # Whatever the server's default is: who waited for a lock has to see what its last holder did.
+    begin_statement = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
     def __init__(self, url: str) -> None:
         # Embedded instances never pay for the driver.

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 from sqlalchemy import BindParameter, Boolean, ColumnElement, bindparam, literal_column, or_
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -42,6 +43,31 @@ def _any_of_sqlite(element: any_of, compiler: SQLCompiler, **options: Any) -> st
 def _any_of_postgresql(element: any_of, compiler: SQLCompiler, **options: Any) -> str:
     column, values = (compiler.process(part, **options) for part in (element.column, element.values))
     return f"{column} = ANY({values})"
+
+
+class gathered(ColumnElement[Any]):  # noqa: N801 - it reads as a function of SQL where it is used.
+    """All values of ``column`` in one, which ``as_list`` takes apart: cheaper than a row for each."""
+
+    type = NullType()
+    inherit_cache = False
+
+    def __init__(self, column: ColumnElement[int]) -> None:
+        self.column = column
+
+
+@compiles(gathered, "sqlite")
+def _gathered_sqlite(element: gathered, compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_group_array({compiler.process(element.column, **options)})"
+
+
+@compiles(gathered, "postgresql")
+def _gathered_postgresql(element: gathered, compiler: SQLCompiler, **options: Any) -> str:
+    return f"array_agg({compiler.process(element.column, **options)})"
+
+
+def as_list(gathered: str | list[int] | None) -> list[int]:
+    """What a statement gathered."""
+    return msgspec.json.decode(gathered, type=list[int]) if isinstance(gathered, str) else gathered or []
 
 
 def one_of(column: ColumnElement[str], *values: str) -> ColumnElement[bool]:

@@ -31,10 +31,12 @@ class Listing(msgspec.Struct, Generic[T]):
     page: Page
     total: int | None = None
     next_key: int | None = None
+    next_token: str | None = None
+    """In keyset mode, where pages go by something else than a row's id."""
 
     def of(self, items: list[U]) -> "Listing[U]":
         """The same page with other items, such as the views of its records."""
-        return Listing(items, self.page, self.total, self.next_key)
+        return Listing(items, self.page, self.total, self.next_key, self.next_token)
 
 
 class ListQuery(NamedTuple):

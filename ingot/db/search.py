@@ -49,8 +49,8 @@ class holding(ColumnElement[bool]):  # noqa: N801 - it reads as a function of SQ
 @compiles(holding, "sqlite")
 def _holding_sqlite(element: holding, compiler: SQLCompiler, **options: Any) -> str:
     key, text = (compiler.process(part, **options) for part in (element.row, element.needle))
-    index = f"{element.searched[0].table.name}_search"  # type: ignore[attr-defined] # They are columns of tables.
-    names = " ".join(column.name for column in element.searched)  # type: ignore[attr-defined] # The same.
+    index = f"{element.searched[0].table.name}_search"
+    names = " ".join(column.name for column in element.searched)
     phrase = f"""'{{{names}}} : "' || replace({text}, '"', '""') || '"'"""
     return f"{key} IN (SELECT rowid FROM {index} WHERE {index} MATCH {phrase})"  # noqa: S608 - Compiled, not typed.
 

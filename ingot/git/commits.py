@@ -126,13 +126,14 @@ def _read(found: Any) -> Commit:
         str(found.id),
         str(found.tree_id),
         tuple(map(str, found.parent_ids)),
-        _signature(found.author, encoding),
-        _signature(found.committer, encoding),
+        signature_of(found.author, encoding),
+        signature_of(found.committer, encoding),
         decoded(found.raw_message, encoding),
     )
 
 
-def _signature(found: Any, encoding: str) -> Signature:
+def signature_of(found: Any, encoding: str = "utf-8") -> Signature:
+    """A signature as libgit2 shows it."""
     return Signature(decoded(found.raw_name, encoding), decoded(found.raw_email, encoding), found.time, found.offset)
 
 

@@ -3,6 +3,7 @@
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ingot.git.refs import read_refs
@@ -11,6 +12,8 @@ from ingot.inline import expect_a_wait
 
 _MOST_KEPT = 200_000
 """References over all repositories; each takes some 150 bytes."""
+MOST_INLINE = 2_000
+"""References that are looked at one by one in about a millisecond."""
 
 
 class NamedRef(NamedTuple):
@@ -43,6 +46,24 @@ def sorted_refs(repository: Repository, folder: bytes, generation: int) -> list[
         while len(_kept) > 1 and sum(len(kept) for _, kept in _kept.values()) > _MOST_KEPT:
             _kept.popitem(last=False)
     return refs
+
+
+def search_refs(refs: Sequence[NamedRef], search: str) -> list[NamedRef]:
+    """Those with a text in their name, whatever its case; ``^`` and ``$`` tie it to the beginning and the end."""
+    if len(refs) > MOST_INLINE:
+        expect_a_wait()
+    search = search.casefold()
+    begins, ends = search.startswith("^"), search.endswith("$")
+    text = search.removeprefix("^").removesuffix("$")
+
+    def matches(name: str) -> bool:
+        if begins and ends:
+            return name == text
+        if begins:
+            return name.startswith(text)
+        return name.endswith(text) if ends else text in name
+
+    return [ref for ref in refs if matches(ref.name.decode(errors="replace").casefold())]
 
 
 def _looks(path: str) -> tuple[int, int]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import gitlab
 import pytest
-from gitlab.exceptions import GitlabCreateError, GitlabDeleteError, GitlabGetError, GitlabUpdateError
+from gitlab.exceptions import GitlabCreateError, GitlabDeleteError, GitlabGetError, GitlabListError, GitlabUpdateError
 
 from tests.client import Make
 from tests.conftest import House
@@ -134,3 +134,40 @@ def test_namespaces(gl: gitlab.Gitlab, make: Make) -> None:
     assert (found.id, found.kind, found.members_count_with_descendants) == (group.id, "group", 1)
     assert gl.namespaces.get(group.path).id == group.id
     assert gl.namespaces.exists(group.path).exists is True
+
+
+def test_shares_with_groups(gl: gitlab.Gitlab, house: House, make: Make) -> None:
+    member = make.user()
+    invited = make_group(make, members={member: 40})
+    group = gl.groups.get(make_group(make).id)
+    project = make_project(make, group=make_group_of(make, group.id))
+
+    group.share(invited.id, gitlab.const.AccessLevel.DEVELOPER, expires_at="2999-12-31")
+
+    (shared,) = gl.groups.get(group.id).shared_with_groups
+    assert (shared["group_id"], shared["group_access_level"]) == (invited.id, 30)
+    with gitlab.Gitlab(house.url, private_token=member.token) as client:
+        assert client.projects.get(project.id).id == project.id
+        assert [each.id for each in client.projects.list(membership=True)] == [project.id]
+        assert group.id in [each.id for each in client.groups.list()]
+        group.unshare(invited.id)
+        assert client.projects.list(membership=True) == []
+    found = gl.projects.get(project.id)
+    found.share(invited.id, gitlab.const.AccessLevel.REPORTER)
+    assert [each.id for each in found.groups.list()] == [group.id]
+    assert {each.id for each in found.groups.list(with_shared=True)} == {group.id, invited.id}
+
+
+def test_memberships_of_a_user(gl: gitlab.Gitlab, house: House, make: Make) -> None:
+    person = make.user()
+    group = make_group(make, members={person: 30})
+    user = gl.users.get(person.id)
+
+    (membership,) = user.memberships.list()
+    assert (membership.source_type, membership.source_id, membership.access_level) == ("Namespace", group.id, 30)
+    assert user.memberships.list(type="Project") == []
+    with pytest.raises(GitlabListError):
+        user.memberships.list(type="Invalid")
+    with pytest.raises(GitlabListError) as refused:
+        user.memberships.list(sudo=person.username)
+    assert refused.value.response_code == 403

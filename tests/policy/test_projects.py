@@ -12,6 +12,8 @@ from ingot.db.connection import Connection
 from ingot.db.paging import Page
 from ingot.errors import NotFound
 from ingot.groups import policy as groups_policy
+from ingot.groups.namespaces.params import ListNamespaces
+from ingot.groups.namespaces.queries import levels_in, list_namespaces
 from ingot.groups.params import ListGroups
 from ingot.groups.queries import find_group, list_groups
 from ingot.projects import policy
@@ -114,7 +116,7 @@ def test_who_may_ask_to_belong(
 
 @pytest.fixture(scope="module")
 def world(make: Make) -> tuple[list[Person], list[Group], list[MadeProject]]:
-    """People, groups in groups, projects, memberships with and without ends, and shares, as the dice fall."""
+    """People, groups in groups, projects, memberships with and without ends, and shares of both, as the dice fall."""
     dice = random.Random(20)
     people = [make.user(external=number == 0) for number in range(5)]
     groups: list[Group] = []
@@ -152,6 +154,11 @@ def world(make: Make) -> tuple[list[Person], list[Group], list[MadeProject]]:
             around = make.api.get(project.url, make.root).json()["namespace"]["full_path"]
             if not (around + "/").startswith(target.path + "/"):
                 share(make, project, target, dice.choice([10, 20, 30, 40]), **ends())
+    for number, invited in enumerate(groups):
+        for inviting in dice.sample(groups, 2):
+            if inviting is not invited:
+                ended = {"expires_at": "2001-01-01"} if number % 4 == 3 else {}
+                share(make, inviting, invited, dice.choice([10, 20, 30, 40, 50]), **ended)
     return people, groups, made
 
 
@@ -205,7 +212,7 @@ def test_one_project_and_the_lists_agree(
 
 
 def test_one_group_and_the_lists_agree(make: Make, world: tuple[list[Person], list[Group], list[MadeProject]]) -> None:
-    """``may_see_group`` and ``visible_groups``, on every row for everybody who can have a list."""
+    """``may_see_group`` and ``visible_groups``, and namespaces, on every row for everybody who can have a list."""
     people, groups, _ = world
 
     def compare(db: Connection) -> int:
@@ -217,9 +224,15 @@ def test_one_group_and_the_lists_agree(make: Make, world: tuple[list[Person], li
                 least: {group.id for group in list_groups(db, actor, ListGroups(min_access_level=least), page).items}
                 for least in (10, 30, 50)
             }
+            spaces = {space.id for space in list_namespaces(db, actor, ListNamespaces(), page).items}
+            levels = levels_in(db, actor, [group.id for group in groups])
             for group in groups:
                 access = _found(db, find_group, actor, group.id)
                 assert (access is not None) is (group.id in everything), (actor, group)
+                if access is not None:
+                    assert levels.get(group.id, 0) == access.level, (actor, group)
+                belongs = access is not None and (access.level >= Level.GUEST or actor.admin)
+                assert belongs is (group.id in spaces), (actor, group)
                 for least, found in held.items():
                     rows += 1
                     holds = access is not None and access.level >= least

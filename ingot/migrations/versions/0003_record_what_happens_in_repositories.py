@@ -217,3 +217,71 @@ def upgrade() -> None:
     op.create_index(op.f("ix_notes_discussion_id"), "notes", ["discussion_id"])
     op.create_index("ix_notes_project_id_commit_oid", "notes", ["project_id", "commit_oid", "id"])
     op.create_index("ix_notes_subject_kind_subject_id", "notes", ["subject_kind", "subject_id", "id"])
+    op.create_table(
+        "deploy_key_projects",
+        sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
+        sa.Column("key_id", _IDENTIFIER, nullable=False),
+        sa.Column("project_id", _IDENTIFIER, nullable=False),
+        sa.Column("creator_id", _IDENTIFIER, nullable=True),
+        sa.Column("can_push", sa.Boolean(), nullable=False),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["key_id"], ["ssh_keys.id"], name=op.f("fk_deploy_key_projects_key_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_deploy_key_projects_project_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["creator_id"], ["users.id"], name=op.f("fk_deploy_key_projects_creator_id"), ondelete="SET NULL"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_deploy_key_projects")),
+        sa.UniqueConstraint("key_id", "project_id", name=op.f("uq_deploy_key_projects_key_id_project_id")),
+        sqlite_autoincrement=True,
+    )
+    op.create_index(op.f("ix_deploy_key_projects_project_id"), "deploy_key_projects", ["project_id"])
+    op.create_index(op.f("ix_deploy_key_projects_creator_id"), "deploy_key_projects", ["creator_id"])
+    op.create_table(
+        "lfs_objects",
+        sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
+        sa.Column("oid", sa.Text(), nullable=False),
+        sa.Column("size", sa.BigInteger(), nullable=False),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_lfs_objects")),
+        sa.UniqueConstraint("oid", name=op.f("uq_lfs_objects_oid")),
+        sqlite_autoincrement=True,
+    )
+    op.create_table(
+        "lfs_project_objects",
+        sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
+        sa.Column("project_id", _IDENTIFIER, nullable=False),
+        sa.Column("object_id", _IDENTIFIER, nullable=False),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_lfs_project_objects_project_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["object_id"], ["lfs_objects.id"], name=op.f("fk_lfs_project_objects_object_id"), ondelete="RESTRICT"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_lfs_project_objects")),
+        sa.UniqueConstraint("project_id", "object_id", name=op.f("uq_lfs_project_objects_project_id_object_id")),
+        sqlite_autoincrement=True,
+    )
+    op.create_index(op.f("ix_lfs_project_objects_object_id"), "lfs_project_objects", ["object_id"])
+    op.create_table(
+        "lfs_locks",
+        sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
+        sa.Column("project_id", _IDENTIFIER, nullable=False),
+        sa.Column("user_id", _IDENTIFIER, nullable=False),
+        sa.Column("path", sa.Text(), nullable=False),
+        sa.Column("path_digest", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_lfs_locks_project_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_lfs_locks_user_id"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_lfs_locks")),
+        sa.UniqueConstraint("project_id", "path_digest", name=op.f("uq_lfs_locks_project_id_path_digest")),
+        sqlite_autoincrement=True,
+    )
+    op.create_index("ix_lfs_locks_project_id", "lfs_locks", ["project_id", "id"])
+    op.create_index(op.f("ix_lfs_locks_user_id"), "lfs_locks", ["user_id"])

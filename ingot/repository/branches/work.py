@@ -14,6 +14,9 @@ from ingot.repository.place import Place
 from ingot.repository.protection import policy as protection
 from ingot.repository.protection.queries import branch_rules
 
+_AT_ONCE = 500
+"""Branches that are deleted in one change."""
+
 
 def create_branch(database: Database, actor: Actor, place: Place, name: str, ref: str) -> NamedRef:
     """Add a branch at another branch, a tag or a commit."""
@@ -51,12 +54,23 @@ def delete_merged_branches(database: Database, actor: Actor, place: Place) -> No
     branches = sorted_refs(repository, HEADS, project.generation)
     merged = merged_into(repository, branches, default) - {default}
     rules = database.read(lambda db: branch_rules(db, project.id))
+    gone = []
     for branch in branches:
-        name = branch.name.decode(errors="surrogateescape")
-        if branch.oid not in merged or protection.branch_rules_on(rules, name):
-            continue
         try:
-            update = RefUpdate(f"refs/heads/{name}", branch.oid, NO_OID)
-            change_refs(database, repository, actor, project, [update])
-        except (Conflict, Denied):
+            name = branch.name.decode()
+        except UnicodeDecodeError:  # Nothing could be recorded of it, so it is left to whoever made it.
             continue
+        if branch.oid in merged and not protection.branch_rules_on(rules, name):
+            gone.append(RefUpdate(f"refs/heads/{name}", branch.oid, NO_OID))
+    for start in range(0, len(gone), _AT_ONCE):
+        _delete_those_left(database, actor, place, gone[start : start + _AT_ONCE])
+
+
+def _delete_those_left(database: Database, actor: Actor, place: Place, updates: list[RefUpdate]) -> None:
+    """Delete branches all at once, and one by one where somebody was at one of them."""
+    try:
+        change_refs(database, place.repository, actor, place.project, updates)
+    except (Conflict, Denied):
+        if len(updates) > 1:
+            for update in updates:
+                _delete_those_left(database, actor, place, [update])

@@ -1,8 +1,6 @@
 """What protection means: which rules match a name, and whom they let."""
 
-import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 from ingot.access.actor import Actor
 from ingot.access.levels import Access, Level
@@ -20,14 +18,23 @@ def tag_rules_on(rules: Iterable[ProtectedTag], tag: str) -> list[ProtectedTag]:
 
 
 def name_matches(pattern: str, name: str) -> bool:
-    """Whether a rule of this name holds for a branch or tag; a star stands for any signs, slashes too."""
-    return pattern == name or ("*" in pattern and _pattern(pattern).fullmatch(name) is not None)
+    """Whether a rule of this name holds for a branch or tag; a star stands for any signs, slashes too.
 
-
-@lru_cache(1024)
-def _pattern(pattern: str) -> re.Pattern[str]:
-    # Two stars in a row say no more than one, and would only let the search try more ways.
-    return re.compile(".*".join(map(re.escape, re.sub(r"\*+", "*", pattern).split("*"))), re.DOTALL)
+    Each piece between two stars is looked for once, so no pattern takes longer than its length: a regular
+    expression would try every way to spread a name over many stars.
+    """
+    if "*" not in pattern:
+        return pattern == name
+    first, *middle, last = pattern.split("*")
+    if len(name) < len(first) + len(last) or not name.startswith(first) or not name.endswith(last):
+        return False
+    place, end = len(first), len(name) - len(last)
+    for piece in middle:
+        found = name.find(piece, place, end)
+        if found < 0:
+            return False
+        place = found + len(piece)
+    return True
 
 
 def lets(level: int, actor: Actor, here: Access) -> bool:

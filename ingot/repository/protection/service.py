@@ -2,9 +2,22 @@
 
 from ingot.access.levels import Level
 from ingot.db.connection import Connection
+from ingot.errors import Conflict, Invalid
+from ingot.git.names import MOST_BYTES
 from ingot.projects.tables import Project
-from ingot.repository.protection.queries import branch_rule_or_none, find_branch_rule
-from ingot.repository.protection.tables import ProtectedBranch, protected_branches
+from ingot.repository.protection.params import AllowedTo
+from ingot.repository.protection.queries import (
+    branch_rule_or_none,
+    branch_rules,
+    find_branch_rule,
+    find_tag_rule,
+    tag_rule_or_none,
+    tag_rules,
+)
+from ingot.repository.protection.tables import ProtectedBranch, ProtectedTag, protected_branches, protected_tags
+
+MOST_RULES = 1000
+"""All rules are looked at for each branch that is shown or pushed."""
 
 
 def protect_branch(
@@ -31,6 +44,8 @@ def let_developers(
 ) -> ProtectedBranch:
     """Protect a branch, and say what developers can do; what is not said stays as it was."""
     rule = branch_rule_or_none(db, project.id, branch)
+    if rule is None:
+        _refuse_one_more(len(branch_rules(db, project.id)))
 
     def level(wanted: bool | None, before: int) -> int:
         if wanted is None:
@@ -45,6 +60,57 @@ def let_developers(
         level(merge, rule.merge_level if rule else Level.MASTER),
         allow_force_push=rule.allow_force_push if rule else False,
     )
+
+
+def wanted_level(field: str, plain: int | None, allowed: list[AllowedTo] | None, otherwise: int = Level.MASTER) -> int:
+    """The level that a caller asked for in one spelling or the other; rules for single people are refused."""
+    if not allowed:
+        return otherwise if plain is None else plain
+    (first, *others) = allowed
+    level = first.access_level
+    if others or level is None or first != AllowedTo(access_level=level):
+        raise Invalid(**{field: ["can name one access_level, and neither users nor groups nor deploy keys"]})
+    return level
+
+
+def add_branch_rule(
+    db: Connection, project: Project, name: str, push_level: int, merge_level: int, *, allow_force_push: bool
+) -> ProtectedBranch:
+    """Protect branches by a rule of a name that has none yet; the name may hold ``*``."""
+    _refuse_name(name)
+    if branch_rule_or_none(db, project.id, name) is not None:
+        raise Conflict(f"Protected branch '{name}' already exists")
+    _refuse_one_more(len(branch_rules(db, project.id)))
+    return protect_branch(db, project.id, name, push_level, merge_level, allow_force_push=allow_force_push)
+
+
+def add_tag_rule(db: Connection, project: Project, name: str, create_level: int) -> ProtectedTag:
+    """Protect tags by a rule of a name that has none yet; the name may hold ``*``."""
+    _refuse_name(name)
+    if tag_rule_or_none(db, project.id, name) is not None:
+        raise Conflict(f"Protected tag '{name}' already exists")
+    _refuse_one_more(len(tag_rules(db, project.id)))
+    db.insert(protected_tags, project_id=project.id, name=name, create_level=create_level, created_at=db.now)
+    return find_tag_rule(db, project.id, name)
+
+
+def unprotect_tag(db: Connection, project_id: int, name: str) -> None:
+    """Remove the rule of this very name; one that is gone already is no error."""
+    rule = tag_rule_or_none(db, project_id, name)
+    if rule is not None:
+        db.delete(protected_tags, rule.id)
+
+
+def _refuse_name(name: str) -> None:
+    if not name.strip():
+        raise Invalid(name=["can't be blank"])
+    if len(name.encode()) > MOST_BYTES:
+        raise Invalid(name=[f"is too long (maximum is {MOST_BYTES} characters)"])
+
+
+def _refuse_one_more(there: int) -> None:
+    if there >= MOST_RULES:
+        raise Invalid(f"A project can have {MOST_RULES} of these rules at most")
 
 
 def unprotect_branch(db: Connection, project_id: int, name: str) -> None:

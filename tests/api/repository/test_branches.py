@@ -1,67 +1,263 @@
-"""Branches: listed, read, protected, made and deleted, and who may."""
+"""Branches: listed, read and protected, and who may."""
+
+from typing import Any
 
 import httpx
 import pytest
 
+from tests.casting import Cast, project_with
 from tests.client import Api, Make
 from tests.conftest import House
-from tests.histories import History
-from tests.making import Project, make_project
+from tests.histories import History, repository_of, run
+from tests.making import Project, make_project, statements_of
+
+
+@pytest.fixture(scope="module")
+def cast(make: Make) -> Cast:
+    """Somebody at every level."""
+    return Cast(make)
 
 
 @pytest.fixture
-def project(house: House, make: Make) -> Project:
+def project(house: House, make: Make, cast: Cast) -> Project:
     """A public project with some branches, one of them merged."""
-    project = make_project(make, visibility="public")
+    project = project_with(make, cast, visibility="public")
+    some_branches().fill(house, project)
+    return project
+
+
+def some_branches() -> History:
+    """``master``, ``merged`` which it contains, and ``feature/a.b`` which it does not."""
     history = History()
     first = history.commit(files={"README.md": "hello\n"}, message="Begin")
     history.commit("feature/a.b", files={"a": "1\n"}, parents=(first,))
     second = history.commit(files={"README.md": "hello again\n"}, parents=(first,))
     history.commit("merged", files={"m": "1\n"}, parents=(second,))
     history.commit(files={"m": "1\n"}, message="Merge", parents=(second, 4))
-    history.fill(house, project)
-    return project
+    return history
 
 
 def names(answer: httpx.Response) -> list[str]:
     """The names in a list."""
+    assert answer.status_code == 200, answer.text
     return [branch["name"] for branch in answer.json()]
 
 
 def test_the_list_is_sorted_and_open(api: Api, project: Project) -> None:
     """Anybody sees the branches of a public project, by name."""
     answer = api.get(f"/projects/{project.id}/repository/branches")
-    assert answer.status_code == 200
     assert names(answer) == ["feature/a.b", "master", "merged"]
     assert [branch["merged"] for branch in answer.json()] == [False, False, True]
     assert [branch["protected"] for branch in answer.json()] == [False, True, False]
+    assert [branch["default"] for branch in answer.json()] == [False, True, False]
+    assert [branch["can_push"] for branch in answer.json()] == [False, False, False]
     assert answer.headers["x-total"] == "3"
 
 
-def test_one_branch(api: Api, make: Make, project: Project) -> None:
+def test_one_branch(api: Api, make: Make, house: House, project: Project) -> None:
     """A branch shows its commit, also where its name has a slash and a dot."""
     answer = api.get(f"/projects/{project.id}/repository/branches/feature%2Fa.b", make.root).json()
-    assert answer["commit"]["message"] == "Change"
-    assert answer["commit"]["authored_date"].endswith("+02:00")
-    assert api.get(f"/projects/{project.id}/repository/branches/nope").status_code == 404
+    tip = run(repository_of(house, project).path, "rev-parse", "refs/heads/feature/a.b")
+    commit = answer["commit"]
+    assert (commit["id"], commit["short_id"]) == (tip, tip[:8])
+    assert (commit["title"], commit["message"]) == ("Change", "Change")
+    assert (commit["author_name"], commit["committer_email"]) == ("Ada Writer", "ada@example.org")
+    assert commit["authored_date"].endswith("+02:00")
+    assert len(commit["parent_ids"]) == 1
+    for unknown in ("nope", "feature", "refs%2Fheads%2Fmaster", "heads%2Fmaster", tip, tip[:8], "HEAD", "%00", "%FF"):
+        gone = api.get(f"/projects/{project.id}/repository/branches/{unknown}")
+        assert gone.status_code in (400, 404), unknown
 
 
-def test_create_and_delete(api: Api, make: Make, project: Project) -> None:
-    """What was made is there at once, and gone at once."""
-    dev = make.user()
-    api.post(f"/projects/{project.id}/members", make.root, user_id=dev.id, access_level=30)
-    made = api.post(f"/projects/{project.id}/repository/branches", dev, branch="neu/ü", ref="feature/a.b")
-    assert made.status_code == 201, made.text
-    assert made.json()["name"] == "neu/ü"
-    again = api.post(f"/projects/{project.id}/repository/branches", dev, branch="neu/ü", ref="master")
-    assert (again.status_code, again.json()["message"]) == (400, "Branch already exists")
-    assert "neu/ü" in names(api.get(f"/projects/{project.id}/repository/branches"))
-    below = api.post(f"/projects/{project.id}/repository/branches", dev, branch="neu/ü/x", ref="master")
-    assert below.status_code == 400, below.text
-    for _ in range(2):
-        assert api.delete(f"/projects/{project.id}/repository/branches/neu%2F%C3%BC", dev).status_code == 200
-    refused = api.delete(f"/projects/{project.id}/repository/branches/master", make.root)
-    assert (refused.status_code, refused.json()["message"]) == (
-        400,
-        "The default branch of a project cannot be deleted.",
+def test_the_flags_follow_who_asks(api: Api, cast: Cast, project: Project) -> None:
+    """Whether somebody can push is theirs to know; masters push to what is protected."""
+    url = f"/projects/{project.id}/repository/branches"
+    for who, master, other in (
+        ("nobody", False, False),
+        ("stranger", False, False),
+        ("reporter", False, False),
+        ("developer", False, True),
+        ("master", True, True),
+        ("administrator", True, True),
+    ):
+        shown = {branch["name"]: branch["can_push"] for branch in api.get(url, cast[who]).json()}
+        assert (shown["master"], shown["merged"]) == (master, other), who
+
+
+READ = {"private": 404, "internal": 404, "public": 200}
+WHO: list[tuple[str, dict[str, int], dict[str, int], dict[str, int]]] = [
+    # Who, then reading, making and protecting on a private, an internal and a public project.
+    ("administrator", dict.fromkeys(READ, 200), dict.fromkeys(READ, 201), dict.fromkeys(READ, 200)),
+    ("owner", dict.fromkeys(READ, 200), dict.fromkeys(READ, 201), dict.fromkeys(READ, 200)),
+    ("master", dict.fromkeys(READ, 200), dict.fromkeys(READ, 201), dict.fromkeys(READ, 200)),
+    ("developer", dict.fromkeys(READ, 200), dict.fromkeys(READ, 201), dict.fromkeys(READ, 403)),
+    ("reporter", dict.fromkeys(READ, 200), dict.fromkeys(READ, 403), dict.fromkeys(READ, 403)),
+    ("guest", {**dict.fromkeys(READ, 200), "private": 403}, dict.fromkeys(READ, 403), dict.fromkeys(READ, 403)),
+    (
+        "stranger",
+        {**dict.fromkeys(READ, 200), "private": 404},
+        {**dict.fromkeys(READ, 403), "private": 404},
+        {**dict.fromkeys(READ, 403), "private": 404},
+    ),
+    ("nobody", READ, dict.fromkeys(READ, 401), dict.fromkeys(READ, 401)),
+]
+
+
+@pytest.mark.parametrize("visibility", list(READ))
+def test_who_may(api: Api, make: Make, house: House, cast: Cast, visibility: str) -> None:
+    project = project_with(make, cast, visibility=visibility)
+    some_branches().fill(house, project)
+    url = f"/projects/{project.id}/repository/branches"
+    for who, read, write, protect in WHO:
+        person = cast[who]
+        reads = [api.get(url, person), api.get(f"{url}/master", person)]
+        assert [answer.status_code for answer in reads] == [read[visibility]] * 2, who
+        protects = [api.put(f"{url}/feature%2Fa.b/{verb}", person) for verb in ("protect", "unprotect")]
+        assert [answer.status_code for answer in protects] == [protect[visibility]] * 2, who
+        made = api.post(url, person, branch="new", ref="feature/a.b")
+        assert made.status_code == write[visibility], who
+        deleted = api.delete(f"{url}/new", person)
+        assert deleted.status_code == (200 if made.status_code == 201 else write[visibility]), who
+        swept = api.delete(f"/projects/{project.id}/repository/merged_branches", person)
+        assert swept.status_code == deleted.status_code, who
+    everything = names(api.get(url, make.root))
+    assert everything == ["feature/a.b", "master"]
+
+
+def test_tokens_that_only_read(api: Api, make: Make, cast: Cast, project: Project) -> None:
+    reader = cast.master.with_token(make.token(cast.master.id, "read_api"))
+    url = f"/projects/{project.id}/repository/branches"
+    assert api.get(url, reader).status_code == 200
+    assert api.post(url, reader, branch="x", ref="master").status_code == 403
+    assert api.put(f"{url}/merged/protect", reader).status_code == 403
+    assert api.delete(f"{url}/merged", reader).status_code == 403
+
+
+def test_protecting_again_changes_only_what_is_said(api: Api, cast: Cast, project: Project) -> None:
+    """A flag that is not sent stays as it is; one that is sent again changes nothing."""
+    url = f"/projects/{project.id}/repository/branches/feature%2Fa.b"
+    steps: list[tuple[str, dict[str, Any], tuple[bool, bool, bool]]] = [
+        ("unprotect", {}, (False, False, False)),
+        ("protect", {}, (True, False, False)),
+        ("protect", {"developers_can_push": True}, (True, True, False)),
+        ("protect", {"developers_can_push": True}, (True, True, False)),
+        ("protect", {"developers_can_merge": True}, (True, True, True)),
+        ("protect", {}, (True, True, True)),
+        ("protect", {"developers_can_push": False}, (True, False, True)),
+        ("protect", {"developers_can_push": "1", "developers_can_merge": "false"}, (True, True, False)),
+        ("unprotect", {}, (False, False, False)),
+        ("unprotect", {}, (False, False, False)),
+        ("protect", {}, (True, False, False)),
+    ]
+    for verb, sent, expected in steps:
+        answer = api.put(f"{url}/{verb}", cast.master, **sent)
+        assert answer.status_code == 200, answer.text
+        shown = answer.json()
+        flags = (shown["protected"], shown["developers_can_push"], shown["developers_can_merge"])
+        assert flags == expected, (verb, sent)
+        assert api.get(url, cast.master).json() == shown
+
+
+def test_protecting_what_is_not_there(api: Api, cast: Cast, project: Project) -> None:
+    for verb in ("protect", "unprotect"):
+        missing = api.put(f"/projects/{project.id}/repository/branches/nope/{verb}", cast.master)
+        assert (missing.status_code, missing.json()["message"]) == (404, "404 Branch Not Found")
+    wrong = api.put(
+        f"/projects/{project.id}/repository/branches/master/protect", cast.master, developers_can_push="perhaps"
     )
+    assert wrong.json() == {"message": {"developers_can_push": ["is invalid"]}}
+
+
+def test_an_unprotected_branch_stays_protected_by_a_wildcard(api: Api, cast: Cast, project: Project) -> None:
+    api.post(f"/projects/{project.id}/protected_branches", cast.master, name="m*", merge_access_level=30)
+    url = f"/projects/{project.id}/repository/branches/master"
+    shown = api.put(f"{url}/unprotect", cast.master).json()
+    assert (shown["protected"], shown["developers_can_push"], shown["developers_can_merge"]) == (True, False, True)
+
+
+def test_search(api: Api, project: Project) -> None:
+    url = f"/projects/{project.id}/repository/branches"
+
+    def found(search: str) -> list[str]:
+        return names(api.get(url, search=search))
+
+    assert found("ME") == ["merged"]
+    assert found("^m") == ["master", "merged"]
+    assert found("d$") == ["merged"]
+    assert found("^merged$") == ["merged"]
+    assert found("^merge$") == []
+    assert found("a.b") == ["feature/a.b"]
+    assert found("a?b") == found("(") == found("x" * 10_000) == []
+    assert found("") == ["feature/a.b", "master", "merged"]
+
+
+def test_sort_and_pages(api: Api, project: Project) -> None:
+    url = f"/projects/{project.id}/repository/branches"
+    assert names(api.get(url, sort="updated_desc")) == ["master", "merged", "feature/a.b"]
+    assert names(api.get(url, sort="updated_asc")) == ["feature/a.b", "merged", "master"]
+    assert names(api.get(url, sort="name_asc")) == ["feature/a.b", "master", "merged"]
+    assert api.get(url, sort="sideways").status_code == 400
+    second = api.get(url, per_page=2, page=2)
+    assert (names(second), second.headers["x-total"]) == (["merged"], "3")
+    assert names(api.get(url, page=9)) == []
+    for page, size in ((-1, 0), (10**18, 1), (1, 10**9)):
+        assert api.get(url, page=page, per_page=size).status_code in (200, 400)
+
+
+def test_many_branches(api: Api, make: Make, house: House) -> None:
+    """What is merged is right for each of a hundred, and a full page takes no more statements than a short one."""
+    project = make_project(make, visibility="public")
+    history = History()
+    old = history.commit(files={"a": "0"})
+    tips = [history.commit(f"b{n:03}", files={f"f{n}": "1"}, parents=(old,)) for n in range(100)]
+    merge = old
+    for tip in tips[::2]:
+        merge = history.commit("master", files={"a": str(tip)}, parents=(merge, tip))
+    history.fill(house, project)
+    url = f"/projects/{project.id}/repository/branches"
+    for _ in range(2):
+        shown = api.get(url, per_page=100).json()
+        assert [branch["merged"] for branch in shown] == [True, False] * 50
+    few = statements_of(make, lambda: api.get(url, per_page=1))
+    assert statements_of(make, lambda: api.get(url, per_page=100)) == few
+
+
+def test_a_branch_at_the_same_commit_as_the_default_is_not_merged(api: Api, cast: Cast, project: Project) -> None:
+    """It was only just made, and there is nothing in it that could have been merged."""
+    made = api.post(f"/projects/{project.id}/repository/branches", cast.developer, branch="fresh", ref="master")
+    assert made.json()["merged"] is False
+
+
+def test_empty_projects(api: Api, make: Make) -> None:
+    project = make_project(make, visibility="public")
+    url = f"/projects/{project.id}/repository/branches"
+    assert names(api.get(url)) == names(api.get(url, search="x", sort="updated_desc")) == []
+    assert api.get(f"{url}/master").status_code == 404
+    assert api.put(f"{url}/master/protect", make.root).status_code == 404
+    refused = api.post(url, make.root, branch="x", ref="master")
+    assert (refused.status_code, refused.json()["message"]) == (400, "Invalid reference name")
+    assert api.delete(f"{url}/x", make.root).status_code == 200
+    assert api.delete(f"/projects/{project.id}/repository/merged_branches", make.root).status_code == 200
+
+
+def test_names_that_are_not_utf_8(api: Api, make: Make, house: House, project: Project) -> None:
+    """A branch that somebody pushed from an old system is shown, and disturbs nobody."""
+    path = repository_of(house, project).path
+    tip = run(path, "rev-parse", "refs/heads/merged")
+    (path / "packed-refs").write_bytes(
+        b"# pack-refs with: peeled fully-peeled sorted \n" + tip.encode() + b" refs/heads/caf\xe9\n"
+    )
+    assert "café" in names(api.get(f"/projects/{project.id}/repository/branches", make.root))
+    assert api.get(f"/projects/{project.id}/repository/branches/caf%E9", make.root).status_code in (400, 404)
+    swept = api.delete(f"/projects/{project.id}/repository/merged_branches", make.root)
+    assert swept.status_code == 200, swept.text
+
+
+def test_a_default_branch_that_is_missing(api: Api, make: Make, house: House) -> None:
+    """A history without the branch that HEAD names: the others are shown, and nothing is merged."""
+    project = make_project(make, visibility="public")
+    history = History()
+    history.commit("other", files={"a": "1"})
+    history.fill(house, project)
+    shown = api.get(f"/projects/{project.id}/repository/branches").json()
+    assert [(branch["name"], branch["merged"], branch["default"]) for branch in shown] == [("other", False, False)]

@@ -1,0 +1,42 @@
+"""A bounded memory for what never changes, since its key names objects by their ids."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Remembered(Generic[K, V]):
+    """Keeps what was used last, up to a number of entries and of bytes; any thread may ask."""
+
+    def __init__(self, most_entries: int, most_bytes: int) -> None:
+        self._most_entries = most_entries
+        self._most_bytes = most_bytes
+        self._bytes = 0
+        self._kept: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: K) -> V | None:
+        """What is remembered under a key, if anything."""
+        with self._lock:
+            found = self._kept.get(key)
+            if found is None:
+                return None
+            self._kept.move_to_end(key)
+            return found[0]
+
+    def keep(self, key: K, value: V, size: int) -> V:
+        """Remember a value of about this many bytes, unless it alone would fill a good part of the memory."""
+        if size > self._most_bytes // 2:
+            return value
+        with self._lock:
+            known = self._kept.pop(key, None)
+            self._bytes += size - (known[1] if known else 0)
+            self._kept[key] = value, size
+            while self._bytes > self._most_bytes or len(self._kept) > self._most_entries:
+                _, (_, freed) = self._kept.popitem(last=False)
+                self._bytes -= freed
+        return value

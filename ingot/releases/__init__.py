@@ -1,0 +1,1 @@
+"""Releases: what is told about tags, with links to what can be downloaded."""

@@ -1,0 +1,125 @@
+"""What changes releases and their links."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from msgspec import UNSET
+
+from ingot.api.params import given
+from ingot.db.connection import Connection
+from ingot.errors import Invalid
+from ingot.releases.params import CreateLink, EditLink, EditRelease
+from ingot.releases.queries import all_links, find_link
+from ingot.releases.tables import ReleaseLink, release_links
+from ingot.repository.tags import service as tags
+from ingot.repository.tags.tables import Release
+
+MOST_LINKS = 1000
+"""Answers hold them all."""
+MOST_CHARACTERS = 255
+LONGEST_URL = 2048
+LONGEST_PATH = 128
+_URL = re.compile(r"(?:https?|ftp)://[^\s\x00-\x1f\x7f\"<>\\^`|]+", re.IGNORECASE)
+_PATH = re.compile(r"(?:/[-.\w]+)+", re.ASCII)
+_UNIQUE = ("name", "url", "filepath")
+
+
+def refuse_milestones(titles: list[str] | None, ids: list[int] | None) -> None:
+    """There are none yet that a release could belong to."""
+    if titles or ids:
+        raise Invalid(f"Milestone(s) not found: {', '.join([*(titles or []), *map(str, ids or [])])}")
+
+
+def edit_release(db: Connection, release: Release, wanted: EditRelease) -> Release:
+    """Tell something else about a tag."""
+    refuse_milestones(wanted.milestones, wanted.milestone_ids)
+    return tags.edit_release(db, release, given(wanted, "milestones", "milestone_ids"))
+
+
+def link_columns(wanted: Sequence[CreateLink]) -> list[dict[str, Any]]:
+    """What new links say, where all of them are fit and no two alike."""
+    if len(wanted) > MOST_LINKS:
+        raise Invalid(f"A release can have {MOST_LINKS} links at most")
+    rows: list[dict[str, Any]] = []
+    for link in wanted:
+        row = {
+            "name": link.name,
+            "url": link.url,
+            "link_type": link.link_type,
+            "filepath": link.direct_asset_path or link.filepath or None,
+        }
+        _validate(row, rows)
+        rows.append(row)
+    return rows
+
+
+def add_links(db: Connection, release: Release, rows: Sequence[dict[str, Any]]) -> None:
+    """Add links to a new release; the first of them is the oldest."""
+    for row in rows:
+        db.insert(release_links, release_id=release.id, created_at=db.now, **row)
+
+
+def create_link(db: Connection, release: Release, wanted: CreateLink) -> ReleaseLink:
+    """Add a link to a release."""
+    (row,) = link_columns([wanted])
+    others = all_links(db, release)
+    if len(others) >= MOST_LINKS:
+        raise Invalid(f"A release can have {MOST_LINKS} links at most")
+    _validate(row, [_columns(other) for other in others])
+    return find_link(db, release, db.insert(release_links, release_id=release.id, created_at=db.now, **row))
+
+
+def edit_link(db: Connection, release: Release, link: ReleaseLink, wanted: EditLink) -> ReleaseLink:
+    """Change what was sent."""
+    changes = given(wanted, "direct_asset_path")
+    if wanted.direct_asset_path is not UNSET:
+        changes["filepath"] = wanted.direct_asset_path
+    if "filepath" in changes:
+        changes["filepath"] = changes["filepath"] or None
+    others = [_columns(other) for other in all_links(db, release) if other.id != link.id]
+    _validate({**_columns(link), **changes}, others)
+    db.update(release_links, link.id, **changes)
+    return find_link(db, release, link.id)
+
+
+def delete_link(db: Connection, link: ReleaseLink) -> None:
+    """Remove a link."""
+    db.delete(release_links, link.id)
+
+
+def _columns(link: ReleaseLink) -> dict[str, Any]:
+    return {name: getattr(link, name) for name in _UNIQUE}
+
+
+def _validate(row: dict[str, Any], others: Sequence[dict[str, Any]]) -> None:
+    """Refuse what a link cannot be: above all what is no address to download from, since pages show it."""
+    errors: dict[str, list[str]] = {}
+    if not row["name"].strip():
+        errors["name"] = ["can't be blank"]
+    elif len(row["name"]) > MOST_CHARACTERS:
+        errors["name"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+    if len(row["url"]) > LONGEST_URL:
+        errors["url"] = [f"is too long (maximum is {LONGEST_URL} characters)"]
+    elif not _is_url(row["url"]):
+        errors["url"] = ["is blocked: Only allowed schemes are http, https, ftp"]
+    path = row["filepath"]
+    if path is not None and len(path) > LONGEST_PATH:
+        errors["filepath"] = [f"is too long (maximum is {LONGEST_PATH} characters)"]
+    elif path is not None and (not _PATH.fullmatch(path) or ".." in path):
+        errors["filepath"] = ["is in an invalid format"]
+    for name in _UNIQUE:
+        if row[name] is not None and any(row[name] == other[name] for other in others):
+            errors.setdefault(name, ["has already been taken"])
+    if errors:
+        raise Invalid(**errors)
+
+
+def _is_url(url: str) -> bool:
+    if not _URL.fullmatch(url):
+        return False
+    try:
+        return bool(urlsplit(url).hostname)
+    except ValueError:
+        return False

@@ -1,0 +1,136 @@
+"""How releases are shown."""
+
+from collections.abc import Sequence
+from urllib.parse import quote, urlsplit
+
+import msgspec
+
+from ingot.api.views import View
+from ingot.db.connection import Connection
+from ingot.db.times import Timestamp
+from ingot.git.commits import commit_or_none, tag_tip
+from ingot.releases.queries import authors_of, links_of
+from ingot.releases.tables import LinkType, ReleaseLink
+from ingot.repository.commits.views import CommitView, commit_view
+from ingot.repository.place import Place
+from ingot.repository.tags.tables import Release
+from ingot.users.accounts.views import UserBrief, user_brief
+
+FORMATS = ("zip", "tar.gz", "tar.bz2", "tar")
+
+
+class SourceView(View):
+    """The code of a release, packed."""
+
+    format: str
+    url: str
+
+
+class ReleaseLinkView(View):
+    """Something that can be downloaded elsewhere."""
+
+    id: int
+    name: str
+    url: str
+    direct_asset_url: str
+    external: bool
+    link_type: LinkType
+
+
+class AssetsView(View):
+    """What comes with a release."""
+
+    count: int
+    sources: list[SourceView]
+    links: list[ReleaseLinkView]
+
+
+class EvidenceView(View):
+    """What was collected about a release; nothing is yet."""
+
+    sha: str
+    filepath: str
+    collected_at: Timestamp
+
+
+class ReleaseLinksView(View):
+    """Where the pages of a release are."""
+
+    self_: str = msgspec.field(name="self")
+    edit_url: str
+
+
+class ReleaseView(View):
+    """What is told about a tag."""
+
+    tag_name: str
+    name: str
+    description: str | None
+    created_at: Timestamp
+    released_at: Timestamp
+    upcoming_release: bool
+    author: UserBrief | None
+    commit: CommitView | None
+    milestones: list[str]
+    commit_path: str | None
+    tag_path: str
+    assets: AssetsView
+    evidences: list[EvidenceView]
+    links: ReleaseLinksView = msgspec.field(name="_links")
+
+
+class Addresses(msgspec.Struct, frozen=True):
+    """Where users, the project's pages and the API begin."""
+
+    base: str
+    project: str
+    api: str
+
+
+def release_views(db: Connection, place: Place, releases: Sequence[Release], at: Addresses) -> list[ReleaseView]:
+    """A page of releases: two statements, and the commits of their tags."""
+    wanted = list(releases)
+    links, authors = links_of(db, wanted), authors_of(db, wanted)
+    views = []
+    for release in wanted:
+        tag = quote(release.tag, safe="")
+        tip = tag_tip(place.repository, release.tag)
+        commit = commit_or_none(place.repository, tip) if tip else None
+        author = authors.get(release.author_id or 0)
+        path = urlsplit(at.project).path
+        shown = [link_view(link, release, at) for link in links.get(release.id, [])]
+        sources = [SourceView(kind, f"{at.api}/repository/archive.{kind}?sha={tag}") for kind in FORMATS]
+        views.append(
+            ReleaseView(
+                tag_name=release.tag,
+                name=release.name or release.tag,
+                description=release.description,
+                created_at=release.created_at,
+                released_at=release.released_at,
+                upcoming_release=release.released_at > db.now,
+                author=user_brief(author, at.base) if author else None,
+                commit=commit_view(commit, at.project) if commit else None,
+                milestones=[],
+                commit_path=f"{path}/-/commit/{commit.oid}" if commit else None,
+                tag_path=f"{path}/-/tags/{tag}",
+                assets=AssetsView(len(sources) + len(shown), sources, shown),
+                evidences=[],
+                links=ReleaseLinksView(
+                    self_=f"{at.project}/-/releases/{tag}", edit_url=f"{at.project}/-/releases/{tag}/edit"
+                ),
+            )
+        )
+    return views
+
+
+def link_view(link: ReleaseLink, release: Release, at: Addresses) -> ReleaseLinkView:
+    """One link."""
+    direct = f"{at.project}/-/releases/{quote(release.tag, safe='')}/downloads{link.filepath}"
+    return ReleaseLinkView(
+        id=link.id,
+        name=link.name,
+        url=link.url,
+        direct_asset_url=direct if link.filepath else link.url,
+        external=not link.url.startswith(f"{at.project}/"),
+        link_type=link.link_type,
+    )

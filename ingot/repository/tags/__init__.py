@@ -1,0 +1,1 @@
+"""Tags over the API, and what is told about them as releases."""

@@ -1,0 +1,112 @@
+"""Who wrote each line of a file last."""
+
+from typing import Any
+
+import pytest
+
+from ingot.git import blame
+from tests.api.repository.sample import NAMES, Sample, in_path, make_sample
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.histories import History, repository_of
+from tests.making import make_project
+
+
+@pytest.fixture(scope="module")
+def sample(house: House, make: Make) -> Sample:
+    return make_sample(house, make)
+
+
+def _blame(api: Api, sample: Sample, path: str, **params: Any) -> list[tuple[str, list[str]]]:
+    answer = api.get(f"{sample.url}/files/{in_path(path)}/blame", ref="master", **params)
+    assert answer.status_code == 200, answer.text
+    return [(part["commit"]["id"], part["lines"]) for part in answer.json()]
+
+
+def test_lines_are_grouped_by_their_commits(api: Api, sample: Sample) -> None:
+    first, second = sample.commits[1], sample.commits[2]
+
+    answer = api.get(f"{sample.url}/files/README.md/blame", ref="master")
+
+    assert [(part["commit"]["id"], part["lines"]) for part in answer.json()] == [
+        (first, ["line one"]),
+        (second, ["line 2"]),
+        (first, ["line three"]),
+    ]
+    assert answer.json()[1]["commit"] == {
+        "id": second,
+        "parent_ids": [first],
+        "message": "Change",
+        "authored_date": "2017-07-14T04:42:00.000+02:00",
+        "author_name": "Ada Writer",
+        "author_email": "ada@example.org",
+        "committed_date": "2017-07-14T04:42:00.000+02:00",
+        "committer_name": "Ada Writer",
+        "committer_email": "ada@example.org",
+    }
+    assert answer.headers["x-gitlab-last-commit-id"] == second
+
+
+def test_a_range_of_lines(api: Api, sample: Sample) -> None:
+    first, second = sample.commits[1], sample.commits[2]
+
+    assert _blame(api, sample, "README.md", **{"range[start]": 2, "range[end]": 2}) == [(second, ["line 2"])]
+    beyond = _blame(api, sample, "README.md", **{"range[start]": 2, "range[end]": 2**62})
+    assert beyond == [(second, ["line 2"]), (first, ["line three"])]
+
+
+@pytest.mark.parametrize(
+    ("start", "end"), [(0, 1), (1, 0), (-1, 2), (3, 2), (4, 9), ("x", 2), ("", 2), (1, ""), (1, 10**30), ("1,5", 2)]
+)
+def test_lines_that_are_none_are_refused(api: Api, sample: Sample, start: object, end: object) -> None:
+    params = {"range[start]": start, "range[end]": end}
+
+    answer = api.get(f"{sample.url}/files/README.md/blame", ref="master", **params)
+
+    assert answer.status_code == 400, answer.text
+    assert list(answer.json()["message"]) == ["range"]
+
+
+def test_half_a_range_is_refused(api: Api, sample: Sample) -> None:
+    for params in ({"range[start]": 1}, {"range": 1}, {"range[]": 1}):
+        answer = api.get(f"{sample.url}/files/README.md/blame", ref="master", **params)
+        assert answer.status_code == 400, answer.text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_may_be_anything(api: Api, sample: Sample, name: str) -> None:
+    assert _blame(api, sample, name) == [(sample.commits[1], [f"This is {name!r}"])]
+
+
+def test_what_is_no_text_has_lines_too(api: Api, sample: Sample) -> None:
+    assert _blame(api, sample, "empty") == []
+    assert _blame(api, sample, "latin.txt") == [(sample.commits[1], ["naïve café"])]
+    assert _blame(api, sample, "link") == [(sample.commits[1], ["README.md"])]
+    assert sum(len(lines) for _, lines in _blame(api, sample, "binary.bin")) == 11
+    for path in ("module", "deep", "nowhere"):
+        answer = api.get(f"{sample.url}/files/{path}/blame", ref="master")
+        assert (answer.status_code, answer.json()) == (404, {"message": "404 File Not Found"})
+
+
+def test_a_line_cannot_pass_for_what_git_says_about_it(api: Api, house: House, make: Make) -> None:
+    project = make_project(make, visibility="public")
+    history = History()
+    lines = ["\ttabbed", "1" * 40 + " 1 1 1", "filename x", "", "author Eve", "no newline at the end"]
+    history.commit(files={"tricky": "\n".join(lines)}, message="1" * 40 + " 1 1 1")
+    commits = history.into(repository_of(house, project))
+
+    answer = api.get(f"{project.url}/repository/files/tricky/blame", ref="master").json()
+
+    assert [(part["commit"]["id"], part["lines"]) for part in answer] == [(commits[1], lines)]
+
+
+def test_a_file_that_is_too_large_is_refused_in_words(api: Api, house: House, make: Make) -> None:
+    project = make_project(make, visibility="public")
+    history = History()
+    history.commit(files={"large": b"x" * (blame.MOST_BYTES + 1)})
+    history.into(repository_of(house, project))
+
+    answer = api.get(f"{project.url}/repository/files/large/blame", ref="master")
+
+    assert answer.status_code == 400
+    assert "too large" in answer.json()["message"]

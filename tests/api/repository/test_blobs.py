@@ -1,0 +1,89 @@
+"""Contents by their ids."""
+
+from base64 import b64decode
+
+import pytest
+
+from tests.api.repository.sample import BINARY, Sample, make_sample
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.histories import History, repository_of, run
+from tests.making import make_project
+
+
+@pytest.fixture(scope="module")
+def sample(house: House, make: Make) -> Sample:
+    return make_sample(house, make)
+
+
+def _oid(sample: Sample, path: str) -> str:
+    return run(sample.repository.path, "rev-parse", f"master:{path}")
+
+
+def test_a_content_by_its_id(api: Api, sample: Sample) -> None:
+    oid = _oid(sample, "binary.bin")
+    for name in (oid, oid[:10], oid.upper()):
+        shown = api.get(f"{sample.url}/blobs/{name}").json()
+        assert b64decode(shown.pop("content")) == BINARY
+        assert shown == {"size": len(BINARY), "encoding": "base64", "sha": oid}
+
+
+def test_the_same_as_it_is(api: Api, sample: Sample) -> None:
+    oid = _oid(sample, "page.html")
+
+    answer = api.get(f"{sample.url}/blobs/{oid}/raw")
+
+    assert answer.content == b"<script>alert(1)</script>"
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    assert answer.headers["content-security-policy"] == "sandbox; default-src 'none'"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["etag"] == f'"{oid}"'
+    part = api.request("GET", f"{sample.url}/blobs/{oid}/raw", headers={"Range": "bytes=1-6"})
+    assert (part.status_code, part.content) == (206, b"script")
+
+
+def test_an_empty_content(api: Api, sample: Sample) -> None:
+    oid = _oid(sample, "empty")
+
+    assert api.get(f"{sample.url}/blobs/{oid}").json()["content"] == ""
+    assert api.get(f"{sample.url}/blobs/{oid}/raw").content == b""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "123456",
+        "master",
+        "0" * 40,
+        "0" * 41,
+        "abc",
+        "-x",
+        "--output=%2Ftmp%2Fx",
+        "HEAD",
+        "%F0%9F%A6%8A",
+        "master:README.md",
+    ],
+)
+def test_what_is_no_blob_is_not_found(api: Api, sample: Sample, name: str) -> None:
+    for part in ("", "/raw"):
+        answer = api.get(f"{sample.url}/blobs/{name}{part}")
+        assert (answer.status_code, answer.json()) == (404, {"message": "404 Blob Not Found"})
+
+
+def test_commits_and_trees_are_no_blobs(api: Api, sample: Sample) -> None:
+    for oid in (sample.tip, _oid(sample, "deep")):
+        for part in ("", "/raw"):
+            assert api.get(f"{sample.url}/blobs/{oid}{part}").status_code == 404
+
+
+def test_a_large_content(api: Api, house: House, make: Make) -> None:
+    content = bytes(range(256)) * 9_999
+    project = make_project(make, visibility="public")
+    history = History()
+    history.commit(files={"large": content})
+    repository = repository_of(house, project)
+    history.into(repository)
+    oid = run(repository.path, "rev-parse", "master:large")
+
+    assert b64decode(api.get(f"{project.url}/repository/blobs/{oid}").json()["content"]) == content
+    assert api.get(f"{project.url}/repository/blobs/{oid}/raw").content == content

@@ -1,0 +1,428 @@
+"""Commits of several files, made by one call."""
+
+import base64
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import httpx
+import pytest
+from sqlalchemy import bindparam, select
+
+from ingot.git.commits import Commit, Signature, commit_or_none
+from ingot.git.updating import RefMoved, RefUpdate, update_refs
+from ingot.git.writing import Action, Words, commit_actions
+from ingot.repository.changes.tables import ref_changes
+from ingot.repository.making import work
+from tests.api.repository.workshop import MODULE, Workshop, message_of
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.making import make_project
+
+_CHANGES = select(ref_changes.c.ref, ref_changes.c.old, ref_changes.c.new, ref_changes.c.actor_id).where(
+    ref_changes.c.project_id == bindparam("project")
+)
+
+
+def act(action: str, file_path: str, **more: Any) -> dict[str, Any]:
+    """One action."""
+    return {"action": action, "file_path": file_path, **more}
+
+
+def test_all_actions_in_one_commit(api: Api, make: Make, shop: Workshop) -> None:
+    """Files are made, changed, moved, deleted and made executable, together; all else stays as it was."""
+    answer = api.post(
+        f"/projects/{shop.project.id}/repository/commits",
+        shop.developer,
+        branch="dev",
+        commit_message="Änderung 🦊\n\nWith a body",
+        actions=[
+            act("create", "new/ünï.txt", content="text ü\n"),
+            act("create", "bin", content=base64.b64encode(bytes(range(256))).decode(), encoding="base64"),
+            act("update", "README.md", content="changed\n"),
+            act("move", "moved/run.sh", previous_path="run.sh"),
+            act("move", "moved/lines", previous_path="lines", content="other\n"),
+            act("delete", "deep/er/file"),
+            act("chmod", "README.md", execute_filemode=True),
+        ],
+    )
+    assert answer.status_code == 201, answer.text
+    commit = answer.json()
+    assert commit["id"] == shop.tip()
+    assert commit["parent_ids"] == [shop.first]
+    assert (commit["title"], commit["message"]) == ("Änderung 🦊", "Änderung 🦊\n\nWith a body")
+    assert commit["author_name"] == commit["committer_name"] == shop.developer.username
+    assert commit["author_email"] == commit["committer_email"] == shop.developer.email
+    assert commit["authored_date"].endswith("+00:00")
+    assert commit["stats"]["total"] == commit["stats"]["additions"] + commit["stats"]["deletions"] > 3
+    assert commit["status"] is None
+    assert shop.listed() == {
+        "README.md": "100755",
+        "bin": "100644",
+        "link": "120000",
+        "module": "160000",
+        "moved/lines": "100644",
+        "moved/run.sh": "100755",
+        "new/ünï.txt": "100644",
+    }
+    assert shop.content("bin") == bytes(range(256))
+    assert shop.content("moved/lines") == b"other\n"
+    assert MODULE in shop.git("ls-tree", "dev", "module")
+    again = api.get(f"/projects/{shop.project.id}/repository/commits/dev", shop.developer).json()
+    assert again == commit
+    assert api.get(f"/projects/{shop.project.id}", shop.developer).json()["default_branch"] == "master"
+
+
+def test_all_or_nothing(shop: Workshop) -> None:
+    """One action that does not fit, and nothing of the others happens."""
+    refused = shop.commit(act("create", "fine", content="x"), act("update", "nope", content="x"))
+    assert message_of(refused) == "A file with this name doesn't exist"
+    assert shop.tip() == shop.first
+
+
+REFUSED: list[tuple[dict[str, Any], Any]] = [
+    (act("create", "README.md", content="x"), "A file with this name already exists"),
+    (act("create", "deep/er", content="x"), "A directory with this name already exists"),
+    (act("delete", "nope"), "A file with this name doesn't exist"),
+    (act("move", "x", previous_path="nope"), "A file with this name doesn't exist"),
+    (act("move", "README.md", previous_path="lines"), "A file with this name already exists"),
+    (act("create", "README.md/x", content="x"), "A part of the path is a file, so nothing can lie below it"),
+    (act("create", "link/passwd", content="x"), "A part of the path is a file, so nothing can lie below it"),
+    (act("create", "../x", content="x"), "The path cannot have '.' or '..' as a part"),
+    (act("create", "a/../../x", content="x"), "The path cannot have '.' or '..' as a part"),
+    (act("create", "/etc/passwd", content="x"), "The path cannot begin or end with a slash, or have two in a row"),
+    (act("create", ".git/config", content="x"), "The path cannot lead into '.git'"),
+    (act("create", "a/.GIT/config", content="x"), "The path cannot lead into '.git'"),
+    (act("create", "git~1/config", content="x"), "The path cannot lead into '.git'"),
+    (act("create", "a/.g\u200cit/hooks", content="x"), "The path cannot lead into '.git'"),
+    (act("create", "", content="x"), "The path can't be blank"),
+    (act("create", "x" * 5000, content="x"), "The path is too long"),
+    (act("create", "x", content="not base64!", encoding="base64"), {"content": ["is not valid base64"]}),
+    (act("create", "x", content="eHg", encoding="base64"), {"content": ["is not valid base64"]}),
+    (act("create", "x"), {"actions": ['"content" not given']}),
+    (act("update", "README.md"), {"actions": ['"content" not given']}),
+    (act("move", "x"), {"actions": ['"previous_path" not given']}),
+    (act("chmod", "README.md"), {"actions": ['"execute_filemode" not given']}),
+    ({"action": "create", "content": "x"}, {"actions": ['"file_path" not given']}),
+    ({"file_path": "x", "content": "x"}, {"actions": ['"action" not given']}),
+    (act("explode", "x", content="x"), {"actions": ["action is invalid"]}),
+    (act("create", "x", content="x", encoding="utf-7"), {"actions": ["encoding is invalid"]}),
+    (act("create", "x", content={"a": 1}), {"actions": ["content is invalid"]}),
+    (act("create", "x", content="\ud800"), None),
+    (act("create", "\0", content="x"), {"actions": ["file_path is invalid"]}),
+]
+
+
+@pytest.mark.parametrize(("action", "reason"), REFUSED)
+def test_what_does_not_fit(api: Api, shop: Workshop, action: dict[str, Any], reason: Any) -> None:
+    """Each wrong action is refused with its reason, and the branch stays where it was."""
+    if reason is None:  # JSON can spell half a letter; our client cannot.
+        body = (
+            b'{"branch":"dev","commit_message":"x","actions":[{"action":"create","file_path":"x","content":"\\ud800"}]}'
+        )
+        headers = {"content-type": "application/json"}
+        path = f"/projects/{shop.project.id}/repository/commits"
+        assert api.request("POST", path, shop.developer, content=body, headers=headers).status_code == 400
+    else:
+        assert message_of(shop.commit(action)) == reason
+    assert shop.tip() == shop.first
+
+
+def test_missing_parameters(api: Api, shop: Workshop) -> None:
+    """The first one that is missing is named."""
+    path = f"/projects/{shop.project.id}/repository/commits"
+    action = act("create", "x", content="x")
+    assert message_of(api.post(path, shop.developer)) == '400 (Bad request) "branch" not given'
+    assert message_of(api.post(path, shop.developer, branch="dev")) == '400 (Bad request) "commit_message" not given'
+    said = {"branch": "dev", "commit_message": "x"}
+    assert message_of(api.post(path, shop.developer, **said)) == '400 (Bad request) "actions" not given'
+    assert message_of(shop.commit()) == {"actions": ["can't be blank"]}
+    assert message_of(shop.commit(action, commit_message=" \n")) == {"commit_message": ["can't be blank"]}
+    assert message_of(shop.commit(action, branch="")) == {"branch": ["can't be blank"]}
+    assert message_of(shop.commit(action, actions="create")) == {"actions": ["is invalid"]}
+
+
+BRANCHES = [
+    "nope",
+    "--output=/tmp/x",
+    "a..b",
+    "../x",
+    "refs/heads/dev",
+    "x" * 100_000,
+    "HEAD",
+    "0" * 40,
+    "dev/below",
+    "é",
+]
+
+
+@pytest.mark.parametrize("branch", BRANCHES)
+def test_branches_that_are_not_there(shop: Workshop, branch: str) -> None:
+    """A branch must be there, unless the call says where it begins."""
+    before = shop.git("for-each-ref")
+    message_of(shop.commit(act("create", "x", content="x"), branch=branch))
+    if branch not in ("nope", "é"):
+        message_of(shop.commit(act("create", "x", content="x"), branch=branch, start_branch="dev"))
+    assert shop.git("for-each-ref") == before
+
+
+def test_somebody_else_as_the_author(shop: Workshop) -> None:
+    """The author may be said; who committed it is who called."""
+    said = {"author_name": "Eve\nauthor Root <root@x>", "author_email": "eve@example.org"}
+    commit = shop.commit(act("create", "x", content="x"), **said).json()
+    assert (commit["author_name"], commit["author_email"]) == ("Eveauthor Root root@x", "eve@example.org")
+    assert (commit["committer_name"], commit["committer_email"]) == (shop.developer.username, shop.developer.email)
+    half = shop.commit(act("create", "y", content="x"), author_name="Only a name").json()
+    assert (half["author_name"], half["author_email"]) == ("Only a name", shop.developer.email)
+
+
+def test_without_stats(shop: Workshop) -> None:
+    """Who does not want the numbers does not get them."""
+    assert "stats" not in shop.commit(act("create", "x", content="x"), stats=False).json()
+
+
+def test_forms(api: Api, shop: Workshop) -> None:
+    """Some clients send forms, in which a name that is there already begins the next action."""
+    fields = [
+        ("branch", "dev"),
+        ("commit_message", "By a form"),
+        ("actions[][action]", "create"),
+        ("actions[][file_path]", "a"),
+        ("actions[][content]", "1"),
+        ("actions[][action]", "update"),
+        ("actions[][file_path]", "README.md"),
+        ("actions[][content]", "2"),
+    ]
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    path = f"/projects/{shop.project.id}/repository/commits"
+    answer = api.request("POST", path, shop.developer, content=urlencode(fields).encode(), headers=headers)
+    assert answer.status_code == 201, answer.text
+    assert (shop.content("a"), shop.content("README.md")) == (b"1", b"2")
+
+
+def test_base64_in_lines(shop: Workshop) -> None:
+    """Base64 with line breaks is what some libraries write."""
+    content = base64.encodebytes(b"x" * 200).decode()
+    assert shop.commit(act("create", "x", content=content, encoding="base64")).status_code == 201
+    assert shop.content("x") == b"x" * 200
+
+
+def test_line_ends_and_empty_files_stay(shop: Workshop) -> None:
+    """A content is what it is."""
+    assert shop.commit(act("create", "crlf", content="a\r\nb"), act("create", "none", content="")).status_code == 201
+    assert (shop.content("crlf"), shop.content("none")) == (b"a\r\nb", b"")
+
+
+def test_a_first_commit(api: Api, empty_shop: Workshop) -> None:
+    """The first commit of an empty repository makes its branch, which becomes the default; masters begin it."""
+    shop = empty_shop
+    action = act("create", "README.md", content="hello\n")
+    assert shop.commit(action, branch="main").status_code == 403
+    made = shop.commit(action, branch="main", who=shop.master)
+    assert made.status_code == 201, made.text
+    assert made.json()["parent_ids"] == []
+    project = api.get(f"/projects/{shop.project.id}", shop.master).json()
+    assert (project["default_branch"], project["empty_repo"]) == ("main", False)
+    assert shop.git("symbolic-ref", "HEAD") == "refs/heads/main"
+    branch = api.get(f"/projects/{shop.project.id}/repository/branches/main", shop.master).json()
+    assert branch["protected"] is True
+    assert message_of(shop.commit(action, branch="other", who=shop.master)) == (
+        "You can only create or edit files when you are on a branch"
+    )
+
+
+def test_a_new_branch(api: Api, make: Make, shop: Workshop) -> None:
+    """A branch begins at another one or at a commit; one that is there is only begun anew by force."""
+    moved = shop.commit(act("create", "on-dev", content="1")).json()["id"]
+    action = act("create", "x", content="x")
+    made = shop.commit(action, branch="feature/one", start_branch="dev")
+    assert made.json()["parent_ids"] == [moved]
+    at_sha = shop.commit(action, branch="two", start_sha=shop.first, start_project=shop.project.id)
+    assert at_sha.json()["parent_ids"] == [shop.first]
+    assert "already exists" in message_of(shop.commit(action, branch="two", start_branch="dev"))
+    forced = shop.commit(action, branch="two", start_branch="dev", force=True, start_project=shop.project.path)
+    assert forced.json()["parent_ids"] == [moved]
+    assert shop.tip("two") == forced.json()["id"]
+    assert shop.commit(act("create", "y", content="y"), branch="two", start_branch="two").status_code == 201
+    assert "on a branch" in message_of(shop.commit(action, branch="three", start_branch="nope"))
+    for sha in ("0" * 40, "nope", "dev..master", "-x"):
+        assert "start_sha" in message_of(shop.commit(action, branch="three", start_sha=sha))
+    both = {"start_sha": shop.first, "start_branch": "dev"}
+    assert "start_sha" in message_of(shop.commit(action, branch="three", **both))
+    elsewhere = make_project(make, visibility="private")
+    for other in (elsewhere.id, elsewhere.path, "nobody/nothing"):
+        refused = shop.commit(action, branch="three", start_branch="dev", start_project=other)
+        assert message_of(refused) == {"start_project": ["can only be this project"]}
+    assert api.get(f"/projects/{shop.project.id}/repository/branches/three", shop.developer).status_code == 404
+
+
+def test_last_commit_id(shop: Workshop) -> None:
+    """Who knows only an older state of a file does not overwrite a newer one."""
+    second = shop.commit(act("update", "README.md", content="2")).json()["id"]
+    stale = shop.commit(act("update", "README.md", content="3", last_commit_id=shop.first))
+    assert message_of(stale) == ("You are attempting to update a file that has changed since you started editing it.")
+    assert shop.commit(act("create", "other", content="x")).status_code == 201
+    known = [
+        act("update", "README.md", content="3", last_commit_id=second),
+        act("move", "moved", previous_path="lines", last_commit_id=shop.first),
+    ]
+    assert shop.commit(*known).status_code == 201
+
+
+def test_an_empty_commit(shop: Workshop) -> None:
+    """A commit of several files may turn out to change nothing."""
+    made = shop.commit(act("update", "README.md", content="hello\n"))
+    assert made.status_code == 201
+    assert made.json()["stats"] == {"additions": 0, "deletions": 0, "total": 0}
+
+
+def test_who_may(api: Api, make: Make, shop: Workshop) -> None:
+    """Developers commit, but not to protected branches, and nobody to an archived project."""
+    path = f"/projects/{shop.project.id}/repository/commits"
+    said = {"branch": "dev", "commit_message": "x", "actions": [act("create", "who", content="x")]}
+    assert api.post(path, **said).status_code == 401
+    assert shop.commit(act("create", "who", content="x"), who=shop.stranger).status_code == 403
+    assert shop.commit(act("create", "who", content="x"), who=shop.reporter).status_code == 403
+    hidden = make_project(make, visibility="private")
+    assert api.post(f"/projects/{hidden.id}/repository/commits", shop.developer, **said).status_code == 404
+    denied = shop.commit(act("update", "nope", content="x"), branch="master")
+    assert denied.status_code == 403, "Who may not come through hears nothing of the files."
+    assert "protected branches" in denied.json()["message"]
+    assert shop.commit(act("create", "who", content="x"), branch="master", who=shop.master).status_code == 201
+    assert shop.commit(act("create", "who", content="x")).status_code == 201
+    started = shop.commit(act("create", "w", content="x"), branch="master", start_branch="dev", force=True)
+    assert started.status_code == 403
+    forced = shop.commit(
+        act("create", "w", content="x"), branch="master", start_branch="dev", force=True, who=shop.master
+    )
+    assert forced.status_code == 403
+    protect = {"name": "rel/*", "push_access_level": 0}
+    assert api.post(f"/projects/{shop.project.id}/protected_branches", shop.master, **protect).status_code == 201
+    fresh = shop.commit(act("create", "w", content="x"), branch="rel/1", start_branch="dev", who=shop.master)
+    assert fresh.status_code == 403
+    api.post(f"/projects/{shop.project.id}/archive", make.root)
+    assert shop.commit(act("create", "late", content="x")).status_code == 403
+    assert shop.commit(act("create", "late", content="x"), who=make.root).status_code == 403
+    api.post(f"/projects/{shop.project.id}/unarchive", make.root)
+
+
+def test_too_large(api: Api, shop: Workshop) -> None:
+    """A body beyond the limit is not even read."""
+    where = urlsplit(api.url)
+    connection = HTTPConnection(where.hostname or "", where.port)
+    connection.putrequest("POST", f"/api/v4/projects/{shop.project.id}/repository/commits")
+    sent = {"private-token": shop.developer.token, "content-type": "application/json", "content-length": 200 * 2**20}
+    for name, value in sent.items():
+        connection.putheader(name, str(value))
+    connection.endheaders()
+    assert connection.getresponse().status == 413
+    connection.close()
+
+
+def test_larger_than_other_bodies(shop: Workshop) -> None:
+    """A file of more than the usual body's size is taken."""
+    assert shop.commit(act("create", "large", content="x" * (12 * 2**20))).status_code == 201
+    assert len(shop.content("large")) == 12 * 2**20
+
+
+def test_the_change_is_recorded(api: Api, house: House, shop: Workshop) -> None:
+    """What a commit changed is announced once; the project was active."""
+    before = api.get(f"/projects/{shop.project.id}", shop.developer).json()["last_activity_at"]
+    commit = shop.commit(act("create", "x", content="x")).json()["id"]
+    changes = house.app.database.read(lambda db: [tuple(row) for row in db.rows(_CHANGES, project=shop.project.id)])
+    assert changes == [("refs/heads/dev", shop.first, commit, shop.developer.id)]
+    assert api.get(f"/projects/{shop.project.id}", shop.developer).json()["last_activity_at"] >= before
+
+
+def test_fifty_at_once_to_one_branch(api: Api, shop: Workshop) -> None:
+    """Fifty callers write to one branch: each commit is in the history or clearly refused, and nothing is lost."""
+    with ThreadPoolExecutor(25) as callers:
+        answers = list(callers.map(lambda n: shop.commit(act("create", f"f{n}", content=str(n))), range(50)))
+    assert {answer.status_code for answer in answers} <= {201, 400}
+    made = {answer.json()["id"] for answer in answers if answer.status_code == 201}
+    assert len(made) >= 40
+    assert set(shop.git("rev-list", f"{shop.first}..dev").split()) == made
+    assert len(shop.listed()) == 6 + len(made)
+
+
+def test_fifty_at_once_to_one_file(shop: Workshop) -> None:
+    """Fifty callers change the same file from the same state: one wins, the others hear why not."""
+
+    def change(number: int) -> httpx.Response:
+        return shop.commit(act("update", "README.md", content=str(number), last_commit_id=shop.first))
+
+    with ThreadPoolExecutor(25) as callers:
+        answers = list(callers.map(change, range(50)))
+    assert sorted(answer.status_code for answer in answers) == [201] + [400] * 49
+    assert shop.git("rev-list", "--count", f"{shop.first}..dev") == "1"
+
+
+def test_first_commits_at_once(empty_shop: Workshop) -> None:
+    """Several callers begin an empty repository: all commits are in one history."""
+    shop = empty_shop
+
+    def begin(number: int) -> httpx.Response:
+        return shop.commit(act("create", str(number), content="x"), branch="main", who=shop.master)
+
+    with ThreadPoolExecutor(10) as callers:
+        answers = list(callers.map(begin, range(10)))
+    assert {answer.status_code for answer in answers} == {201}
+    assert shop.git("rev-list", "--count", "main") == "10"
+    assert shop.git("rev-list", "--count", "--max-parents=0", "main") == "1"
+
+
+def test_racing_with_pushes(house: House, shop: Workshop) -> None:
+    """While callers commit, somebody pushes to the same branch: no commit of either is lost."""
+    somebody = Signature("Pusher", "push@example.org", 1_600_000_000, 0)
+    pushed: list[str] = []
+
+    def push(number: int) -> None:
+        for _ in range(200):
+            tip = commit_or_none(shop.repository, shop.repository.tip("refs/heads/dev") or "")
+            assert tip is not None
+            made = commit_actions(
+                shop.repository,
+                tip,
+                [Action("create", f"pushed{number}", content=b"x")],
+                Words(f"Push {number}", somebody, somebody),
+            )
+            try:
+                update_refs(shop.repository, [RefUpdate("refs/heads/dev", tip.oid, made)])
+            except RefMoved:
+                continue
+            pushed.append(made)
+            return
+
+    with ThreadPoolExecutor(6) as people:
+        pushes = people.map(push, range(10))
+        commits = people.map(lambda n: shop.commit(act("create", f"f{n}", content="x")), range(20))
+        list(pushes)
+        answers = list(commits)
+    assert {answer.status_code for answer in answers} <= {201, 400}
+    made = {answer.json()["id"] for answer in answers if answer.status_code == 201}
+    assert set(shop.git("rev-list", f"{shop.first}..dev").split()) == made | set(pushed)
+    assert len(made) >= 10
+
+
+def test_a_branch_that_moves_just_then(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The branch moves between building the commit and swapping the reference: it is built anew upon that."""
+    real = work.commit_actions
+    moved: list[str] = []
+
+    def with_a_push(repository: Any, parent: Commit | None, actions: Any, words: Words, **more: Any) -> str:
+        made = real(repository, parent, actions, words, **more)
+        if len(moved) < 2:
+            push = real(repository, parent, [Action("create", f"push{len(moved)}", content=b"x")], words)
+            shop.git("update-ref", "refs/heads/dev", push)
+            moved.append(push)
+        return made
+
+    monkeypatch.setattr(work, "commit_actions", with_a_push)
+    made = shop.commit(act("create", "x", content="x"))
+    assert made.status_code == 201, made.text
+    assert made.json()["parent_ids"] == [moved[-1]]
+    assert {"x", "push0", "push1"} <= set(shop.listed())
+    moved.clear()
+    now_there = shop.commit(act("create", "push0", content="x"), branch="dev")
+    assert message_of(now_there) == "A file with this name already exists"

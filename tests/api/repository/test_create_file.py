@@ -1,0 +1,134 @@
+"""Adding files, one at a time."""
+
+import base64
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.api.repository.workshop import Workshop, message_of
+from tests.client import Api, Make
+from tests.git.conftest import files_in
+
+SAID = {"branch": "dev", "content": "x\n", "commit_message": "Add it"}
+
+
+def test_a_file_is_added(api: Api, shop: Workshop) -> None:
+    """It is there at once, in a commit of the caller's."""
+    answer = api.post(f"/projects/{shop.project.id}/repository/files/new%2Ff%C3%BC%2Etxt", shop.developer, **SAID)
+    assert answer.status_code == 201, answer.text
+    assert answer.json() == {"file_name": "fü.txt", "file_path": "new/fü.txt", "branch": "dev"}
+    assert shop.content("new/fü.txt") == b"x\n"
+    assert shop.git("log", "-1", "--format=%an|%ae|%s|%P", "dev") == (
+        f"{shop.developer.username}|{shop.developer.email}|Add it|{shop.first}"
+    )
+    read = api.get(
+        f"/projects/{shop.project.id}/repository/files/new%2Ff%C3%BC%2Etxt", shop.developer, ref="dev"
+    ).json()
+    assert (base64.b64decode(read["content"]), read["last_commit_id"]) == (b"x\n", shop.tip())
+
+
+def test_by_the_query(api: Api, shop: Workshop) -> None:
+    """Parameters may come in the query too."""
+    answer = api.request("POST", f"/projects/{shop.project.id}/repository/files/q", shop.developer, params=SAID)
+    assert answer.status_code == 201, answer.text
+
+
+def test_binary_content_author_and_mode(api: Api, shop: Workshop) -> None:
+    """Base64 brings any bytes; the author may be another one; a file may be a program."""
+    content = base64.b64encode(bytes(range(256))).decode()
+    said = {**SAID, "content": content, "encoding": "base64", "author_name": "Eve", "author_email": "eve@example.org"}
+    path = f"/projects/{shop.project.id}/repository/files/bin"
+    assert api.post(path, shop.developer, **said, execute_filemode=True).status_code == 201
+    assert shop.content("bin") == bytes(range(256))
+    assert shop.listed()["bin"] == "100755"
+    assert shop.git("log", "-1", "--format=%an|%ae|%cn", "dev") == f"Eve|eve@example.org|{shop.developer.username}"
+    wrong = {**said, "content": "%%%"}
+    assert message_of(api.post(f"{path}2", shop.developer, **wrong)) == {"content": ["is not valid base64"]}
+    odd = {**SAID, "encoding": "rot13"}
+    assert message_of(api.post(f"{path}2", shop.developer, **odd)) == {"encoding": ["is invalid"]}
+
+
+def test_missing_parameters(api: Api, shop: Workshop) -> None:
+    """The first one that is missing is named."""
+    path = f"/projects/{shop.project.id}/repository/files/x"
+    for missing, said in (("branch", {}), ("content", {"branch": "dev"}), ("commit_message", {**SAID, "x": 1})):
+        sent = {name: value for name, value in said.items() if name != "commit_message"}
+        assert message_of(api.post(path, shop.developer, **sent)) == f'400 (Bad request) "{missing}" not given'
+
+
+def test_the_name_is_taken(api: Api, shop: Workshop) -> None:
+    """A file or a folder is there already."""
+    url = f"/projects/{shop.project.id}/repository/files"
+    taken = message_of(api.post(f"{url}/README.md", shop.developer, **SAID))
+    assert taken == "A file with this name already exists"
+    folder = message_of(api.post(f"{url}/deep%2Fer", shop.developer, **SAID))
+    assert folder == "A directory with this name already exists"
+    assert shop.tip() == shop.first
+
+
+EVIL = [
+    "..%2f..%2fhooks%2fpost-receive",
+    "%2Fetc%2Fpasswd",
+    "a%2F..%2F..%2Fx",
+    ".git%2Fconfig",
+    ".GIT%2Fconfig",
+    "a%2Fgit~1%2Fconfig",
+    "a%2F.g%E2%80%8Cit%2Fx",
+    "a%2F%2Fb",
+    "a%2F",
+    ".git%20",
+    "x" * 300,
+]
+
+
+@pytest.mark.parametrize("path", EVIL)
+def test_paths_that_lead_elsewhere(api: Api, shop: Workshop, path: str) -> None:
+    """Somebody writes to the repository's own hooks, or into what a checkout takes for its own."""
+    before = files_in(shop.repository.path)
+    message_of(api.post(f"/projects/{shop.project.id}/repository/files/{path}", shop.developer, **SAID))
+    assert files_in(shop.repository.path) == before
+
+
+def test_writing_through_a_link(api: Api, shop: Workshop) -> None:
+    """Somebody pushed a link to /etc, and now writes below it."""
+    before = files_in(shop.repository.path)
+    refused = api.post(f"/projects/{shop.project.id}/repository/files/link%2Fingot-was-here", shop.developer, **SAID)
+    assert "nothing can lie below it" in message_of(refused)
+    assert files_in(shop.repository.path) == before
+
+
+def test_first_files_and_new_branches(api: Api, empty_shop: Workshop) -> None:
+    """The first file of an empty repository makes its branch and the default one; others begin where they say."""
+    shop = empty_shop
+    url = f"/projects/{shop.project.id}/repository/files"
+    assert api.post(f"{url}/README.md", shop.master, **{**SAID, "branch": "main"}).status_code == 201
+    assert api.get(f"/projects/{shop.project.id}", shop.master).json()["default_branch"] == "main"
+    nowhere = message_of(api.post(f"{url}/x", shop.developer, **{**SAID, "branch": "topic"}))
+    assert nowhere == "You can only create or edit files when you are on a branch"
+    begun = api.post(f"{url}/x", shop.developer, **{**SAID, "branch": "topic"}, start_branch="main")
+    assert begun.status_code == 201, begun.text
+    assert set(shop.listed("topic")) == {"README.md", "x"}
+    again = api.post(f"{url}/y", shop.developer, **{**SAID, "branch": "topic"}, start_branch="main")
+    assert "already exists" in message_of(again)
+
+
+def test_who_may(api: Api, make: Make, shop: Workshop) -> None:
+    """As with any push."""
+    url = f"/projects/{shop.project.id}/repository/files"
+    assert api.post(f"{url}/x", **SAID).status_code == 401
+    assert api.post(f"{url}/x", shop.reporter, **SAID).status_code == 403
+    assert api.post(f"{url}/x", shop.developer, **{**SAID, "branch": "master"}).status_code == 403
+    assert api.post(f"{url}/x", shop.master, **{**SAID, "branch": "master"}).status_code == 201
+    api.post(f"/projects/{shop.project.id}/archive", make.root)
+    assert api.post(f"{url}/x", shop.master, **SAID).status_code == 403
+    api.post(f"/projects/{shop.project.id}/unarchive", make.root)
+    assert api.post(f"{url}/x", shop.developer, **SAID).status_code == 201
+
+
+def test_the_same_file_at_once(api: Api, shop: Workshop) -> None:
+    """Of many who add the same file, one does."""
+    path = f"/projects/{shop.project.id}/repository/files/same"
+    with ThreadPoolExecutor(10) as callers:
+        answers = list(callers.map(lambda _: api.post(path, shop.developer, **SAID), range(10)))
+    assert sorted(answer.status_code for answer in answers) == [201] + [400] * 9
+    assert shop.git("rev-list", "--count", f"{shop.first}..dev") == "1"

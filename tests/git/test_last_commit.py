@@ -1,0 +1,84 @@
+"""The last commit that touched a path is the one that git names."""
+
+import random
+
+import pytest
+
+from ingot.git import lastcommit
+from ingot.git.commits import commit_id
+from ingot.git.housekeeping import tidy
+from ingot.git.lastcommit import last_commit_id
+from ingot.git.repository import Repository
+from ingot.git.store import Store
+from ingot.inline import TooLong, inline
+from tests.git.conftest import git
+from tests.histories import History
+
+
+@pytest.fixture
+def repository(store: Store, key: str) -> Repository:
+    return store.open(key)
+
+
+def _by_git(repository: Repository, commit: str, path: str) -> str:
+    return git(repository.path, "--literal-pathspecs", "log", "-1", "--format=%H", commit, "--", path)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_in_any_history_it_is_what_git_says(repository: Repository, seed: int) -> None:
+    """Branches that part and meet again at random; every path, seen from many commits."""
+    chance = random.Random(seed)
+    names = ["a", "b/c", "b/d", "*", ":(top)a", "-x", "ünï", "e/f/g"]
+    history = History()
+    marks = [history.commit(files=dict.fromkeys(names, "0"))]
+    for number in range(150):
+        parents = tuple(chance.sample(marks[-8:], min(len(marks), chance.choice([1, 1, 1, 2]))))
+        changed = {name: chance.choice("012") for name in chance.sample(names, chance.choice([0, 1, 1, 2]))}
+        removed = tuple(chance.sample(names, 1)) if chance.random() < 0.1 else ()
+        marks.append(history.commit(f"branch-{number}", changed, parents=parents, removed=removed))
+    commits = history.into(repository)
+
+    for mark in chance.sample(marks, 20) + marks[-1:]:
+        for name in names:
+            if _has(repository, commits[mark], name):
+                found = last_commit_id(repository, commits[mark], name.encode())
+                assert found == _by_git(repository, commits[mark], name), (mark, name)
+
+
+def _has(repository: Repository, commit: str, name: str) -> bool:
+    return bool(git(repository.path, "--literal-pathspecs", "ls-tree", commit, "--", name))
+
+
+def test_far_back_git_is_asked_once(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    history = History()
+    first = history.commit(files={"old": "x", "sub/old": "x"})
+    for number in range(300):
+        history.commit(files={"busy": str(number)})
+    commits = history.into(repository)
+    tidy(repository.path)
+    tip = commit_id(repository, "HEAD")
+    assert tip is not None
+    with inline(), pytest.raises(TooLong):
+        last_commit_id(repository, tip, b"old")
+    assert last_commit_id(repository, tip, b"old") == commits[first]
+
+    def refuse(*_: object) -> str:
+        raise AssertionError("It was known")
+
+    monkeypatch.setattr(lastcommit, "_look_far", refuse)
+    with inline():
+        assert last_commit_id(repository, tip, b"old") == commits[first]
+    more = History()
+    for number in range(5):
+        more.commit(files={"busy": f"more {number}"}, parents=(tip,) if number == 0 else None)
+    after = more.into(repository)[5]
+    with inline():
+        assert last_commit_id(repository, after, b"old") == commits[first]
+
+
+def test_the_root_is_touched_by_every_commit(repository: Repository) -> None:
+    history = History()
+    history.commit(files={"a": "x"})
+    commits = history.into(repository)
+
+    assert last_commit_id(repository, commits[1], b"") == commits[1]

@@ -1,0 +1,129 @@
+"""What git writes comes in pieces, ends with whoever reads it, and is never taken for whole when it is not."""
+
+import bz2
+import gzip
+import os
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingot.git import streaming
+from ingot.git.archives import stream_archive
+from ingot.git.blobs import digest_of, read_blob, start_of, stream_blob
+from ingot.git.faults import GitFailed, GitTimedOut
+from ingot.git.remembered import Remembered
+from ingot.git.repository import Repository
+from ingot.git.store import Store
+from ingot.git.streaming import stream_git
+from ingot.inline import TooLong, inline
+from tests.histories import History, run
+
+CONTENT = bytes(range(256)) * 20_000
+
+
+@pytest.fixture
+def repository(store: Store, key: str) -> Repository:
+    found = store.open(key)
+    history = History()
+    history.commit(files={"large": CONTENT, "small": "x"})
+    history.into(found)
+    return found
+
+
+def _oid(repository: Repository, path: str = "large") -> str:
+    return run(repository.path, "rev-parse", f"master:{path}")
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> "list[subprocess.Popen[bytes]]":
+    """Every process that is started."""
+    processes: list[subprocess.Popen[bytes]] = []
+    plain = subprocess.Popen
+
+    def remember(*args: Any, **options: Any) -> "subprocess.Popen[bytes]":
+        processes.append(plain(*args, **options))
+        return processes[-1]
+
+    monkeypatch.setattr(streaming.subprocess, "Popen", remember)  # type: ignore[attr-defined]
+    return processes
+
+
+def test_parts_of_a_content(repository: Repository) -> None:
+    blob, size = read_blob(repository, _oid(repository)), len(CONTENT)
+    for start, stop in ((0, size), (0, 1), (65_535, 65_537), (100, 4_000_000), (size - 1, size), (5, 5), (9, 3)):
+        assert b"".join(stream_blob(blob, start, stop)) == CONTENT[start:stop]
+    assert start_of(blob) == CONTENT[:8000]
+    assert digest_of(blob) == sha256(CONTENT).hexdigest()
+
+
+def test_a_reader_who_leaves_ends_it(repository: Repository, started: "list[subprocess.Popen[bytes]]") -> None:
+    for pieces in (
+        stream_blob(read_blob(repository, _oid(repository)), 0, len(CONTENT)),
+        stream_archive(repository, "master", "tar", "x/"),
+        stream_archive(repository, "master", "tar.gz", "x/"),
+    ):
+        assert next(pieces)
+        process = started.pop()
+        pieces.close()
+        assert process.returncode is not None
+        with pytest.raises(ProcessLookupError):
+            os.kill(process.pid, 0)
+
+
+def test_what_is_not_read_is_not_started(repository: Repository, started: "list[subprocess.Popen[bytes]]") -> None:
+    blob = read_blob(repository, _oid(repository))
+    started.clear()
+    stream_blob(blob, 0, 10).close()
+    stream_archive(repository, "master", "tar.bz2", "x/").close()
+
+    assert started == []
+
+
+def test_a_bad_end_is_heard_of(repository: Repository) -> None:
+    with pytest.raises(GitFailed):
+        list(stream_git(["cat-file", "blob", "0" * 40], repository.path))
+
+
+def test_a_reader_who_takes_for_ever_is_left(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "LONGEST_SECONDS", -1.0)
+
+    with pytest.raises(GitTimedOut):
+        list(stream_git(["cat-file", "blob", _oid(repository)], repository.path))
+
+
+def test_no_process_is_started_on_an_event_loop(repository: Repository) -> None:
+    with inline(), pytest.raises(TooLong):
+        next(stream_git(["cat-file", "blob", _oid(repository)], repository.path))
+
+
+def test_archives_are_those_of_git(repository: Repository, tmp_path: Path) -> None:
+    by_git = subprocess.run(
+        ["git", "archive", "--format=tar", "--prefix=x/", "master"],
+        cwd=repository.path,
+        capture_output=True,
+        check=True,
+    ).stdout
+
+    assert b"".join(stream_archive(repository, "master", "tar", "x/")) == by_git
+    assert gzip.decompress(b"".join(stream_archive(repository, "master", "tar.gz", "x/"))) == by_git
+    assert bz2.decompress(b"".join(stream_archive(repository, "master", "tar.bz2", "x/"))) == by_git
+
+
+def test_a_memory_is_bounded_by_entries_and_by_bytes() -> None:
+    memory: Remembered[int, str] = Remembered(3, 100)
+    for key in range(3):
+        memory.keep(key, str(key), 10)
+    assert memory.get(0) == "0"
+    memory.keep(3, "3", 10)
+    assert [memory.get(key) for key in range(4)] == ["0", None, "2", "3"]
+    memory.keep(4, "four", 50)
+    memory.keep(5, "five", 50)
+    assert [memory.get(key) for key in (0, 2, 3, 4, 5)] == [None, None, None, "four", "five"]
+    assert memory.keep(6, "too large to keep", 51) == "too large to keep"
+    assert memory.get(6) is None
+    memory.keep(4, "again", 10)
+    memory.keep(7, "seven", 40)
+    assert [memory.get(key) for key in (4, 5, 7)] == ["again", "five", "seven"]

@@ -1,0 +1,361 @@
+"""What protects branches and tags, as tables of cases without a database: rules on names, and the gate for changes."""
+
+from typing import Any
+
+import pytest
+
+from ingot.access.actor import NOBODY, Actor
+from ingot.access.levels import Access, Level
+from ingot.db.times import Timestamp
+from ingot.git.commits import NO_OID
+from ingot.git.updating import RefUpdate
+from ingot.projects.tables import Project
+from ingot.repository.changes.policy import Ground, push_refusal, refusal
+from ingot.repository.protection import policy
+from ingot.repository.protection.tables import ProtectedBranch, ProtectedTag
+from ingot.repository.tags.policy import may_release
+
+THEN = Timestamp("2026-01-01T00:00:00.000Z")
+USER = Actor(user_id=7, username="u", via="private")
+ROOT = Actor(user_id=1, username="root", admin=True, via="private")
+A, B = "a" * 40, "b" * 40
+NONE, GUEST, REPORTER, DEVELOPER, MASTER, OWNER = Level
+
+
+def branch_rule(name: str = "master", push: int = 40, merge: int = 40, *, force: bool = False) -> ProtectedBranch:
+    """A rule on branches."""
+    return ProtectedBranch(1, 1, name, push, merge, force, THEN)
+
+
+def tag_rule(name: str = "v*", create: int = 40) -> ProtectedTag:
+    """A rule on tags."""
+    return ProtectedTag(1, 1, name, create, THEN)
+
+
+def project(**columns: Any) -> Project:
+    """A project with a branch in it."""
+    empty: dict[str, Any] = dict.fromkeys(Project.__struct_fields__)
+    known = {"id": 1, "archived": False, "empty": False, "default_branch": "master", "import_status": "none"}
+    return Project(**{**empty, **known, **columns})
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matches", "others"),
+    [
+        ("master", ["master"], ["Master", "master2", "xmaster", "mas*", "feature/master", ""]),
+        ("*", ["", "a", "a/b", "ü\n"], []),
+        ("release-*", ["release-", "release-1", "release-1/x", "release-\n"], ["release", "xrelease-1", "Release-1"]),
+        ("*-stable", ["-stable", "1-stable", "a/b-stable"], ["stable", "1-stable-x"]),
+        ("a*b", ["ab", "axb", "a/b", "abb", "aab"], ["a", "b", "ba", "abx"]),
+        ("aba*aba", ["abaaba", "aba/aba"], ["aba", "ababa"]),
+        ("*/x/*", ["/x/", "a/x/b", "a/x/x/b"], ["x/b", "a/x", "axb"]),
+        ("a*b*c", ["abc", "a-b-c", "abbcc", "abcbc"], ["acb", "ac", "abcd"]),
+        ("a**b", ["ab", "axb"], ["a"]),
+        ("**", ["", "a"], []),
+        ("v1.0", ["v1.0"], ["v1x0"]),
+        ("[a-z]?(x)*", ["[a-z]?(x)", "[a-z]?(x)y"], ["a", "ax"]),
+    ],
+)
+def test_what_a_name_with_stars_matches(pattern: str, matches: list[str], others: list[str]) -> None:
+    assert [name for name in matches + others if policy.name_matches(pattern, name)] == matches
+
+
+def test_many_stars_take_no_longer_than_their_length() -> None:
+    """A master who may name a rule could else keep the gate busy for ever."""
+    assert not policy.name_matches("*a" * 400 + "*b", "a" * 900)
+    assert policy.name_matches("*a" * 400 + "*", "a" * 900)
+
+
+# Rules
+
+
+@pytest.mark.parametrize(
+    ("asked", "let"),
+    [(0, []), (30, [DEVELOPER, MASTER, OWNER]), (40, [MASTER, OWNER]), (60, [])],
+)
+def test_whom_a_level_lets(asked: int, let: list[Level]) -> None:
+    assert [level for level in Level if policy.lets(asked, USER, Access(level=level))] == let
+    assert policy.lets(asked, ROOT, Access()) is (asked != 0)
+    assert not policy.lets(asked, NOBODY, Access())
+
+
+@pytest.mark.parametrize(
+    ("rules", "push", "merge"),
+    [
+        ([branch_rule(push=40, merge=40)], False, False),
+        ([branch_rule(push=30, merge=40)], True, False),
+        ([branch_rule(push=40, merge=30)], False, True),
+        ([branch_rule(push=0, merge=0), branch_rule("m*", push=30, merge=30)], True, True),  # The mildest counts.
+        ([branch_rule(push=40), branch_rule("mas*", push=30), branch_rule("x*", merge=30)], True, False),
+        ([branch_rule(push=0, merge=0)], False, False),
+    ],
+)
+def test_several_rules_on_a_branch(rules: list[ProtectedBranch], push: bool, merge: bool) -> None:
+    matching = policy.branch_rules_on(rules, "master")
+    here = Access(level=DEVELOPER)
+    assert (policy.may_push_to(USER, here, matching), policy.may_merge_into(USER, here, matching)) == (push, merge)
+    assert (policy.developers_can_push(matching), policy.developers_can_merge(matching)) == (push, merge)
+
+
+def test_rules_on_other_names_do_not_count() -> None:
+    rules = [branch_rule("main"), branch_rule("feature/*")]
+    assert policy.branch_rules_on(rules, "master") == []
+    assert [rule.name for rule in policy.branch_rules_on(rules, "feature/a/b")] == ["feature/*"]
+    assert [rule.name for rule in policy.tag_rules_on([tag_rule(), tag_rule("w*")], "v1")] == ["v*"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "developer", "master", "administrator"),
+    [
+        ([], True, True, True),
+        ([tag_rule(create=30)], True, True, True),
+        ([tag_rule(create=40)], False, True, True),
+        ([tag_rule(create=60)], False, False, True),
+        ([tag_rule(create=0)], False, False, False),
+        ([tag_rule(create=0), tag_rule("v1*", create=30)], True, True, True),
+    ],
+)
+def test_who_may_release_a_tag(rules: list[ProtectedTag], developer: bool, master: bool, administrator: bool) -> None:
+    matching = policy.tag_rules_on(rules, "v1.0")
+    assert may_release(USER, Access(level=DEVELOPER), project(), matching) is developer
+    assert may_release(USER, Access(level=MASTER), project(), matching) is master
+    assert may_release(ROOT, Access(), project(), matching) is administrator
+    assert not may_release(USER, Access(level=REPORTER), project(), matching)
+    assert not may_release(ROOT, Access(), project(archived=True), matching)
+
+
+# The gate
+
+
+def gate(
+    ref: str,
+    old: str,
+    new: str,
+    *,
+    actor: Actor = USER,
+    level: Level = DEVELOPER,
+    branches: list[ProtectedBranch] | None = None,
+    tags: list[ProtectedTag] | None = None,
+    by_git: bool = True,
+    merges: bool = False,
+    forced: bool = False,
+    **columns: Any,
+) -> str:
+    """What the gate says, empty where it lets through; a change is asked for force only where it must be known."""
+    rules = [branch_rule()] if branches is None else branches
+    ground = Ground(actor, Access(level=level), project(**columns), rules, tags or [], by_git, merges)
+    return refusal(ground, RefUpdate(ref, old, new), lambda _: forced) or ""
+
+
+@pytest.mark.parametrize(
+    ("actor", "level", "columns", "word"),
+    [
+        (USER, REPORTER, {}, "not allowed to push code to this project"),
+        (USER, GUEST, {}, "not allowed to push code to this project"),
+        (USER, NONE, {}, "not allowed to push code to this project"),
+        (NOBODY, NONE, {}, "not allowed to push code to this project"),
+        (USER, DEVELOPER, {}, ""),
+        (USER, OWNER, {}, ""),
+        (ROOT, NONE, {}, ""),
+        (USER, OWNER, {"archived": True}, "archived"),
+        (ROOT, NONE, {"archived": True}, "archived"),
+        (USER, OWNER, {"import_status": "scheduled"}, "being imported"),
+        (ROOT, NONE, {"import_status": "started"}, "being imported"),
+        (USER, DEVELOPER, {"import_status": "finished"}, ""),
+        (USER, DEVELOPER, {"import_status": "failed"}, ""),
+    ],
+)
+def test_who_pushes_at_all(actor: Actor, level: Level, columns: dict[str, Any], word: str) -> None:
+    said = push_refusal(actor, Access(level=level), project(**columns)) or ""
+    assert (word in said) if word else not said
+    for ref in ("refs/heads/feature", "refs/tags/x", "refs/notes/x"):
+        assert gate(ref, NO_OID, A, actor=actor, level=level, **columns) == said
+
+
+@pytest.mark.parametrize(
+    ("ref", "allowed"),
+    [
+        ("refs/heads/feature", True),
+        ("refs/heads/a/b", True),
+        ("refs/tags/v1", True),
+        ("refs/notes/commits", True),
+        ("refs/merge-requests/1/head", False),
+        ("refs/keep-around/" + A, False),
+        ("refs/environments/x", False),
+        ("refs/stash", False),
+        ("refs/remotes/origin/x", False),
+        ("HEAD", False),
+        ("refs/heads", False),
+        ("refs/tags", False),
+    ],
+)
+def test_where_references_may_be(ref: str, allowed: bool) -> None:
+    for actor, level in ((USER, OWNER), (ROOT, NONE)):
+        said = gate(ref, NO_OID, A, actor=actor, level=level)
+        assert said == ("" if allowed else "Only branches and tags can be pushed.")
+
+
+SHA = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.mark.parametrize("kind", ["heads", "tags"])
+@pytest.mark.parametrize(
+    ("name", "allowed"),
+    [
+        ("-x", False),
+        ("--help", False),
+        (SHA, False),
+        (SHA.upper(), False),
+        ("f" * 64, False),
+        (f"{SHA}/x", False),
+        (f"{SHA}-foo", True),
+        ("heads/main", False),
+        ("refs/heads/main", False),
+        ("HEAD", False),
+        ("@", False),
+        ("a:b", False),
+        ("x" * 251, False),
+        ("ünïcode", True),
+    ],
+)
+def test_names_that_only_confuse(kind: str, name: str, allowed: bool) -> None:
+    """Nobody may make or move one, whoever has one may still get rid of it."""
+    for actor, level in ((USER, MASTER), (ROOT, NONE)):
+        for old in (NO_OID, B):
+            said = gate(f"refs/{kind}/{name}", old, A, actor=actor, level=level)
+            assert (said == "") is allowed, said
+        assert gate(f"refs/{kind}/{name}", B, NO_OID, actor=actor, level=level) == ""
+
+
+@pytest.mark.parametrize("by_git", [True, False])
+def test_a_branch_that_is_not_protected(by_git: bool) -> None:
+    for old, new in ((NO_OID, A), (A, B), (A, NO_OID)):
+        assert gate("refs/heads/feature", old, new, by_git=by_git, forced=True) == ""
+    assert gate("refs/heads/feature", A, B, level=REPORTER, by_git=by_git) != ""
+
+
+PUSH, FORCE = "to protected branches", "force push"
+DELETE_ROLE, DELETE_WEB, DEFAULT = "Only a project master", "using the web interface", "default branch"
+
+
+@pytest.mark.parametrize(
+    ("rules", "level", "change", "options", "word"),
+    [
+        # Pushing.
+        ([branch_rule("x")], DEVELOPER, "update", {}, PUSH),
+        ([branch_rule("x")], MASTER, "update", {}, ""),
+        ([branch_rule("x")], DEVELOPER, "create", {}, PUSH),
+        ([branch_rule("x")], MASTER, "create", {}, ""),
+        ([branch_rule("x", push=30)], DEVELOPER, "update", {}, ""),
+        ([branch_rule("x", push=30)], DEVELOPER, "create", {}, ""),
+        ([branch_rule("x", push=0)], OWNER, "update", {}, PUSH),
+        ([branch_rule("x", push=60)], OWNER, "update", {}, PUSH),
+        ([branch_rule("*")], DEVELOPER, "update", {}, PUSH),
+        ([branch_rule("x", push=0), branch_rule("*", push=30)], DEVELOPER, "update", {}, ""),
+        ([branch_rule("x/*")], DEVELOPER, "update", {}, ""),
+        # Merging.
+        ([branch_rule("x", merge=30)], DEVELOPER, "update", {}, PUSH),
+        ([branch_rule("x", merge=30)], DEVELOPER, "update", {"merges": True}, ""),
+        ([branch_rule("x")], DEVELOPER, "update", {"merges": True}, PUSH),
+        ([branch_rule("x", push=30, merge=0)], DEVELOPER, "update", {"merges": True}, ""),
+        ([branch_rule("x", push=0, merge=40)], MASTER, "update", {"merges": True}, ""),
+        ([branch_rule("x", merge=30)], DEVELOPER, "force", {"merges": True}, FORCE),
+        # Forcing.
+        ([branch_rule("x")], OWNER, "force", {}, FORCE),
+        ([branch_rule("x", force=True)], MASTER, "force", {}, ""),
+        ([branch_rule("x", force=True)], DEVELOPER, "force", {}, PUSH),
+        ([branch_rule("x", push=30, force=True)], DEVELOPER, "force", {}, ""),
+        ([branch_rule("x", force=True), branch_rule("*")], OWNER, "force", {}, FORCE),
+        # Deleting.
+        ([branch_rule("x")], DEVELOPER, "delete", {}, DELETE_ROLE),
+        ([branch_rule("x", push=30)], DEVELOPER, "delete", {}, DELETE_ROLE),
+        ([branch_rule("x")], DEVELOPER, "delete", {"by_git": False}, DELETE_ROLE),
+        ([branch_rule("x")], MASTER, "delete", {}, DELETE_WEB),
+        ([branch_rule("x")], MASTER, "delete", {"by_git": False}, ""),
+        ([branch_rule("x", push=0)], MASTER, "delete", {"by_git": False}, ""),
+        ([branch_rule("x")], OWNER, "delete", {"by_git": False, "default_branch": "x"}, DEFAULT),
+        ([], OWNER, "delete", {"default_branch": "x"}, DEFAULT),
+        ([], DEVELOPER, "update", {"default_branch": "x"}, ""),
+        ([], DEVELOPER, "force", {"default_branch": "x"}, ""),
+        # Empty projects: who begins one may administer it.
+        ([], DEVELOPER, "create", {"empty": True}, PUSH),
+        ([], MASTER, "create", {"empty": True}, ""),
+        ([branch_rule("x", push=30)], DEVELOPER, "create", {"empty": True}, ""),
+        ([branch_rule("x")], DEVELOPER, "create", {"empty": True}, PUSH),
+    ],
+)
+def test_a_protected_branch(
+    rules: list[ProtectedBranch], level: Level, change: str, options: dict[str, Any], word: str
+) -> None:
+    old, new = {"create": (NO_OID, A), "delete": (A, NO_OID)}.get(change, (A, B))
+    said = gate("refs/heads/x", old, new, level=level, branches=rules, forced=change == "force", **options)
+    assert (word in said) if word else not said, said
+
+
+@pytest.mark.parametrize(
+    ("rule", "change", "by_git", "word"),
+    [
+        (branch_rule("x"), "update", True, ""),
+        (branch_rule("x", push=60), "update", True, ""),
+        (branch_rule("x", push=0), "update", True, PUSH),
+        (branch_rule("x"), "force", True, FORCE),
+        (branch_rule("x"), "delete", True, DELETE_WEB),
+        (branch_rule("x"), "delete", False, ""),
+    ],
+)
+def test_administrators_are_bound_by_what_binds_all(
+    rule: ProtectedBranch, change: str, by_git: bool, word: str
+) -> None:
+    old, new = (A, NO_OID) if change == "delete" else (A, B)
+    said = gate(
+        "refs/heads/x", old, new, actor=ROOT, level=NONE, branches=[rule], forced=change == "force", by_git=by_git
+    )
+    assert (word in said) if word else not said, said
+
+
+CHANGE, CREATE = "change existing tags", "create this tag"
+NO_UPDATE, NO_DELETE = "cannot be updated", "cannot be deleted"
+
+
+@pytest.mark.parametrize(
+    ("rules", "level", "change", "by_git", "word"),
+    [
+        ([], DEVELOPER, "create", True, ""),
+        ([], DEVELOPER, "update", True, CHANGE),
+        ([], DEVELOPER, "delete", True, CHANGE),
+        ([], DEVELOPER, "delete", False, CHANGE),
+        ([], MASTER, "update", True, ""),
+        ([], MASTER, "delete", True, ""),
+        ([tag_rule("w*")], DEVELOPER, "create", True, ""),
+        ([tag_rule()], DEVELOPER, "create", True, CREATE),
+        ([tag_rule()], MASTER, "create", True, ""),
+        ([tag_rule(create=30)], DEVELOPER, "create", True, ""),
+        ([tag_rule(create=0)], OWNER, "create", True, CREATE),
+        ([tag_rule(create=0), tag_rule("v1", create=30)], DEVELOPER, "create", True, ""),
+        ([tag_rule()], OWNER, "update", True, NO_UPDATE),
+        ([tag_rule()], OWNER, "update", False, NO_UPDATE),
+        ([tag_rule(create=30)], DEVELOPER, "update", True, CHANGE),
+        ([tag_rule()], OWNER, "delete", True, NO_DELETE),
+        ([tag_rule()], MASTER, "delete", False, ""),
+        ([tag_rule(create=30)], DEVELOPER, "delete", False, CHANGE),
+    ],
+)
+def test_tags(rules: list[ProtectedTag], level: Level, change: str, by_git: bool, word: str) -> None:
+    old, new = {"create": (NO_OID, A), "delete": (A, NO_OID)}.get(change, (A, B))
+    said = gate("refs/tags/v1", old, new, level=level, tags=rules, by_git=by_git)
+    assert (word in said) if word else not said, said
+
+
+def test_force_is_only_looked_for_where_it_matters() -> None:
+    """Whether a push is forced takes a walk through history, so nobody asks in vain."""
+
+    def never(_: RefUpdate) -> bool:
+        raise AssertionError
+
+    ground = Ground(USER, Access(level=DEVELOPER), project(), [branch_rule()], [], by_git=True)
+    assert refusal(ground, RefUpdate("refs/heads/x", A, B), never) is None
+    assert refusal(ground, RefUpdate("refs/heads/master", NO_OID, B), never) is not None
+    assert refusal(ground, RefUpdate("refs/tags/x", NO_OID, B), never) is None
