@@ -34,6 +34,7 @@ from ingot.groups import api as groups
 from ingot.groups.members.service import drop_ended as drop_ended_memberships
 from ingot.groups.namespaces import api as namespaces
 from ingot.groups.namespaces.subscribers import subscriptions as namespace_subscriptions
+from ingot.groups.shares.service import drop_ended_group_shares
 from ingot.groups.subscribers import subscriptions as group_subscriptions
 from ingot.http.front import Front
 from ingot.http.metrics import Metrics
@@ -46,9 +47,12 @@ from ingot.jobs.worker import Recurring, Worker
 from ingot.log import Log
 from ingot.mail.post import KIND as MAIL
 from ingot.mail.post import Post
+from ingot.notes import api as notes
+from ingot.notes.subscribers import subscriptions as note_subscriptions
 from ingot.outgoing.guard import Guard
 from ingot.projects import api as projects
 from ingot.projects.forks import api as forks
+from ingot.projects.heads import SETTLE_HEAD
 from ingot.projects.imports import api as imports
 from ingot.projects.imports.service import IMPORT_PROJECT, fail_lost_imports
 from ingot.projects.imports.work import ImportWork
@@ -56,16 +60,33 @@ from ingot.projects.of_groups import api as of_groups
 from ingot.projects.people import api as people
 from ingot.projects.people.service import drop_ended_shares
 from ingot.projects.people.subscribers import subscriptions as star_subscriptions
-from ingot.projects.service import REMOVE_PROJECT, TIDY_PROJECT
+from ingot.projects.service import MEASURE_PROJECT, REMOVE_PROJECT, TIDY_PROJECT
 from ingot.projects.subscribers import subscriptions as project_subscriptions
 from ingot.projects.uploads import api as uploads
 from ingot.projects.uploads.files import uploads_of
 from ingot.projects.uploads.work import SWEEP_UPLOADS, UploadWork, ask_for_upload_sweep
 from ingot.projects.work import SWEEP_PROJECTS, ProjectWork, ask_for_sweep
+from ingot.releases import api as releases
+from ingot.repository.branches import api as branches
+from ingot.repository.changes.subscribers import subscriptions as change_subscriptions
+from ingot.repository.changes.work import SETTLE_CHANGES, ask_to_settle, settle_all
+from ingot.repository.commits import api as commits
+from ingot.repository.comparing import api as comparing
+from ingot.repository.files import api as repository_files
+from ingot.repository.filing import api as filing
+from ingot.repository.making import api as making
+from ingot.repository.pipelines.subscribers import subscriptions as pipeline_subscriptions
+from ingot.repository.protection import api as protection
+from ingot.repository.tags import api as tags
+from ingot.repository.tags.subscribers import subscriptions as tag_subscriptions
+from ingot.repository.trees import api as trees
 from ingot.runners import api as runners
 from ingot.settings import Settings
+from ingot.statuses import api as statuses
 from ingot.templates import api as templates
 from ingot.topics import api as topics
+from ingot.transport.activity import Activity
+from ingot.transport.http import GitDoor
 from ingot.triggers import api as triggers
 from ingot.users.accounts import api as accounts
 from ingot.users.authentication import authenticate
@@ -95,6 +116,18 @@ ROOMS = (
     imports,
     uploads,
     of_groups,
+    branches,
+    protection,
+    tags,
+    releases,
+    commits,
+    comparing,
+    statuses,
+    notes,
+    repository_files,
+    making,
+    filing,
+    trees,
     variables,
     deploy_tokens,
     topics,
@@ -117,6 +150,10 @@ SUBSCRIPTIONS = (
     group_subscriptions,
     namespace_subscriptions,
     project_subscriptions,
+    change_subscriptions,
+    pipeline_subscriptions,
+    note_subscriptions,
+    tag_subscriptions,
     session_subscriptions,
 )
 
@@ -156,6 +193,7 @@ class App:
         endpoints: Sequence[Endpoint] | None = None,
     ) -> None:
         self.database = database
+        self._settings = settings
         router = Router(all_endpoints() if endpoints is None else endpoints)
         self.kernel = Kernel(router, database, self._authenticate, ApiLimits(database), settings)
         self._usage = TokenUsage(database, self.kernel.writer)
@@ -164,7 +202,7 @@ class App:
             (PREFIX + b"/docs", web),
             (PREFIX, ApiDoor(self.kernel)),
             (OLD_PREFIX, ApiDoor(self.kernel, OLD_PREFIX, _OLD_ROUTES)),
-            (b"", web),
+            (b"", GitDoor(settings, database, self.kernel.pool, log, Activity(database, self.kernel.writer), web)),
         ]
         metrics = Metrics(metrics_folder, partial(database.read, job_numbers))
         self.front = Front(settings, doors, self.health, metrics, log)
@@ -174,9 +212,14 @@ class App:
         self._usage.note(actor.token_id)
         return actor
 
+    def settle(self) -> None:
+        """Bring what a crash left half done to its end, before anybody is served."""
+        settle_all(self.database, projects.store_of(self._settings))
+
     def health(self) -> dict[str, str]:
         """What serves and what does not; the truth at this moment."""
-        return {"database": _database_state(self.database), "jobs": _served(self.database, "jobs")}
+        served = {role: _served(self.database, role) for role in ("jobs", "ssh")}
+        return {"database": _database_state(self.database), **served}
 
     def close(self) -> None:
         """Finish what runs, then let go of the database."""
@@ -194,7 +237,10 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             MAIL: Post(settings).deliver,
             REMOVE_PROJECT: work.remove,
             TIDY_PROJECT: work.tidy,
+            MEASURE_PROJECT: work.measure,
+            SETTLE_HEAD: work.settle_head,
             SWEEP_PROJECTS: work.sweep,
+            SETTLE_CHANGES: lambda database, _: settle_all(database, store),
             IMPORT_PROJECT: ImportWork(store, Guard(settings.allow_local_requests)).run,
             SWEEP_UPLOADS: UploadWork(files).sweep,
         },
@@ -203,8 +249,10 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             Recurring(600, drop_ended_throttles),
             Recurring(3600, drop_ended_memberships),
             Recurring(3600, drop_ended_shares),
+            Recurring(3600, drop_ended_group_shares),
             Recurring(3600, ask_for_sweep),
             Recurring(600, fail_lost_imports),
+            Recurring(60, ask_to_settle),
             Recurring(86_400, ask_for_upload_sweep),
         ],
         log,

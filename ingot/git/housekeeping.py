@@ -52,16 +52,33 @@ def tidy(path: Path, timeout: float = TIMEOUT_SECONDS) -> bool:
 
 def prune_temporary(path: Path, now: float | None = None) -> list[Path]:
     """Delete what killed processes left: half-written files, quarantines and locks; gives what it deleted."""
-    now = time.time() if now is None else now
-    pruned = []
-    for found, age in _leftovers(path):
-        if _age(found, now) > age:
-            if found.is_dir():
-                shutil.rmtree(found, ignore_errors=True)
-            else:
-                found.unlink(missing_ok=True)
-            pruned.append(found)
+    pruned = list_temporary(path, now)
+    for found in pruned:
+        remove_temporary(found)
     return pruned
+
+
+def list_temporary(
+    path: Path,
+    now: float | None = None,
+    stale_seconds: float = STALE_SECONDS,
+    stale_lock_seconds: float = STALE_LOCK_SECONDS,
+) -> list[Path]:
+    """What killed processes left, as far as it is older than anybody can need it."""
+    now = time.time() if now is None else now
+    return [
+        found
+        for found, is_lock in _leftovers(path)
+        if _age(found, now) > (stale_lock_seconds if is_lock else stale_seconds)
+    ]
+
+
+def remove_temporary(found: Path) -> None:
+    """Delete one of them."""
+    if found.is_dir():
+        shutil.rmtree(found, ignore_errors=True)
+    else:
+        found.unlink(missing_ok=True)
 
 
 def _repack(path: Path, timeout: float) -> None:
@@ -77,16 +94,16 @@ def _repack(path: Path, timeout: float) -> None:
             return
 
 
-def _leftovers(path: Path) -> Iterator[tuple[Path, float]]:
-    """Temporary files and folders, and locks, each with the age at which nobody can need it any more."""
+def _leftovers(path: Path) -> Iterator[tuple[Path, bool]]:
+    """Temporary files and folders, and locks, each with whether it is a lock."""
     # Not by patterns of pathlib, which fails when a folder vanishes while it looks; and they do vanish.
     for folder, folders, files in os.walk(path):
         among_refs = folder.startswith(f"{path}/refs")
         for name in (*folders, *files):
             if name.endswith(".lock"):
-                yield Path(folder, name), STALE_LOCK_SECONDS
+                yield Path(folder, name), True
             elif name.startswith(_TEMPORARY) and not among_refs:
-                yield Path(folder, name), STALE_SECONDS
+                yield Path(folder, name), False
         folders[:] = [name for name in folders if among_refs or not name.startswith(_TEMPORARY)]
 
 

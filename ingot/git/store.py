@@ -78,6 +78,16 @@ class Store:
                 if named:
                     yield named[1]
 
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """An empty folder on the same disk, gone after the block; one that a crash leaves is swept up as trash."""
+        folder = self.root / _TRASH / secrets.token_hex(16)
+        folder.mkdir(mode=0o700, parents=True)
+        try:
+            yield folder
+        finally:
+            _delete(folder)
+
     def sweep(self, known: Callable[[str], bool], older_than_seconds: float) -> list[str]:
         """Remove what crashes left: repositories that nobody knows, unfinished ones, and trash; gives their names.
 

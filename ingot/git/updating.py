@@ -12,12 +12,13 @@ from ingot.git.commits import NO_OID
 from ingot.git.faults import GitFailed
 from ingot.git.heads import settle_head
 from ingot.git.names import well_formed
-from ingot.git.refs import HEADS, read_refs
 from ingot.git.repository import Repository
 
 STALE_LOCK_SECONDS = 15.0
 """git locks a reference for moments; a killed one leaves the lock, and nobody could change the reference any more."""
 _TIMEOUT_SECONDS = 120.0
+_WAIT_FOR_LOCKS = ("core.filesRefLockTimeout", "2000")
+"""In milliseconds; its own default is shorter than a busy disk takes for one change."""
 _LOCKED = re.compile(r"Unable to create '[^']*\.lock': File exists")
 _MOVED = re.compile(r"is at [0-9a-f]{40} but expected|reference already exists|unable to resolve reference")
 _IN_THE_WAY = re.compile(r"'refs/[^']*' exists; cannot create")
@@ -69,8 +70,10 @@ def update_refs(repository: Repository, updates: Sequence[RefUpdate]) -> None:
             raise RefMoved from error
         if _IN_THE_WAY.search(error.said):
             raise RefInTheWay from error
-        if not _LOCKED.search(error.said) or not break_stale_locks(repository, [update.ref for update in updates]):
+        if not _LOCKED.search(error.said):
             raise
+        if not break_stale_locks(repository, [update.ref for update in updates]):
+            raise RefMoved from error  # Somebody has held it for all this time, so it is about to move.
         _run(repository, script)
 
 
@@ -83,7 +86,8 @@ def _line(update: RefUpdate) -> bytes:
 
 
 def _run(repository: Repository, script: bytes) -> None:
-    run_git(["update-ref", "--no-deref", "-z", "--stdin"], repository.path, input=script, timeout=_TIMEOUT_SECONDS)
+    args = ["update-ref", "--no-deref", "-z", "--stdin"]
+    run_git(args, repository.path, input=script, timeout=_TIMEOUT_SECONDS, config=[_WAIT_FOR_LOCKS])
 
 
 def break_stale_locks(repository: Repository, refs: Iterable[str]) -> list[str]:
@@ -93,7 +97,7 @@ def break_stale_locks(repository: Repository, refs: Iterable[str]) -> list[str]:
         lock = os.fsencode(repository.path) + b"/" + name.encode() + b".lock"
         try:
             if time.time() - os.stat(lock).st_mtime > STALE_LOCK_SECONDS:  # noqa: PTH116 - The name is bytes.
-                os.unlink(lock)  # noqa: PTH108 - The same.
+                os.unlink(lock)  # noqa: PTH108 - The name is bytes here too.
                 broken.append(name)
         except OSError:
             continue
@@ -101,14 +105,16 @@ def break_stale_locks(repository: Repository, refs: Iterable[str]) -> list[str]:
 
 
 def adopt_head(repository: Repository, created: Sequence[str]) -> str:
-    """Let HEAD follow the first branch of a repository that had none; gives the branch that HEAD points to."""
+    """Let HEAD follow one of the first branches of a repository; gives the branch that HEAD points to.
+
+    Of several who create the first ones at once, each adopts for all: whoever comes later finds that HEAD has its branch.
+    """
     head = repository.head_branch()
     if not created or repository.branch_exists(head):
         return head
     chosen = next((name for name in ("main", "master") if name in created), created[0])
 
     def wanted() -> str | None:
-        names = {ref.removeprefix(HEADS).decode(errors="replace") for ref in read_refs(repository.path, (HEADS,))}
-        return chosen if repository.head_branch() not in names and names <= set(created) else None
+        return None if repository.branch_exists(repository.head_branch()) else chosen
 
     return settle_head(repository, wanted) or head

@@ -10,6 +10,14 @@ from ingot.repository.changes.tables import RefIntent, ref_changes, ref_intents
 _OPEN = select(ref_intents).order_by(ref_intents.c.id)
 _OPEN_IN = select(ref_intents).where(ref_intents.c.project_id == bindparam("project")).order_by(ref_intents.c.id)
 _RECORDED = select(ref_changes.c.ref).where(ref_changes.c.key == bindparam("key"))
+_RECORDED_BY_OTHERS = select(ref_changes.c.id).where(
+    ref_changes.c.project_id == bindparam("project"),
+    ref_changes.c.ref == bindparam("ref"),
+    ref_changes.c.old == bindparam("old"),
+    ref_changes.c.new == bindparam("new"),
+    ref_changes.c.key != bindparam("key"),
+    ref_changes.c.created_at >= bindparam("since"),
+)
 _decode = msgspec.json.Decoder(tuple[RefUpdate, ...]).decode
 
 
@@ -26,6 +34,13 @@ def open_intents_in(db: Connection, project_id: int) -> list[RefIntent]:
 def updates_of(intent: RefIntent) -> tuple[RefUpdate, ...]:
     """What an intent was to change."""
     return _decode(intent.updates)
+
+
+def is_by_others(db: Connection, intent: RefIntent, update: RefUpdate) -> bool:
+    """Whether somebody else, who wanted the very same, has made a change of an intent since."""
+    wanted = {"ref": update.ref, "old": update.old, "new": update.new}
+    where = {"project": intent.project_id, "key": intent.key, "since": intent.created_at}
+    return db.value(_RECORDED_BY_OTHERS, **wanted, **where) is not None
 
 
 def recorded_refs(db: Connection, key: str) -> set[str]:

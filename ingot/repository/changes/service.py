@@ -1,7 +1,7 @@
 """Recording changes to references: an intent before, the record after, both in short transactions."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 from sqlalchemy import bindparam, delete, update
@@ -27,8 +27,6 @@ _NEXT = (
     .values(
         generation=projects.c.generation + 1,
         last_activity_at=bindparam("moment"),
-        empty=bindparam("now_empty"),
-        default_branch=bindparam("head"),
     )
 )
 
@@ -37,7 +35,8 @@ class After(msgspec.Struct, frozen=True):
     """What a repository looks like after a change."""
 
     head: str
-    empty: bool
+    is_empty: Callable[[], bool]
+    """Asked when nobody else can record anything: of two who change it at once, the later one tells the truth."""
 
 
 def open_intent(
@@ -69,17 +68,17 @@ def record(
     happened = [each for each in happened if each.ref not in known]
     if not happened:
         return
+    db.run(_NEXT, project=intent.project_id, moment=db.now)
     project = project_or_none(db, intent.project_id)
     if project is None:  # Deleted meanwhile: nothing follows any more.
         return
     common = {"project_id": project.id, "actor_id": intent.actor_id, "key": intent.key, "via": intent.via}
     for each in happened:
         db.insert(ref_changes, **common, ref=each.ref, old=each.old, new=each.new, created_at=db.now)
-    head = project.default_branch
-    if project.empty and after.head != head:
-        head = after.head
-        move_protection(db, project.id, project.default_branch, head)
-    db.run(_NEXT, project=project.id, moment=db.now, now_empty=after.empty, head=head)
+    if project.empty and after.head != project.default_branch:
+        db.update(projects, project.id, default_branch=after.head)
+        move_protection(db, project.id, project.default_branch, after.head)
+    db.update(projects, project.id, empty=after.is_empty())
     measure_project(db, project)
     tidy_project(db, project, run_at=later(db.now, seconds=TIDY_AFTER_SECONDS))
     emit(db, RefsChanged(project.id, intent.actor_id, intent.via, tuple(happened)))

@@ -24,7 +24,7 @@ from ingot.jobs.queue import enqueue
 from ingot.projects.queries import find_project, project_or_none
 from ingot.projects.tables import Project
 from ingot.repository.changes.policy import MOST_REFS, Ground, refusal
-from ingot.repository.changes.queries import open_intents, open_intents_in, updates_of
+from ingot.repository.changes.queries import is_by_others, open_intents, open_intents_in, updates_of
 from ingot.repository.changes.service import After, drop_intent, open_intent, record
 from ingot.repository.changes.tables import RefIntent
 from ingot.repository.protection.queries import branch_rules, tag_rules
@@ -32,6 +32,8 @@ from ingot.repository.protection.queries import branch_rules, tag_rules
 SETTLE_CHANGES = "settle changes"
 FORGET_AFTER_SECONDS = 600
 """Longer than any process takes from its intent to its references."""
+_MANY = 50
+"""So many references are faster read all at once than one by one."""
 Standing = Callable[[Connection], tuple[Access, Project]]
 """What the caller holds in the project at this moment; raises where it is hidden from them."""
 
@@ -104,15 +106,32 @@ def pass_gate(
     )
 
 
+def check_claims(repository: Repository, updates: Sequence[RefUpdate]) -> None:
+    """Refuse changes that do not begin at what is there; else raise nothing.
+
+    Git clients say themselves from where they change, and what they say decides what they may. Git compares that
+    with the reference only later, and of a deletion not even then where it names an object that is not there.
+    """
+    if len({update.ref for update in updates}) != len(updates):
+        raise Denied("A push may name each branch or tag only once.")
+    refs = repository.refs() if len(updates) > _MANY else None
+    for update in updates:
+        current = repository.tip(update.ref) if refs is None else refs.get(update.ref.encode())
+        if (current or NO_OID) != update.old:
+            raise Denied(f"{update.ref} has changed meanwhile. Fetch it and push again.")
+        if update.new == update.old:
+            raise Denied(f"{update.ref} would not change.")
+
+
 def finish(database: Database, repository: Repository, intent: RefIntent, happened: Sequence[RefUpdate]) -> None:
     """Record what git has changed; when this returns, every other call shows it."""
-    after = _after(repository, happened)
+    after = _after(database, repository, intent, happened)
     database.write(lambda db: record(db, intent, happened, after))
 
 
 def conclude(database: Database, repository: Repository, intent: RefIntent) -> None:
-    """Whoever was to change references has ended without a word: what it changed is seen, and nothing will follow."""
-    happened = _happened(repository, intent)
+    """Whoever was to change references was cut off: what it changed is seen, and nothing will follow."""
+    happened = _happened(database, repository, intent)
     if happened:
         finish(database, repository, intent, happened)
     else:
@@ -139,9 +158,9 @@ def settle_predecessors(
 
 def settle(database: Database, repository: Repository, intent: RefIntent) -> None:
     """Record what of an open intent has happened; forget it where all did, or nobody can be at it any more."""
-    happened = _happened(repository, intent)
+    happened = _happened(database, repository, intent)
     complete = len(happened) == len(updates_of(intent)) or intent.created_at < _too_old(database.clock())
-    after = _after(repository, happened)
+    after = _after(database, repository, intent, happened)
     database.write(lambda db: record(db, intent, happened, after, complete=complete))
 
 
@@ -168,10 +187,14 @@ def _too_old(now: Timestamp) -> Timestamp:
     return later(now, seconds=-FORGET_AFTER_SECONDS)
 
 
-def _happened(repository: Repository, intent: RefIntent) -> list[RefUpdate]:
-    return [update for update in updates_of(intent) if (repository.tip(update.ref) or NO_OID) == update.new]
+def _happened(database: Database, repository: Repository, intent: RefIntent) -> list[RefUpdate]:
+    there = [update for update in updates_of(intent) if (repository.tip(update.ref) or NO_OID) == update.new]
+    return database.read(lambda db: [update for update in there if not is_by_others(db, intent, update)])
 
 
-def _after(repository: Repository, happened: Sequence[RefUpdate]) -> After:
+def _after(database: Database, repository: Repository, intent: RefIntent, happened: Sequence[RefUpdate]) -> After:
+    project = database.read(partial(project_or_none, project_id=intent.project_id))
     created = [update.branch for update in happened if update.creates and update.branch is not None]
-    return After(adopt_head(repository, created), not repository.branches_exist())
+    # Only a project that was empty takes another default branch; else its row says where HEAD points.
+    first = created if project is not None and project.empty else []
+    return After(adopt_head(repository, first), lambda: not repository.branches_exist())

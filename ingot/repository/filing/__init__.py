@@ -1,0 +1,1 @@
+"""Files that the API writes, one at a time."""

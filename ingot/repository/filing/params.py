@@ -1,0 +1,42 @@
+"""What callers send to write files."""
+
+from ingot.api.params import Params
+from ingot.repository.making.params import Encoding, Message
+
+
+class CreateFile(Params):
+    """A new file; ``start_branch`` says where a branch begins that is not there yet."""
+
+    branch: str
+    content: str
+    commit_message: Message
+    encoding: Encoding = "text"
+    start_branch: str | None = None
+    author_email: str | None = None
+    author_name: str | None = None
+    execute_filemode: bool | None = None
+
+
+class UpdateFile(Params):
+    """A new content for a file; where the last commit that changed it is another one, it is refused."""
+
+    branch: str
+    content: str
+    commit_message: Message
+    encoding: Encoding = "text"
+    start_branch: str | None = None
+    author_email: str | None = None
+    author_name: str | None = None
+    last_commit_id: str | None = None
+    execute_filemode: bool | None = None
+
+
+class DeleteFile(Params):
+    """Which branch a file is deleted from."""
+
+    branch: str
+    commit_message: Message
+    start_branch: str | None = None
+    author_email: str | None = None
+    author_name: str | None = None
+    last_commit_id: str | None = None

@@ -1,0 +1,1 @@
+"""Commits that the API makes: of actions on files, cherry-picked, reverted."""

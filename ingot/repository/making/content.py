@@ -1,0 +1,27 @@
+"""What a file's content is, from how a caller spelled it."""
+
+import binascii
+import re
+
+from ingot.db.connection import Connection
+from ingot.errors import Invalid
+from ingot.repository.making.params import Encoding
+
+MOST_BYTES = 100 * 2**20
+"""Of a whole call, as it comes over the wire; larger files are pushed."""
+_BLANKS = re.compile(r"[\t\n\r ]+")
+
+
+def read_content(text: str, encoding: Encoding) -> bytes:
+    """The bytes of a file; those who write base64 in lines may."""
+    if encoding == "text":
+        return text.encode()
+    try:
+        return binascii.a2b_base64(_BLANKS.sub("", text), strict_mode=True)
+    except ValueError as error:
+        raise Invalid(content=["is not valid base64"]) from error
+
+
+def body_limit(db: Connection) -> int:  # noqa: ARG001 - The kernel asks; a limit that is a function counts for users only.
+    """How much a call may send that writes files."""
+    return MOST_BYTES

@@ -1,0 +1,344 @@
+"""Commits without a work tree: what was asked for is in them, and all else is as it was."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ingot.git.commits import Commit, Signature, commit_or_none
+from ingot.git.housekeeping import tidy
+from ingot.git.new_paths import is_read_by_git, new_path_trouble
+from ingot.git.objects import write_object
+from ingot.git.repository import Repository
+from ingot.git.store import Store
+from ingot.git.writing import Action, CannotApply, NoSuchFile, Words, commit_actions
+from tests.git.conftest import files_in, git
+from tests.histories import History
+
+ADA = Signature("Ada", "ada@example.com", 1_700_000_000, 0)
+WORDS = Words("Change\n\nWith a body\n", ADA, ADA)
+MODULE = "1" * 40
+
+
+@pytest.fixture
+def repository(store: Store, key: str) -> Repository:
+    """An empty repository."""
+    return store.open(key)
+
+
+@pytest.fixture
+def begun(repository: Repository) -> Commit:
+    """A commit with one of everything."""
+    history = History()
+    files = {
+        "README": "hello\n",
+        "run": ("100755", "#!/bin/sh\n"),
+        "link": ("120000", "README"),
+        "module": ("160000", MODULE),
+        "deep/er/file": "deep\n",
+        "deep.txt": "sorted before the folder\n",
+        "deep0": "and after it\n",
+        "one/only": "only\n",
+        "caf\udce9": "not UTF-8\n",
+    }
+    history.commit(files=files)
+    found = commit_or_none(repository, history.into(repository)[1])
+    assert found is not None
+    return found
+
+
+def listed(repository: Repository, oid: str) -> dict[str, str]:
+    """All paths of a commit with their modes and ids."""
+    raw = subprocess.run(["git", "ls-tree", "-rz", oid], cwd=repository.path, capture_output=True, check=True).stdout
+    lines = [line.decode(errors="surrogateescape") for line in raw.split(b"\0") if line]
+    return {line.split("\t")[1]: line.split("\t")[0] for line in lines}
+
+
+def change(repository: Repository, parent: Commit | None, *actions: Action) -> str:
+    """A commit of these actions, in a repository that git finds sound then."""
+    oid = commit_actions(repository, parent, actions, WORDS)
+    git(repository.path, "update-ref", "refs/heads/made", oid)
+    git(repository.path, "fsck", "--strict")
+    return oid
+
+
+def test_what_is_not_touched_stays(repository: Repository, begun: Commit) -> None:
+    """A new file changes nothing but the folders above it; modes, links and submodules survive."""
+    before = listed(repository, begun.oid)
+    made = change(repository, begun, Action("create", "deep/er/new", content=b"\0binary\xff"))
+    after = listed(repository, made)
+    assert after.pop("deep/er/new").startswith("100644 blob")
+    assert after == before
+    assert git(repository.path, "cat-file", "commit", made).endswith("\n\nChange\n\nWith a body")
+    assert git(repository.path, "log", "-1", "--format=%an <%ae> %ad %cn %P", "--date=iso", made) == (
+        f"Ada <ada@example.com> 2023-11-14 22:13:20 +0000 Ada {begun.oid}"
+    )
+
+
+def test_git_builds_the_same_tree(repository: Repository, begun: Commit, tmp_path: Path) -> None:
+    """The tree is the one that the git binary makes of the same files, to the byte."""
+    made = change(
+        repository,
+        begun,
+        Action("update", "README", content=b"changed\n"),
+        Action("create", "deep-er/x", content=b"x"),
+        Action("delete", "one/only"),
+        Action("move", "moved/run", "run"),
+        Action("chmod", "deep/er/file", executable=True),
+    )
+    index = {"GIT_INDEX_FILE": str(tmp_path / "index"), "GIT_DIR": str(repository.path), "PATH": "/usr/bin:/bin"}
+    entries = "".join(f"{line}\t{path}\0" for path, line in listed(repository, made).items())
+    given = entries.encode(errors="surrogateescape")
+    subprocess.run(["git", "update-index", "-z", "--index-info"], input=given, env=index, check=True)
+    tree = subprocess.run(["git", "write-tree", "--missing-ok"], env=index, capture_output=True, check=True).stdout
+    assert tree.decode().strip() == git(repository.path, "rev-parse", f"{made}^{{tree}}")
+    after = listed(repository, made)
+    assert after["moved/run"].startswith("100755")
+    assert after["deep/er/file"].startswith("100755")
+    assert {"run", "one/only"}.isdisjoint(after)
+
+
+def test_the_first_commit(repository: Repository) -> None:
+    """A repository begins with a commit that has no parent; deleting all of it leaves an empty one."""
+    made = change(repository, None, Action("create", "a/b/c", content=b"1"))
+    first = commit_or_none(repository, made)
+    assert first is not None
+    assert first.parents == ()
+    emptied = change(repository, first, Action("delete", "a/b/c"))
+    assert listed(repository, emptied) == {}
+
+
+def test_actions_build_on_one_another(repository: Repository, begun: Commit) -> None:
+    """Each action sees what those before it did, also where a file takes the place of a folder."""
+    made = change(
+        repository,
+        begun,
+        Action("delete", "one/only"),
+        Action("create", "one", content=b"a file now"),
+        Action("move", "README/inside", "README"),
+        Action("create", "x", content=b"1"),
+        Action("update", "x", content=b"2"),
+        Action("move", "y", "x"),
+    )
+    after = listed(repository, made)
+    assert {"one", "README/inside", "y"} <= set(after)
+    assert {"x", "README", "one/only"}.isdisjoint(after)
+
+
+REFUSED = [
+    (Action("create", "README", content=b""), "A file with this name already exists"),
+    (Action("create", "deep/er", content=b""), "A directory with this name already exists"),
+    (Action("update", "nope", content=b""), "A file with this name doesn't exist"),
+    (Action("update", "deep", content=b""), "A file with this name doesn't exist"),
+    (Action("delete", "deep/er"), "A file with this name doesn't exist"),
+    (Action("move", "README", "run"), "A file with this name already exists"),
+    (Action("move", "README", "README"), "A file with this name already exists"),
+    (Action("move", "x", "nope"), "A file with this name doesn't exist"),
+    (Action("create", "README/x", content=b""), "A part of the path is a file"),
+    (Action("create", "link/x", content=b""), "A part of the path is a file"),
+    (Action("create", "module/x", content=b""), "A part of the path is a file"),
+    (Action("update", "module", content=b"x"), "A submodule has no content"),
+    (Action("chmod", "link", executable=True), "Only a file can be made executable"),
+    (Action("create", "a/../x", content=b""), "The path cannot have '.' or '..' as a part"),
+    (Action("move", "x", "../x"), "The path cannot have '.' or '..' as a part"),
+    (Action("delete", ".git/config"), "The path cannot lead into '.git'"),
+]
+
+
+@pytest.mark.parametrize(("action", "reason"), REFUSED)
+def test_what_does_not_fit_is_refused(repository: Repository, begun: Commit, action: Action, reason: str) -> None:
+    """Whatever is refused leaves no object behind, not even those of the actions before it."""
+    before = files_in(repository.path)
+    with pytest.raises(CannotApply) as refused:
+        commit_actions(repository, begun, [Action("create", "fine", content=b"fine"), action], WORDS)
+    assert str(refused.value).startswith(reason)
+    assert files_in(repository.path) == before
+
+
+def test_links_and_submodules_move(repository: Repository, begun: Commit) -> None:
+    """A link stays a link wherever it goes and whatever it says; a submodule moves as it is."""
+    made = change(
+        repository,
+        begun,
+        Action("move", "a/link", "link"),
+        Action("update", "a/link", content=b"/etc/passwd"),
+        Action("move", "a/module", "module"),
+    )
+    after = listed(repository, made)
+    assert after["a/link"].startswith("120000")
+    assert after["a/module"] == f"160000 commit {MODULE}"
+
+
+def test_names_that_are_no_utf8(repository: Repository, begun: Commit) -> None:
+    """Such a name is shown as Latin-1, and under that text the file is changed and deleted."""
+    made = change(repository, begun, Action("update", "caf\xe9", content=b"new"))
+    assert set(listed(repository, made)) == set(listed(repository, begun.oid))
+    gone = change(repository, begun, Action("delete", "caf\xe9"))
+    assert "caf\udce9" not in listed(repository, gone)
+    with pytest.raises(NoSuchFile):
+        commit_actions(repository, begun, [Action("delete", "caf\xea")], WORDS)
+
+
+def test_nothing_to_commit(repository: Repository, begun: Commit) -> None:
+    """Where that counts, a content that is there already is refused."""
+    same = [Action("update", "README", content=b"hello\n")]
+    with pytest.raises(CannotApply, match="nothing to commit"):
+        commit_actions(repository, begun, same, WORDS, may_be_empty=False)
+    made = change(repository, begun, *same)
+    assert git(repository.path, "rev-parse", f"{made}^{{tree}}") == begun.tree
+
+
+def test_many_files_are_one_pack(repository: Repository, begun: Commit) -> None:
+    """A thousand files take a few files on the disk."""
+    before = len(files_in(repository.path))
+    made = change(repository, begun, *(Action("create", f"many/{n}", content=b"%d" % n) for n in range(1000)))
+    assert len(listed(repository, made)) == 1009
+    assert len(files_in(repository.path)) < before + 10
+
+
+def test_very_deep_paths(repository: Repository) -> None:
+    """A path of two thousand folders is no more than a path."""
+    path = "a/" * 1500 + "x"
+    made = commit_actions(repository, None, [Action("create", path, content=b"deep")], WORDS)
+    found = commit_or_none(repository, made)
+    assert found is not None
+    gone = commit_actions(repository, found, [Action("delete", path)], WORDS)
+    assert listed(repository, gone) == {}
+
+
+def test_names_of_people_cannot_forge(repository: Repository) -> None:
+    """Somebody calls themselves so that the line would end early, and a second author begin."""
+    forged = Signature("Ada <x@y> 1 +0000\nauthor Eve", "a>b\n@c", -5, -90)
+    made = commit_actions(repository, None, [], Words("m", forged, Signature("", "", 1, 0)))
+    git(repository.path, "update-ref", "refs/heads/made", made)
+    git(repository.path, "fsck", "--strict")
+    shown = git(repository.path, "cat-file", "commit", made)
+    assert "author Ada x@y 1 +0000author Eve <ab@c> 0 -0130" in shown
+    assert "committer unknown <> 1 +0000" in shown
+
+
+EVIL = [
+    "",
+    "/etc/passwd",
+    "a//b",
+    "a/",
+    "..",
+    "../x",
+    "a/../../x",
+    ".",
+    "./a",
+    "a/./b",
+    "a\\..\\b",
+    "a\0b",
+    ".git",
+    ".git/config",
+    "a/.git/hooks/post-receive",
+    ".GIT/config",
+    ".gIt",
+    "git~1",
+    "GIT~1/config",
+    ".git.",
+    ".git ",
+    ".git...  ./x",
+    ".git:stream",
+    ".git::$INDEX_ALLOCATION/config",
+    "x\\.git\\config",
+    "a\\git~1",
+    ".g\u200cit",
+    "\u200e.git/config",
+    "a/.gi\ufefft/x",
+    ".git\u206f",
+    "x" * 256,
+    "y/" * 2048 + "y",
+    "\ud800",
+]
+
+
+@pytest.mark.parametrize("path", EVIL)
+def test_paths_that_lead_elsewhere(path: str) -> None:
+    """Nobody writes where a checkout, on any file system, would take it for something of git's or of the machine's."""
+    assert new_path_trouble(path) is not None
+
+
+FINE = [".gitignore", ".github/x", "git", "a.git", "x/git~2", "...", ".. ", "a b", "ü/é", "-x", "a\nb", ".gitx", "\\"]
+
+
+@pytest.mark.parametrize("path", FINE)
+def test_paths_that_only_look_odd(path: str) -> None:
+    """Whatever git takes is taken."""
+    assert new_path_trouble(path) is None
+
+
+@pytest.mark.parametrize("path", [each for each in EVIL if each and "\0" not in each and each.isprintable()])
+def test_git_agrees(repository: Repository, path: str) -> None:
+    """Every name that git's own check of trees refuses is refused; it is asked about each part by itself."""
+    blob = write_object(repository, "blob", b"")
+    unsound = False
+    for part in path.split("/"):
+        if not part or len(part) > 255:
+            continue
+        raw = b"100644 " + part.encode() + b"\0" + bytes.fromhex(blob)
+        tree = write_object(repository, "tree", raw)
+        checked = subprocess.run(
+            ["git", "fsck", "--strict", tree], cwd=repository.path, capture_output=True, check=False
+        )
+        unsound = unsound or checked.returncode != 0 or b"warning" in checked.stderr
+    if unsound:
+        assert new_path_trouble(path) is not None
+
+
+@pytest.mark.parametrize("name", [".gitmodules", "sub/.gitmodules", ".GITMODULES", ".gitm\u200codules", "gitmod~1"])
+def test_submodules_that_run_options(repository: Repository, begun: Commit, name: str) -> None:
+    """A submodule whose address is an option of git would run it at the next recursive clone; pushes refuse it too."""
+    assert is_read_by_git(name)
+    evil = b'[submodule "x"]\n\tpath = x\n\turl = --upload-pack=touch\n'
+    before = files_in(repository.path)
+    if name == ".gitmodules":
+        with pytest.raises(CannotApply, match="git refuses"):
+            commit_actions(repository, begun, [Action("create", name, content=evil)], WORDS)
+        assert files_in(repository.path) == before
+    fine = b'[submodule "module"]\n\tpath = module\n\turl = https://example.org/x.git\n'
+    change(repository, begun, Action("create", name, content=fine))
+
+
+def test_a_link_cannot_become_gitmodules(repository: Repository, begun: Commit) -> None:
+    """What git reads must be a file, so that it reads nothing outside of the checkout."""
+    with pytest.raises(CannotApply, match="git refuses"):
+        commit_actions(repository, begun, [Action("move", ".gitmodules", "link")], WORDS)
+
+
+def test_writing_while_housekeeping_removes_folders(repository: Repository, begun: Commit) -> None:
+    """Each write finds the folders of loose objects gone again, and makes its own."""
+    parent = begun
+    for number in range(5):
+        made = commit_actions(repository, parent, [Action("create", f"n{number}", content=b"%d" % number)], WORDS)
+        git(repository.path, "update-ref", "refs/heads/master", made)
+        assert tidy(repository.path)
+        found = commit_or_none(repository, made)
+        assert found is not None
+        parent = found
+    git(repository.path, "fsck", "--strict")
+    assert git(repository.path, "rev-list", "--count", "master") == "6"
+
+
+def test_a_folder_that_vanishes_in_between(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of an object is removed just before the object is put into it: the second try works."""
+    from ingot.git import objects
+
+    real = objects.open_repository(repository.path)
+    tries = []
+
+    class Vanishing:
+        """The library's view of the repository, whose first write fails as it does then."""
+
+        def write(self, kind: int, content: bytes) -> object:
+            """Fail once."""
+            tries.append(content)
+            if len(tries) == 1:
+                raise OSError("failed to rename lockfile: No such file or directory")
+            return real.write(kind, content)
+
+    monkeypatch.setattr(objects, "open_repository", lambda _: Vanishing())
+    oid = write_object(repository, "blob", b"content")
+    assert len(tries) == 2
+    assert git(repository.path, "cat-file", "blob", oid) == "content"
