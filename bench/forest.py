@@ -6,6 +6,7 @@ from typing import Any
 from ingot.app import open_database
 from ingot.db.connection import Connection
 from ingot.groups.namespaces.tables import memberships, namespace_tree, namespaces
+from ingot.names import NAMESPACES
 from ingot.projects.tables import project_topics, projects, stars
 from ingot.settings import Settings
 from ingot.users.accounts.params import CreateUser
@@ -192,6 +193,7 @@ def plant(settings: Settings, how_many: int) -> Forest:
     database = open_database(settings)
 
     def work(db: Connection) -> Forest:
+        db.lock(NAMESPACES)
         forest = Forest(db, max(200, how_many // 10))
         forest.plant_groups(how_many // 5)
         forest.plant_projects(how_many)

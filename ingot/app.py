@@ -25,6 +25,8 @@ from ingot.db.database import Database, wall_clock
 from ingot.db.engines import engine_for
 from ingot.db.times import Timestamp
 from ingot.db.vault import Vault
+from ingot.deploy_keys import api as deploy_keys
+from ingot.deploy_keys.subscribers import subscriptions as deploy_key_subscriptions
 from ingot.deploy_tokens import api as deploy_tokens
 from ingot.environments import api as environments
 from ingot.errors import Unavailable
@@ -44,6 +46,9 @@ from ingot.instance.limits import ApiLimits
 from ingot.instance.throttles import drop_ended as drop_ended_throttles
 from ingot.jobs.numbers import job_numbers
 from ingot.jobs.worker import Recurring, Worker
+from ingot.lfs.files import lfs_files_of
+from ingot.lfs.subscribers import subscriptions as lfs_subscriptions
+from ingot.lfs.work import SWEEP_LFS, LfsWork, ask_for_lfs_sweep
 from ingot.log import Log
 from ingot.mail.post import KIND as MAIL
 from ingot.mail.post import Post
@@ -55,6 +60,7 @@ from ingot.projects.forks import api as forks
 from ingot.projects.heads import SETTLE_HEAD
 from ingot.projects.imports import api as imports
 from ingot.projects.imports.service import IMPORT_PROJECT, fail_lost_imports
+from ingot.projects.imports.subscribers import subscriptions as import_subscriptions
 from ingot.projects.imports.work import ImportWork
 from ingot.projects.of_groups import api as of_groups
 from ingot.projects.people import api as people
@@ -86,7 +92,9 @@ from ingot.statuses import api as statuses
 from ingot.templates import api as templates
 from ingot.topics import api as topics
 from ingot.transport.activity import Activity
+from ingot.transport.admission import Admission
 from ingot.transport.http import GitDoor
+from ingot.transport.lfs_http import LfsDoor
 from ingot.triggers import api as triggers
 from ingot.users.accounts import api as accounts
 from ingot.users.authentication import authenticate
@@ -130,6 +138,7 @@ ROOMS = (
     trees,
     variables,
     deploy_tokens,
+    deploy_keys,
     topics,
     badges,
     custom_attributes,
@@ -147,6 +156,7 @@ _OLD_ROUTES = re.compile(rb"/projects/[^/]+/uploads/?")
 SUBSCRIPTIONS = (
     token_subscriptions,
     star_subscriptions,
+    import_subscriptions,
     group_subscriptions,
     namespace_subscriptions,
     project_subscriptions,
@@ -154,6 +164,8 @@ SUBSCRIPTIONS = (
     pipeline_subscriptions,
     note_subscriptions,
     tag_subscriptions,
+    deploy_key_subscriptions,
+    lfs_subscriptions,
     session_subscriptions,
 )
 
@@ -198,11 +210,13 @@ class App:
         self.kernel = Kernel(router, database, self._authenticate, ApiLimits(database), settings)
         self._usage = TokenUsage(database, self.kernel.writer)
         web = WebDoor(settings, database, self.kernel.pool)
+        admission = Admission(database, self.kernel.pool, Activity(database, self.kernel.writer))
+        git = GitDoor(settings, database, self.kernel.pool, log, admission, web)
         doors: list[tuple[bytes, Door]] = [
             (PREFIX + b"/docs", web),
             (PREFIX, ApiDoor(self.kernel)),
             (OLD_PREFIX, ApiDoor(self.kernel, OLD_PREFIX, _OLD_ROUTES)),
-            (b"", GitDoor(settings, database, self.kernel.pool, log, Activity(database, self.kernel.writer), web)),
+            (b"", LfsDoor(settings, database, self.kernel.pool, admission, git)),
         ]
         metrics = Metrics(metrics_folder, partial(database.read, job_numbers))
         self.front = Front(settings, doors, self.health, metrics, log)
@@ -243,6 +257,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             SETTLE_CHANGES: lambda database, _: settle_all(database, store),
             IMPORT_PROJECT: ImportWork(store, Guard(settings.allow_local_requests)).run,
             SWEEP_UPLOADS: UploadWork(files).sweep,
+            SWEEP_LFS: LfsWork(lfs_files_of(settings)).sweep,
         },
         [
             Recurring(600, drop_ended_sessions),
@@ -254,6 +269,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             Recurring(600, fail_lost_imports),
             Recurring(60, ask_to_settle),
             Recurring(86_400, ask_for_upload_sweep),
+            Recurring(86_400, ask_for_lfs_sweep),
         ],
         log,
     )

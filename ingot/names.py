@@ -9,6 +9,9 @@ FORMAT_MESSAGE = (
 )
 MOST_CHARACTERS = 255
 
+NAMESPACES = "namespaces"
+"""The lock of whoever changes what lies where, who sees it, or who is left to own it."""
+
 # Names are for people: letters of any script, and emoji with the joiners that they are made of.
 _SIGNS = r"\w\u00a9-\U0001faff"
 _PROJECT_NAME = re.compile(rf"[{_SIGNS}][{_SIGNS}\u2010-\u2015 .+-]*")

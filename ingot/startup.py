@@ -10,6 +10,7 @@ from ingot.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.instance.tables import instance_settings
 from ingot.migrations.run import RESTORING, SchemaTrouble, migrate
+from ingot.names import NAMESPACES
 from ingot.settings import Settings
 from ingot.users.accounts.params import CreateUser
 from ingot.users.accounts.queries import placeholder_user
@@ -53,7 +54,7 @@ def prepare(settings: Settings) -> str | None:
             return None
         password = settings.root_password or secrets.token_urlsafe(12)
         hashed = hash_password(password)
-        made = database.write(lambda db: not _is_populated(db) and _populate(db, settings, hashed))
+        made = database.write(lambda db: _populate(db, settings, hashed))
     finally:
         database.close()
     return password if made and not settings.root_password else None
@@ -68,6 +69,9 @@ def _is_populated(db: Connection) -> bool:
 
 
 def _populate(db: Connection, settings: Settings, password_hash: str) -> bool:
+    db.lock(NAMESPACES)
+    if _is_populated(db):
+        return False
     db.insert(instance_settings, id=1, document="{}", created_at=db.now, updated_at=db.now)
     root = create_user(
         db,

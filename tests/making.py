@@ -103,10 +103,10 @@ def add_members(make: Make, to: Group | Project, members: Members, **attributes:
             assert added.status_code == 201, added.text
 
 
-def share(make: Make, project: Project, group: Group, level: int, **attributes: Any) -> None:
-    """Let the members of a group use a project."""
+def share(make: Make, shared_one: Project | Group, group: Group, level: int, **attributes: Any) -> None:
+    """Let the members of a group use a project, or another group with all in it."""
     sent = {"group_id": group.id, "group_access": int(level), **attributes}
-    shared = make.api.post(f"{project.url}/share", make.root, **sent)
+    shared = make.api.post(f"{shared_one.url}/share", make.root, **sent)
     assert shared.status_code == 201, shared.text
 
 

@@ -1,6 +1,7 @@
 """What a member may be, and what a caller holds on one subject."""
 
 from enum import IntEnum
+from typing import Literal
 
 import msgspec
 
@@ -14,6 +15,10 @@ class Level(IntEnum):
     DEVELOPER = 30
     MASTER = 40
     OWNER = 50
+
+
+LevelNumber = Literal[10, 20, 30, 40, 50]
+"""A level that somebody holds, as callers write it."""
 
 
 class Access(msgspec.Struct, frozen=True):

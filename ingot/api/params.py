@@ -23,8 +23,13 @@ _NO_TIME = re.compile(r"[+-]?[0-9]+")
 class Params(msgspec.Struct):
     """Base of the structs that say what a call takes; a field without a default is required."""
 
+    refuses_unknown: typing.ClassVar[bool] = False
+    """Whether to say so where all that was sent is unknown, since the caller meant to change something."""
+
 
 P = TypeVar("P", bound=Params)
+_MOST_NAMED = 10
+_LONGEST_NAME = 100
 
 
 class Upload(msgspec.Struct):
@@ -253,6 +258,9 @@ class Reader:
                 wrong[field.sent_as] = [str(error)]
         if wrong:
             raise Invalid(**wrong)
+        if self.struct.refuses_unknown and sent and not values:
+            names = ", ".join(sorted(name[:_LONGEST_NAME] for name in sent)[:_MOST_NAMED])
+            raise Invalid(f"400 (Bad request) there is nothing to change: {names} is not known here")
         return self.struct(**values)
 
     def nested(self, value: Any) -> Any:

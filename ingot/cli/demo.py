@@ -10,6 +10,7 @@ from ingot.cli.options import add_instance_options, prepare_instance, settings_o
 from ingot.db.connection import Connection
 from ingot.demo.fill import count_strangers, fill
 from ingot.errors import Denied, Failure, Unavailable
+from ingot.names import NAMESPACES
 
 MOST_STRANGERS = 5
 
@@ -32,6 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
     hashed = hash_password(password)
 
     def work(db: Connection) -> list[tuple[str, str]]:
+        db.lock(NAMESPACES)
         strangers = count_strangers(db)
         if strangers > MOST_STRANGERS and not arguments.force:
             raise Denied(f"{strangers} people use this instance already; --force adds invented ones all the same")

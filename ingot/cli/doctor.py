@@ -9,6 +9,7 @@ from ingot.cli.options import add_instance_options, settings_of
 from ingot.doctor.database import check_database
 from ingot.doctor.files import check_files
 from ingot.doctor.findings import Finding
+from ingot.doctor.repositories import check_repositories
 from ingot.errors import Failure, Unavailable
 from ingot.settings import Settings
 
@@ -18,8 +19,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mend", action="store_true", help="repair what can safely be repaired")
     parser.epilog = (
         "It looks at permissions, the secret, settings, the schema, the database's integrity, users without a "
-        "namespace or private token, pictures, jobs that gave up, and leftover files. It exits with 0 when all is "
-        "well or was mended, and with 1 when something is wrong. The server may run meanwhile."
+        "namespace or private token, pictures, jobs that gave up, leftover files, and at the repository of every "
+        "project: that it is there, its HEAD, its references and packs, its configuration, and old locks. It exits "
+        "with 0 when all is well or was mended, and with 1 when something is wrong. The server may run meanwhile."
     )
     add_instance_options(parser)
 
@@ -52,7 +54,12 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     except (OSError, ValueError):  # The secret, about which a line was printed already.
         return
     try:
-        yield from check_database(database)
+        usable = True
+        for finding in check_database(database):
+            usable = usable and not finding.hopeless
+            yield finding
+        if usable:
+            yield from check_repositories(database, settings.data / "repositories")
     finally:
         database.close()
 

@@ -16,7 +16,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", type=Path, help="what `ingot backup` wrote")
     parser.epilog = (
         "The data directory must be empty, and so must be the database, which may be of another kind than the one "
-        "that was backed up. Every file in the backup is checked before anything is written."
+        "that was backed up. Every file in the backup is checked before anything is written, and in the end every "
+        "repository is compared with what the backup recorded of it."
     )
     add_instance_options(parser)
 

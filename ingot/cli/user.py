@@ -11,6 +11,7 @@ from ingot.app import open_database
 from ingot.cli.options import add_instance_options, existing_instance, prepare_instance, settings_of
 from ingot.db.connection import Connection
 from ingot.errors import Conflict, Denied, Invalid, NotFound, Unavailable
+from ingot.names import NAMESPACES
 from ingot.users.accounts.params import CreateUser
 from ingot.users.accounts.queries import user_by_login
 from ingot.users.accounts.service import (
@@ -67,6 +68,7 @@ def _work(arguments: argparse.Namespace) -> Callable[[Connection], str]:
     hashed = _hashed(arguments) if arguments.verb in ("create", "password") else ""
 
     def work(db: Connection) -> str:
+        db.lock(NAMESPACES)
         if arguments.verb == "create":
             wanted = CreateUser(
                 email=arguments.email,

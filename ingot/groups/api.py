@@ -13,6 +13,7 @@ from ingot.groups.members.views import MemberView, RequesterView, member_view, r
 from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.params import ListGroups, TransferGroup
 from ingot.groups.views import GroupView, group_view
+from ingot.names import NAMESPACES
 from ingot.users.accounts.queries import find_user
 
 routes = Routes("groups")
@@ -37,13 +38,13 @@ def list_descendant_groups(call: Call, group: Namespace, params: ListGroups, pag
     return found.of([group_view(each, call.origin.base) for each in found.items])
 
 
-@routes.delete("/groups/:id", on=group_in_path, may=policy.may_admin_group, returns=None)
+@routes.delete("/groups/:id", on=group_in_path, may=policy.may_admin_group, returns=None, locks=NAMESPACES)
 def delete_group(call: Call, group: Namespace) -> None:
     """Delete a group with everything in it."""
     service.delete_group(call.db, group)
 
 
-@routes.post("/groups/:id/transfer", on=group_in_path, may=policy.may_admin_group, returns=GroupView)
+@routes.post("/groups/:id/transfer", on=group_in_path, may=policy.may_admin_group, returns=GroupView, locks=NAMESPACES)
 def transfer_group(call: Call, group: Namespace, params: TransferGroup) -> GroupView:
     """Put a group into another one, or to the top."""
     creator = find_user(call.db, call.actor.user_id)
@@ -85,7 +86,7 @@ def get_any_group_member(call: Call, group: Namespace) -> MemberView:
     return member_view(found, call.origin.base)
 
 
-@routes.post("/groups/:id/members", on=group_in_path, may=policy.may_admin_group, returns=MemberView)
+@routes.post("/groups/:id/members", on=group_in_path, may=policy.may_admin_group, returns=MemberView, locks=NAMESPACES)
 def add_group_member(call: Call, group: Namespace, params: AddMember) -> MemberView:
     """Add a member to a group."""
     here, source = _here(call, group)
@@ -93,7 +94,9 @@ def add_group_member(call: Call, group: Namespace, params: AddMember) -> MemberV
     return member_view(members.find_put_member(call.db, source, params.user_id), call.origin.base)
 
 
-@routes.put("/groups/:id/members/:user_id", on=group_in_path, may=policy.may_admin_group, returns=MemberView)
+@routes.put(
+    "/groups/:id/members/:user_id", on=group_in_path, may=policy.may_admin_group, returns=MemberView, locks=NAMESPACES
+)
 def edit_group_member(call: Call, group: Namespace, params: EditMember) -> MemberView:
     """Change a member of a group."""
     here, source = _here(call, group)
@@ -102,7 +105,9 @@ def edit_group_member(call: Call, group: Namespace, params: EditMember) -> Membe
     return member_view(members.find_put_member(call.db, source, user_id), call.origin.base)
 
 
-@routes.delete("/groups/:id/members/:user_id", on=group_in_path, may=policy.may_see_group, returns=None)
+@routes.delete(
+    "/groups/:id/members/:user_id", on=group_in_path, may=policy.may_see_group, returns=None, locks=NAMESPACES
+)
 def remove_group_member(call: Call, group: Namespace) -> None:
     """Remove a member from a group; everybody may leave."""
     here, source = _here(call, group)
@@ -119,7 +124,13 @@ def list_group_access_requests(call: Call, group: Namespace, page: Page) -> List
     return found.of([requester_view(requester, call.origin.base) for requester in found.items])
 
 
-@routes.post("/groups/:id/access_requests", on=group_in_path, may=policy.may_request_access, returns=RequesterView)
+@routes.post(
+    "/groups/:id/access_requests",
+    on=group_in_path,
+    may=policy.may_request_access,
+    returns=RequesterView,
+    locks=NAMESPACES,
+)
 def request_group_access(call: Call, group: Namespace) -> RequesterView:
     """Ask to belong to a group."""
     source = queries.source_of(group)
@@ -133,6 +144,7 @@ def request_group_access(call: Call, group: Namespace) -> RequesterView:
     may=policy.may_admin_group,
     returns=MemberView,
     status=201,
+    locks=NAMESPACES,
 )
 def approve_group_access(call: Call, group: Namespace, params: ApproveRequest) -> MemberView:
     """Let somebody belong who asked."""

@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
+from ingot.access.levels import LevelNumber
 from ingot.api.params import Params, Upload
 from ingot.instance.settings import Visibility
 
@@ -14,7 +15,7 @@ class ListGroups(Params):
     search: str = ""
     owned: bool = False
     all_available: bool = False
-    min_access_level: int | None = None
+    min_access_level: LevelNumber | None = None
     top_level_only: bool = False
     skip_groups: list[int] | None = None
     statistics: bool = False

@@ -1,12 +1,12 @@
 """Who may do what with groups."""
 
-from sqlalchemy import ColumnElement, and_, bindparam, exists, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, exists, or_, select, union_all
 from sqlalchemy.sql.selectable import ScalarSelect
 
 from ingot.access.actor import Actor
 from ingot.access.levels import Access, Level
 from ingot.db.expressions import one_of, unindexed
-from ingot.groups.namespaces.policy import counts_today, groups_of_actor
+from ingot.groups.namespaces.policy import counts_today, groups_inviting_actor, ways_into_groups
 from ingot.groups.namespaces.tables import Namespace, memberships, namespace_tree, namespaces
 from ingot.users.accounts.tables import User
 
@@ -40,13 +40,19 @@ def _around_actor() -> ScalarSelect[int]:
         .join(held, held.c.namespace_id == tree.c.descendant_id)
         .where(held.c.user_id == bindparam("actor"), counts_today(held.c.expires_at))
     )
-    return groups_of_actor().union_all(around).scalar_subquery()
+    above = namespace_tree.alias()
+    inviting = groups_inviting_actor().scalar_subquery()
+    around_invitation = select(above.c.ancestor_id).where(above.c.descendant_id.in_(inviting))
+    return union_all(*ways_into_groups(), around, around_invitation).scalar_subquery()
 
 
 def belongs_inside() -> ColumnElement[bool]:
-    """``actor`` belongs to a group or project below."""
-    held, tree = memberships.alias(), namespace_tree.alias()
-    return exists().where(
+    """``actor`` belongs to a group or project below, or one of their groups was invited into a group there."""
+    held, tree, above = memberships.alias(), namespace_tree.alias(), namespace_tree.alias()
+    invited = exists().where(
+        above.c.ancestor_id == namespaces.c.id, above.c.descendant_id.in_(groups_inviting_actor().scalar_subquery())
+    )
+    return invited | exists().where(
         and_(
             tree.c.ancestor_id == namespaces.c.id,
             held.c.namespace_id == tree.c.descendant_id,

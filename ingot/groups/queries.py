@@ -11,11 +11,19 @@ from ingot.api.params import number_or_none
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of, contains, like_pattern
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query, sum_of_counts
+from ingot.db.search import holding, is_indexed, needle
 from ingot.db.times import day_of
 from ingot.errors import NotFound
 from ingot.groups import policy
 from ingot.groups.members.queries import Source, other_owner
-from ingot.groups.namespaces.policy import counts_today, groups_of_actor, held_in_group, unpacked
+from ingot.groups.namespaces.policy import (
+    counts_today,
+    groups_inviting_actor,
+    groups_of_actor,
+    held_by_invitation,
+    held_in_group,
+    unpacked,
+)
 from ingot.groups.namespaces.queries import moved_namespace
 from ingot.groups.namespaces.tables import Namespace, memberships, namespace_tree, namespaces
 from ingot.groups.params import ListGroups
@@ -23,6 +31,7 @@ from ingot.groups.params import ListGroups
 _WITH_ACCESS = select(
     namespaces,
     held_in_group(namespaces.c.id),
+    held_by_invitation(namespaces.c.id),
     policy.belongs_inside().label("inside"),
 ).where(namespaces.c.kind == "group")
 _BY_ID = _WITH_ACCESS.where(namespaces.c.id == bindparam("group"))
@@ -41,22 +50,22 @@ _BY_PATH = _WITH_ACCESS.where(namespaces.c.full_path_key == bindparam("path"))
 
 
 def find_group(db: Connection, actor: Actor, name: str | int) -> tuple[Access, Namespace]:
-    """The group with this number or full path, also an old one, and what the caller holds in it."""
+    """The group with this number or full path, for who looks also an old one, and what the caller holds in it."""
     number = number_or_none(str(name))
     values = {"actor": actor.user_id, "today": day_of(db.now)}
     if number is not None:
         rows = db.rows(_BY_ID, group=number, **values)
     else:
         rows = db.rows(_BY_PATH, path=str(name).lower(), **values)
-        moved = moved_namespace(db, str(name)) if not rows else None
+        moved = moved_namespace(db, str(name)) if db.leads_on and not rows else None
         if moved is not None:
             rows = db.rows(_BY_ID, group=moved.id, **values)
     if not rows:
         raise NotFound("Group")
-    *columns, packed, inside = rows[0]
+    *columns, packed, invited, inside = rows[0]
     group = Namespace(*columns)
     held = unpacked(packed)
-    here = Access(level=Level(held[0]) if held else Level.NONE, inside=bool(inside))
+    here = Access(level=Level(max(held[0] if held else 0, invited or 0)), inside=bool(inside))
     if not policy.may_see_group(actor, here, group):
         raise NotFound("Group")
     return here, group
@@ -82,17 +91,19 @@ _AT_LEAST = groups_of_actor(bindparam("least")).scalar_subquery()
 _CONDITIONS = {
     "visible": policy.visible_groups(external=False),
     "visible_to_external": policy.visible_groups(external=True),
-    "belongs": namespaces.c.id.in_(_DIRECT.scalar_subquery()),
+    "belongs": namespaces.c.id.in_(_DIRECT.union_all(groups_inviting_actor()).scalar_subquery()),
     "at_least": namespaces.c.id.in_(_AT_LEAST),
-    "search": or_(contains(namespaces.c.name_key, "pattern"), contains(namespaces.c.full_path_key, "pattern")),
+    "search": holding(namespaces.c.id, "needle", namespaces.c.name_key, namespaces.c.full_path_key),
+    "short_search": or_(contains(namespaces.c.name_key, "pattern"), contains(namespaces.c.full_path_key, "pattern")),
     "top_level_only": namespaces.c.parent_id.is_(None),
     "skip": ~any_of(namespaces.c.id, "skipped"),
     "visibility": namespaces.c.visibility == bindparam("wanted_visibility"),
+    "chosen": any_of(namespaces.c.id, "chosen"),
     "children": namespaces.c.parent_id == bindparam("above"),
     "descendants": and_(namespaces.c.id != bindparam("above"), namespaces.c.id.in_(_BELOW.scalar_subquery())),
 }
 _OF_THE_ACTOR = frozenset({"visible", "visible_to_external", "belongs", "at_least"})
-_FEW = frozenset({"belongs", "at_least", "children", "descendants"})
+_FEW = frozenset({"belongs", "at_least", "children", "descendants", "chosen", "search"})
 
 
 @lru_cache(maxsize=512)
@@ -121,26 +132,39 @@ def _list_query(filters: frozenset[str], order_by: str, sort: str) -> ListQuery:
 
 
 def list_groups(
-    db: Connection, actor: Actor, wanted: ListGroups, page: Page, below: Namespace | None = None, *, deep: bool = False
+    db: Connection,
+    actor: Actor,
+    wanted: ListGroups,
+    page: Page,
+    below: Namespace | None = None,
+    *,
+    deep: bool = False,
+    among: list[int] | None = None,
 ) -> Listing[Namespace]:
-    """A page of groups; without ``below`` those to which the caller belongs, unless they ask for more."""
+    """A page of groups: below one, among some, or else those to which the caller belongs, unless they ask for more."""
     filters: set[str] = set()
     values: dict[str, Any] = {}
     if below is not None:
         filters.add("descendants" if deep else "children")
         values["above"] = below.id
+    if among is not None:
+        filters.add("chosen")
+        values["chosen"] = among
     least = Level.OWNER if wanted.owned else wanted.min_access_level
     if least is not None:
         filters.add("at_least")
         values["least"] = least
-    elif below is None and not wanted.all_available and not actor.admin:
+    elif below is None and among is None and not wanted.all_available and not actor.admin:
         filters.add("belongs")
     if not actor.admin and not filters & {"at_least", "belongs"}:
         filters.add("visible_to_external" if actor.external else "visible")
     if filters & _OF_THE_ACTOR:
         values |= {"actor": actor.user_id, "today": day_of(db.now)}
-    if wanted.search:
+    if wanted.search and is_indexed(wanted.search):
         filters.add("search")
+        values["needle"] = needle(wanted.search)
+    elif wanted.search:
+        filters.add("short_search")
         values["pattern"] = like_pattern(wanted.search)
     if wanted.top_level_only:
         filters.add("top_level_only")

@@ -13,13 +13,19 @@ from ingot.errors import Conflict, Invalid
 from ingot.events.bus import emit
 from ingot.groups.events import GroupVisibilityChanging, GroupVisibilityLowered
 from ingot.groups.members.service import drop_all, put_member
-from ingot.groups.namespaces.queries import ancestors_of, find_by_id, subtree_of
-from ingot.groups.namespaces.service import add_namespace, delete_namespace, move_namespace, rename_namespace
+from ingot.groups.namespaces.queries import ancestors_of, find_by_id, levels_in, moved_namespace, subtree_of
+from ingot.groups.namespaces.service import (
+    add_namespace,
+    delete_namespace,
+    free_old_path,
+    move_namespace,
+    rename_namespace,
+)
 from ingot.groups.namespaces.tables import Namespace, namespaces
 from ingot.groups.params import CreateGroup, EditGroup
 from ingot.groups.queries import source_of
 from ingot.instance.settings import current_settings
-from ingot.names import RESERVED_AT_TOP, RESERVED_BELOW, group_name_trouble, path_trouble
+from ingot.names import NAMESPACES, RESERVED_AT_TOP, RESERVED_BELOW, group_name_trouble, path_trouble
 
 LONGEST_DESCRIPTION = 1_000_000
 DEEPEST = 20
@@ -38,6 +44,7 @@ def create_group(db: Connection, actor: Actor, wanted: CreateGroup, parent: Name
     _validate(wanted.name.strip(), wanted.path, columns, parent)
     _refuse_restricted(db, actor, columns["visibility"])
     _refuse_too_deep(db, parent, 1)
+    _take_back_old_path(db, actor, wanted.path, parent)
     try:
         group = add_namespace(db, "group", wanted.name.strip(), wanted.path, parent, **columns)
     except Conflict as error:
@@ -49,6 +56,7 @@ def create_group(db: Connection, actor: Actor, wanted: CreateGroup, parent: Name
 
 def edit_group(db: Connection, actor: Actor, group: Namespace, wanted: EditGroup) -> Namespace:
     """Change what was sent; another path moves everything below."""
+    db.must_hold(NAMESPACES)
     parent = find_by_id(db, group.parent_id) if group.parent_id else None
     columns = _columns(given(wanted))
     name = wanted.name.strip() if wanted.name is not UNSET else group.name
@@ -60,6 +68,7 @@ def edit_group(db: Connection, actor: Actor, group: Namespace, wanted: EditGroup
     db.update(namespaces, group.id, **columns, updated_at=db.now)
     _set_avatar(db, group, wanted.avatar)
     if (name, path) != (group.name, group.path):
+        _take_back_old_path(db, actor, path, parent)
         try:
             rename_namespace(db, group, name, path)
         except Conflict as error:
@@ -93,6 +102,16 @@ def delete_group(db: Connection, group: Namespace) -> None:
         drop_all(db, source_of(each))
         drop_avatar(db, each.avatar_id)
     delete_namespace(db, group)
+
+
+def _take_back_old_path(db: Connection, actor: Actor, path: str, parent: Namespace | None) -> None:
+    """What an old path leads to is its owner's, so they may use the path for something else."""
+    full_path = f"{parent.full_path}/{path}" if parent else path
+    moved = moved_namespace(db, full_path)
+    if moved is None:
+        return
+    if moved.owner_id == actor.user_id or levels_in(db, actor, [moved.id]).get(moved.id, 0) >= Level.OWNER:
+        free_old_path(db, full_path)
 
 
 def _columns(sent: dict[str, Any]) -> dict[str, Any]:

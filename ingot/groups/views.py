@@ -3,7 +3,7 @@
 from msgspec import UNSET, UnsetType
 
 from ingot.api.views import View
-from ingot.db.times import Timestamp
+from ingot.db.times import Date, Timestamp
 from ingot.groups.namespaces.tables import Namespace
 
 
@@ -14,6 +14,27 @@ class GroupStatisticsView(View):
     repository_size: int
     lfs_objects_size: int
     job_artifacts_size: int
+
+
+class SharedGroupView(View):
+    """A group with which a group or project was shared."""
+
+    group_id: int
+    group_name: str
+    group_full_path: str
+    group_access_level: int
+    expires_at: Date | None
+
+
+class GroupBriefView(View):
+    """A group wherever one is only named."""
+
+    id: int
+    web_url: str
+    name: str
+    avatar_url: str | None
+    full_name: str
+    full_path: str
 
 
 class GroupView(View):
@@ -41,6 +62,12 @@ def group_avatar_url(group: Namespace, base: str) -> str | None:
     if group.avatar_id is None:
         return None
     return f"{base}/uploads/-/system/group/avatar/{group.id}/{group.avatar_file}"
+
+
+def group_brief(group: Namespace, base: str) -> GroupBriefView:
+    """The group in brief."""
+    place = f"{base}/groups/{group.full_path}"
+    return GroupBriefView(group.id, place, group.name, group_avatar_url(group, base), group.full_name, group.full_path)
 
 
 def group_view(group: Namespace, base: str) -> GroupView:

@@ -1,6 +1,8 @@
 """Projects over the API."""
 
 from collections.abc import Sequence
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 from msgspec import UNSET
@@ -11,7 +13,6 @@ from ingot.access.rules import administrators, anyone, require, signed_in
 from ingot.api.params import Missing, given
 from ingot.api.routes import Ahead, Call, Routes
 from ingot.db.connection import Connection
-from ingot.db.expressions import like_pattern
 from ingot.db.paging import Listing, Page
 from ingot.errors import Invalid, NotFound
 from ingot.git.names import ref_trouble
@@ -19,12 +20,14 @@ from ingot.git.store import Store, new_key
 from ingot.groups.namespaces.queries import find_by_id, namespace_of_user, namespace_or_none
 from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.queries import find_group
+from ingot.names import NAMESPACES
 from ingot.outgoing.guard import Guard
 from ingot.projects import policy, queries, service
 from ingot.projects.imports.service import refuse_unfit_url, schedule_import
 from ingot.projects.params import CreateProject, EditProject, GetProject, ListProjects, TransferProject
 from ingot.projects.tables import Project
 from ingot.projects.views import ProjectView, SimpleProjectView, addresses_of, project_view, project_views, simple_view
+from ingot.projects.work import drop_unnamed
 from ingot.settings import Settings
 from ingot.users.accounts.queries import find_user, user_by_username, user_or_none
 
@@ -44,7 +47,12 @@ def found_in_path(call: Call) -> tuple[Access, policy.Found]:
 
 def store_of(settings: Settings) -> Store:
     """Where the repositories are."""
-    return Store(settings.data / "repositories")
+    return _store_in(settings.data)
+
+
+@lru_cache(8)
+def _store_in(data: Path) -> Store:
+    return Store(data / "repositories")
 
 
 def listed(call: Call, found: Listing[Project], params: ListProjects) -> Listing[SimpleProjectView]:
@@ -83,8 +91,7 @@ def list_user_projects(call: Call, params: ListProjects, page: Page) -> Listing[
 @routes.get("/projects/search/:query", may=anyone, returns=list[ProjectView | SimpleProjectView])
 def search_projects(call: Call, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
     """List the projects whose name holds a text."""
-    pattern = like_pattern(call.path["query"])
-    return listed(call, queries.list_projects(call.db, call.actor, params, page, "name", name_pattern=pattern), params)
+    return listed(call, queries.search_names(call.db, call.actor, call.path["query"], params, page), params)
 
 
 @routes.get("/projects/:id", on=found_in_path, may=policy.may_see_found, returns=ProjectView, open=True)
@@ -95,7 +102,7 @@ def get_project(call: Call, found: policy.Found, params: GetProject) -> ProjectV
 
 
 def _make_repository(ahead: Ahead, params: CreateProject) -> tuple[str, str]:
-    """Make the repository ahead of the row that names it; one that stays without a row is swept up."""
+    """Make the repository ahead of the row that names it; it goes again where the row is refused."""
     branch = params.default_branch or ahead.settings.default_branch
     if ref_trouble(branch):
         raise Invalid(default_branch=["is invalid"])
@@ -104,18 +111,22 @@ def _make_repository(ahead: Ahead, params: CreateProject) -> tuple[str, str]:
     if params.import_url:
         refuse_unfit_url(params.import_url, Guard(ahead.settings.allow_local_requests))
     key = new_key()
-    store_of(ahead.settings).create(key, branch)
+    store = store_of(ahead.settings)
+    store.create(key, branch)
+    ahead.undo.append(partial(drop_unnamed, ahead.database, store, key))
     return key, branch
 
 
-@routes.post("/projects", may=signed_in, returns=ProjectView, prepare=_make_repository)
+@routes.post("/projects", may=signed_in, returns=ProjectView, prepare=_make_repository, locks=NAMESPACES)
 def create_project(call: Call, params: CreateProject, repository: tuple[str, str]) -> ProjectView:
     """Create a project."""
     namespace = _target_namespace(call.db, call.actor, params.namespace_id)
     return shown(call, _create(call.db, call.actor, params, namespace, repository))
 
 
-@routes.post("/projects/user/:user_id", may=administrators, returns=ProjectView, prepare=_make_repository)
+@routes.post(
+    "/projects/user/:user_id", may=administrators, returns=ProjectView, prepare=_make_repository, locks=NAMESPACES
+)
 def create_project_for_user(call: Call, params: CreateProject, repository: tuple[str, str]) -> ProjectView:
     """Create a project for a user."""
     if params.name is UNSET:
@@ -137,7 +148,7 @@ def _create(
     return project
 
 
-@routes.put("/projects/:id", on=project_in_path, may=policy.may_change_project, returns=ProjectView)
+@routes.put("/projects/:id", on=project_in_path, may=policy.may_change_project, returns=ProjectView, locks=NAMESPACES)
 def edit_project(call: Call, project: Project, params: EditProject) -> ProjectView:
     """Edit a project."""
     if not given(params):
@@ -151,7 +162,7 @@ def edit_project(call: Call, project: Project, params: EditProject) -> ProjectVi
     return shown(call, edited)
 
 
-@routes.delete("/projects/:id", on=project_in_path, may=policy.may_own_project, returns=None)
+@routes.delete("/projects/:id", on=project_in_path, may=policy.may_own_project, returns=None, locks=NAMESPACES)
 def delete_project(call: Call, project: Project) -> None:
     """Delete a project with everything in it."""
     service.delete_project(call.db, project)
@@ -169,7 +180,9 @@ def unarchive_project(call: Call, project: Project) -> ProjectView:
     return shown(call, service.archive_project(call.db, project, False))
 
 
-@routes.put("/projects/:id/transfer", on=project_in_path, may=policy.may_move_project, returns=ProjectView)
+@routes.put(
+    "/projects/:id/transfer", on=project_in_path, may=policy.may_move_project, returns=ProjectView, locks=NAMESPACES
+)
 def transfer_project(call: Call, project: Project, params: TransferProject) -> ProjectView:
     """Put a project into another namespace."""
     namespace = namespace_or_none(call.db, params.namespace)

@@ -1,9 +1,10 @@
 """What callers may send about projects."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
 
+from ingot.access.levels import LevelNumber
 from ingot.api.params import Params, Upload
 from ingot.db.times import Date, Timestamp
 from ingot.instance.settings import Visibility
@@ -22,7 +23,7 @@ class ListProjects(Params):
     statistics: bool = False
     with_issues_enabled: bool = False
     with_merge_requests_enabled: bool = False
-    min_access_level: int | None = None
+    min_access_level: LevelNumber | None = None
     topic: str = ""
     id_after: int | None = None
     id_before: int | None = None
@@ -39,6 +40,22 @@ class ListGroupProjects(ListProjects):
     with_shared: bool = True
 
 
+class ListProjectGroups(Params):
+    """Filters of the groups of a project; groups that the caller may not see are never shown, whatever they ask for."""
+
+    search: str = ""
+    skip_groups: list[int] | None = None
+    with_shared: bool = False
+    shared_min_access_level: LevelNumber | None = None
+    shared_visible_only: bool = True
+
+
+class ListMemberships(Params):
+    """Whether only those in projects, or only those in groups."""
+
+    type: Literal["Project", "Namespace"] | None = None
+
+
 class GetProject(Params):
     """Whether to count."""
 
@@ -49,6 +66,10 @@ class SearchUsers(Params):
     """Filters of the people of a project."""
 
     search: str = ""
+
+
+Feature = Literal["enabled", "disabled"]
+"""Whether there is a feature; one for members only is refused, because nothing would keep others from it."""
 
 
 class Attributes(Params):
@@ -71,6 +92,17 @@ class Attributes(Params):
     lfs_enabled: bool | UnsetType = UNSET
     request_access_enabled: bool | UnsetType = UNSET
     printing_merge_request_link_enabled: bool | UnsetType = UNSET
+    printing_merge_requests_link_enabled: bool | UnsetType = UNSET
+    repository_access_level: Literal["enabled"] | UnsetType = UNSET
+    issues_access_level: Feature | UnsetType = UNSET
+    merge_requests_access_level: Feature | UnsetType = UNSET
+    builds_access_level: Feature | UnsetType = UNSET
+    wiki_access_level: Feature | UnsetType = UNSET
+    snippets_access_level: Feature | UnsetType = UNSET
+    container_registry_access_level: Feature | UnsetType = UNSET
+    merge_method: Literal["merge", "rebase_merge", "ff"] | UnsetType = UNSET
+    squash_option: Literal["never", "always", "default_on", "default_off"] | UnsetType = UNSET
+    remove_source_branch_after_merge: bool | UnsetType = UNSET
     tag_list: list[str] | UnsetType | None = UNSET
     topics: list[str] | UnsetType | None = UNSET
     avatar: Upload | UnsetType | None = UNSET
@@ -89,6 +121,7 @@ class CreateProject(Attributes, kw_only=True):
 class EditProject(Attributes, kw_only=True):
     """Changes of a project; any one of them is enough."""
 
+    refuses_unknown: ClassVar[bool] = True
     name: str | UnsetType = UNSET
     path: str | UnsetType = UNSET
 

@@ -2,13 +2,13 @@
 
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, CompoundSelect, Select, and_, bindparam, case, func, or_, select
+from sqlalchemy import ColumnElement, CompoundSelect, Select, and_, bindparam, func, or_, select, union_all
 from sqlalchemy.sql.selectable import ScalarSelect
 
 from ingot.access.actor import Actor
 from ingot.access.levels import Access, Level
 from ingot.db.expressions import one_of, unindexed
-from ingot.groups.namespaces.policy import counts_today, groups_of_actor, of_actor_above
+from ingot.groups.namespaces.policy import counts_today, lesser, of_actor_above, ways_into_groups
 from ingot.groups.namespaces.tables import memberships, namespace_tree, namespaces
 from ingot.projects.tables import Project, projects, shares
 
@@ -42,6 +42,11 @@ def _is_open_to(actor: Actor, project: Project) -> bool:
 def may_download_code(actor: Actor, here: Access, project: Project) -> bool:
     """Reporters, and those to whom its visibility opens it; a guest who is external has only what guests have."""
     return _is_open_to(actor, project) or here.level >= Level.REPORTER or actor.admin
+
+
+def may_see_statistics(actor: Actor, here: Access, project: Project) -> bool:  # noqa: ARG001 - All rules take the same three.
+    """Members who may read the code, and administrators; that everybody may read it is not enough."""
+    return here.level >= Level.REPORTER or actor.admin
 
 
 def may_fork_project(actor: Actor, here: Access, project: Project) -> bool:
@@ -150,7 +155,7 @@ def _member_namespaces(least: ColumnElement[int] | Level) -> CompoundSelect[tupl
     """One's own namespace, and every group in or below one to which one belongs."""
     space = namespaces.alias()
     own = select(space.c.id).where(space.c.owner_id == bindparam("actor"))
-    return groups_of_actor(least).union_all(own)
+    return union_all(*ways_into_groups(least), own)
 
 
 def _shared_projects(least: ColumnElement[int] | Level) -> Select[tuple[int]]:
@@ -173,9 +178,8 @@ def _shared_projects(least: ColumnElement[int] | Level) -> Select[tuple[int]]:
 def shared_level() -> ScalarSelect[int | None]:
     """The most that ``actor`` holds by shares: never more than in the group, nor than was given."""
     held, tree, share = memberships.alias(), namespace_tree.alias(), shares.alias()
-    lesser = case((held.c.access_level > share.c.group_access, share.c.group_access), else_=held.c.access_level)
     return (
-        select(func.max(lesser))
+        select(func.max(lesser(held.c.access_level, share.c.group_access)))
         .select_from(
             share.outerjoin(tree, tree.c.descendant_id == share.c.group_id).outerjoin(held, of_actor_above(held, tree))
         )

@@ -1,54 +1,34 @@
 """How projects are found and listed."""
 
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, exists, func, or_, select
-from sqlalchemy.sql.selectable import ScalarSelect
+from sqlalchemy import bindparam, exists, func, select
 
 from ingot.access.actor import Actor
 from ingot.access.levels import Access, Level
 from ingot.api.params import number_or_none
 from ingot.db.connection import Connection
-from ingot.db.expressions import any_of, contains, like_pattern, unindexed
-from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query, sum_of_counts
+from ingot.db.expressions import any_of, as_list, like_pattern
+from ingot.db.paging import Listing, ListQuery, Page, fetch_page
+from ingot.db.search import is_indexed, needle
 from ingot.db.times import day_of
 from ingot.errors import NotFound
 from ingot.groups.members.queries import Source
-from ingot.groups.namespaces.policy import counts_today, held_in, held_in_group, unpacked
+from ingot.groups.namespaces.policy import held_by_invitation, held_in, held_in_group, unpacked
 from ingot.groups.namespaces.queries import moved_namespace, namespace_by_path
-from ingot.groups.namespaces.tables import Namespace, namespace_tree, namespaces
+from ingot.groups.namespaces.tables import Namespace, namespace_tree
 from ingot.projects import policy
+from ingot.projects.filters import FEW, GATHERED, MOST_LOOKED_UP, NEED_ACTOR, NEED_TODAY, PROJECTS, THEIRS, lists_of
 from ingot.projects.params import ListProjects
 from ingot.projects.tables import Project, project_redirects, project_topics, projects, shares, stars
-from ingot.users.accounts.tables import users
 
-# A deleted project has no namespace, so the join leaves it out of everything.
-PROJECTS: Select[Any] = (
-    select(
-        projects,
-        namespaces.c.kind,
-        namespaces.c.name,
-        namespaces.c.path,
-        namespaces.c.full_path,
-        namespaces.c.full_name,
-        namespaces.c.parent_id,
-        namespaces.c.owner_id,
-        users.c.username,
-        users.c.name,
-        users.c.state,
-        users.c.avatar_id,
-        users.c.avatar_file,
-        users.c.created_at,
-    )
-    .join(namespaces, namespaces.c.id == projects.c.namespace_id)
-    .outerjoin(users, users.c.id == namespaces.c.owner_id)
-)
 _BY_NUMBER = PROJECTS.where(projects.c.id == bindparam("project"))
+_BY_NUMBERS = PROJECTS.where(any_of(projects.c.id, "projects"))
 _WITH_ACCESS = PROJECTS.add_columns(
     held_in("project", projects.c.id),
     held_in_group(projects.c.namespace_id),
     policy.shared_level(),
+    held_by_invitation(projects.c.namespace_id),
     exists().where(shares.c.project_id == projects.c.id).label("shared"),
     exists().where(project_topics.c.project_id == projects.c.id).label("tagged"),
 )
@@ -71,11 +51,20 @@ _MORE_OPEN_BELOW = (
     .join(namespace_tree, namespace_tree.c.descendant_id == projects.c.namespace_id)
     .where(namespace_tree.c.ancestor_id == bindparam("namespace"), any_of(projects.c.visibility, "visibilities"))
 )
+_LINE = (
+    select(projects.c.id, projects.c.forked_from_id).where(projects.c.id == bindparam("project")).cte(recursive=True)
+)
+# As a union without doubles it ends also where a line leads back into itself.
+_FORK_LINE = select(
+    _LINE.union(
+        select(projects.c.id, projects.c.forked_from_id).join(_LINE, projects.c.id == _LINE.c.forked_from_id)
+    ).c.id
+)
 _STARRED = select(stars.c.id).where(stars.c.user_id == bindparam("user"), stars.c.project_id == bindparam("project"))
 
 
 def find_project(db: Connection, actor: Actor, name: str | int) -> tuple[Access, Project]:
-    """The project with this number or full path, also an old one, and what the caller holds in it."""
+    """The project with this number or full path, for who looks also an old one, and what the caller holds in it."""
     found = find_with_access(db, actor, name)
     return found.here, found.project
 
@@ -88,27 +77,27 @@ def find_with_access(db: Connection, actor: Actor, name: str | int) -> policy.Fo
         rows = db.rows(_BY_ID, project=number, **held)
     else:
         rows = db.rows(_BY_PATH, path=str(name).lower(), **held)
-        if not rows:
+        if not rows and db.leads_on:
             moved = _moved_project(db, str(name).lower())
             rows = db.rows(_BY_ID, project=moved, **held) if moved is not None else []
     if not rows:
         raise NotFound("Project")
-    *columns, own, group, by_share, shared, tagged = rows[0]
+    *columns, own, group, by_share, by_invitation, shared, tagged = rows[0]
     project = Project(*columns)
-    here = _access(actor, project, unpacked(own), unpacked(group), by_share)
+    here = _access(actor, project, unpacked(own), unpacked(group), max(by_share or 0, by_invitation or 0))
     if not policy.may_see_project(actor, here, project):
         raise NotFound("Project")
     return policy.Found(here, project, bool(shared), bool(tagged))
 
 
 def _access(
-    actor: Actor, project: Project, own: tuple[int, int] | None, group: tuple[int, int] | None, shared: int | None
+    actor: Actor, project: Project, own: tuple[int, int] | None, group: tuple[int, int] | None, shared: int
 ) -> Access:
     owner = Level.OWNER if project.space_owner_id == actor.user_id and actor.known else Level.NONE
     own_level, own_notifications = own or (None, None)
     group_level, group_notifications = group or (None, None)
     return Access(
-        level=Level(max(own_level or 0, group_level or 0, shared or 0, owner)),
+        level=Level(max(own_level or 0, group_level or 0, shared, owner)),
         own=own_level,
         group=group_level,
         own_notifications=own_notifications,
@@ -169,6 +158,11 @@ def more_open_forks(db: Connection, project_id: int, visibilities: list[str]) ->
     return [row[0] for row in db.rows(_MORE_OPEN_FORKS, project=project_id, visibilities=visibilities)]
 
 
+def fork_line(db: Connection, project_id: int) -> list[int]:
+    """A project, what it was forked from, what that was forked from, and so on."""
+    return [row[0] for row in db.rows(_FORK_LINE, project=project_id)]
+
+
 def more_open_below(db: Connection, namespace_id: int, visibilities: list[str]) -> list[int]:
     """The projects in a group, however deep, that have one of these visibilities."""
     return [row[0] for row in db.rows(_MORE_OPEN_BELOW, namespace=namespace_id, visibilities=visibilities)]
@@ -185,142 +179,6 @@ def source_of(project: Project) -> Source:
     return Source("project", project.id, project.namespace_id, project.space_owner_id)
 
 
-def _starred_by(name: str) -> ScalarSelect[int]:
-    return select(stars.c.project_id).where(stars.c.user_id == bindparam(name)).scalar_subquery()
-
-
-def _shared_with(groups: ColumnElement[bool]) -> ColumnElement[bool]:
-    shared = select(shares.c.project_id).where(groups, counts_today(shares.c.expires_at))
-    return projects.c.id.in_(shared.scalar_subquery())
-
-
-_TAGGED = select(project_topics.c.project_id).where(any_of(project_topics.c.name_key, "wanted_topics"))
-_OWN_SPACE = select(namespaces.c.id).where(namespaces.c.owner_id == bindparam("owner"))
-_BELOW = select(namespace_tree.c.descendant_id).where(namespace_tree.c.ancestor_id == bindparam("group"))
-_IN_GROUP = projects.c.namespace_id == bindparam("group")
-_BELOW_GROUP = projects.c.namespace_id.in_(_BELOW.scalar_subquery())
-_SHARED_WITH = _shared_with(shares.c.group_id == bindparam("group"))
-_BROAD = {
-    "public": projects.c.visibility == "public",
-    "visible": policy.visible_projects(external=False),
-    "visible_to_external": policy.visible_projects(external=True),
-    "archived": projects.c.archived.is_(True),
-    "unarchived": projects.c.archived.is_(False),
-    "visibility": projects.c.visibility == bindparam("wanted_visibility"),
-    "search": or_(contains(projects.c.name_key, "pattern"), contains(projects.c.full_path_key, "pattern")),
-    "name": contains(projects.c.name_key, "name_pattern"),
-    "with_issues_enabled": projects.c.issues_enabled.is_(True),
-    "with_merge_requests_enabled": projects.c.merge_requests_enabled.is_(True),
-    "id_after": projects.c.id > bindparam("id_after"),
-    "id_before": projects.c.id < bindparam("id_before"),
-    "last_activity_after": projects.c.last_activity_at >= bindparam("last_activity_after"),
-    "last_activity_before": projects.c.last_activity_at <= bindparam("last_activity_before"),
-}
-# These say which projects they mean; mostly they are few.
-_FEW = {
-    "membership": policy.belongs_to_project(),
-    "owned": policy.owned_projects(),
-    "at_least": policy.belongs_to_project(bindparam("least")),
-    "starred": projects.c.id.in_(_starred_by("actor")),
-    "starred_by": projects.c.id.in_(_starred_by("starrer")),
-    "topic": projects.c.id.in_(_TAGGED.scalar_subquery()),
-    "of_user": projects.c.namespace_id == _OWN_SPACE.scalar_subquery(),
-    "forks": projects.c.forked_from_id == bindparam("forked_from"),
-    "in_group": _IN_GROUP,
-    "below_group": _BELOW_GROUP,
-    "shared_with": _SHARED_WITH,
-    "in_group_or_shared": or_(_IN_GROUP, _SHARED_WITH),
-    "below_group_or_shared": or_(_BELOW_GROUP, _shared_with(shares.c.group_id.in_(_BELOW.scalar_subquery()))),
-}
-_CONDITIONS = {**_BROAD, **_FEW}
-# The same for those who walk through all projects in an order: no index on what most rows meet leads them off it.
-_ALONG_THE_WAY = {
-    **_CONDITIONS,
-    "public": projects.c.visibility.concat("") == "public",
-    "visibility": projects.c.visibility.concat("") == bindparam("wanted_visibility"),
-    "membership": policy.belongs_to_this_project(),
-    "at_least": policy.belongs_to_this_project(bindparam("least")),
-    "starred": unindexed(projects.c.id).in_(_starred_by("actor")),
-    "starred_by": unindexed(projects.c.id).in_(_starred_by("starrer")),
-    "topic": unindexed(projects.c.id).in_(_TAGGED.scalar_subquery()),
-}
-# And for those who look up the few that are meant: only what says which ones leads to them.
-_OF_THE_FEW = {**_ALONG_THE_WAY, **_FEW}
-_ALL = select(func.count()).select_from(projects).scalar_subquery()
-_DELETED = select(func.count()).where(projects.c.namespace_id.is_(None)).scalar_subquery()
-# These are counted without a look at any row: who deletes a project lets its members and shares go at once.
-_WITHOUT_ROWS: dict[frozenset[str], Select[Any]] = {
-    frozenset(): select(_ALL - _DELETED),
-    frozenset({"membership"}): select(func.count()).select_from(policy.projects_of_actor().subquery()),
-    frozenset({"at_least"}): select(func.count()).select_from(policy.projects_of_actor(bindparam("least")).subquery()),
-}
-_ALIVE = unindexed(projects.c.namespace_id).is_not(None)
-_SEEN = frozenset({"visible", "visible_to_external"})
-# What belongs to somebody is seen by them, whatever else it is.
-_THEIRS = frozenset({"membership", "owned", "at_least"})
-_NEED_ACTOR = _SEEN | _THEIRS | {"starred"}
-_NEED_TODAY = _SEEN | _THEIRS | {"shared_with", "in_group_or_shared", "below_group_or_shared"}
-# Up to here it is cheaper to look each of them up than to meet them on a walk through all.
-MOST_LOOKED_UP = 250
-
-
-class _Lists(NamedTuple):
-    """The statements of one filter shape."""
-
-    looked_up: ListQuery
-    """Finds what matches, then sorts it."""
-    walking: ListQuery
-    """Goes along the order until a page is full."""
-
-
-@lru_cache(maxsize=1024)
-def _lists(filters: frozenset[str], order_by: str, sort: str) -> _Lists:
-    total = _total(filters)
-    return _Lists(
-        _list_query([_OF_THE_FEW[name] for name in sorted(filters)], total, order_by, sort),
-        _list_query([_ALONG_THE_WAY[name] for name in sorted(filters)], total, order_by, sort),
-    )
-
-
-def _list_query(conditions: list[ColumnElement[bool]], total: Select[Any], order_by: str, sort: str) -> ListQuery:
-    """Which rows they are is found on narrow indexes; whole rows are read for one page only."""
-    column = projects.c[f"{order_by}_key" if order_by in ("name", "path") else order_by]
-    upward = [column.asc(), projects.c.id.asc()]
-    downward = [column.desc(), projects.c.id.desc()]
-    order = (upward if sort == "asc" else downward)[1 if order_by == "id" else 0 :]
-    narrow = list_query(select(projects.c.id).where(_ALIVE, *conditions), projects.c.id, *order)
-    return ListQuery(
-        _whole(narrow.by_number).order_by(*order),
-        total,
-        _whole(narrow.by_key_up).order_by(projects.c.id.asc()),
-        _whole(narrow.by_key_down).order_by(projects.c.id.desc()),
-    )
-
-
-def _whole(page: Select[Any]) -> Select[Any]:
-    """The rows of a page of ids."""
-    chosen = page.subquery()
-    return PROJECTS.where(projects.c.id.in_(select(chosen.c.id).scalar_subquery()))
-
-
-def _total(filters: frozenset[str]) -> Select[Any]:
-    """Most projects are seen because they are open: counting these by an index, and then the few others, is cheap."""
-    if filters in _WITHOUT_ROWS:
-        return _WITHOUT_ROWS[filters]
-    if not filters.isdisjoint(_FEW):
-        return sum_of_counts([_ALIVE, *(_OF_THE_FEW[name] for name in sorted(filters))])
-    seen = filters & _SEEN
-    others = [_CONDITIONS[name] for name in sorted(filters - seen)]
-    if not seen:
-        return sum_of_counts([_ALIVE, *others])
-    opened = ("public", "internal") if "visible" in filters else ("public",)
-    closed = [projects.c.visibility != word for word in opened]
-    return sum_of_counts(
-        *([projects.c.namespace_id.is_not(None), *others, projects.c.visibility == word] for word in opened),
-        [_ALIVE, *others, *closed, policy.belongs_to_project()],
-    )
-
-
 def list_projects(
     db: Connection, actor: Actor, wanted: ListProjects, page: Page, *also: str, **values: Any
 ) -> Listing[Project]:
@@ -329,11 +187,11 @@ def list_projects(
     filters |= _wanted_filters(actor, wanted, values)
     if not actor.known:
         filters.add("public")
-    elif not actor.admin and not filters & _THEIRS:
+    elif not actor.admin and not filters & THEIRS:
         filters |= _seen_by(actor, wanted)
-    if filters & _NEED_ACTOR:
+    if filters & NEED_ACTOR:
         values["actor"] = actor.user_id
-    if filters & _NEED_TODAY:
+    if filters & NEED_TODAY:
         values["today"] = day_of(db.now)
     return _fetch(db, frozenset(filters), wanted, page, values)
 
@@ -349,17 +207,37 @@ def _seen_by(actor: Actor, wanted: ListProjects) -> set[str]:
 def _fetch(
     db: Connection, filters: frozenset[str], wanted: ListProjects, page: Page, values: dict[str, Any]
 ) -> Listing[Project]:
-    lists = _lists(filters, wanted.order_by, wanted.sort)
+    gathering = GATHERED.get(filters)
+    if gathering is not None and not page.keyset:
+        ids = as_list(db.value(gathering, **values))
+        return _fetch_among(db, ids, wanted, page)
+    lists = lists_of(filters, wanted.order_by, wanted.sort)
     if page.keyset:
-        query = lists.walking if filters.isdisjoint(_FEW) else lists.looked_up
+        query = lists.walking if filters.isdisjoint(FEW) else lists.looked_up
         return fetch_page(db, Project, query, page, **values)
     total: int = db.value(lists.walking.total, **values)
     offset = (page.number - 1) * page.size
     if offset >= total:
         return Listing([], page, total)
-    query = lists.looked_up if total <= MOST_LOOKED_UP and not filters.isdisjoint(_FEW) else lists.walking
-    items = db.all(Project, query.by_number, page_size=page.size, page_offset=offset, **values)
-    return Listing(items, page, total)
+    query = lists.looked_up if total <= MOST_LOOKED_UP and not filters.isdisjoint(FEW) else lists.walking
+    return Listing(_read_page(db, query, page, values), page, total)
+
+
+def _fetch_among(db: Connection, ids: list[int], wanted: ListProjects, page: Page) -> Listing[Project]:
+    offset = (page.number - 1) * page.size
+    if offset >= len(ids):
+        return Listing([], page, len(ids))
+    lists = lists_of(frozenset({"chosen"}), wanted.order_by, wanted.sort)
+    query = lists.looked_up if len(ids) <= MOST_LOOKED_UP else lists.walking
+    return Listing(_read_page(db, query, page, {"chosen": ids}), page, len(ids))
+
+
+def _read_page(db: Connection, query: ListQuery, page: Page, values: dict[str, Any]) -> list[Project]:
+    offset = (page.number - 1) * page.size
+    ids = [row[0] for row in db.rows(query.by_number, page_size=page.size, page_offset=offset, **values)]
+    found = {project.id: project for project in db.all(Project, _BY_NUMBERS, projects=ids)}
+    # One may have gone in between, where a server's statements do not all see the same moment.
+    return [found[project_id] for project_id in ids if project_id in found]
 
 
 def _wanted_filters(actor: Actor, wanted: ListProjects, values: dict[str, Any]) -> set[str]:
@@ -371,8 +249,7 @@ def _wanted_filters(actor: Actor, wanted: ListProjects, values: dict[str, Any]) 
         filters.add("visibility")
         values["wanted_visibility"] = wanted.visibility
     if wanted.search:
-        filters.add("search")
-        values["pattern"] = like_pattern(wanted.search)
+        filters.add(_searching(wanted.search, values))
     if wanted.topic:
         filters.add("topic")
         values["wanted_topics"] = [topic.strip().casefold() for topic in wanted.topic.split(",")]
@@ -386,6 +263,22 @@ def _wanted_filters(actor: Actor, wanted: ListProjects, values: dict[str, Any]) 
             filters.add("at_least")
             values["least"] = wanted.min_access_level
     return filters
+
+
+def _searching(text: str, values: dict[str, Any]) -> str:
+    """The condition that a text is in the name or path; what it is bound to goes into ``values``."""
+    if is_indexed(text):
+        values["needle"] = needle(text)
+        return "search"
+    values["pattern"] = like_pattern(text)
+    return "short_search"
+
+
+def search_names(db: Connection, actor: Actor, text: str, wanted: ListProjects, page: Page) -> Listing[Project]:
+    """A page of the projects with a text in their name."""
+    if is_indexed(text):
+        return list_projects(db, actor, wanted, page, "name", name_needle=needle(text))
+    return list_projects(db, actor, wanted, page, "short_name", name_pattern=like_pattern(text))
 
 
 def list_group_projects(

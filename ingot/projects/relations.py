@@ -6,15 +6,15 @@ import msgspec
 from sqlalchemy import bindparam, select
 
 from ingot.access.actor import Actor
-from ingot.access.levels import Access
+from ingot.access.levels import Access, Level
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
 from ingot.db.times import day_of
 from ingot.groups.namespaces.policy import counts_today, held_in_groups, unpacked
 from ingot.groups.namespaces.tables import memberships, namespaces
 from ingot.groups.policy import visible_groups
-from ingot.projects.policy import Found, visible_projects
-from ingot.projects.queries import PROJECTS
+from ingot.projects.filters import PROJECTS
+from ingot.projects.policy import Found, belongs_to_this_project, visible_projects
 from ingot.projects.tables import Project, Share, project_topics, projects, shares
 
 Held = tuple[int, int]
@@ -45,6 +45,7 @@ _OWN = select(memberships.c.source_id, memberships.c.access_level, memberships.c
     counts_today(memberships.c.expires_at),
 )
 _GROUP = held_in_groups("spaces")
+_COUNTED = select(projects.c.id).where(any_of(projects.c.id, "projects"), belongs_to_this_project(Level.REPORTER))
 
 
 class Relations(msgspec.Struct):
@@ -55,6 +56,16 @@ class Relations(msgspec.Struct):
     sources: dict[int, Project]
     own: dict[int, Held]
     group: dict[int, Held]
+
+
+def counted_in(db: Connection, actor: Actor, page: list[Project]) -> frozenset[int]:
+    """Those of a page of which the caller may see the statistics."""
+    ids = [project.id for project in page]
+    if actor.admin:
+        return frozenset(ids)
+    if not actor.known:
+        return frozenset()
+    return frozenset(row[0] for row in db.rows(_COUNTED, projects=ids, actor=actor.user_id, today=day_of(db.now)))
 
 
 def relations_of(db: Connection, actor: Actor, page: list[Project], found: Found | None = None) -> Relations:

@@ -3,6 +3,7 @@
 import re
 import secrets
 import unicodedata
+from functools import partial
 from typing import Any
 
 from msgspec import UNSET
@@ -12,8 +13,10 @@ from ingot.access.actor import Actor
 from ingot.api.params import given
 from ingot.avatars.service import drop_avatar, replace_avatar
 from ingot.db.connection import Connection
+from ingot.db.times import Timestamp
 from ingot.errors import Denied, Invalid
 from ingot.events.bus import emit
+from ingot.git.heads import head_or_none, may_be_head
 from ingot.git.names import ref_trouble
 from ingot.git.store import Store
 from ingot.groups.members.service import drop_all, move_all, put_member
@@ -22,8 +25,9 @@ from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.service import OPENNESS
 from ingot.instance.settings import current_settings
 from ingot.jobs.queue import enqueue
-from ingot.names import RESERVED_PROJECTS, path_trouble, project_name_trouble
+from ingot.names import NAMESPACES, RESERVED_PROJECTS, path_trouble, project_name_trouble
 from ingot.projects.events import ProjectCreated, ProjectDeleted, ProjectMoved
+from ingot.projects.heads import SETTLE_HEAD, head_key, settle_head
 from ingot.projects.params import Attributes, CreateProject, EditProject
 from ingot.projects.queries import (
     count_personal_projects,
@@ -42,6 +46,7 @@ MOST_CHARACTERS = 255
 LONGEST_DESCRIPTION = 1_000_000
 REMOVE_PROJECT = "remove project"
 TIDY_PROJECT = "tidy project"
+MEASURE_PROJECT = "measure project"
 _FLAGS = (
     "issues_enabled",
     "merge_requests_enabled",
@@ -56,7 +61,22 @@ _FLAGS = (
     "lfs_enabled",
     "request_access_enabled",
     "printing_merge_request_link_enabled",
+    "remove_source_branch_after_merge",
 )
+_KEPT = (*_FLAGS, "description", "visibility", "ci_config_path", "merge_method", "squash_option")
+_OTHER_NAMES = {
+    "public_builds": "public_jobs",
+    "printing_merge_requests_link_enabled": "printing_merge_request_link_enabled",
+}
+# Newer clients say so what older ones say by a flag; where both are said, this counts.
+_LEVELS = {
+    "issues_access_level": "issues_enabled",
+    "merge_requests_access_level": "merge_requests_enabled",
+    "builds_access_level": "jobs_enabled",
+    "wiki_access_level": "wiki_enabled",
+    "snippets_access_level": "snippets_enabled",
+    "container_registry_access_level": "container_registry_enabled",
+}
 _OFF_AT_FIRST = ("only_allow_merge_if_pipeline_succeeds", "only_allow_merge_if_all_discussions_are_resolved")
 _DROP_REDIRECT = delete(project_redirects).where(
     project_redirects.c.namespace_id == bindparam("namespace"), project_redirects.c.path_key == bindparam("path")
@@ -81,11 +101,13 @@ def create_project(
     **more: Any,
 ) -> Project:
     """Add a project whose repository exists already; whoever makes it in their own namespace is its master."""
+    db.must_hold(NAMESPACES)
     name = (wanted.name or wanted.path or "").strip()
     path = wanted.path or path_from_name(name)
     settings = current_settings(db)
     columns = _columns(wanted)
     columns.setdefault("visibility", _default_visibility(settings.default_project_visibility, namespace))
+    _refuse_placeholder(db, namespace)
     _check_limit(db, actor, namespace)
     _validate(name, path, columns)
     _check_visibility(db, actor, columns["visibility"], namespace)
@@ -142,6 +164,7 @@ _COUNTS = (
 
 def edit_project(db: Connection, actor: Actor, project: Project, wanted: EditProject) -> Project:
     """Change what was sent; another path moves the project and leaves a redirect."""
+    db.must_hold(NAMESPACES)
     columns = _columns(wanted)
     namespace = find_by_id(db, project.namespace_id)
     name = wanted.name.strip() if wanted.name is not UNSET else project.name
@@ -162,8 +185,10 @@ def edit_project(db: Connection, actor: Actor, project: Project, wanted: EditPro
 
 def transfer_project(db: Connection, actor: Actor, project: Project, namespace: Namespace) -> Project:
     """Put a project into another namespace; the old path leads on to it, and the new group bounds its visibility."""
+    db.must_hold(NAMESPACES)
     if namespace.id == project.namespace_id:
         raise Invalid("Transfer failed: Project is already in this namespace.")
+    _refuse_placeholder(db, namespace)
     _check_limit(db, actor, namespace)
     try:
         _refuse_taken(db, namespace, project.name, project.path, but=project.id)
@@ -204,6 +229,7 @@ def archive_project(db: Connection, project: Project, archived: bool) -> Project
 
 def delete_project(db: Connection, project: Project) -> None:
     """Take a project from everybody's sight and free its path; rows and files go by a job."""
+    db.must_hold(NAMESPACES)
     emit(db, ProjectDeleted(project_id=project.id, repository_key=project.repository_key))
     drop_all(db, source_of(project))
     db.run(_DROP_SHARES, project=project.id)
@@ -216,22 +242,36 @@ def delete_project(db: Connection, project: Project) -> None:
 
 
 def set_default_branch(db: Connection, project: Project, store: Store, branch: str) -> Project:
-    """Let HEAD point to another branch; an empty repository takes any good name, others one that is there."""
+    """Let HEAD point to another branch; an empty repository takes any good name, others one that is there.
+
+    The row says what is wanted, and HEAD follows once that is committed; where a crash comes between, by the job.
+    """
     repository = store.open(project.repository_key)
-    if ref_trouble(branch) or not (repository.is_empty() or repository.branch_exists(branch)):
+    if ref_trouble(branch) or not may_be_head(repository, branch):
         raise Invalid(default_branch=["does not exist"])
-    repository.set_head(branch)
+    if branch == project.default_branch == head_or_none(repository):
+        return project
     db.update(projects, project.id, default_branch=branch)
+    enqueue(db, SETTLE_HEAD, {"project_id": project.id}, unique_key=head_key(project.id))
+    db.after_commit(partial(settle_head, store=store, project_id=project.id))
     return project_by_id(db, project.id)
 
 
-def tidy_project(db: Connection, project: Project) -> None:
+def tidy_project(db: Connection, project: Project, run_at: Timestamp | None = None) -> None:
     """Let a job tidy the repository; asking twice tidies once."""
-    enqueue(db, TIDY_PROJECT, {"repository_key": project.repository_key}, unique_key=f"tidy {project.id}")
+    payload = {"repository_key": project.repository_key}
+    enqueue(db, TIDY_PROJECT, payload, run_at=run_at, unique_key=f"tidy {project.id}")
+
+
+def measure_project(db: Connection, project: Project) -> None:
+    """Let a job count the repository's commits and bytes; asking twice measures once."""
+    payload = {"repository_key": project.repository_key}
+    enqueue(db, MEASURE_PROJECT, payload, unique_key=f"measure {project.id}")
 
 
 def count_forks(db: Connection, project_id: int, by: int) -> None:
     """Keep the number of forks of a project."""
+    db.must_hold(NAMESPACES)
     db.run(_COUNT_FORKS, counted=project_id, change=by)
 
 
@@ -269,9 +309,9 @@ def _move(db: Connection, project: Project, namespace: Namespace, path: str) -> 
 
 def _columns(wanted: Attributes) -> dict[str, Any]:
     sent = given(wanted)
-    columns = {name: sent[name] for name in (*_FLAGS, "description", "visibility", "ci_config_path") if name in sent}
-    if "public_builds" in sent and "public_jobs" not in sent:
-        columns["public_jobs"] = sent["public_builds"]
+    columns = {flag: sent[other] for other, flag in _OTHER_NAMES.items() if other in sent}
+    columns |= {name: sent[name] for name in _KEPT if name in sent}
+    columns |= {flag: sent[level] == "enabled" for level, flag in _LEVELS.items() if level in sent}
     if "ci_config_path" in columns:
         columns["ci_config_path"] = columns["ci_config_path"] or None
     return columns
@@ -281,6 +321,12 @@ def _default_visibility(default: str, namespace: Namespace) -> str:
     if namespace.kind == "group" and OPENNESS[default] > OPENNESS[namespace.visibility]:
         return namespace.visibility
     return default
+
+
+def _refuse_placeholder(db: Connection, namespace: Namespace) -> None:
+    """Nobody answers for what would lie there."""
+    if namespace.owner_id is not None and find_user(db, namespace.owner_id).placeholder:
+        raise Invalid(namespace=["is not valid"])
 
 
 def _check_limit(db: Connection, actor: Actor, namespace: Namespace) -> None:
@@ -338,10 +384,16 @@ def _set_topics(db: Connection, project: Project, wanted: Attributes) -> None:
     named = wanted.topics if wanted.topics is not UNSET else wanted.tag_list
     if named is UNSET:
         return
-    tidied = [" ".join(topic.split()) for topic in named or ()]
-    topics = {topic.casefold(): topic for topic in tidied if topic}
-    if any(len(topic) > MOST_CHARACTERS for topic in topics):
-        raise Invalid(topics=[f"is too long (maximum is {MOST_CHARACTERS} characters)"])
+    topics: dict[str, str] = {}
+    for part in (part for topic in named or () for part in topic.split(",")):
+        topic = " ".join(part.split())
+        if not topic.isprintable():
+            raise Invalid(topics=["cannot contain control characters"])
+        if len(topic) > MOST_CHARACTERS:
+            raise Invalid(topics=[f"is too long (maximum is {MOST_CHARACTERS} characters)"])
+        # Of names that differ in case only, the first is kept.
+        topics.setdefault(topic.casefold(), topic)
+    topics.pop("", None)
     db.run(_DROP_TOPICS, project=project.id)
     for key, topic in topics.items():
         db.insert(project_topics, project_id=project.id, name=topic, name_key=key)

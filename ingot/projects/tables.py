@@ -1,6 +1,6 @@
 """What is stored of projects."""
 
-from sqlalchemy import Index, Table, UniqueConstraint
+from sqlalchemy import Index, Table, UniqueConstraint, true
 
 from ingot.db.schema import Record, binary, flag, metadata, number, reference, row_id, text
 from ingot.db.times import Date, Timestamp
@@ -34,6 +34,9 @@ projects = Table(
     flag("only_allow_merge_if_pipeline_succeeds"),
     flag("only_allow_merge_if_all_discussions_are_resolved"),
     flag("printing_merge_request_link_enabled"),
+    text("merge_method", server_default="merge"),
+    text("squash_option", server_default="default_off"),
+    flag("remove_source_branch_after_merge", server_default=true()),
     text("ci_config_path", nullable=True),
     reference("avatar_id", "avatars.id", ondelete="SET NULL", nullable=True),
     text("avatar_file", nullable=True),
@@ -151,6 +154,9 @@ class Project(Record, frozen=True):
     only_allow_merge_if_pipeline_succeeds: bool
     only_allow_merge_if_all_discussions_are_resolved: bool
     printing_merge_request_link_enabled: bool
+    merge_method: str
+    squash_option: str
+    remove_source_branch_after_merge: bool
     ci_config_path: str | None
     avatar_id: int | None
     avatar_file: str | None
@@ -189,6 +195,11 @@ class Project(Record, frozen=True):
     owner_avatar_id: int | None
     owner_avatar_file: str | None
     owner_created_at: Timestamp | None
+
+    @property
+    def full_name(self) -> str:
+        """Its name behind those of the groups around it, or behind its owner's."""
+        return f"{self.owner_name or self.space_full_name} / {self.name}"
 
 
 class Share(Record, frozen=True):

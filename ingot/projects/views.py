@@ -11,9 +11,10 @@ from ingot.access.actor import Actor
 from ingot.api.views import View
 from ingot.db.connection import Connection
 from ingot.db.times import Timestamp
+from ingot.groups.views import SharedGroupView
 from ingot.http.request import Origin
 from ingot.projects import policy
-from ingot.projects.relations import Held, Relations, relations_of
+from ingot.projects.relations import Held, Relations, counted_in, relations_of
 from ingot.projects.tables import Project
 from ingot.settings import Settings
 
@@ -76,16 +77,6 @@ class PermissionsView(View):
     group_access: HeldView | None
 
 
-class SharedGroupView(View):
-    """A group with which a project was shared."""
-
-    group_id: int
-    group_name: str
-    group_full_path: str
-    group_access_level: int
-    expires_at: str | None
-
-
 class StatisticsView(View):
     """How much there is."""
 
@@ -122,6 +113,13 @@ class ProjectView(SimpleProjectView):
     repository_access_level: str
     issues_access_level: str
     merge_requests_access_level: str
+    builds_access_level: str
+    wiki_access_level: str
+    snippets_access_level: str
+    container_registry_access_level: str
+    merge_method: str
+    squash_option: str
+    remove_source_branch_after_merge: bool
     ci_config_path: str | None
     created_at: Timestamp
     last_activity_at: Timestamp
@@ -161,7 +159,8 @@ def project_views(
     if not page:
         return []
     around = relations_of(db, actor, list(page))
-    return [_view(actor, project, around, at, statistics) for project in page]
+    counted = counted_in(db, actor, list(page)) if statistics else frozenset()
+    return [_view(actor, project, around, at, project.id in counted) for project in page]
 
 
 def project_view(
@@ -169,7 +168,8 @@ def project_view(
 ) -> ProjectView:
     """One project; those who administer it also see what only they need."""
     project = found.project
-    view = _view(actor, project, relations_of(db, actor, [project], found), at, statistics)
+    counted = statistics and policy.may_see_statistics(actor, found.here, project)
+    view = _view(actor, project, relations_of(db, actor, [project], found), at, counted)
     if policy.may_admin_project(actor, found.here, project):
         view.import_error = project.import_error
         view.runners_token = db.vault.unseal(project.runners_token)
@@ -188,7 +188,7 @@ def _brief(project: Project, at: Addresses) -> tuple[Any, ...]:
     return (
         project.id,
         project.name,
-        f"{project.space_full_name} / {project.name}",
+        project.full_name,
         project.path,
         path,
         f"{at.base}/{path}.git",
@@ -223,6 +223,13 @@ def _described(project: Project, around: Relations, at: Addresses) -> tuple[Any,
         "enabled",
         "enabled" if project.issues_enabled else "disabled",
         "enabled" if project.merge_requests_enabled else "disabled",
+        "enabled" if project.jobs_enabled else "disabled",
+        "enabled" if project.wiki_enabled else "disabled",
+        "enabled" if project.snippets_enabled else "disabled",
+        "enabled" if project.container_registry_enabled else "disabled",
+        project.merge_method,
+        project.squash_option,
+        project.remove_source_branch_after_merge,
         project.ci_config_path,
         project.created_at,
         project.last_activity_at,

@@ -1,14 +1,17 @@
 """What jobs do for projects: removing what was deleted, tidying repositories, sweeping up."""
 
+from functools import partial
 from typing import Any
 
 from sqlalchemy import bindparam, select
 
 from ingot.db.connection import Connection
 from ingot.db.database import Database
+from ingot.errors import Unavailable
 from ingot.git.housekeeping import tidy
 from ingot.git.store import Store
 from ingot.jobs.queue import enqueue
+from ingot.projects.heads import note_head, settle_head
 from ingot.projects.tables import projects
 from ingot.projects.uploads.files import UploadFiles
 
@@ -20,6 +23,23 @@ _BY_KEY = select(projects.c.id).where(projects.c.repository_key == bindparam("ke
 def ask_for_sweep(db: Connection) -> None:
     """Let a job sweep up; it walks the disk, which no transaction should wait for."""
     enqueue(db, SWEEP_PROJECTS, None, unique_key=SWEEP_PROJECTS)
+
+
+def is_named(database: Database, key: str) -> bool:
+    """Whether a row names the repository with this key."""
+    return database.read(lambda db: db.value(_BY_KEY, key=key)) is not None
+
+
+def drop_unnamed(database: Database, store: Store, key: str) -> None:
+    """Take away a repository that was made for a project which then was refused; what fails is swept up later.
+
+    The row is looked for, since a call that is tried again may be refused by what its first try committed.
+    """
+    try:
+        if not is_named(database, key):
+            store.remove(key)
+    except (Unavailable, OSError):
+        pass
 
 
 class ProjectWork:
@@ -36,11 +56,18 @@ class ProjectWork:
         database.write(lambda db: db.delete(projects, payload["project_id"]))
 
     def tidy(self, database: Database, payload: Any) -> None:
-        """Tidy a repository and measure it anew."""
+        """Tidy a repository, and measure it anew."""
         key = payload["repository_key"]
         if not self._store.exists(key):
             return
         tidy(self._store.path_of(key))
+        self.measure(database, payload)
+
+    def measure(self, database: Database, payload: Any) -> None:
+        """Count a repository's commits and bytes."""
+        key = payload["repository_key"]
+        if not self._store.exists(key):
+            return
         repository = self._store.open(key)
         size, commits, empty = repository.size_bytes(), repository.commit_count(), repository.is_empty()
 
@@ -51,10 +78,13 @@ class ProjectWork:
 
         database.write(note)
 
+    def settle_head(self, database: Database, payload: Any) -> None:
+        """Let HEAD follow its project's row, where a crash kept it from doing so at once."""
+        project_id: int = payload["project_id"]
+        differs = database.read(lambda db: settle_head(db, self._store, project_id))
+        if differs is not None:
+            database.write(lambda db: note_head(db, project_id, *differs))
+
     def sweep(self, database: Database, _payload: Any) -> None:
         """Remove repositories that no row names: what a crash or a refused creation left behind."""
-
-        def is_known(key: str) -> bool:
-            return database.read(lambda db: db.value(_BY_KEY, key=key)) is not None
-
-        self._store.sweep(is_known, SWEEP_AFTER_SECONDS)
+        self._store.sweep(partial(is_named, database), SWEEP_AFTER_SECONDS)

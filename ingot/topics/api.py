@@ -1,6 +1,6 @@
 """Topics over the API."""
 
-from ingot.access.rules import administrators, anyone
+from ingot.access.rules import administrators, signed_in
 from ingot.api.params import path_number
 from ingot.api.routes import Call, Routes
 from ingot.db.paging import Listing, Page
@@ -16,14 +16,14 @@ def _topic_in_path(call: Call) -> Topic:
     return queries.find_topic(call.db, call.actor, path_number(call.path, "id"))
 
 
-@routes.get("/topics", may=anyone, returns=list[TopicView])
+@routes.get("/topics", may=signed_in, returns=list[TopicView])
 def list_topics(call: Call, params: ListTopics, page: Page) -> Listing[TopicView]:
     """List the topics, those of the most projects first."""
     found = queries.list_topics(call.db, call.actor, params, page)
     return found.of([topic_view(call.db, topic, call.origin.base) for topic in found.items])
 
 
-@routes.get("/topics/:id", may=anyone, returns=TopicView)
+@routes.get("/topics/:id", may=signed_in, returns=TopicView)
 def get_topic(call: Call) -> TopicView:
     """Get a topic."""
     return topic_view(call.db, _topic_in_path(call), call.origin.base)

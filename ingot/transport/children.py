@@ -1,6 +1,7 @@
 """The git processes that serve clients: started clean, fed and heard as fast as the client can, ended with it."""
 
 import asyncio
+import fcntl
 import os
 import signal
 import subprocess
@@ -9,14 +10,15 @@ from pathlib import Path
 
 from ingot.git.command import Config, clean_environment
 
-PIECE = 256 * 1024
+PIECE = 1024 * 1024
 
 
 class Child:
     """One running git; whoever starts it ends it, by ``async with``."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, output: int) -> None:
         self._process = process
+        self._output = output
         self._said = bytearray()
         self._hearing = asyncio.ensure_future(self._hear())
 
@@ -31,19 +33,25 @@ class Child:
         pass_fds: Iterable[int] = (),
     ) -> "Child":
         """Run git in a repository."""
-        process = await asyncio.create_subprocess_exec(
-            "git",
-            *args,
-            cwd=repository,
-            env=clean_environment(config, env),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            limit=PIECE,
-            pass_fds=tuple(pass_fds),
-            start_new_session=True,  # A process group of its own, so that helpers die with it.
-        )
-        return cls(process)
+        output, its_output = _wide_pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                "git",
+                *args,
+                cwd=repository,
+                env=clean_environment(config, env),
+                stdin=subprocess.PIPE,
+                stdout=its_output,
+                stderr=subprocess.PIPE,
+                pass_fds=tuple(pass_fds),
+                start_new_session=True,  # A process group of its own, so that helpers die with it.
+            )
+        except BaseException:
+            os.close(output)
+            raise
+        finally:
+            os.close(its_output)
+        return cls(process, output)
 
     async def __aenter__(self) -> "Child":
         return self
@@ -54,6 +62,7 @@ class Child:
             self.kill()
         await self._process.wait()
         self._hearing.cancel()
+        os.close(self._output)
 
     def kill(self) -> None:
         """End it and its helpers at once."""
@@ -78,10 +87,25 @@ class Child:
         stdin.close()
 
     async def read(self) -> bytes:
-        """The next piece of its output; nothing at the end."""
-        stdout = self._process.stdout
-        assert stdout is not None  # noqa: S101 - It was started with a pipe.
-        return await stdout.read(PIECE)
+        """The next piece of its output; nothing at the end.
+
+        Read straight from the pipe, and no sooner than it is wanted: a stream would copy everything once more, in
+        smaller pieces, and what git has to say waits in the pipe as well as here.
+        """
+        while True:
+            try:
+                return os.read(self._output, PIECE)
+            except BlockingIOError:
+                await self._readable()
+
+    async def _readable(self) -> None:
+        loop = asyncio.get_running_loop()
+        ready: asyncio.Future[None] = loop.create_future()
+        loop.add_reader(self._output, _settle, ready)
+        try:
+            await ready
+        finally:
+            loop.remove_reader(self._output)
 
     async def wait(self) -> int:
         """Its exit status."""
@@ -98,3 +122,20 @@ class Child:
         while piece := await stderr.read(4096):
             self._said += piece
             del self._said[:-4096]
+
+
+def _settle(ready: "asyncio.Future[None]") -> None:
+    if not ready.done():
+        ready.set_result(None)
+
+
+def _wide_pipe() -> tuple[int, int]:
+    """A pipe that holds as much as one piece, where the system lets us have one: fewer turns for more bytes."""
+    output, its_output = os.pipe()
+    os.set_blocking(output, False)
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        try:
+            fcntl.fcntl(output, fcntl.F_SETPIPE_SZ, PIECE)
+        except OSError:  # This user has used up what all its pipes may hold; then it keeps its usual size.
+            pass
+    return output, its_output

@@ -1,9 +1,8 @@
-"""Git over SSH: three services, a greeting, and nothing else that anybody could run."""
+"""Git over SSH: three services, a greeting, the way to large files, and nothing else that anybody could run."""
 
 import asyncio
 import shlex
 import socket
-from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,18 +12,24 @@ import asyncssh
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.errors import NotFound, Unauthenticated, Unavailable
+from ingot.git.faults import MissingRepository
 from ingot.git.repository import Repository
 from ingot.log import Log
 from ingot.projects.api import store_of
 from ingot.projects.tables import Project
 from ingot.settings import Settings
 from ingot.transport.activity import Activity
+from ingot.transport.archive_requests import NotServed, checked
+from ingot.transport.bodies import TooLarge
 from ingot.transport.callers import Caller, Prove, by_key
-from ingot.transport.children import PIECE, Child
+from ingot.transport.children import Child
 from ingot.transport.host_keys import host_keys
+from ingot.transport.lfs_tokens import Operation, lfs_way
 from ingot.transport.policy import SERVICES, Service, refusal
 from ingot.transport.receiving import Push
-from ingot.transport.serving import protocol_environment, service_config
+from ingot.transport.serving import UNREADABLE, hidden_refs, most_bytes, protocol_environment, service_config
+from ingot.transport.talking import Process, Talk, TooQuiet
+from ingot.users.keys.usage import KeyUsage
 
 USER = "git"
 LOGIN_SECONDS = 30
@@ -34,19 +39,28 @@ _REFUSED = 128
 """What git itself exits with."""
 # What the interpreter's cryptography does in one call for a whole packet; others take several times as long.
 _CIPHERS = ["aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "aes128-ctr", "aes256-ctr"]
+_MACS = ["hmac-sha2-256-etm@openssh.com", "hmac-sha2-512-etm@openssh.com", "hmac-sha2-256", "hmac-sha2-512"]
 
 
 class _Refused(Exception):
     """What the person reads instead of git's answer."""
 
 
+class _Wish(NamedTuple):
+    """What a client asks for."""
+
+    service: Service
+    path: str
+    large_files: Operation | None = None
+    """Where it does not want the service itself, but the way to what belongs to it."""
+
+
 class _Call(NamedTuple):
-    """What a client asks for, once it is known to be allowed."""
+    """The same, once it is known to be allowed."""
 
     service: Service
     project: Project
     repository: Repository
-    user: str
 
 
 class _Connection(asyncssh.SSHServer):
@@ -89,6 +103,7 @@ class SshDoor:
         self._log = log
         self._pool = ThreadPoolExecutor(4, "ssh")
         self._activity = Activity(database, self._pool)
+        self._usage = KeyUsage(database, self._pool)
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
         self._running: set[asyncio.Task[None]] = set()
 
@@ -108,6 +123,7 @@ class SshDoor:
             sftp_factory=None,
             compression_algs=["none"],
             encryption_algs=_CIPHERS,
+            mac_algs=_MACS,
             login_timeout=LOGIN_SECONDS,
             keepalive_interval=KEEP_ALIVE_SECONDS,
             server_version="Ingot",
@@ -130,26 +146,32 @@ class SshDoor:
             return False
         return True
 
-    async def _serve(self, process: "asyncssh.SSHServerProcess[bytes]") -> None:
+    async def _serve(self, process: Process) -> None:
         task = asyncio.ensure_future(self._answer(process))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         await task
 
-    async def _answer(self, process: "asyncssh.SSHServerProcess[bytes]") -> None:
+    async def _answer(self, process: Process) -> None:
         status = _REFUSED
         service, user = "", ""
         try:
             prove = partial(by_key, fingerprint=process.get_extra_info("proven_key", ""))
             caller = self._database.read(prove)
-            self._activity.note(caller.actor)
-            user = caller.actor.username
+            self._note(caller)
+            user = caller.name
             if process.command is None and process.subsystem is None:
                 process.stdout.write(f"Welcome to Ingot, {_named(caller)}!\n".encode())
                 status = 0
                 return
-            call = self._call(process, caller)
-            service = call.service
+            wish = _parse(process.command if process.subsystem is None else None)
+            project = self._admit(caller, wish)
+            service = "git-lfs-authenticate" if wish.large_files else wish.service
+            if wish.large_files:
+                process.stdout.write(self._lfs_way(caller, project, wish.large_files))
+                status = 0
+                return
+            call = _Call(wish.service, project, self._open(project))
             async with self._places:
                 status = await self._run(process, call, prove)
         except _Refused as refused:
@@ -158,6 +180,12 @@ class SshDoor:
             process.stderr.write(b"This key does not open anything any more.\n")
         except Unavailable:
             process.stderr.write(b"The server cannot answer right now. Try again in a moment.\n")
+        except TooLarge:
+            process.stderr.write(b"This is more than may be sent at once.\n")
+        except NotServed:
+            process.stderr.write(b"There is no such branch, tag or commit.\n")
+        except TooQuiet:  # What it does not read would never leave; the rest of the connection may be in use.
+            process.channel.abort()
         except (asyncssh.Error, BrokenPipeError, ConnectionError):
             pass  # The client has gone.
         except Exception as error:  # noqa: BLE001 - The last line of defence: log it, and tell the client nothing of it.
@@ -167,12 +195,17 @@ class SshDoor:
             self._log("ssh", service=service, user=user, status=status)
             process.exit(status)
 
-    def _call(self, process: "asyncssh.SSHServerProcess[bytes]", caller: Caller) -> _Call:
-        service, path = _parse(process.command if process.subsystem is None else None)
+    def _note(self, caller: Caller) -> None:
+        self._activity.note(caller.actor)
+        if caller.key is not None:
+            self._usage.note(caller.key.id)
 
+    def _admit(self, caller: Caller, wish: _Wish) -> Project:
         def look(db: Connection) -> tuple[Project, str | None]:
-            here, project = caller.find(db, path)
-            return project, refusal(caller, here, project, service)
+            if "/" not in wish.path:  # Else it would be taken for a project's number.
+                raise NotFound("Project")
+            here, project = caller.find(db, wish.path)
+            return project, refusal(caller, here, project, wish.service)
 
         try:
             project, denied = self._database.read(look)
@@ -182,70 +215,51 @@ class SshDoor:
             ) from None
         if denied is not None:
             raise _Refused(denied)
-        repository = store_of(self._settings).open(project.repository_key)
-        return _Call(service, project, repository, caller.actor.username)
+        return project
 
-    async def _run(self, process: "asyncssh.SSHServerProcess[bytes]", call: _Call, prove: Prove) -> int:
-        push = None
-        if call.service == "git-receive-pack":
-            push = Push(
-                self._database,
-                self._pool,
-                call.repository,
-                call.project,
-                prove,
-                via="ssh",
-                base_url=self._settings.base_url,
-                max_file_mb=self._settings.max_file_mb,
-            )
-        env = protocol_environment(_asked_protocol(process)) | (push.environment if push else {})
-        async with await Child.start(
-            [call.service.removeprefix("git-"), "."],
-            call.repository.path,
-            config=service_config(call.service, call.project, self._settings),
-            env=env,
-            pass_fds=push.descriptors if push else (),
-        ) as child:
-            if push is not None:
-                await push.begin()
-            feeding = asyncio.ensure_future(child.feed(_pieces(process)))
-            leaving = asyncio.ensure_future(_end_with(process, child, push))
-            try:
-                return await _pump(process, child, push)
-            finally:
-                feeding.cancel()
-                leaving.cancel()
-                if push is not None:
-                    await push.leave(child)
+    def _open(self, project: Project) -> Repository:
+        try:
+            return store_of(self._settings).open(project.repository_key)
+        except MissingRepository:
+            self._log("repository missing", project_id=project.id)
+            raise _Refused(UNREADABLE) from None
 
+    def _lfs_way(self, caller: Caller, project: Project, operation: Operation) -> bytes:
+        if not project.lfs_enabled:
+            raise _Refused("Git LFS is not enabled for this project.")
+        base_url = self._settings.base_url
+        return self._database.read(lambda db: lfs_way(db, caller, project, operation, base_url))
 
-async def _pump(process: "asyncssh.SSHServerProcess[bytes]", child: Child, push: Push | None) -> int:
-    while piece := await child.read():
-        for part in [piece] if push is None else push.passes(piece):
-            process.stdout.write(part)
-        await process.stdout.drain()
-    status = await child.wait()
-    for part in [] if push is None else await push.end():
-        process.stdout.write(part)
-    if status != 0:
-        process.stderr.write(child.said.encode())
-    await process.stdout.drain()
-    return status
+    async def _run(self, process: Process, call: _Call, prove: Prove) -> int:
+        env = protocol_environment(_asked_protocol(process))
+        args = [call.service.removeprefix("git-"), "."]
+        config = service_config(call.service, call.project, self._settings)
+        push = self._push(call, prove) if call.service == "git-receive-pack" else None
+        if push is not None:
+            starting = push.start(args, config, env)
+        else:
+            starting = Child.start(args, call.repository.path, config=config, env=env)
+        async with await starting as child:
+            talk = Talk(process, child, push, most_bytes(call.service, self._settings))
+            if call.service != "git-upload-archive":
+                return await talk.run()
+            hidden = hidden_refs(call.project)
+            return await talk.run(lambda pieces: checked(pieces, call.repository, hidden))
+
+    def _push(self, call: _Call, prove: Prove) -> Push:
+        return Push(
+            self._database,
+            self._pool,
+            call.repository,
+            call.project,
+            prove,
+            via="ssh",
+            base_url=self._settings.base_url,
+            max_file_mb=self._settings.max_file_mb,
+        )
 
 
-async def _end_with(process: "asyncssh.SSHServerProcess[bytes]", child: Child, push: Push | None) -> None:
-    """End git at once when the client goes, unless its push was accepted: that takes moments, and is let finish."""
-    await process.channel.wait_closed()
-    if push is None or not push.accepted:
-        child.kill()
-
-
-async def _pieces(process: "asyncssh.SSHServerProcess[bytes]") -> AsyncIterator[bytes]:
-    while piece := await process.stdin.read(PIECE):
-        yield piece
-
-
-def _parse(command: str | None) -> tuple[Service, str]:
+def _parse(command: str | None) -> _Wish:
     """Which service on which path; whatever else a client wants to run is refused, and never gets near a shell."""
     try:
         words = shlex.split(command or "")
@@ -253,19 +267,29 @@ def _parse(command: str | None) -> tuple[Service, str]:
         words = []
     if len(words) == 3 and words[0] == "git":
         words = [f"git-{words[1]}", words[2]]
+    wish = None
     for service in SERVICES:
         if len(words) == 2 and words[0] == service:
-            path = words[1].strip("/").removesuffix(".git")
-            if path and "\0" not in path and not path.startswith("-"):
-                return service, path
-    raise _Refused("Only git can be used here: clone, fetch, push and archive.")
+            wish = _Wish(service, _path(words[1]))
+    if len(words) == 3 and words[0] == "git-lfs-authenticate":
+        if words[2] == "upload":
+            wish = _Wish("git-receive-pack", _path(words[1]), "upload")
+        elif words[2] == "download":
+            wish = _Wish("git-upload-pack", _path(words[1]), "download")
+    if wish is None or not wish.path or "\0" in wish.path or wish.path.startswith("-"):
+        raise _Refused("Only git can be used here: clone, fetch, push and archive.")
+    return wish
 
 
-def _asked_protocol(process: "asyncssh.SSHServerProcess[bytes]") -> str:
+def _path(word: str) -> str:
+    return word.strip("/").removesuffix(".git")
+
+
+def _asked_protocol(process: Process) -> str:
     """The one thing of a client's environment that counts."""
     wanted: Any = process.env.get("GIT_PROTOCOL", "")
     return wanted.decode("latin-1") if isinstance(wanted, bytes) else str(wanted)
 
 
 def _named(caller: Caller) -> str:
-    return f"@{caller.actor.username}" if caller.actor.known else "deploy key"
+    return caller.name if caller.deploys else f"@{caller.actor.username}"

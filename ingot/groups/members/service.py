@@ -10,6 +10,7 @@ from ingot.db.times import Date, day_of
 from ingot.errors import Conflict, Denied, Invalid, NotFound
 from ingot.groups.members.queries import Source, has_other_owner, membership_or_none, request_or_none
 from ingot.groups.namespaces.tables import Membership, access_requests, memberships
+from ingot.names import NAMESPACES
 from ingot.users.accounts.queries import find_user
 
 GLOBAL_NOTIFICATIONS = 3
@@ -34,7 +35,8 @@ def add_member(
 ) -> None:
     """Let somebody belong; nobody gives more than they hold themselves."""
     _check_level(actor, here, source, level)
-    find_user(db, user_id)
+    if find_user(db, user_id).placeholder:
+        raise Invalid(user_id=["is invalid"])
     held = membership_or_none(db, source, user_id)
     if held is not None and (held.expires_at is None or held.expires_at > day_of(db.now)):
         raise Conflict("Member already exists")
@@ -45,6 +47,7 @@ def put_member(
     db: Connection, source: Source, user_id: int, level: int, expires_at: Date | None = None, by: int | None = None
 ) -> None:
     """Write a membership, whoever decided on it; a request of theirs is settled by it, one that ended goes."""
+    db.must_hold(NAMESPACES)
     ended = membership_or_none(db, source, user_id)
     if ended is not None:
         db.delete(memberships, ended.id)
@@ -78,6 +81,8 @@ def edit_member(
     held = _find(db, source, user_id)
     _check_level(actor, here, source, max(level, held.access_level) if level in _LEVELS[source.kind] else level)
     ends = held.expires_at if expires_at is UNSET else expires_at
+    if source.owner_id == user_id and (level < held.access_level or ends is not None):
+        raise Denied("The owner of a project stays in it")
     if level < Level.OWNER or ends is not None:
         _keep_an_owner(db, source, held)
     db.update(memberships, held.id, access_level=level, expires_at=ends)
@@ -96,6 +101,7 @@ def remove_member(db: Connection, actor: Actor, here: Access, source: Source, us
 
 def request_access(db: Connection, actor: Actor, source: Source) -> None:
     """Ask to belong."""
+    db.must_hold(NAMESPACES)
     if request_or_none(db, source, actor.user_id) is not None:
         raise Invalid(user=["already exists in source"])
     db.insert(
@@ -156,5 +162,6 @@ def _check_level(actor: Actor, here: Access, source: Source, level: int) -> None
 
 
 def _keep_an_owner(db: Connection, source: Source, held: Membership) -> None:
+    db.must_hold(NAMESPACES)
     if source.kind == "group" and held.access_level == Level.OWNER and not has_other_owner(db, source.id, held.user_id):
         raise Denied("The last owner of a group must stay one")

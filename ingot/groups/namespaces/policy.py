@@ -1,11 +1,24 @@
 """Who holds what where, as SQL that every question about it shares; and who may see which namespaces."""
 
-from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, func, literal_column, or_, select
-from sqlalchemy.sql.selectable import FromClause, ScalarSelect
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    CompoundSelect,
+    Select,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal_column,
+    or_,
+    select,
+    union_all,
+)
+from sqlalchemy.sql.selectable import FromClause, Join, ScalarSelect
 
 from ingot.access.levels import Level
 from ingot.db.expressions import any_of
-from ingot.groups.namespaces.tables import memberships, namespace_tree, namespaces
+from ingot.groups.namespaces.tables import group_shares, memberships, namespace_tree, namespaces
 
 
 def counts_today(expires_at: ColumnElement[str | None]) -> ColumnElement[bool]:
@@ -44,12 +57,47 @@ def of_actor_above(held: FromClause, tree: FromClause) -> ColumnElement[bool]:
     As an outer join, which the greatest of the levels does not notice, it keeps engines from going the other way
     round: through everything that the actor holds anywhere.
     """
+    return of_actor_in(held, tree.c.ancestor_id)
+
+
+def of_actor_in(held: FromClause, group_id: ColumnElement[int]) -> ColumnElement[bool]:
+    """Joins what ``actor`` holds in one very group."""
     return and_(
         held.c.source_kind == "group",
-        held.c.source_id == tree.c.ancestor_id,
+        held.c.source_id == group_id,
         held.c.user_id == bindparam("actor"),
         counts_today(held.c.expires_at),
     )
+
+
+def held_by_invitation(group_id: ColumnElement[int]) -> ScalarSelect[int | None]:
+    """The most that ``actor`` holds in a group because one of theirs was invited there, or into one above it."""
+    tree, invited, level = _invited_above()
+    return select(func.max(level)).select_from(invited).where(tree.c.descendant_id == group_id).scalar_subquery()
+
+
+def held_by_invitations(name: str) -> Select[tuple[int, int | None]]:
+    """The same for each of the groups that are bound to ``name``."""
+    tree, invited, level = _invited_above()
+    return (
+        select(tree.c.descendant_id, func.max(level))
+        .select_from(invited)
+        .where(any_of(tree.c.descendant_id, name))
+        .group_by(tree.c.descendant_id)
+    )
+
+
+def _invited_above() -> tuple[FromClause, Join, ColumnElement[int]]:
+    """The groups above one, joined to those that were invited there and to what ``actor`` holds in these."""
+    held, share, tree = memberships.alias(), group_shares.alias(), namespace_tree.alias()
+    given = and_(share.c.group_id == tree.c.ancestor_id, counts_today(share.c.expires_at))
+    invited = tree.join(share, given).outerjoin(held, of_actor_in(held, share.c.invited_id))
+    return tree, invited, lesser(held.c.access_level, share.c.group_access)
+
+
+def lesser(held: ColumnElement[int], given: ColumnElement[int]) -> ColumnElement[int]:
+    """By a share one holds no more than in the group that was invited, and no more than was given to it."""
+    return case((held > given, given), else_=held)
 
 
 def held_in_groups(name: str) -> Select[tuple[int, int | None]]:
@@ -78,10 +126,15 @@ def held_in(kind: str, source_id: ColumnElement[int]) -> ScalarSelect[int | None
     )
 
 
-def groups_of_actor(least: ColumnElement[int] | Level = Level.GUEST) -> Select[tuple[int]]:
+def groups_of_actor(least: ColumnElement[int] | Level = Level.GUEST) -> CompoundSelect[tuple[int]]:
     """Every group in or below one to which ``actor`` belongs, at this level or a higher one."""
+    return union_all(*ways_into_groups(least))
+
+
+def ways_into_groups(least: ColumnElement[int] | Level = Level.GUEST) -> tuple[Select[tuple[int]], Select[tuple[int]]]:
+    """The same, apart: by a membership, and by the invitation of a group of which one is a member."""
     held, tree = memberships.alias(), namespace_tree.alias()
-    return (
+    by_membership = (
         select(tree.c.descendant_id)
         .join(held, held.c.source_id == tree.c.ancestor_id)
         .where(
@@ -91,9 +144,28 @@ def groups_of_actor(least: ColumnElement[int] | Level = Level.GUEST) -> Select[t
             counts_today(held.c.expires_at),
         )
     )
+    inviting, below = groups_inviting_actor(least), namespace_tree.alias()
+    by_invitation = select(below.c.descendant_id).where(below.c.ancestor_id.in_(inviting.scalar_subquery()))
+    return by_membership, by_invitation
+
+
+def groups_inviting_actor(least: ColumnElement[int] | Level = Level.GUEST) -> Select[tuple[int]]:
+    """The groups into which one was invited of which ``actor`` is a member; those above that one do not count."""
+    held, share = memberships.alias(), group_shares.alias()
+    return (
+        select(share.c.group_id)
+        .join(held, and_(held.c.source_id == share.c.invited_id, held.c.source_kind == "group"))
+        .where(
+            held.c.user_id == bindparam("actor"),
+            held.c.access_level >= least,
+            share.c.group_access >= least,
+            counts_today(held.c.expires_at),
+            counts_today(share.c.expires_at),
+        )
+    )
 
 
 def visible_namespaces() -> ColumnElement[bool]:
     """One's own, and the groups to which one belongs, here or above; ``actor`` and ``today`` are bound."""
     own = select(namespaces.c.id).where(namespaces.c.owner_id == bindparam("actor"))
-    return namespaces.c.id.in_(groups_of_actor().union_all(own).scalar_subquery())
+    return namespaces.c.id.in_(union_all(*ways_into_groups(), own).scalar_subquery())

@@ -10,6 +10,7 @@ from ingot.api.params import number_or_none
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of, contains, like_pattern
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.db.search import holding, is_indexed, needle
 from ingot.db.times import day_of
 from ingot.errors import NotFound
 from ingot.groups.namespaces import policy
@@ -49,27 +50,32 @@ _MEMBER_COUNTS = (
     .group_by(namespace_tree.c.ancestor_id)
 )
 _HELD = policy.held_in_groups("namespaces")
+_INVITED = policy.held_by_invitations("namespaces")
 _OLD_PATH = select(path_redirects.c.namespace_id).where(path_redirects.c.full_path_key == bindparam("path"))
 
 
 @lru_cache(maxsize=16)
-def _list_query(all_of_them: bool, search: bool) -> ListQuery:
+def _list_query(all_of_them: bool, search: str) -> ListQuery:
     matching = select(namespaces)
     if not all_of_them:
         matching = matching.where(policy.visible_namespaces())
-    if search:
-        matching = matching.where(
-            or_(contains(namespaces.c.full_path_key, "pattern"), contains(namespaces.c.name_key, "pattern"))
-        )
+    searched = (namespaces.c.full_path_key, namespaces.c.name_key)
+    if search == "indexed":
+        matching = matching.where(holding(namespaces.c.id, "needle", *searched))
+    elif search:
+        matching = matching.where(or_(*(contains(column, "pattern") for column in searched)))
     return list_query(matching, namespaces.c.id, namespaces.c.id.asc())
 
 
 def list_namespaces(db: Connection, actor: Actor, wanted: ListNamespaces, page: Page) -> Listing[Namespace]:
     """A page of the namespaces that the caller may see."""
     values: dict[str, Any] = {} if actor.admin else {"actor": actor.user_id, "today": day_of(db.now)}
-    if wanted.search:
-        values["pattern"] = like_pattern(wanted.search)
-    return fetch_page(db, Namespace, _list_query(actor.admin, bool(wanted.search)), page, **values)
+    search = ""
+    if wanted.search and is_indexed(wanted.search):
+        search, values["needle"] = "indexed", needle(wanted.search)
+    elif wanted.search:
+        search, values["pattern"] = "short", like_pattern(wanted.search)
+    return fetch_page(db, Namespace, _list_query(actor.admin, search), page, **values)
 
 
 def namespace_or_none(db: Connection, name: str) -> Namespace | None:
@@ -140,8 +146,14 @@ def member_counts(db: Connection, namespace_ids: list[int]) -> dict[int, int]:
 def levels_in(db: Connection, actor: Actor, namespace_ids: list[int]) -> dict[int, int]:
     """What the caller holds in each of these groups, there or above."""
     values = {"namespaces": namespace_ids, "actor": actor.user_id, "today": day_of(db.now)}
-    held = {row[0]: policy.unpacked(row[1]) for row in db.rows(_HELD, **values)} if namespace_ids else {}
-    return {namespace_id: levels[0] for namespace_id, levels in held.items() if levels}
+    if not namespace_ids:
+        return {}
+    levels: dict[int, int] = {row[0]: row[1] or 0 for row in db.rows(_INVITED, **values)}
+    for namespace_id, packed in db.rows(_HELD, **values):
+        held = policy.unpacked(packed)
+        if held is not None:
+            levels[namespace_id] = max(held[0], levels.get(namespace_id, 0))
+    return levels
 
 
 def path_is_taken(db: Connection, actor: Actor, parent_id: int | None, path: str) -> bool:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import bindparam, delete, literal_column, select
 
 from ingot.db.connection import Connection
 from ingot.errors import Conflict
@@ -10,8 +10,19 @@ from ingot.events.bus import emit
 from ingot.groups.namespaces.events import NamespaceDeleting, NamespaceMoved, PathTaking
 from ingot.groups.namespaces.queries import ancestors_of, find_by_id, namespace_by_path, subtree_of
 from ingot.groups.namespaces.tables import Namespace, namespace_tree, namespaces, path_redirects
+from ingot.names import NAMESPACES
 
 _DROP_REDIRECT = delete(path_redirects).where(path_redirects.c.full_path_key == bindparam("path"))
+MOST_OLD_PATHS = 3
+_NEWEST_FIRST = (
+    select(path_redirects.c.id)
+    .where(path_redirects.c.namespace_id == bindparam("namespace"))
+    .order_by(path_redirects.c.id.desc())
+)
+# Whoever goes through many names would otherwise keep all of them from everybody else.
+_DROP_OLDEST = delete(path_redirects).where(
+    path_redirects.c.id.in_(_NEWEST_FIRST.offset(literal_column(str(MOST_OLD_PATHS))).scalar_subquery())
+)
 _REDIRECT = select(path_redirects.c.namespace_id).where(path_redirects.c.full_path_key == bindparam("path"))
 _NAMESAKE = select(namespaces.c.id).where(
     namespaces.c.parent_id == bindparam("parent"), namespaces.c.name == bindparam("name")
@@ -36,6 +47,11 @@ def _refuse_old_path(db: Connection, full_path: str, but: int) -> None:
         raise Conflict(path=["has already been taken"])
 
 
+def free_old_path(db: Connection, full_path: str) -> None:
+    """Let nothing be led on from an old path any more, so that something new can lie there."""
+    db.run(_DROP_REDIRECT, path=full_path.lower())
+
+
 def _refuse_namesake(db: Connection, name: str, parent: Namespace | None, but: int = 0) -> None:
     if parent is not None and db.value(_NAMESAKE, parent=parent.id, name=name) not in (None, but):
         raise Conflict(name=["has already been taken"])
@@ -45,6 +61,7 @@ def add_namespace(
     db: Connection, kind: str, name: str, path: str, parent: Namespace | None, **columns: Any
 ) -> Namespace:
     """Add a namespace below ``parent``, or at the top."""
+    db.must_hold(NAMESPACES)
     full_path = f"{parent.full_path}/{path}" if parent else path
     refuse_taken(db, full_path)
     _refuse_namesake(db, name, parent)
@@ -83,6 +100,7 @@ def rename_namespace(db: Connection, namespace: Namespace, name: str, path: str)
 
 def move_namespace(db: Connection, namespace: Namespace, parent: Namespace | None) -> Namespace:
     """Put a namespace, with all below it, under another one or at the top."""
+    db.must_hold(NAMESPACES)
     _refuse_namesake(db, namespace.name, parent, but=namespace.id)
     old_above = [each for each in ancestors_of(db, namespace.id) if each != namespace.id]
     below = [each.id for each in subtree_of(db, namespace.id)]
@@ -98,6 +116,7 @@ def move_namespace(db: Connection, namespace: Namespace, parent: Namespace | Non
 
 def delete_namespace(db: Connection, namespace: Namespace) -> None:
     """Remove a namespace with all below it, the deepest first."""
+    db.must_hold(NAMESPACES)
     for each in reversed(subtree_of(db, namespace.id)):
         emit(db, NamespaceDeleting(namespace_id=each.id))
         db.delete(namespaces, each.id)
@@ -105,6 +124,7 @@ def delete_namespace(db: Connection, namespace: Namespace) -> None:
 
 def _place(db: Connection, namespace: Namespace, name: str, path: str, parent: Namespace | None) -> Namespace:
     """Write name and full path, of the namespace and of all below it."""
+    db.must_hold(NAMESPACES)
     full_path = f"{parent.full_path}/{path}" if parent else path
     full_name = f"{parent.full_name} / {name}" if parent else name
     refuse_taken(db, full_path, but=namespace.id)
@@ -118,6 +138,7 @@ def _place(db: Connection, namespace: Namespace, name: str, path: str, parent: N
             db.run(_DROP_REDIRECT, path=new_path.lower())
             db.run(_DROP_REDIRECT, path=each.full_path_key)
             db.insert(path_redirects, full_path_key=each.full_path_key, namespace_id=each.id)
+            db.run(_DROP_OLDEST, namespace=each.id)
         db.update(namespaces, each.id, full_path=new_path, full_path_key=new_path.lower(), full_name=new_name)
         emit(db, NamespaceMoved(namespace_id=each.id))
     return find_by_id(db, namespace.id)

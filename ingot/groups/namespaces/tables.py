@@ -83,6 +83,20 @@ memberships = Table(
     sqlite_autoincrement=True,
 )
 
+# A group whose own members belong to another one, too: at most at this level, there and in all below it.
+group_shares = Table(
+    "group_shares",
+    metadata,
+    row_id(),
+    reference("group_id", "namespaces.id"),
+    reference("invited_id", "namespaces.id", index=True),
+    number("group_access"),
+    text("expires_at", nullable=True),
+    text("created_at"),
+    UniqueConstraint("group_id", "invited_id"),
+    sqlite_autoincrement=True,
+)
+
 access_requests = Table(
     "access_requests",
     metadata,
@@ -134,6 +148,19 @@ class Membership(Record, frozen=True):
     expires_at: Date | None
     created_at: Timestamp
     created_by_id: int | None
+
+
+class GroupShare(Record, frozen=True):
+    """A group that was invited into another one, with what answers show of it."""
+
+    id: int
+    group_id: int
+    invited_id: int
+    group_access: int
+    expires_at: Date | None
+    created_at: Timestamp
+    invited_name: str
+    invited_full_path: str
 
 
 class AccessRequest(Record, frozen=True):

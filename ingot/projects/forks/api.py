@@ -1,5 +1,7 @@
 """Forks over the API."""
 
+from functools import partial
+
 from ingot.access.actor import Actor
 from ingot.access.rules import administrators, require
 from ingot.api.routes import Ahead, Call, Routes
@@ -9,6 +11,7 @@ from ingot.errors import Conflict, Denied, NotFound, Unchanged
 from ingot.git.store import new_key
 from ingot.groups.namespaces.queries import namespace_of_user, namespace_or_none
 from ingot.groups.namespaces.tables import Namespace
+from ingot.names import NAMESPACES
 from ingot.projects import policy
 from ingot.projects.api import listed, may_create_in, project_in_path, shown, store_of
 from ingot.projects.forks import service
@@ -16,12 +19,13 @@ from ingot.projects.params import ForkProject, ListProjects
 from ingot.projects.queries import find_project, list_projects
 from ingot.projects.tables import Project
 from ingot.projects.views import ProjectView, SimpleProjectView
+from ingot.projects.work import drop_unnamed
 
 routes = Routes("projects")
 
 
-def _fork_repository(ahead: Ahead, params: ForkProject) -> str:
-    """Copy the repository ahead of the transaction, for those who may; one that stays without a row is swept up."""
+def _fork_repository(ahead: Ahead, params: ForkProject) -> tuple[str, str]:
+    """Copy the repository ahead of the transaction, for those who may; it goes again where the row is refused."""
 
     def look(db: Connection) -> Project:
         here, project = find_project(db, ahead.actor, ahead.path["id"])
@@ -29,9 +33,11 @@ def _fork_repository(ahead: Ahead, params: ForkProject) -> str:
         _target(db, ahead.actor, params)
         return project
 
-    key = new_key()
-    store_of(ahead.settings).fork(ahead.database.read(look).repository_key, key)
-    return key
+    key, store = new_key(), store_of(ahead.settings)
+    store.fork(ahead.database.read(look, ahead_of_change=True).repository_key, key)
+    ahead.undo.append(partial(drop_unnamed, ahead.database, store, key))
+    # Not what the source's row says later on: this is where HEAD of the copy points.
+    return key, store.open(key).head_branch()
 
 
 @routes.post(
@@ -40,11 +46,12 @@ def _fork_repository(ahead: Ahead, params: ForkProject) -> str:
     may=policy.may_fork_project,
     returns=ProjectView,
     prepare=_fork_repository,
+    locks=NAMESPACES,
 )
-def fork_project(call: Call, project: Project, params: ForkProject, repository_key: str) -> ProjectView:
+def fork_project(call: Call, project: Project, params: ForkProject, repository: tuple[str, str]) -> ProjectView:
     """Fork a project; its repository is there when the call answers."""
     namespace = _target(call.db, call.actor, params)
-    return shown(call, service.fork_project(call.db, call.actor, project, params, namespace, repository_key))
+    return shown(call, service.fork_project(call.db, call.actor, project, params, namespace, repository))
 
 
 @routes.get(
@@ -56,7 +63,9 @@ def list_forks(call: Call, project: Project, params: ListProjects, page: Page) -
     return listed(call, found, params)
 
 
-@routes.post("/projects/:id/fork/:forked_from_id", on=project_in_path, may=administrators, returns=ProjectView)
+@routes.post(
+    "/projects/:id/fork/:forked_from_id", on=project_in_path, may=administrators, returns=ProjectView, locks=NAMESPACES
+)
 def set_fork_relation(call: Call, project: Project) -> ProjectView:
     """Say that a project is a fork of another one."""
     require(not project.archived)
@@ -66,7 +75,7 @@ def set_fork_relation(call: Call, project: Project) -> ProjectView:
     return shown(call, service.set_fork_relation(call.db, project, source))
 
 
-@routes.delete("/projects/:id/fork", on=project_in_path, may=administrators, returns=None)
+@routes.delete("/projects/:id/fork", on=project_in_path, may=administrators, returns=None, locks=NAMESPACES)
 def drop_fork_relation(call: Call, project: Project) -> None:
     """Say that a project is no fork any more; 304 where it is none."""
     if project.forked_from_id is None:

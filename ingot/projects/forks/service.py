@@ -7,7 +7,7 @@ from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.service import OPENNESS
 from ingot.instance.settings import current_settings
 from ingot.projects.params import CreateProject, ForkProject
-from ingot.projects.queries import project_by_id
+from ingot.projects.queries import fork_line, project_by_id
 from ingot.projects.service import count_forks, create_project
 from ingot.projects.tables import Project, projects
 
@@ -24,7 +24,12 @@ _SAME = (
 
 
 def fork_project(
-    db: Connection, actor: Actor, source: Project, wanted: ForkProject, namespace: Namespace, repository_key: str
+    db: Connection,
+    actor: Actor,
+    source: Project,
+    wanted: ForkProject,
+    namespace: Namespace,
+    repository: tuple[str, str],
 ) -> Project:
     """Add a fork whose repository exists already; it is never more visible than its source."""
     visibility = _most_visible(db, actor, source, namespace)
@@ -44,8 +49,7 @@ def fork_project(
             actor,
             CreateProject(**attributes),
             namespace,
-            repository_key,
-            source.default_branch,
+            *repository,
             forked_from_id=source.id,
             import_status="finished",
             empty=source.empty,
@@ -72,8 +76,8 @@ def _most_visible(db: Connection, actor: Actor, source: Project, namespace: Name
 
 def set_fork_relation(db: Connection, project: Project, source: Project) -> Project:
     """Say what a project was forked from."""
-    if project.id == source.id:
-        raise Invalid("A project cannot be a fork of itself")
+    if project.id in fork_line(db, source.id):
+        raise Invalid("A project cannot be a fork of itself or of one of its forks")
     db.update(projects, project.id, forked_from_id=source.id)
     count_forks(db, source.id, 1)
     return project_by_id(db, project.id)

@@ -2,14 +2,13 @@
 
 from ingot.api.routes import Call, Routes
 from ingot.projects import policy
-from ingot.projects.api import project_in_path
+from ingot.projects.api import found_in_path
 from ingot.projects.imports.views import ImportView, import_view
-from ingot.projects.tables import Project
 
 routes = Routes("projects")
 
 
-@routes.get("/projects/:id/import", on=project_in_path, may=policy.may_see_project, returns=ImportView)
-def get_import(call: Call, project: Project) -> ImportView:  # noqa: ARG001 - Every handler gets its call.
+@routes.get("/projects/:id/import", on=found_in_path, may=policy.may_see_found, returns=ImportView)
+def get_import(call: Call, found: policy.Found) -> ImportView:
     """Get how the import of a project goes."""
-    return import_view(project)
+    return import_view(found.project, in_full=policy.may_admin_project(call.actor, found.here, found.project))

@@ -1,6 +1,6 @@
 """Finding the imports that have not ended."""
 
-from sqlalchemy import Text, bindparam, cast, exists, literal, select
+from sqlalchemy import Text, and_, bindparam, cast, exists, literal, select
 
 from ingot.db.connection import Connection
 from ingot.db.expressions import one_of
@@ -21,15 +21,38 @@ _COLUMNS = select(
     projects.c.default_branch,
     projects.c.import_status,
     projects.c.import_url,
+    projects.c.creator_id,
 )
 _BY_ID = _COLUMNS.where(projects.c.id == bindparam("project"), *_OPEN)
 _BY_ID_LOCKED = _BY_ID.with_for_update()
-_LOST = _COLUMNS.where(
-    *_OPEN,
-    ~exists().where(
-        jobs.c.unique_key == literal(JOB_KEY) + cast(projects.c.id, Text), one_of(jobs.c.state, "waiting", "running")
-    ),
+_KEY = literal(JOB_KEY) + cast(projects.c.id, Text)
+_LOST = _COLUMNS.where(*_OPEN, ~exists().where(jobs.c.unique_key == _KEY, one_of(jobs.c.state, "waiting", "running")))
+# One whose worker died has started and does not run; it must not keep others waiting until somebody takes it over.
+_RUNNING_OF = (
+    select(projects.c.id)
+    .join(jobs, and_(jobs.c.unique_key == _KEY, jobs.c.state == "running"))
+    .where(
+        projects.c.creator_id == bindparam("creator"),
+        projects.c.id != bindparam("project"),
+        projects.c.import_status == "started",
+        projects.c.namespace_id.is_not(None),
+    )
+    .limit(1)
 )
+# Those that failed before keep their pause.
+_NEXT_OF = (
+    select(jobs.c.id)
+    .join(projects, jobs.c.unique_key == _KEY)
+    .where(
+        projects.c.creator_id == bindparam("creator"),
+        projects.c.import_status == "scheduled",
+        jobs.c.state == "waiting",
+        jobs.c.attempts == 0,
+    )
+    .order_by(jobs.c.id)
+    .limit(1)
+)
+_ATTEMPTS = select(jobs.c.attempts).where(jobs.c.unique_key == bindparam("key"), jobs.c.state == "running")
 
 
 class Import(Record, frozen=True):
@@ -40,6 +63,7 @@ class Import(Record, frozen=True):
     default_branch: str
     status: str
     sealed_url: bytes
+    creator_id: int | None
 
 
 def import_or_none(db: Connection, project_id: int) -> Import | None:
@@ -55,3 +79,19 @@ def locked_import_or_none(db: Connection, project_id: int) -> Import | None:
 def list_lost_imports(db: Connection) -> list[Import]:
     """Imports that wait for a job which does not exist any more."""
     return db.all(Import, _LOST)
+
+
+def runs_another(db: Connection, creator_id: int, project_id: int) -> bool:
+    """Whether another import of the same user is at work."""
+    return db.value(_RUNNING_OF, creator=creator_id, project=project_id) is not None
+
+
+def next_job_of(db: Connection, creator_id: int) -> int | None:
+    """The job of the import that waited longest for this user's turn."""
+    found: int | None = db.value(_NEXT_OF, creator=creator_id)
+    return found
+
+
+def attempts_at(db: Connection, project_id: int) -> int:
+    """How often this import has been begun, as the queue counts it."""
+    return db.value(_ATTEMPTS, key=f"{JOB_KEY}{project_id}") or 1

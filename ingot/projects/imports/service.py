@@ -2,19 +2,38 @@
 
 from typing import NamedTuple
 
+from sqlalchemy import bindparam, update
+
 from ingot.db.connection import Connection
-from ingot.db.times import later
 from ingot.errors import Denied, Invalid
 from ingot.events.bus import emit
 from ingot.instance.settings import current_settings
-from ingot.jobs.queue import enqueue
+from ingot.jobs.handling import Later
+from ingot.jobs.queue import enqueue, wake_workers
+from ingot.jobs.tables import jobs
 from ingot.outgoing.guard import Guard, Refused, strip_credentials
 from ingot.projects.imports.events import ProjectImported
-from ingot.projects.imports.queries import JOB_KEY, Import, list_lost_imports, locked_import_or_none
+from ingot.projects.imports.queries import (
+    JOB_KEY,
+    Import,
+    import_or_none,
+    list_lost_imports,
+    locked_import_or_none,
+    next_job_of,
+    runs_another,
+)
 from ingot.projects.tables import Project, projects
 
 IMPORT_PROJECT = "import project"
+TURN_SECONDS = 120.0
+"""How long an import waits for its user's turn, if nothing else lets it begin earlier."""
 _LOST = "The import was interrupted too often"
+_DROPPED = "The import was stopped by an administrator"
+_RUN_NOW = (
+    update(jobs)
+    .where(jobs.c.id == bindparam("waiting"), jobs.c.state == "waiting")
+    .values(run_at=bindparam("now"), placed_at=bindparam("now"))
+)
 
 
 class Brought(NamedTuple):
@@ -48,12 +67,28 @@ def schedule_import(db: Connection, project: Project, url: str) -> None:
     enqueue(db, IMPORT_PROJECT, {"project_id": project.id}, unique_key=f"{JOB_KEY}{project.id}")
 
 
-def start_import(db: Connection, project_id: int) -> Import | None:
-    """Say that it runs; gives it as it was before, or nothing where it has ended or the project is gone."""
-    found = locked_import_or_none(db, project_id)
-    if found is not None:
-        db.update(projects, project_id, import_status="started", import_error=None, import_progress=None)
+def start_import(db: Connection, wanted: Import) -> Import | None:
+    """Say that it runs; gives it as it was before, or nothing where it has ended or the project is gone.
+
+    Of one user's imports one runs at a time, so that nobody's slow servers keep everybody else waiting.
+    """
+    if wanted.creator_id is not None:
+        db.lock(f"imports of {wanted.creator_id}")
+    found = locked_import_or_none(db, wanted.project_id)
+    if found is None:
+        return None
+    creator = found.creator_id
+    if found.status == "scheduled" and creator is not None and runs_another(db, creator, found.project_id):
+        raise Later(TURN_SECONDS)
+    # Why the last try failed is shown until there is something newer to say.
+    db.update(projects, found.project_id, import_status="started", import_progress=None)
     return found
+
+
+def is_wanted(db: Connection, project_id: int) -> bool:
+    """Whether anybody still waits for an import that has started."""
+    found = import_or_none(db, project_id)
+    return found is not None and found.status == "started"
 
 
 def note_progress(db: Connection, project_id: int, text: str) -> bool:
@@ -83,6 +118,7 @@ def finish_import(db: Connection, project_id: int, brought: Brought) -> None:
         last_activity_at=db.now,
         updated_at=db.now,
     )
+    give_turn(db, found)
     emit(db, ProjectImported(project_id=project_id))
 
 
@@ -93,24 +129,38 @@ def fail_import(db: Connection, project_id: int, reason: str) -> None:
         _fail(db, found, reason)
 
 
-def retry_import(db: Connection, project_id: int, reason: str, tries: int, pause_seconds: float) -> None:
-    """Let it be tried again later."""
-    if locked_import_or_none(db, project_id) is None:
+def pause_import(db: Connection, project_id: int, reason: str) -> None:
+    """Say that it will be tried again, and what was in the way."""
+    found = locked_import_or_none(db, project_id)
+    if found is None:
         return
-    db.update(projects, project_id, import_status="scheduled", import_progress=f"Waiting for another try: {reason}")
-    enqueue(
-        db,
-        IMPORT_PROJECT,
-        {"project_id": project_id, "tries": tries},
-        later(db.now, seconds=pause_seconds),
-        f"{JOB_KEY}{project_id}",
+    db.update(
+        projects,
+        project_id,
+        import_status="scheduled",
+        import_error=reason,
+        import_progress=f"Waiting for another try: {reason}",
     )
+    give_turn(db, found)
+
+
+def stop_import(db: Connection, project_id: int) -> None:
+    """End an import whose job somebody took away; what runs of it finds that out by itself."""
+    fail_import(db, project_id, _DROPPED)
 
 
 def fail_lost_imports(db: Connection) -> None:
     """End the imports whose job was given up or dropped, so that nobody waits for them for ever."""
     for found in list_lost_imports(db):
         _fail(db, found, _LOST)
+
+
+def give_turn(db: Connection, found: Import) -> None:
+    """Let the next import of the same user begin, which waits for this one."""
+    job_id = next_job_of(db, found.creator_id) if found.creator_id is not None else None
+    if job_id is not None:
+        db.run(_RUN_NOW, waiting=job_id, now=db.now)
+        wake_workers(db)
 
 
 def _fail(db: Connection, found: Import, reason: str) -> None:
@@ -123,6 +173,7 @@ def _fail(db: Connection, found: Import, reason: str) -> None:
         import_url=_without_credentials(db, found),
         updated_at=db.now,
     )
+    give_turn(db, found)
 
 
 def _without_credentials(db: Connection, found: Import) -> bytes:

@@ -22,18 +22,18 @@ class ImportView(View):
     """The newest line of git's own progress while it runs."""
 
 
-def import_view(project: Project) -> ImportView:
-    """The import of a project."""
+def import_view(project: Project, *, in_full: bool) -> ImportView:
+    """The import of a project; only who administers it hears what the other server said."""
     return ImportView(
         project.id,
         project.description,
         project.name,
-        f"{project.space_full_name} / {project.name}",
+        project.full_name,
         project.path,
         project.full_path,
         project.created_at,
         project.import_status,
         "git" if project.import_url is not None else None,
-        project.import_error,
-        project.import_progress,
+        project.import_error if in_full else None,
+        project.import_progress if in_full else None,
     )

@@ -3,7 +3,7 @@
 import fcntl
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -18,23 +18,27 @@ from ingot.git.store import Store
 from ingot.jobs.handling import Later
 from ingot.outgoing.fetch import Unreachable, find_repository
 from ingot.outgoing.guard import Guard, Refused, strip_credentials
-from ingot.projects.imports.queries import import_or_none
+from ingot.projects.imports.queries import attempts_at, import_or_none
 from ingot.projects.imports.service import (
     Brought,
     fail_import,
     finish_import,
+    give_turn,
+    is_wanted,
     note_progress,
-    retry_import,
+    pause_import,
     start_import,
 )
 
 TIMEOUT_SECONDS = 3600.0
-PAUSES_SECONDS = (10.0, 60.0)
+PAUSES_SECONDS = (5.0, 20.0)
 """How long to wait before the second and the third try; there is no fourth."""
 RESERVED_BYTES = 256 * 2**20
 """What an import leaves free on the disk."""
 BUSY_SECONDS = 30.0
 PROGRESS_SECONDS = 1.0
+LOOK_SECONDS = 0.5
+"""How often to look whether anybody still waits for it."""
 NOT_STORED = "The repository could not be stored"
 PASSING = frozenset(
     {
@@ -57,7 +61,7 @@ class Trouble(NamedTuple):
 
 
 class _Unwanted(Exception):
-    """The project was deleted while its import ran."""
+    """The project was deleted while its import ran, or its job dropped."""
 
 
 class ImportWork:
@@ -81,14 +85,13 @@ class ImportWork:
     def run(self, database: Database, payload: Any) -> None:
         """Fetch the repository, and say how it went."""
         project_id: int = payload["project_id"]
-        tries: int = payload.get("tries", 0)
-        wanted = database.read(lambda db: import_or_none(db, project_id))
+        wanted, attempts = database.read(lambda db: (import_or_none(db, project_id), attempts_at(db, project_id)))
         if wanted is None:
             return
         key, branch = wanted.repository_key, wanted.default_branch
         with ExitStack() as held:
             self._hold(held, key, branch)
-            begun = database.write(lambda db: start_import(db, project_id))
+            begun = database.write(lambda db: start_import(db, wanted))
             if begun is None:
                 return
             if begun.status == "started":
@@ -96,13 +99,15 @@ class ImportWork:
                 self._store.remove(key)
                 self._hold(held, key, branch)
             try:
-                outcome = self._bring(key, database.vault.unseal(begun.sealed_url), _Progress(database, project_id))
+                outcome = self._bring(key, database.vault.unseal(begun.sealed_url), _Watch(database, project_id))
             except _Unwanted:
+                database.write(lambda db: give_turn(db, begun))
                 return
             if isinstance(outcome, Brought):
                 database.write(lambda db: finish_import(db, project_id, outcome))
-            elif outcome.passing and tries < len(self._pauses):
-                database.write(lambda db: retry_import(db, project_id, outcome.reason, tries + 1, self._pauses[tries]))
+            elif outcome.passing and attempts <= len(self._pauses):
+                database.write(lambda db: pause_import(db, project_id, outcome.reason))
+                raise Later(self._pauses[attempts - 1], outcome.reason)
             else:
                 database.write(lambda db: fail_import(db, project_id, outcome.reason))
 
@@ -120,10 +125,11 @@ class ImportWork:
         except BlockingIOError:
             raise Later(BUSY_SECONDS) from None
 
-    def _bring(self, key: str, url: str, on_progress: Callable[[str], None]) -> Brought | Trouble:
+    def _bring(self, key: str, url: str, watch: "_Watch") -> Brought | Trouble:
         path = self._store.path_of(key)
         address, username, password = strip_credentials(url)
         try:
+            watch.look()
             found = find_repository(self._guard, _plain(address), username, password)
             reason = fetch_into(
                 path,
@@ -132,7 +138,8 @@ class ImportWork:
                 found.username,
                 found.password,
                 self._timeout,
-                on_progress,
+                watch.note,
+                watch.look,
                 most_bytes=self._room_for(path),
             )
             return Trouble(reason, reason in PASSING) if reason else self._brought(key)
@@ -162,18 +169,32 @@ def _plain(url: str) -> str:
     return f"{scheme.lower()}://{rest.replace('@', '%40')}"  # There are no credentials in it at this point.
 
 
-class _Progress:
+class _Watch:
     """Writes down how far git is, not too often, and ends the work that nobody waits for."""
 
     def __init__(self, database: Database, project_id: int) -> None:
         self._database = database
         self._project_id = project_id
-        self._next = 0.0
+        self._next_note = 0.0
+        self._next_look = 0.0
 
-    def __call__(self, text: str) -> None:
-        if monotonic() < self._next:
+    def look(self) -> None:
+        """End the work where the project was deleted, or its job dropped."""
+        if monotonic() < self._next_look:
             return
-        self._next = monotonic() + PROGRESS_SECONDS
+        self._next_look = monotonic() + LOOK_SECONDS
+        try:
+            wanted = self._database.read(partial(is_wanted, project_id=self._project_id))
+        except Unavailable:  # Nobody can say, so it goes on.
+            return
+        if not wanted:
+            raise _Unwanted
+
+    def note(self, text: str) -> None:
+        """Show how far it is."""
+        if monotonic() < self._next_note:
+            return
+        self._next_note = monotonic() + PROGRESS_SECONDS
         try:
             wanted = self._database.write(partial(note_progress, project_id=self._project_id, text=text))
         except (Unavailable, Conflict):  # Progress is not worth losing an import for.

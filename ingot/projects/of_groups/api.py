@@ -1,25 +1,39 @@
-"""Groups over the API, where their answers show projects."""
+"""Groups over the API, where their answers show projects, and the groups around a project."""
 
 from msgspec import UNSET, UnsetType
 
 from ingot.access.levels import NO_ACCESS
 from ingot.access.rules import administrators, require, signed_in
-from ingot.api.params import Params
+from ingot.api.params import Params, path_number
 from ingot.api.routes import Call, Routes
 from ingot.db.connection import Connection
 from ingot.db.paging import Listing, Page
 from ingot.groups import policy, service
 from ingot.groups.api import group_in_path
+from ingot.groups.namespaces.queries import ancestors_of
 from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.params import CreateGroup, EditGroup, ListGroups
 from ingot.groups.queries import find_group
 from ingot.groups.queries import list_groups as find_groups
-from ingot.groups.views import GroupStatisticsView, GroupView, group_view
-from ingot.projects.api import listed
-from ingot.projects.of_groups.queries import sizes_in
-from ingot.projects.params import ListGroupProjects, ListProjects
+from ingot.groups.shares import service as sharing
+from ingot.groups.shares.params import ListInvitedGroups, ShareGroup
+from ingot.groups.shares.queries import invited_into, share_or_none, shares_of
+from ingot.groups.views import (
+    GroupBriefView,
+    GroupStatisticsView,
+    GroupView,
+    SharedGroupView,
+    group_brief,
+    group_view,
+)
+from ingot.names import NAMESPACES
+from ingot.projects.api import listed, project_in_path
+from ingot.projects.of_groups.queries import invited_into_project, sizes_in
+from ingot.projects.params import ListGroupProjects, ListProjectGroups, ListProjects
+from ingot.projects.policy import may_see_project
 from ingot.projects.queries import find_project, list_group_projects, list_shared_projects
 from ingot.projects.service import transfer_project
+from ingot.projects.tables import Project
 from ingot.projects.views import ProjectView, SimpleProjectView, addresses_of, project_views
 from ingot.users.accounts.queries import find_user
 
@@ -45,8 +59,9 @@ def _add_statistics(db: Connection, views: list[GroupView]) -> None:
 
 
 class GroupDetailView(GroupView):
-    """A group with its projects, as many as one page holds."""
+    """A group with its projects, as many as one page holds, and with the groups that were invited into it."""
 
+    shared_with_groups: list[SharedGroupView] | UnsetType = UNSET
     projects: list[ProjectView] | UnsetType = UNSET
     shared_projects: list[ProjectView] | UnsetType = UNSET
 
@@ -60,6 +75,12 @@ class GetGroup(Params):
 def _detail(call: Call, group: Namespace, *, with_projects: bool = True) -> GroupDetailView:
     brief = group_view(group, call.origin.base)
     view = GroupDetailView(*(getattr(brief, name) for name in GroupView.__struct_fields__))
+    view.shared_with_groups = [
+        SharedGroupView(
+            share.invited_id, share.invited_name, share.invited_full_path, share.group_access, share.expires_at
+        )
+        for share in shares_of(call.db, call.actor, group)
+    ]
     if with_projects:
         at, page = addresses_of(call.origin, call.settings), Page(size=MOST_SHOWN)
         own = list_group_projects(call.db, call.actor, group, ListProjects(), page)
@@ -75,7 +96,7 @@ def get_group(call: Call, group: Namespace, params: GetGroup) -> GroupDetailView
     return _detail(call, group, with_projects=params.with_projects)
 
 
-@routes.post("/groups", may=signed_in, returns=GroupDetailView)
+@routes.post("/groups", may=signed_in, returns=GroupDetailView, locks=NAMESPACES)
 def create_group(call: Call, params: CreateGroup) -> GroupDetailView:
     """Create a group, or one in another."""
     creator = find_user(call.db, call.actor.user_id)
@@ -88,10 +109,69 @@ def create_group(call: Call, params: CreateGroup) -> GroupDetailView:
     return _detail(call, service.create_group(call.db, call.actor, params, parent))
 
 
-@routes.put("/groups/:id", on=group_in_path, may=policy.may_admin_group, returns=GroupDetailView)
+@routes.put("/groups/:id", on=group_in_path, may=policy.may_admin_group, returns=GroupDetailView, locks=NAMESPACES)
 def edit_group(call: Call, group: Namespace, params: EditGroup) -> GroupDetailView:
     """Edit a group."""
     return _detail(call, service.edit_group(call.db, call.actor, group, params))
+
+
+@routes.post(
+    "/groups/:id/share", on=group_in_path, may=policy.may_admin_group, returns=GroupDetailView, locks=NAMESPACES
+)
+def share_group(call: Call, group: Namespace, params: ShareGroup) -> GroupDetailView:
+    """Share a group with another one."""
+    _, invited = find_group(call.db, call.actor, params.group_id)
+    sharing.share_group(call.db, group, invited, params.group_access, params.expires_at)
+    return _detail(call, group)
+
+
+@routes.delete("/groups/:id/share/:group_id", on=group_in_path, may=policy.may_admin_group, returns=None, status=204)
+def unshare_group(call: Call, group: Namespace) -> None:
+    """Stop sharing a group with another one."""
+    share = share_or_none(call.db, group, path_number(call.path, "group_id"))
+    if share is not None:
+        sharing.unshare_group(call.db, share)
+
+
+@routes.get("/groups/:id/invited_groups", on=group_in_path, may=policy.may_see_group, returns=list[GroupBriefView])
+def list_groups_invited_into_group(
+    call: Call, group: Namespace, params: ListInvitedGroups, page: Page
+) -> Listing[GroupBriefView]:
+    """List the groups that were invited into a group or into one around it."""
+    relation = params.relation or ("direct", "inherited")
+    invited = invited_into(
+        call.db, group.id, params.min_access_level or 0, direct="direct" in relation, inherited="inherited" in relation
+    )
+    return _briefs_among(call, invited, ListGroups(search=params.search), page)
+
+
+@routes.get("/projects/:id/groups", on=project_in_path, may=may_see_project, returns=list[GroupBriefView])
+def list_groups_of_project(
+    call: Call, project: Project, params: ListProjectGroups, page: Page
+) -> Listing[GroupBriefView]:
+    """List the groups around a project, and with with_shared those that were invited into it."""
+    found = ancestors_of(call.db, project.namespace_id) if project.space_kind == "group" else []
+    if params.with_shared:
+        found += invited_into_project(call.db, project, params.shared_min_access_level or 0)
+    return _briefs_among(call, found, ListGroups(search=params.search, skip_groups=params.skip_groups), page)
+
+
+@routes.get("/projects/:id/invited_groups", on=project_in_path, may=may_see_project, returns=list[GroupBriefView])
+def list_groups_invited_into_project(
+    call: Call, project: Project, params: ListInvitedGroups, page: Page
+) -> Listing[GroupBriefView]:
+    """List the groups that were invited into a project or into a group around it."""
+    relation, least = params.relation or ("direct", "inherited"), params.min_access_level or 0
+    found = invited_into_project(call.db, project, least) if "direct" in relation else []
+    if "inherited" in relation:
+        found += invited_into(call.db, project.namespace_id, least)
+    return _briefs_among(call, found, ListGroups(search=params.search), page)
+
+
+def _briefs_among(call: Call, group_ids: list[int], wanted: ListGroups, page: Page) -> Listing[GroupBriefView]:
+    """A page of these groups in brief, as far as the caller may see them."""
+    found = find_groups(call.db, call.actor, wanted, page, among=group_ids)
+    return found.of([group_brief(group, call.origin.base) for group in found.items])
 
 
 @routes.get(
@@ -121,7 +201,9 @@ def list_projects_shared_with_group(
     return listed(call, list_shared_projects(call.db, call.actor, group, params, page), params)
 
 
-@routes.post("/groups/:id/projects/:project_id", on=group_in_path, may=administrators, returns=GroupDetailView)
+@routes.post(
+    "/groups/:id/projects/:project_id", on=group_in_path, may=administrators, returns=GroupDetailView, locks=NAMESPACES
+)
 def transfer_project_to_group(call: Call, group: Namespace) -> GroupDetailView:
     """Put a project into a group."""
     _, project = find_project(call.db, call.actor, call.path["project_id"])

@@ -1,10 +1,12 @@
-"""What groups show of the projects in them."""
+"""What groups show of the projects in them, and projects of the groups around them."""
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
-from ingot.projects.tables import projects
+from ingot.db.times import day_of
+from ingot.groups.namespaces.policy import counts_today
+from ingot.projects.tables import Project, projects, shares
 
 _SIZES = (
     select(
@@ -16,6 +18,11 @@ _SIZES = (
     .where(any_of(projects.c.namespace_id, "groups"))
     .group_by(projects.c.namespace_id)
 )
+_INVITED = select(shares.c.group_id).where(
+    shares.c.project_id == bindparam("project"),
+    shares.c.group_access >= bindparam("least"),
+    counts_today(shares.c.expires_at),
+)
 Sizes = tuple[int, int, int]
 """Bytes in repositories, in LFS objects and in artifacts."""
 
@@ -25,3 +32,8 @@ def sizes_in(db: Connection, group_ids: list[int]) -> dict[int, Sizes]:
     rows = db.rows(_SIZES, groups=group_ids) if group_ids else []
     # PostgreSQL sums 64-bit integers to decimals.
     return {row[0]: (int(row[1]), int(row[2]), int(row[3])) for row in rows}
+
+
+def invited_into_project(db: Connection, project: Project, least: int = 0) -> list[int]:
+    """The ids of the groups with which a project was shared."""
+    return [row[0] for row in db.rows(_INVITED, project=project.id, least=least, today=day_of(db.now))]

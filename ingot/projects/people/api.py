@@ -1,7 +1,7 @@
 """The people of a project over the API: members, requests, starrers, and who shares it."""
 
 from ingot.access.levels import Access
-from ingot.access.rules import anyone, require
+from ingot.access.rules import administrators, require, signed_in
 from ingot.api.params import path_number
 from ingot.api.routes import Call, Routes
 from ingot.db.paging import Listing, Page
@@ -11,15 +11,25 @@ from ingot.groups.members import service as membership
 from ingot.groups.members.params import AddMember, ApproveRequest, EditMember, ListMembers
 from ingot.groups.members.views import MemberView, RequesterView, member_view, requester_view
 from ingot.groups.queries import find_group
+from ingot.names import NAMESPACES
 from ingot.projects import policy
 from ingot.projects.api import listed, project_in_path, shown
-from ingot.projects.params import ListProjects, SearchUsers, ShareProject
+from ingot.projects.params import ListMemberships, ListProjects, SearchUsers, ShareProject
 from ingot.projects.people import queries, service
-from ingot.projects.people.views import ShareView, StarrerView, share_view, starrer_view
+from ingot.projects.people.views import (
+    MembershipView,
+    ShareView,
+    StarrerView,
+    membership_view,
+    share_view,
+    starrer_view,
+)
 from ingot.projects.queries import find_project, list_projects, source_of, star_or_none
 from ingot.projects.tables import Project
 from ingot.projects.views import ProjectView, SimpleProjectView
+from ingot.users.accounts.api import user_in_path
 from ingot.users.accounts.queries import user_by_username, user_or_none
+from ingot.users.accounts.tables import User
 from ingot.users.accounts.views import UserBrief, user_brief
 
 routes = Routes("projects")
@@ -53,7 +63,9 @@ def get_any_project_member(call: Call, project: Project) -> MemberView:
     return member_view(members.find_member(call.db, source_of(project), user_id, inherited=True), call.origin.base)
 
 
-@routes.post("/projects/:id/members", on=project_in_path, may=policy.may_change_project, returns=MemberView)
+@routes.post(
+    "/projects/:id/members", on=project_in_path, may=policy.may_change_project, returns=MemberView, locks=NAMESPACES
+)
 def add_project_member(call: Call, project: Project, params: AddMember) -> MemberView:
     """Add a member to a project."""
     here, source = _here(call, project)
@@ -61,7 +73,13 @@ def add_project_member(call: Call, project: Project, params: AddMember) -> Membe
     return member_view(members.find_put_member(call.db, source, params.user_id), call.origin.base)
 
 
-@routes.put("/projects/:id/members/:user_id", on=project_in_path, may=policy.may_change_project, returns=MemberView)
+@routes.put(
+    "/projects/:id/members/:user_id",
+    on=project_in_path,
+    may=policy.may_change_project,
+    returns=MemberView,
+    locks=NAMESPACES,
+)
 def edit_project_member(call: Call, project: Project, params: EditMember) -> MemberView:
     """Change a member of a project."""
     here, source = _here(call, project)
@@ -70,7 +88,9 @@ def edit_project_member(call: Call, project: Project, params: EditMember) -> Mem
     return member_view(members.find_put_member(call.db, source, user_id), call.origin.base)
 
 
-@routes.delete("/projects/:id/members/:user_id", on=project_in_path, may=policy.may_join_or_leave, returns=None)
+@routes.delete(
+    "/projects/:id/members/:user_id", on=project_in_path, may=policy.may_join_or_leave, returns=None, locks=NAMESPACES
+)
 def remove_project_member(call: Call, project: Project) -> None:
     """Remove a member from a project; everybody may leave."""
     here, source = _here(call, project)
@@ -89,7 +109,13 @@ def list_project_access_requests(call: Call, project: Project, page: Page) -> Li
     return found.of([requester_view(requester, call.origin.base) for requester in found.items])
 
 
-@routes.post("/projects/:id/access_requests", on=project_in_path, may=policy.may_request_access, returns=RequesterView)
+@routes.post(
+    "/projects/:id/access_requests",
+    on=project_in_path,
+    may=policy.may_request_access,
+    returns=RequesterView,
+    locks=NAMESPACES,
+)
 def request_project_access(call: Call, project: Project) -> RequesterView:
     """Ask to belong to a project."""
     source = source_of(project)
@@ -103,6 +129,7 @@ def request_project_access(call: Call, project: Project) -> RequesterView:
     may=policy.may_change_project,
     returns=MemberView,
     status=201,
+    locks=NAMESPACES,
 )
 def approve_project_access(call: Call, project: Project, params: ApproveRequest) -> MemberView:
     """Let somebody belong who asked."""
@@ -143,9 +170,8 @@ def star_project(call: Call, project: Project) -> ProjectView:
 def unstar_project(call: Call, project: Project) -> ProjectView:
     """Take a star back; 304 where there is none."""
     star_id = star_or_none(call.db, call.actor.user_id, project)
-    if star_id is None:
+    if star_id is None or not service.unstar_project(call.db, star_id, project):
         raise Unchanged
-    service.unstar_project(call.db, star_id, project)
     return shown(call, project)
 
 
@@ -156,7 +182,7 @@ def list_starrers(call: Call, project: Project, params: SearchUsers, page: Page)
     return found.of([starrer_view(starrer, call.origin.base) for starrer in found.items])
 
 
-@routes.get("/users/:user_id/starred_projects", may=anyone, returns=list[ProjectView | SimpleProjectView])
+@routes.get("/users/:user_id/starred_projects", may=signed_in, returns=list[ProjectView | SimpleProjectView])
 def list_starred_projects(call: Call, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
     """List the projects that a user starred, of those that the caller may see."""
     name = call.path["user_id"]
@@ -167,7 +193,17 @@ def list_starred_projects(call: Call, params: ListProjects, page: Page) -> Listi
     return listed(call, found, params)
 
 
-@routes.post("/projects/:id/share", on=project_in_path, may=policy.may_change_project, returns=ShareView)
+@routes.get("/users/:id/memberships", on=user_in_path, may=administrators, returns=list[MembershipView])
+def list_user_memberships(call: Call, user: User, params: ListMemberships, page: Page) -> Listing[MembershipView]:
+    """List the groups and projects to which a user belongs."""
+    kind = {"Project": "project", "Namespace": "group"}[params.type] if params.type else None
+    found = queries.list_memberships(call.db, user.id, kind, page)
+    return found.of([membership_view(membership) for membership in found.items])
+
+
+@routes.post(
+    "/projects/:id/share", on=project_in_path, may=policy.may_change_project, returns=ShareView, locks=NAMESPACES
+)
 def share_project(call: Call, project: Project, params: ShareProject) -> ShareView:
     """Share a project with a group."""
     here, _ = find_project(call.db, call.actor, project.id)

@@ -1,17 +1,18 @@
-"""How starrers and shares are found."""
+"""How starrers, shares and the memberships of a user are found."""
 
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import and_, bindparam, func, or_, select
 
 from ingot.db.connection import Connection
 from ingot.db.expressions import contains, like_pattern
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.db.schema import Record
-from ingot.db.times import Timestamp
-from ingot.groups.namespaces.tables import namespaces
-from ingot.projects.tables import Project, Share, shares, stars
+from ingot.db.times import Timestamp, day_of
+from ingot.groups.namespaces.policy import counts_today
+from ingot.groups.namespaces.tables import memberships, namespaces
+from ingot.projects.tables import Project, Share, projects, shares, stars
 from ingot.users.accounts.tables import users
 
 
@@ -25,6 +26,16 @@ class Starrer(Record, frozen=True):
     avatar_id: int | None
     avatar_file: str | None
     starred_since: Timestamp
+
+
+class NamedMembership(Record, frozen=True):
+    """A membership together with the name of its group or project."""
+
+    id: int
+    source_kind: str
+    source_id: int
+    source_name: str
+    access_level: int
 
 
 _SHARE = (
@@ -52,6 +63,34 @@ def _starrers(search: bool) -> ListQuery:
     if search:
         matching = matching.where(or_(contains(users.c.username_key, "pattern"), contains(users.c.name_key, "pattern")))
     return list_query(matching, users.c.id, users.c.id.asc())
+
+
+@lru_cache(maxsize=2)
+def _memberships(of_one_kind: bool) -> ListQuery:
+    group, project = (memberships.c.source_kind == kind for kind in ("group", "project"))
+    matching = (
+        select(
+            memberships.c.id,
+            memberships.c.source_kind,
+            memberships.c.source_id,
+            func.coalesce(projects.c.name, namespaces.c.name, ""),
+            memberships.c.access_level,
+        )
+        .outerjoin(namespaces, and_(group, namespaces.c.id == memberships.c.source_id))
+        .outerjoin(projects, and_(project, projects.c.id == memberships.c.source_id))
+        .where(memberships.c.user_id == bindparam("member"), counts_today(memberships.c.expires_at))
+    )
+    if of_one_kind:
+        matching = matching.where(memberships.c.source_kind == bindparam("kind"))
+    return list_query(matching, memberships.c.id, memberships.c.id.asc())
+
+
+def list_memberships(db: Connection, user_id: int, kind: str | None, page: Page) -> Listing[NamedMembership]:
+    """To which groups and projects a user belongs directly."""
+    values = {"kind": kind} if kind else {}
+    return fetch_page(
+        db, NamedMembership, _memberships(kind is not None), page, member=user_id, today=day_of(db.now), **values
+    )
 
 
 def list_starrers(db: Connection, project: Project, search: str, page: Page) -> Listing[Starrer]:

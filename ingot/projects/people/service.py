@@ -9,6 +9,7 @@ from ingot.db.times import Date, day_of
 from ingot.errors import Conflict, Denied, Invalid, NotFound
 from ingot.groups.namespaces.queries import ancestors_of, find_by_id
 from ingot.groups.namespaces.tables import Namespace
+from ingot.names import NAMESPACES
 from ingot.projects.people.queries import share_or_none
 from ingot.projects.tables import Project, Share, projects, shares, stars
 
@@ -27,10 +28,9 @@ def star_project(db: Connection, user_id: int, project: Project) -> None:
     db.run(_COUNT_STARS, counted=project.id, change=1)
 
 
-def unstar_project(db: Connection, star_id: int, project: Project) -> None:
-    """Take a star back, and count it."""
-    db.delete(stars, star_id)
-    db.run(_COUNT_STARS, counted=project.id, change=-1)
+def unstar_project(db: Connection, star_id: int, project: Project) -> bool:
+    """Take a star back, and count it; says whether it was still there."""
+    return db.delete(stars, star_id) > 0 and db.run(_COUNT_STARS, counted=project.id, change=-1) > 0
 
 
 def share_project(
@@ -43,6 +43,7 @@ def share_project(
     expires_at: Date | None,
 ) -> Share:
     """Let the members of a group use a project, at most at this level; nobody gives more than they hold."""
+    db.must_hold(NAMESPACES)
     if level not in LEVELS:
         raise Invalid(group_access=["is not included in the list"])
     if level > here.level and not actor.admin:

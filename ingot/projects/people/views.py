@@ -1,8 +1,8 @@
-"""What callers see of starrers and shares."""
+"""What callers see of starrers, shares and the memberships of a user."""
 
 from ingot.api.views import View
 from ingot.db.times import Date, Timestamp
-from ingot.projects.people.queries import Starrer
+from ingot.projects.people.queries import NamedMembership, Starrer
 from ingot.projects.tables import Share
 from ingot.users.accounts.views import UserBrief, user_brief
 
@@ -22,6 +22,21 @@ class ShareView(View):
     group_id: int
     group_access: int
     expires_at: Date | None
+
+
+class MembershipView(View):
+    """A group or project to which a user belongs."""
+
+    source_id: int
+    source_name: str
+    source_type: str
+    access_level: int
+
+
+def membership_view(membership: NamedMembership) -> MembershipView:
+    """The membership for administrators."""
+    kind = "Project" if membership.source_kind == "project" else "Namespace"
+    return MembershipView(membership.source_id, membership.source_name, kind, membership.access_level)
 
 
 def starrer_view(starrer: Starrer, base: str) -> StarrerView:

@@ -41,7 +41,7 @@ def _keep_file(ahead: Ahead, params: UploadFile) -> Kept:
         require(policy.may_upload(ahead.actor, here, project))
         return project, most_bytes(db)
 
-    project, most = ahead.database.read(look)
+    project, most = ahead.database.read(look, ahead_of_change=True)
     content = params.file.file
     if content.seek(0, os.SEEK_END) > most:
         raise BadRequest(413, "413 Request Entity Too Large")

@@ -10,8 +10,9 @@ from ingot.api.params import Missing, number_or_none
 from ingot.api.routes import Ahead, Call, Routes
 from ingot.db.paging import Listing, Page
 from ingot.db.times import day_of, later
-from ingot.errors import NotFound
+from ingot.errors import NotFound, Unchanged
 from ingot.instance.settings import current_settings
+from ingot.names import NAMESPACES
 from ingot.users.accounts import policy, queries, service
 from ingot.users.accounts.params import (
     ChangeStatus,
@@ -86,7 +87,7 @@ def get_user(call: Call, user: User) -> UserView:
     return single_view(call.db, call.actor, user, call.origin.base)
 
 
-@routes.post("/users", may=administrators, returns=UserForAdministrators, prepare=_hash)
+@routes.post("/users", may=administrators, returns=UserForAdministrators, prepare=_hash, locks=NAMESPACES)
 def create_user(call: Call, params: CreateUser, password_hash: str | None) -> UserForAdministrators:
     """Create a user."""
     if params.password is UNSET and not (params.reset_password or params.force_random_password):
@@ -102,6 +103,7 @@ def create_user(call: Call, params: CreateUser, password_hash: str | None) -> Us
     returns=UserForAdministrators,
     prepare=_hash,
     conflict=404,  # The contract's word for a taken address or username here.
+    locks=NAMESPACES,
 )
 def modify_user(call: Call, user: User, params: ModifyUser, password_hash: str | None) -> UserForAdministrators:
     """Modify a user."""
@@ -110,7 +112,7 @@ def modify_user(call: Call, user: User, params: ModifyUser, password_hash: str |
     return admin_view(call.db, changed, call.origin.base)
 
 
-@routes.delete("/users/:id", may=administrators, returns=UserForAdministrators)
+@routes.delete("/users/:id", may=administrators, returns=UserForAdministrators, locks=NAMESPACES)
 def delete_user(call: Call, params: DeleteUser) -> UserForAdministrators | None:
     """Delete a user, and with hard_delete all they contributed."""
     if number_or_none(call.path["id"]) is None:
@@ -123,7 +125,7 @@ def delete_user(call: Call, params: DeleteUser) -> UserForAdministrators | None:
     return deleted
 
 
-@routes.post("/users/:id/block", on=user_in_path, may=administrators, returns=bool | None)
+@routes.post("/users/:id/block", on=user_in_path, may=administrators, returns=bool | None, locks=NAMESPACES)
 def block_user(call: Call, user: User) -> bool | None:
     """Block a user; true where that changed anything."""
     return service.block_user(call.db, call.actor, user) or None
@@ -135,7 +137,7 @@ def unblock_user(call: Call, user: User) -> bool:
     return service.unblock_user(call.db, user)
 
 
-@routes.post("/users/:id/ban", on=user_in_path, may=administrators, returns=bool | None)
+@routes.post("/users/:id/ban", on=user_in_path, may=administrators, returns=bool | None, locks=NAMESPACES)
 def ban_user(call: Call, user: User) -> bool | None:
     """Ban a user; true where that changed anything."""
     return service.block_user(call.db, call.actor, user, "banned") or None
@@ -147,7 +149,7 @@ def unban_user(call: Call, user: User) -> bool:
     return service.unblock_user(call.db, user)
 
 
-@routes.post("/users/:id/deactivate", on=user_in_path, may=administrators, returns=bool | None)
+@routes.post("/users/:id/deactivate", on=user_in_path, may=administrators, returns=bool | None, locks=NAMESPACES)
 def deactivate_user(call: Call, user: User) -> bool | None:
     """Deactivate a user until they are activated again."""
     return service.block_user(call.db, call.actor, user, "deactivated") or None
@@ -201,15 +203,17 @@ def change_status(call: Call, params: ChangeStatus) -> StatusView:
 
 @routes.post("/users/:id/follow", on=user_in_path, may=policy.may_follow_user, returns=UserBrief)
 def follow_user(call: Call, user: User) -> UserBrief:
-    """Follow a user."""
-    service.follow_user(call.db, call.actor, user)
+    """Follow a user; 304 where the caller does already."""
+    if not service.follow_user(call.db, call.actor, user):
+        raise Unchanged
     return user_brief(user, call.origin.base)
 
 
 @routes.post("/users/:id/unfollow", on=user_in_path, may=policy.may_follow_user, returns=UserBrief)
 def unfollow_user(call: Call, user: User) -> UserBrief:
-    """Stop following a user."""
-    service.unfollow_user(call.db, call.actor, user)
+    """Stop following a user; 304 where the caller did not."""
+    if not service.unfollow_user(call.db, call.actor, user):
+        raise Unchanged
     return user_brief(user, call.origin.base)
 
 

@@ -16,7 +16,7 @@ from ingot.db.times import Date, day_of, later
 from ingot.errors import Conflict, Denied, Invalid
 from ingot.events.bus import emit
 from ingot.instance.settings import current_settings
-from ingot.names import path_trouble
+from ingot.names import NAMESPACES, path_trouble
 from ingot.users.accounts.events import PasswordChanged, UserBlocked, UserCreated, UserDeleting, UserRenamed
 from ingot.users.accounts.params import ChangeStatus, CreateUser, ModifyUser, SetStatus
 from ingot.users.accounts.queries import (
@@ -338,6 +338,7 @@ def _validate(columns: dict[str, Any], password: str | None) -> None:
 
 
 def _keep_an_administrator(db: Connection, user: User) -> None:
+    db.must_hold(NAMESPACES)
     if user.admin and user.state == "active" and count_administrators(db) == 1:
         raise Denied("The last administrator must stay one")
 

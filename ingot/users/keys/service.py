@@ -1,13 +1,14 @@
 """Adding and removing keys."""
 
 from ingot.db.connection import Connection
+from ingot.db.times import Timestamp
 from ingot.errors import Invalid
 from ingot.users.keys.gpg import parse_gpg_key
 from ingot.users.keys.params import CreateKey
 from ingot.users.keys.parsing import PublicKey, parse_public_key
 from ingot.users.keys.queries import (
     find_gpg_key_of_user,
-    find_key_of_user,
+    find_key,
     gpg_key_by_fingerprint,
     key_by_fingerprint,
 )
@@ -18,8 +19,13 @@ MOST_CHARACTERS = 255
 
 def create_key(db: Connection, user_id: int, wanted: CreateKey) -> SshKey:
     """Let a user come in with an SSH key, which must stand for nobody yet; one that has run out opens nothing."""
-    title = wanted.title.strip()
-    key = _read_key(title, wanted.key)
+    return add_key(db, user_id, wanted.title, wanted.key, wanted.expires_at)
+
+
+def add_key(db: Connection, user_id: int | None, title: str, text: str, expires_at: Timestamp | None) -> SshKey:
+    """Keep an SSH key that nobody has yet; without a user it is for projects to let in."""
+    title = title.strip()
+    key = _read_key(title, text)
     if key_by_fingerprint(db, key.fingerprint_sha256) is not None:
         raise Invalid(fingerprint=["has already been taken"])
     key_id = db.insert(
@@ -32,9 +38,18 @@ def create_key(db: Connection, user_id: int, wanted: CreateKey) -> SshKey:
         fingerprint_sha256=key.fingerprint_sha256,
         fingerprint_md5=key.fingerprint_md5,
         created_at=db.now,
-        expires_at=wanted.expires_at,
+        expires_at=expires_at,
     )
-    return find_key_of_user(db, user_id, key_id)
+    return find_key(db, key_id)
+
+
+def rename_key(db: Connection, key_id: int, title: str) -> None:
+    """Give an SSH key another title."""
+    title = title.strip()
+    trouble = _title_trouble(title)
+    if trouble is not None:
+        raise Invalid(title=[trouble])
+    db.update(ssh_keys, key_id, title=title)
 
 
 def delete_key(db: Connection, key: SshKey) -> None:
@@ -58,11 +73,8 @@ def delete_gpg_key(db: Connection, key: GpgKey) -> None:
 
 def _read_key(title: str, text: str) -> PublicKey:
     """Refuse with every reason at once."""
-    errors: dict[str, list[str]] = {}
-    if not title:
-        errors["title"] = ["can't be blank"]
-    elif len(title) > MOST_CHARACTERS:
-        errors["title"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+    trouble = _title_trouble(title)
+    errors = {} if trouble is None else {"title": [trouble]}
     try:
         key = parse_public_key(text)
     except Invalid as error:
@@ -70,3 +82,9 @@ def _read_key(title: str, text: str) -> PublicKey:
     if errors:
         raise Invalid(**errors)
     return key
+
+
+def _title_trouble(title: str) -> str | None:
+    if not title:
+        return "can't be blank"
+    return f"is too long (maximum is {MOST_CHARACTERS} characters)" if len(title) > MOST_CHARACTERS else None

@@ -34,7 +34,7 @@ def test_a_group_belongs_to_whoever_makes_it(api: Api, make: Make) -> None:
 
     assert made.status_code == 201
     group = made.json()
-    assert set(group) == VIEW | {"projects", "shared_projects"}
+    assert set(group) == VIEW | {"projects", "shared_projects", "shared_with_groups"}
     assert group | {"name": "The Team", "path": path, "full_path": path, "full_name": "The Team"} == group
     assert group | {"description": "Ours", "request_access_enabled": False, "visibility": "private"} == group
     assert (group["parent_id"], group["projects"], group["shared_projects"]) == (None, [], [])

@@ -185,3 +185,69 @@ def test_an_avatar_is_told_by_its_bytes(api: Api, make: Make, content: bytes) ->
     refused = api.request("PUT", group.url, make.root, files={"avatar": ("x.jpg", content, "image/jpeg")})
 
     assert (refused.status_code, list(refused.json()["message"])) == (400, ["avatar"])
+
+
+GROUP_WRITES = [
+    ("PUT", "", {"description": "by the old path"}),
+    ("POST", "/transfer", {}),
+    ("POST", "/members", {"user_id": 1, "access_level": 10}),
+    ("DELETE", "", {}),
+]
+
+
+@pytest.mark.parametrize(("method", "rest", "sent"), GROUP_WRITES)
+def test_only_who_looks_is_led_on(api: Api, make: Make, method: str, rest: str, sent: dict[str, Any]) -> None:
+    group = make_group(make)
+    api.put(group.url, make.root, path=make.name("moved"))
+    before = api.get(group.url, make.root).json()
+
+    assert api.get(by_path("groups", group.path), make.root).status_code == 200
+    assert api.request(method, f"{by_path('groups', group.path)}{rest}", make.root, json=sent).status_code == 404
+    assert api.get(group.url, make.root).json() == before
+
+
+def test_nobody_holds_many_paths_by_renaming(api: Api, make: Make) -> None:
+    """A group that went through many names would otherwise keep all of them from everybody else."""
+    squatter, other = make.user(), make.user()
+    group = make_group(make, squatter)
+    below = make_group(make, squatter, parent=group, path="below")
+    paths = [group.path, *(make.name("squat") for _ in range(6))]
+    for path in paths[1:]:
+        assert api.put(group.url, squatter, path=path).status_code == 200
+
+    taken = [api.post("/groups", other, name=path, path=path).status_code for path in paths]
+
+    assert taken == [201] * 3 + [400] * 4
+    for path in paths[3:]:
+        assert api.get(by_path("groups", path), squatter).json()["id"] == group.id
+        assert api.get(by_path("groups", f"{path}/below"), squatter).json()["id"] == below.id
+
+
+def test_an_old_path_is_free_for_those_who_own_the_group(api: Api, make: Make) -> None:
+    owner, master = make.user(), make.user()
+    group = make_group(make, owner, members={master: Level.MASTER})
+    below = make_group(make, owner, parent=group, path="below")
+    for each in (below, group):
+        assert api.put(each.url, owner, path=make.name("moved")).status_code == 200
+
+    assert api.post("/groups", master, name="Mine", path=group.path).status_code == 400
+    again = api.post("/groups", owner, name="Again", path=group.path)
+    assert again.status_code == 201
+    assert api.get(by_path("groups", group.path), owner).json()["id"] == again.json()["id"]
+    # Another one of theirs may be renamed to an old path, too.
+    other = make_group(make, owner)
+    moved = api.get(group.url, owner).json()["path"]
+    api.put(group.url, owner, path=make.name("moved"))
+    assert api.put(make_group(make, master).url, master, path=moved).status_code == 400
+    assert api.put(other.url, owner, path=moved).status_code == 200
+    # The way from the path that was taken back is gone, and all else is where it was.
+    assert api.get(by_path("groups", moved), owner).json()["id"] == other.id
+    assert api.get(below.url, owner).status_code == 200
+
+
+def test_a_user_may_use_their_old_name_for_a_group(api: Api, make: Make) -> None:
+    user = make.user()
+    api.put(f"/users/{user.id}", make.root, username=make.name("renamed"))
+
+    assert api.post("/groups", make.user(), name="Not mine", path=user.username).status_code == 400
+    assert api.post("/groups", user, name="Mine", path=user.username).status_code == 201

@@ -104,7 +104,12 @@ def test_orders(api: Api, make: Make, params: dict[str, str], expected: list[str
     assert [group["name"][0].lower() for group in listed] == expected
 
 
-@pytest.mark.parametrize(("name", "value"), [("order_by", "owner_id"), ("sort", "up"), ("visibility", "secret")])
+LEVELS = [("min_access_level", value) for value in ("99", "60", "0", "-5", "45", "x")]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("order_by", "owner_id"), ("sort", "up"), ("visibility", "secret"), *LEVELS]
+)
 def test_what_is_no_filter_is_told(api: Api, make: Make, name: str, value: str) -> None:
     refused = api.get("/groups", make.root, **{name: value})
 

@@ -30,7 +30,7 @@ def test_who_sees_a_group(api: Api, make: Make, who: str, visibility: str, statu
         answer = api.get(path, caller)
         assert answer.status_code == status
         if status == 200:
-            assert set(answer.json()) == VIEW | {"projects", "shared_projects"}
+            assert set(answer.json()) == VIEW | {"projects", "shared_projects", "shared_with_groups"}
         elif status == 404:
             assert answer.json() == {"message": "404 Group Not Found"}
     for below in ("members", "projects", "subgroups", "descendant_groups", "members/all", "projects/shared"):

@@ -165,7 +165,8 @@ def test_head_tells_the_total(api: Api, owner: Person) -> None:
 
 # The lists of these rooms need more around them, and are counted where that is made.
 COUNTED_ELSEWHERE = {"projects", "groups", "variables", "deploy_tokens", "topics", "badges", "environments", "runners"}
-COUNTED_ELSEWHERE |= {"deployments", "triggers", "custom_attributes", "namespaces"}
+COUNTED_ELSEWHERE |= {"deployments", "deploy_keys", "triggers", "custom_attributes", "namespaces"}
+COUNTED_ELSEWHERE |= {"trees"}
 
 
 def _paged() -> Iterator[str]:

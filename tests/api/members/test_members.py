@@ -151,6 +151,19 @@ def test_bad_members_are_refused(api: Api, make: Make, kind: str, sent: dict[str
     assert ids(api.get(f"{source.url}/members", owner)) == [owner.id]
 
 
+@KINDS
+def test_the_placeholder_belongs_nowhere(api: Api, make: Make, kind: str) -> None:
+    """What deleted users leave behind is its own, and nobody signs in as it: it cannot answer for anything."""
+    owner = make.user()
+    source = _source(make, kind, owner, {})
+    (ghost,) = api.get("/users", make.root, username="ghost").json()
+
+    for caller in (owner, make.root):
+        refused = api.post(f"{source.url}/members", caller, user_id=ghost["id"], access_level=30)
+        assert (refused.status_code, refused.json()) == (400, {"message": {"user_id": ["is invalid"]}})
+    assert ids(api.get(f"{source.url}/members", owner)) == [owner.id]
+
+
 def test_projects_have_no_owners_by_membership(api: Api, make: Make) -> None:
     project, other = make_project(make), make.user()
 
@@ -230,6 +243,11 @@ def test_the_owner_of_a_project_stays_in_it(api: Api, make: Make) -> None:
 
     for caller in (owner, master, make.root):
         assert api.delete(f"{project.url}/members/{owner.id}", caller).status_code == 403
+        for less in ({"access_level": 10}, {"access_level": 40, "expires_at": "2999-01-01"}):
+            assert api.put(f"{project.url}/members/{owner.id}", caller, **less).status_code == 403
+        assert api.put(f"{project.url}/members/{owner.id}", caller, access_level=40).status_code == 200
+    (held,) = [each for each in api.get(f"{project.url}/members", owner).json() if each["id"] == owner.id]
+    assert (held["access_level"], held["expires_at"]) == (40, None)
     assert api.delete(f"{project.url}/members/{master.id}", owner).status_code == 200
 
 

@@ -199,6 +199,7 @@ OTHERS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"description": "A *text* with 🚀\nand lines"}, {"description": "A *text* with 🚀\nand lines"}),
     ({"visibility": "internal"}, {"visibility": "internal"}),
     ({"tag_list": ["First", "second", "first", " "]}, {"tag_list": ["First", "second"]}),
+    ({"tag_list": ["z", "Z", "c,d , ,C"]}, {"tag_list": ["z", "c", "d"]}),
     ({"tag_list": "a, b"}, {"tag_list": ["a", "b"], "topics": ["a", "b"]}),
     ({"topics": ["newer"]}, {"tag_list": ["newer"]}),
     ({"default_branch": "main"}, {"default_branch": "main"}),
@@ -218,10 +219,7 @@ def test_every_attribute_is_kept(api: Api, make: Make, sent: dict[str, Any], sho
     made = api.post("/projects", make.root, name=make.name("attributes"), **sent)
 
     assert made.status_code == 201
-    if shown.get("tag_list") == ["First", "second"]:
-        assert [tag.lower() for tag in made.json()["tag_list"]] == ["first", "second"]
-    else:
-        assert made.json() | shown == made.json()
+    assert made.json() | shown == made.json()
 
 
 BAD: list[dict[str, Any]] = [
@@ -232,6 +230,7 @@ BAD: list[dict[str, Any]] = [
     {"ci_config_path": "../x"},
     {"ci_config_path": "/x"},
     {"tag_list": ["x" * 256]},
+    {"tag_list": ["\u202ex"]},
     {"description": "x" * 1_000_001},
     {"namespace_id": "mine"},
     {"avatar": "https://example.org/x.png"},

@@ -220,3 +220,16 @@ def test_what_cannot_be_forked(api: Api, make: Make) -> None:
     assert api.post("/projects/999999999/fork", user).json() == {"message": "404 Project Not Found"}
     assert api.post(f"{project.url}/fork", user, path="../x").status_code == 400
     assert api.post(f"{project.url}/fork", user, visibility="secret").status_code == 400
+
+
+def test_nothing_is_forked_from_its_own_forks(api: Api, make: Make) -> None:
+    source = make_project(make, visibility="public")
+    fork = api.post(f"{source.url}/fork", make.user()).json()
+    again = api.post(f"/projects/{fork['id']}/fork", make.user()).json()
+
+    for below in (source.id, fork["id"], again["id"]):
+        assert api.post(f"{source.url}/fork/{below}", make.root).status_code == 400
+    assert "forked_from_project" not in api.get(source.url, make.root).json()
+    # A branch of the same family is no ancestor.
+    cousin = make_project(make)
+    assert api.post(f"{cousin.url}/fork/{again['id']}", make.root).status_code == 201

@@ -164,10 +164,13 @@ def test_a_failing_server_is_tried_three_times(importer: Importer, server: SlowS
     project_id = importer.create(f"{server.url}/remote.git")
     importer.work(pauses=(0.0, 3600.0))
     status = importer.status(project_id)
-    assert (status["import_status"], status["import_error"]) == ("scheduled", None)
-    assert status["import_progress"] == "Waiting for another try: The server answered with status 503"
+    reason = "The server answered with status 503"
+    assert (status["import_status"], status["import_error"]) == ("scheduled", reason)
+    assert status["import_progress"] == f"Waiting for another try: {reason}"
     assert len(server.asked) == 2
-    assert len(importer.jobs()) == 1
+    # Whoever looks at the queue sees the same.
+    (job,) = importer.jobs()
+    assert (job.state, job.attempts, job.last_error) == ("waiting", 2, reason)
     _due_now(importer)
     importer.work()
     assert importer.status(project_id)["import_error"] == "The server answered with status 503"

@@ -147,7 +147,14 @@ def test_orders(api: Api, ordered: tuple[Person, dict[int, str]], params: dict[s
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("order_by", "runners_token"), ("sort", "down"), ("visibility", "open"), ("archived", "maybe"), ("id_after", "x")],
+    [
+        ("order_by", "runners_token"),
+        ("sort", "down"),
+        ("visibility", "open"),
+        ("archived", "maybe"),
+        ("id_after", "x"),
+        *(("min_access_level", value) for value in ("99", "60", "0", "-5", "45", "x")),
+    ],
 )
 def test_what_is_no_filter_is_told(api: Api, name: str, value: str) -> None:
     refused = api.get("/projects", **{name: value})
@@ -170,8 +177,6 @@ def test_simple_shows_little_and_lists_show_no_secrets(api: Api, make: Make, cas
         allowed = keys.SIGNED_IN | {"owner"} if caller else keys.OPEN | {"owner"}
         assert all(set(each) <= allowed for each in listed.json())
         assert "@example" not in listed.text
-    with_statistics = api.get("/projects", cast["user"], statistics=True).json()
-    assert all("statistics" in each for each in with_statistics)
 
 
 def test_pages_and_totals(api: Api, make: Make) -> None:
@@ -254,3 +259,33 @@ def test_a_longer_list_takes_no_more_statements(api: Api, make: Make, path: str,
         costs.append(statements_of(make, lambda: api.request("GET", place, caller)))
 
     assert costs[0] == costs[1] <= 12
+
+
+def test_only_those_who_may_read_the_code_as_members_see_how_much_there_is(api: Api, make: Make) -> None:
+    person, other = make.user(), make.user()
+    group = make_group(make, visibility="public", members={person: Level.REPORTER})
+    invited = make_group(make, members={person: Level.MASTER})
+    stem = make.name("counted")
+
+    def project(name: str, **attributes: Any) -> Project:
+        return make_project(make, name=f"{stem} {name}", visibility="public", **attributes)
+
+    share(make, project("shared for reporters"), invited, Level.REPORTER)
+    share(make, project("shared for guests"), invited, Level.GUEST)
+    project("own", owner=person)
+    project("in the group", group=group)
+    project("by membership", members={person: Level.REPORTER})
+    project("as a guest", members={person: Level.GUEST})
+    project("of somebody", owner=other)
+
+    def counted(caller: Person | None) -> set[str]:
+        listed = api.get("/projects", caller, search=stem, statistics=True).json()
+        for each in listed:
+            alone = api.get(f"/projects/{each['id']}", caller, statistics=True).json()
+            assert ("statistics" in alone) == ("statistics" in each), each["name"]
+        return {each["name"].removeprefix(f"{stem} ") for each in listed if "statistics" in each}
+
+    assert counted(person) == {"shared for reporters", "own", "in the group", "by membership"}
+    assert counted(other) == {"of somebody"}
+    assert counted(None) == set()
+    assert len(counted(make.root)) == 7

@@ -3,6 +3,7 @@
 import pytest
 
 from ingot.access.levels import Level
+from ingot.projects.tables import projects
 from tests.api.projects import keys
 from tests.client import Api, Make
 from tests.conftest import House
@@ -58,7 +59,7 @@ def test_who_sees_how_much(
 
 
 def test_the_fields_of_a_new_project(api: Api, house: House, make: Make) -> None:
-    owner = make.user()
+    owner = make.user(name="Alice Liddell")
     project = make_project(make, owner, name="A First Project")
     shown = api.get(project.url, owner).json()
     host = house.url.removeprefix("http://").split(":")[0]
@@ -69,7 +70,7 @@ def test_the_fields_of_a_new_project(api: Api, house: House, make: Make) -> None
             "name": "A First Project",
             "path": "a-first-project",
             "path_with_namespace": f"{owner.username}/a-first-project",
-            "name_with_namespace": f"{owner.username} / A First Project",
+            "name_with_namespace": "Alice Liddell / A First Project",
             "web_url": f"{house.url}/{owner.username}/a-first-project",
             "http_url_to_repo": f"{house.url}/{owner.username}/a-first-project.git",
             "ssh_url_to_repo": f"ssh://git@{host}:{house.settings.ssh_port}/{owner.username}/a-first-project.git",
@@ -97,6 +98,7 @@ def test_the_fields_of_a_new_project(api: Api, house: House, make: Make) -> None
     )
     assert shown["namespace"] | {"path": owner.username, "kind": "user", "parent_id": None} == shown["namespace"]
     assert shown["owner"]["id"] == owner.id
+    assert api.get(f"{project.url}/import", owner).json()["name_with_namespace"] == shown["name_with_namespace"]
     assert len(shown["runners_token"]) >= 20
     assert all(shown[flag] for flag in shown if flag.endswith("_enabled"))
 
@@ -117,7 +119,7 @@ def test_statistics_are_shown_when_asked_for(api: Api, make: Make) -> None:
     project = make_project(make, visibility="public")
 
     assert "statistics" not in api.get(project.url, make.root).json()
-    assert api.get(project.url, statistics=True).json()["statistics"] == {
+    assert api.get(project.url, make.root, statistics=True).json()["statistics"] == {
         "commit_count": 0,
         "storage_size": 0,
         "repository_size": 0,
@@ -205,3 +207,19 @@ def test_one_project_takes_few_statements(api: Api, make: Make) -> None:
     share(make, project, make_group(make), Level.GUEST)
 
     assert statements_of(make, lambda: api.get(project.url, member)) <= 8
+
+
+def test_only_masters_see_why_an_import_failed(api: Api, make: Make) -> None:
+    """The reason and the progress hold words of the other server, and with them what our network looks like."""
+    owner, master, developer = make.user(), make.user(), make.user()
+    members = {master: Level.MASTER, developer: Level.DEVELOPER}
+    project = make_project(make, owner, visibility="public", members=members)
+    failed = {"import_status": "failed", "import_error": "No route to 10.1.2.3", "import_progress": "of 10.1.2.3"}
+    make.database.write(lambda db: db.update(projects, project.id, **failed))
+
+    for caller, sees in [(owner, True), (master, True), (make.root, True), (developer, False), (make.user(), False)]:
+        shown = api.get(f"{project.url}/import", caller).json()
+        assert shown["import_status"] == "failed"
+        told = (shown["import_error"], shown["import_progress"])
+        assert told == ((failed["import_error"], failed["import_progress"]) if sees else (None, None))
+        assert api.get(project.url, caller).json().get("import_error") == (failed["import_error"] if sees else None)

@@ -1,5 +1,7 @@
 """Old paths lead on, until something new lies there."""
 
+from typing import Any
+
 import pytest
 
 from tests.client import Api, Make
@@ -25,7 +27,6 @@ def test_a_rename_keeps_the_old_path_working(api: Api, make: Make) -> None:
     # Who may not see the project learns nothing from its old path either.
     assert api.get(project.url_by_path, stranger).status_code == 404
     assert api.get(project.url_by_path).status_code == 404
-    assert api.put(project.url_by_path, owner, description="by the old path").status_code == 200
 
 
 def test_many_renames_all_lead_to_the_last(api: Api, make: Make) -> None:
@@ -138,3 +139,45 @@ def test_a_rename_shows_at_once_in_every_list(api: Api, make: Make) -> None:
         (found,) = api.request("GET", path).json()
         assert (found["path_with_namespace"], found["name"]) == (f"{owner.username}/{word}", f"{word} name")
     assert api.get("/projects", search=project.name).json() == []
+
+
+WRITES = [
+    ("PUT", "", {"description": "by the old path"}),
+    ("POST", "/star", {}),
+    ("POST", "/archive", {}),
+    ("POST", "/fork", {"path": "taken"}),
+    ("POST", "/members", {"user_id": 1, "access_level": 10}),
+    ("POST", "/variables", {"key": "KEY", "value": "x"}),
+    ("POST", "/repository/tags", {"tag_name": "v1", "ref": "master"}),
+    ("PUT", "/transfer", {"namespace": "root"}),
+    ("DELETE", "", {}),
+]
+
+
+@pytest.mark.parametrize(("method", "rest", "sent"), WRITES)
+def test_only_who_looks_is_led_on(api: Api, make: Make, method: str, rest: str, sent: dict[str, Any]) -> None:
+    """A script that deletes what it knew by an old path must not delete what was renamed since."""
+    owner = make.user()
+    group = make_group(make, owner)
+    project = make_project(make, owner, group=group)
+    api.put(project.url, owner, path=make.name("moved"))
+    before = api.get(project.url, make.root).json()
+
+    assert api.get(project.url_by_path, owner).status_code == 200
+    assert api.request(method, f"{project.url_by_path}{rest}", owner, json=sent).status_code == 404
+    assert api.get(project.url, make.root).json() == before
+    # The same where it is the group around it that moved.
+    current = by_path("projects", before["path_with_namespace"])
+    api.put(group.url, owner, path=make.name("moved"))
+    assert api.get(current, owner).status_code == 200
+    assert api.request(method, f"{current}{rest}", owner, json=sent).status_code == 404
+
+
+def test_a_file_sent_to_an_old_path_is_not_kept(api: Api, make: Make) -> None:
+    owner = make.user()
+    project = make_project(make, owner)
+    api.put(project.url, owner, path="moved")
+
+    sent = {"files": {"file": ("a.txt", b"text")}}
+    assert api.request("POST", f"{project.url_by_path}/uploads", owner, **sent).status_code == 404
+    assert api.request("POST", f"{project.url}/uploads", owner, **sent).status_code == 201

@@ -74,7 +74,8 @@ def test_what_somebody_starred_is_shown_as_far_as_one_may_see(api: Api, make: Ma
     assert set(ids(api.get(place, fan))) == {public.id, private.id}
     assert ids(api.get(place, caller)) == [public.id]
     assert ids(api.get(place, caller, starred=True)) == [public.id]
-    assert ids(api.get(f"/users/{fan.username}/starred_projects")) == [public.id]
+    assert ids(api.get(f"/users/{fan.username}/starred_projects", caller)) == [public.id]
+    assert api.get(place).status_code == 401
     assert api.get("/users/999999999/starred_projects", caller).status_code == 404
 
 

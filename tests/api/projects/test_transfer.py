@@ -117,3 +117,19 @@ def test_the_limit_of_personal_projects_counts(api: Api, make: Make) -> None:
     assert api.put(f"{first.url}/transfer", user, namespace=user.username).status_code == 200
     assert api.put(f"{second.url}/transfer", user, namespace=user.username).status_code == 403
     assert api.put(f"{first.url}/transfer", user, namespace=group.id).status_code == 200
+
+
+def test_the_placeholder_is_given_nothing(api: Api, make: Make) -> None:
+    project = make_project(make, visibility="public")
+    (ghost,) = api.get("/users", make.root, username="ghost").json()
+
+    refusals = [
+        api.put(f"{project.url}/transfer", make.root, namespace="ghost"),
+        api.post(f"/projects/user/{ghost['id']}", make.root, name="haunted"),
+        api.post(f"{project.url}/fork", make.root, namespace="ghost"),
+    ]
+
+    for refused in refusals:
+        assert (refused.status_code, refused.json()) == (400, {"message": {"namespace": ["is not valid"]}})
+    assert api.get(project.url).json()["path_with_namespace"] == project.path
+    assert api.get(f"/users/{ghost['id']}/projects").json() == []

@@ -6,6 +6,7 @@ from sqlalchemy import bindparam, update
 from ingot.access.actor import Actor
 from ingot.db.connection import Connection
 from ingot.errors import Denied
+from ingot.names import NAMESPACES
 from ingot.users.accounts import service
 from ingot.users.accounts.params import ModifyUser
 from ingot.users.accounts.queries import find_user, placeholder_user
@@ -93,6 +94,7 @@ def test_the_last_administrator_stays_one(house: House, make: Make, verb: str, o
     other = make.user()
 
     def act(db: Connection) -> None:
+        db.lock(NAMESPACES)
         db.run(demote_all, kept=make.root.id)
         if others:
             db.update(users, other.id, admin=True)

@@ -1,0 +1,1 @@
+"""Groups that were invited into other groups."""

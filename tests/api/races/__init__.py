@@ -1,0 +1,1 @@
+"""What several processes of one instance must not do to each other."""

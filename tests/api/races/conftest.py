@@ -1,0 +1,42 @@
+"""Further servers of the instance under test."""
+
+import asyncio
+import io
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+import uvicorn
+
+from ingot.app import App, open_database
+from ingot.log import Log
+from ingot.supervisor import open_socket
+from tests.api.races.racing import Track
+from tests.conftest import House
+
+SERVERS = 3
+
+
+@pytest.fixture(scope="session")
+def track(house: House) -> Iterator[Track]:
+    """Where calls race each other."""
+    with ExitStack() as stack:
+        others = [stack.enter_context(_another(house)) for _ in range(SERVERS - 1)]
+        track = Track([house.url, *others])
+        stack.callback(track.close)
+        yield track
+
+
+@contextmanager
+def _another(house: House) -> Iterator[str]:
+    """One more server of the same instance, with threads and connections of its own; gives its address."""
+    app = App(house.settings, open_database(house.settings), Log("json", io.StringIO()), None)
+    listener = open_socket("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(app.front, lifespan="off", log_config=None))
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server.should_exit = True
+    thread.join(10)
+    app.close()

@@ -1,0 +1,154 @@
+"""Groups and projects that several processes make, move, rename, hide and delete at once still fit together."""
+
+from collections import Counter
+
+from ingot.access.levels import Level
+from tests.api.races.racing import Send, Track
+from tests.client import Api, Make
+from tests.making import Group, make_group, make_project
+
+ROUNDS = 8
+
+
+def _assert_tidy(api: Api, make: Make, group: Group) -> None:
+    """Every path and name in the group follows from what is around it, and nothing shows more than the group."""
+    openness = ("private", "internal", "public")
+    shown = api.get(group.url, make.root).json()
+    for below in api.get(f"{group.url}/subgroups", make.root, per_page=100).json():
+        assert below["full_path"] == f"{shown['full_path']}/{below['path']}"
+        assert below["full_name"] == f"{shown['full_name']} / {below['name']}"
+        assert openness.index(below["visibility"]) <= openness.index(shown["visibility"])
+    for project in api.get(f"{group.url}/projects", make.root, per_page=100).json():
+        assert project["path_with_namespace"] == f"{shown['full_path']}/{project['path']}"
+        assert openness.index(project["visibility"]) <= openness.index(shown["visibility"])
+
+
+def test_groups_never_end_up_in_themselves(api: Api, make: Make, track: Track) -> None:
+    for _ in range(ROUNDS):
+        groups = [make_group(make) for _ in range(3)]
+        into = [*groups[1:], groups[0]]
+
+        answers = track.race(
+            *(
+                Send("POST", f"{group.url}/transfer", make.root, {"group_id": there.id})
+                for group, there in zip(groups, into, strict=True)
+            )
+        )
+
+        assert sorted(answers) == [201, 201, 400]
+        shown = {group.id: api.get(group.url, make.root).json() for group in groups}
+        tops = [each for each in shown.values() if each["parent_id"] is None]
+        assert len(tops) == 1
+        for each in shown.values():
+            if each["parent_id"] is not None:
+                assert each["full_path"] == f"{shown[each['parent_id']]['full_path']}/{each['path']}"
+
+
+def test_what_is_made_in_a_group_follows_its_renames(api: Api, make: Make, track: Track) -> None:
+    for _ in range(ROUNDS):
+        group = make_group(make)
+        calls = []
+        for number in range(4):
+            path = make.name("renamed")
+            calls += [
+                Send("PUT", group.url, make.root, {"path": path, "name": path}),
+                Send("POST", "/groups", make.root, {"name": f"s{number}", "path": f"s{number}", "parent_id": group.id}),
+                Send("POST", "/projects", make.root, {"name": f"p{number}", "namespace_id": group.id}),
+            ]
+
+        assert Counter(track.race(*calls)) == {200: 4, 201: 8}
+        _assert_tidy(api, make, group)
+
+
+def test_what_is_made_in_a_group_shows_no_more_than_the_group(api: Api, make: Make, track: Track) -> None:
+    for _ in range(ROUNDS):
+        group = make_group(make, visibility="public")
+        around = {"namespace_id": group.id, "visibility": "public"}
+        below = make_group(make, parent=group)
+        hidden = make_project(make, group=group)
+
+        track.race(
+            Send("POST", "/projects", make.root, {"name": "shown", **around}),
+            Send("PUT", group.url, make.root, {"visibility": "private"}),
+            Send("POST", "/groups", make.root, {"name": "s", "path": "s", "parent_id": group.id, **around}),
+            Send("PUT", below.url, make.root, {"visibility": "public"}),
+            Send("PUT", hidden.url, make.root, {"visibility": "public"}),
+        )
+
+        _assert_tidy(api, make, group)
+
+
+def test_a_fork_shows_no_more_than_its_source(api: Api, make: Make, track: Track) -> None:
+    people = [make.user() for _ in range(3)]
+    for _ in range(ROUNDS):
+        source = make_project(make, visibility="public")
+
+        answers = track.race(
+            Send("PUT", source.url, make.root, {"visibility": "private"}),
+            *(Send("POST", f"{source.url}/fork", person) for person in people),
+        )
+
+        assert answers[0] == 200
+        forks = api.get(f"{source.url}/forks", make.root).json()
+        assert {fork["visibility"] for fork in forks} <= {"private"}
+        assert api.get(source.url, make.root).json()["forks_count"] == len(forks) == answers[1:].count(201)
+
+
+def test_nothing_is_made_in_a_group_that_goes(api: Api, make: Make, track: Track) -> None:
+    person = make.user()
+    for _ in range(ROUNDS):
+        group = make_group(make, members={person: Level.OWNER})
+
+        track.race(
+            Send("POST", "/projects", person, {"name": "late", "namespace_id": group.id}),
+            Send("DELETE", group.url, make.root),
+            Send("POST", "/groups", person, {"name": "late", "path": "late", "parent_id": group.id}),
+            Send("POST", f"{group.url}/members", make.root, {"user_id": make.user().id, "access_level": 30}),
+        )
+
+        assert api.get(group.url, make.root).status_code == 404
+        assert api.get("/projects", person, membership=True).json() == []
+        assert api.get("/groups", person).json() == []
+        assert api.get(f"/users/{person.id}/memberships", make.root).json() == []
+
+
+def test_a_project_lies_where_its_path_says(api: Api, make: Make, track: Track) -> None:
+    for _ in range(ROUNDS):
+        project, group, member = make_project(make), make_group(make), make.user()
+
+        track.race(
+            Send("PUT", f"{project.url}/transfer", make.root, {"namespace": group.id}),
+            Send("PUT", project.url, make.root, {"path": make.name("moved")}),
+            Send("PUT", group.url, make.root, {"path": make.name("renamed")}),
+            Send("POST", f"{project.url}/members", make.root, {"user_id": member.id, "access_level": 30}),
+        )
+
+        shown = api.get(project.url, make.root).json()
+        assert shown["path_with_namespace"] == f"{shown['namespace']['full_path']}/{shown['path']}"
+        # Who belongs to the project sees the group around it, wherever that is.
+        assert api.get(group.url, member).status_code == 200
+
+
+def test_a_path_leads_to_a_project_or_to_a_group(api: Api, make: Make, track: Track) -> None:
+    group = make_group(make)
+    for number in range(ROUNDS):
+        name = f"same-{number}"
+        sent = {"name": name, "path": name, "namespace_id": group.id, "parent_id": group.id}
+
+        answers = track.race(
+            Send("POST", "/projects", make.root, sent),
+            Send("POST", "/groups", make.root, sent),
+            Send("POST", "/projects", make.root, sent),
+        )
+
+        assert sorted(answers) == [201, 400, 400]
+
+
+def test_nobody_gets_more_projects_than_their_limit(api: Api, make: Make, track: Track) -> None:
+    for _ in range(4):
+        person = make.user(projects_limit=2)
+
+        answers = track.race(*(Send("POST", "/projects", person, {"name": f"p{number}"}) for number in range(8)))
+
+        assert Counter(answers) == {201: 2, 403: 6}
+        assert len(api.get(f"/users/{person.id}/projects", make.root).json()) == 2

@@ -1,0 +1,99 @@
+"""Owners and administrators who go at once leave one behind, and what is counted is counted once."""
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import select
+
+from ingot.access.levels import Level
+from ingot.users.accounts.tables import users
+from tests.api.races.racing import Send, Track
+from tests.client import Api, Make, Person
+from tests.making import make_group, make_project
+
+ROUNDS = 8
+_ADMINISTRATORS = select(users.c.id).where(users.c.admin)
+
+
+def _owners(api: Api, make: Make, group_id: int) -> list[str]:
+    """Who owns a group for good."""
+    members = api.get(f"/groups/{group_id}/members", make.root).json()
+    return [each["username"] for each in members if each["access_level"] == 50 and each["expires_at"] is None]
+
+
+def test_of_owners_who_go_at_once_one_stays(api: Api, make: Make, track: Track) -> None:
+    first, second, third = make.user(), make.user(), make.user()
+    for _ in range(ROUNDS):
+        group = make_group(make, first, members={second: Level.OWNER, third: Level.OWNER})
+        ends = {"access_level": 50, "expires_at": "2099-01-01"}
+
+        answers = track.race(
+            Send("DELETE", f"{group.url}/members/{first.id}", first),
+            Send("PUT", f"{group.url}/members/{second.id}", second, {"access_level": 40}),
+            Send("PUT", f"{group.url}/members/{third.id}", third, ends),
+        )
+
+        assert len(_owners(api, make, group.id)) == 1, answers
+        assert answers.count(403) == 1
+
+
+def test_a_user_who_is_deleted_leaves_an_owner_behind(api: Api, make: Make, track: Track) -> None:
+    for _ in range(ROUNDS):
+        staying, going = make.user(), make.user()
+        group = make_group(make, staying, members={going: Level.OWNER})
+
+        track.race(
+            Send("DELETE", f"{group.url}/members/{staying.id}", staying),
+            Send("DELETE", f"/users/{going.id}", make.root),
+        )
+
+        assert len(_owners(api, make, group.id)) == 1
+
+
+@pytest.fixture
+def two_administrators(make: Make) -> Iterator[list[Person]]:
+    """The only ones there are, for a while; whatever goes wrong meanwhile, other tests then have theirs again."""
+    two = [make.user(admin=True), make.user(admin=True)]
+    others = [
+        row[0]
+        for row in make.database.read(lambda db: db.rows(_ADMINISTRATORS))
+        if row[0] not in (two[0].id, two[1].id)
+    ]
+
+    def set_others(admin: bool) -> None:
+        for user_id in others:
+            make.database.write(lambda db, user_id=user_id: db.update(users, user_id, admin=admin))
+
+    set_others(False)
+    yield two
+    set_others(True)
+    for person in two:
+        assert make.api.delete(f"/users/{person.id}", make.root).status_code == 200
+
+
+def test_of_administrators_who_go_at_once_one_stays(api: Api, two_administrators: list[Person], track: Track) -> None:
+    first, second = two_administrators
+    for _ in range(ROUNDS):
+        answers = track.race(
+            Send("PUT", f"/users/{first.id}", first, {"admin": False}),
+            Send("POST", f"/users/{second.id}/block", first),
+            Send("PUT", f"/users/{second.id}", second, {"admin": False}),
+        )
+
+        left = [person for person in (first, second) if api.get("/application/settings", person).status_code == 200]
+        assert len(left) >= 1, answers
+        for person in (first, second):
+            api.post(f"/users/{person.id}/unblock", left[0])
+            api.put(f"/users/{person.id}", left[0], admin=True)
+
+
+def test_a_star_is_counted_and_taken_back_once(api: Api, make: Make, track: Track) -> None:
+    project, person = make_project(make, visibility="public"), make.user()
+    for _ in range(ROUNDS):
+        for verb in ("star", "unstar"):
+            assert sorted(track.race(*(Send("POST", f"{project.url}/{verb}", person) for _ in range(3)))) == [
+                201,
+                304,
+                304,
+            ]
+    assert api.get(project.url, make.root).json()["star_count"] == 0

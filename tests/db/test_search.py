@@ -1,0 +1,149 @@
+"""Searches by an index find what a look at every row finds, whatever is written and however it changes."""
+
+import random
+from typing import Any
+
+import pytest
+from sqlalchemy import bindparam, or_, select
+
+from ingot.db.connection import Connection
+from ingot.db.expressions import contains, like_pattern
+from ingot.db.search import SHORTEST_INDEXED, holding, is_indexed, needle
+from ingot.groups.namespaces.tables import namespaces
+from ingot.projects.tables import projects
+from ingot.users.accounts.tables import emails, users
+from tests.client import Api, Make
+from tests.making import ids, make_group, make_project
+
+# Letters that fold, signs that patterns, phrases and query languages know, and characters of two to four bytes.
+ALPHABET = "abAB12-_%.\\\"'*(){}:^+ äßİıſΣςé中文字🚀👩‍🚀\u200b\u0301"
+SEARCHED: list[tuple[Any, tuple[Any, ...]]] = [
+    (projects, (projects.c.name_key, projects.c.full_path_key)),
+    (projects, (projects.c.name_key,)),
+    (namespaces, (namespaces.c.name_key, namespaces.c.full_path_key)),
+    (users, (users.c.username_key, users.c.name_key, users.c.email)),
+    (emails, (emails.c.email,)),
+]
+_ROW = select(projects).where(projects.c.id == bindparam("project"))
+
+
+def _compare(db: Connection, sought: list[str], *places: tuple[Any, tuple[Any, ...]]) -> int:
+    """How many rows were found, by the index and by ``LIKE`` alike."""
+    found = 0
+    for table, columns in places:
+        by_index = select(table.c.id).where(holding(table.c.id, "needle", *columns)).order_by(table.c.id)
+        by_rows = select(table.c.id).where(or_(*(contains(column, "pattern") for column in columns)))
+        for text in filter(is_indexed, sought):
+            indexed = db.rows(by_index, needle=needle(text))
+            assert indexed == db.rows(by_rows.order_by(table.c.id), pattern=like_pattern(text)), text
+            found += len(indexed)
+    return found
+
+
+def _texts(dice: random.Random, how_many: int, longest: int) -> list[str]:
+    return ["".join(dice.choices(ALPHABET, k=dice.randint(1, longest))) for _ in range(how_many)]
+
+
+def _pieces(dice: random.Random, texts: list[str]) -> list[str]:
+    starts = [(text, dice.randrange(len(text))) for text in texts]
+    return [text[start : start + dice.randint(SHORTEST_INDEXED, 12)] for text, start in starts]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_texts(make: Make, seed: int) -> None:
+    """Names as no rule of ours would let them be, written past the rules, changed and removed."""
+    dice = random.Random(seed)
+    texts = [*_texts(dice, 60, 30), *_texts(dice, 10, 300)]
+    sought = [*_pieces(dice, texts), *_texts(dice, 40, 5), *texts]
+    spare = make_project(make)
+
+    def add(db: Connection, number: int, text: str) -> int:
+        row = dict(zip(projects.c.keys(), db.rows(_ROW, project=spare.id)[0], strict=True))
+        del row["id"]
+        own = {
+            "name": f"{seed} {number}",
+            "name_key": text.casefold(),
+            "full_path_key": f"{seed}/{number}/{text[::-1].casefold()}",
+            "repository_key": f"search {seed} {number}",
+        }
+        return db.insert(projects, **{**row, **own})
+
+    def work(db: Connection) -> None:
+        made = [add(db, number, text) for number, text in enumerate(texts)]
+        at_first = _compare(db, sought, *SEARCHED[:2])
+        for row_id in made[::3]:
+            db.update(projects, row_id, name_key=dice.choice(texts).casefold()[::-1])
+        for row_id in made[1::3]:
+            db.delete(projects, row_id)
+        then = _compare(db, sought, *SEARCHED[:2])
+        for row_id in (*made[::3], *made[2::3]):
+            db.delete(projects, row_id)
+        assert at_first > then > _compare(db, sought, *SEARCHED[:2])
+
+    make.database.write(work)
+
+
+def test_everything_that_was_written_by_other_ways(api: Api, make: Make) -> None:
+    """Rows that were made, renamed, moved and deleted through the API."""
+    user = make.user(name="Ünïcodé Nämé 中文字")
+    api.post(f"/users/{user.id}/emails", make.root, email=f"further-{user.email}", skip_confirmation=True)
+    top, group = make_group(make), make_group(make)
+    project = make_project(make, group=group, name=make.name("Before"))
+    api.put(project.url, make.root, name="Ärger mit Ümläuten", path=make.name("after"))
+    api.post(f"{group.url}/transfer", make.root, group_id=top.id)
+    api.put(f"/users/{user.id}", make.root, username=make.name("renamed"))
+    gone = make.user()
+    make_project(make, gone)
+    api.delete(f"/users/{gone.id}", make.root, hard_delete=True)
+
+    sought = ["before", "after", "ümläut", "UMLÄ", "中文字", "ünïc", "further", "example", gone.username, user.username]
+    sought += [top.name, f"{top.path}/{group.name}", group.path, "renamed", "group", "project", "person"]
+    assert make.database.read(lambda db: _compare(db, sought, *SEARCHED)) > len(sought)
+    assert project.id in ids(api.get("/projects", make.root, search=f"{top.name}/{group.name}"))
+    assert ids(api.get("/groups", make.root, search=f"{top.name}/{group.name}")) == [group.id]
+    assert ids(api.get("/projects", make.root, search=project.name)) == []
+    assert ids(api.get("/users", make.root, search=f"further-{user.email}"[2:-2])) == [user.id]
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4])
+def test_short_ones_find_the_same(api: Api, make: Make, length: int) -> None:
+    """Below three characters there is nothing to go by, and nobody notices."""
+    owner = make.user()
+    hit = make_project(make, owner, name="zqxw", path="zqxw-path")
+    text = "ZqXw"[:length]
+
+    assert ids(api.get("/projects", owner, search=text)) == [hit.id]
+    assert ids(api.get("/projects", owner, membership=True, search=text, order_by="name")) == [hit.id]
+    assert ids(api.get(f"/projects/search/{text}", owner)) == [hit.id]
+    assert ids(api.get("/projects", owner, search=text, pagination="keyset", order_by="id")) == [hit.id]
+    api.delete(hit.url, owner)
+
+
+SIGNS = ['"""', "'''", "a OR b", "NEAR(a b)", "-abc", "abc*", "^abc", "{name_key} : abc", "(((", "%%%", "___", "\\\\\\"]
+
+
+@pytest.mark.parametrize("text", [*SIGNS, "x" * 8000])
+@pytest.mark.parametrize("path", ["/projects", "/groups", "/users", "/namespaces"])
+def test_every_sign_stands_for_itself(api: Api, make: Make, path: str, text: str) -> None:
+    found = api.get(path, make.root, search=text)
+
+    assert found.status_code == 200
+    assert found.json() == []
+
+
+@pytest.mark.parametrize("path", ["/projects", "/groups", "/users", "/namespaces"])
+def test_what_is_too_long_is_told(api: Api, make: Make, path: str) -> None:
+    assert api.get(path, make.root, search="x" * 8001).status_code == 400
+
+
+@pytest.mark.parametrize("most_looked_up", [250, 0])
+def test_few_and_many(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, most_looked_up: int) -> None:
+    """A text that very many hold is answered on another way, with the same rows in the same order."""
+    monkeypatch.setattr("ingot.projects.queries.MOST_LOOKED_UP", most_looked_up)
+    owner, word = make.user(), make.name("many")
+    made = [make_project(make, owner, name=f"{word} {number:03}").id for number in range(12)]
+
+    for sort, expected in (("asc", made), ("desc", made[::-1])):
+        found = api.get("/projects", owner, search=word, order_by="name", sort=sort, per_page=5, page=2)
+        assert ids(found) == expected[5:10]
+        assert found.headers["x-total"] == "12"
