@@ -44,6 +44,7 @@ from ingot.http.request import Door
 from ingot.instance import api as instance
 from ingot.instance.limits import ApiLimits
 from ingot.instance.throttles import drop_ended as drop_ended_throttles
+from ingot.issues import api as issues
 from ingot.jobs.numbers import job_numbers
 from ingot.jobs.worker import Recurring, Worker
 from ingot.lfs.files import lfs_files_of
@@ -91,6 +92,7 @@ from ingot.settings import Settings
 from ingot.statuses import api as statuses
 from ingot.templates import api as templates
 from ingot.topics import api as topics
+from ingot.topics.subscribers import subscriptions as topic_subscriptions
 from ingot.transport.activity import Activity
 from ingot.transport.admission import Admission
 from ingot.transport.http import GitDoor
@@ -148,6 +150,7 @@ ROOMS = (
     instance,
     features,
     templates,
+    issues,
 )
 _ONE = select(literal(1))
 # Some clients still use the older prefix for uploads, and for nothing else.
@@ -157,6 +160,7 @@ SUBSCRIPTIONS = (
     token_subscriptions,
     star_subscriptions,
     import_subscriptions,
+    topic_subscriptions,
     group_subscriptions,
     namespace_subscriptions,
     project_subscriptions,

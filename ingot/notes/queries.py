@@ -10,6 +10,16 @@ from ingot.notes.tables import Note, notes
 COMMIT = "commit"
 
 _BY_ID = select(notes).where(notes.c.id == bindparam("note"))
+_WRITTEN = (
+    select(notes.c.id)
+    .where(
+        notes.c.subject_kind == bindparam("kind"),
+        notes.c.subject_id == bindparam("subject"),
+        notes.c.author_id == bindparam("user"),
+        notes.c.system.is_(False),
+    )
+    .limit(1)
+)
 _ON_COMMIT = list_query(
     select(notes).where(
         notes.c.project_id == bindparam("project"),
@@ -19,6 +29,11 @@ _ON_COMMIT = list_query(
     notes.c.id,
     notes.c.id.asc(),
 )
+
+
+def has_written(db: Connection, kind: str, subject_id: int, user_id: int) -> bool:
+    """Whether somebody wrote a note about something."""
+    return db.value(_WRITTEN, kind=kind, subject=subject_id, user=user_id) is not None
 
 
 def find_note(db: Connection, note_id: int) -> Note:

@@ -1,5 +1,6 @@
 """How projects are found and listed."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, exists, func, select
@@ -21,6 +22,7 @@ from ingot.projects import policy
 from ingot.projects.filters import FEW, GATHERED, MOST_LOOKED_UP, NEED_ACTOR, NEED_TODAY, PROJECTS, THEIRS, lists_of
 from ingot.projects.params import ListProjects
 from ingot.projects.tables import Project, project_redirects, project_topics, projects, shares, stars
+from ingot.users.accounts.tables import User
 
 _BY_NUMBER = PROJECTS.where(projects.c.id == bindparam("project"))
 _BY_NUMBERS = PROJECTS.where(any_of(projects.c.id, "projects"))
@@ -37,6 +39,7 @@ _BY_PATH = _WITH_ACCESS.where(projects.c.full_path_key == bindparam("path"))
 _REDIRECT = select(project_redirects.c.project_id).where(
     project_redirects.c.namespace_id == bindparam("namespace"), project_redirects.c.path_key == bindparam("path")
 )
+_PATHS = select(projects.c.id, projects.c.full_path).where(any_of(projects.c.id, "projects"))
 _ID_BY_PATH = select(projects.c.id).where(projects.c.full_path_key == bindparam("path"))
 _IN_NAMESPACE = PROJECTS.where(projects.c.namespace_id == bindparam("namespace")).order_by(projects.c.id)
 _COUNT_IN = select(func.count()).where(projects.c.namespace_id == bindparam("namespace"))
@@ -115,6 +118,20 @@ def _moved_project(db: Connection, path: str) -> int | None:
         return None
     found: int | None = db.value(_ID_BY_PATH, path=f"{namespace.full_path_key}/{last}")
     return found if found is not None else db.value(_REDIRECT, namespace=namespace.id, path=last)
+
+
+def access_of_user(db: Connection, user: User, project: Project) -> Access | None:
+    """What a user holds in a project, or nothing where they cannot see it."""
+    actor = Actor(user_id=user.id, username=user.username, name=user.name, admin=user.admin, external=user.external)
+    try:
+        return find_project(db, actor, project.id)[0]
+    except NotFound:
+        return None
+
+
+def paths_of_projects(db: Connection, project_ids: Sequence[int]) -> dict[int, str]:
+    """The full paths of projects by number, whoever asks; one statement for all."""
+    return dict(db.rows(_PATHS, projects=list(project_ids)))
 
 
 def project_or_none(db: Connection, project_id: int) -> Project | None:

@@ -38,7 +38,8 @@ from ingot.projects.queries import (
     project_or_none,
     source_of,
 )
-from ingot.projects.tables import Project, project_redirects, project_topics, projects, shares
+from ingot.projects.tables import Project, project_redirects, projects, shares
+from ingot.projects.tagging import set_topics
 from ingot.users.accounts.queries import find_user
 
 MASTER = 40
@@ -82,7 +83,6 @@ _DROP_REDIRECT = delete(project_redirects).where(
     project_redirects.c.namespace_id == bindparam("namespace"), project_redirects.c.path_key == bindparam("path")
 )
 _DROP_SHARES = delete(shares).where(shares.c.project_id == bindparam("project"))
-_DROP_TOPICS = delete(project_topics).where(project_topics.c.project_id == bindparam("project"))
 
 
 def path_from_name(name: str) -> str:
@@ -145,7 +145,7 @@ def create_project(
     project = project_by_id(db, project_id)
     if namespace.kind == "user":
         put_member(db, source_of(project), namespace.owner_id or actor.user_id, MASTER)
-    _set_topics(db, project, wanted)
+    set_topics(db, project, wanted)
     _set_avatar(db, project, wanted.avatar)
     emit(db, ProjectCreated(project_id=project_id, actor_id=actor.user_id, forked_from_id=project.forked_from_id))
     return project_by_id(db, project_id)
@@ -175,7 +175,7 @@ def edit_project(db: Connection, actor: Actor, project: Project, wanted: EditPro
         _check_visibility(db, actor, visibility, namespace, project.forked_from_id)
     _refuse_taken(db, namespace, name, path, but=project.id)
     db.update(projects, project.id, **columns, name=name, name_key=name.casefold(), updated_at=db.now)
-    _set_topics(db, project, wanted)
+    set_topics(db, project, wanted)
     _set_avatar(db, project, wanted.avatar)
     if path != project.path:
         _move(db, project, namespace, path)
@@ -275,6 +275,16 @@ def count_forks(db: Connection, project_id: int, by: int) -> None:
     db.run(_COUNT_FORKS, counted=project_id, change=by)
 
 
+def count_open_issues(db: Connection, project_id: int, by: int) -> None:
+    """Keep the number of open issues of a project."""
+    db.run(_COUNT_OPEN_ISSUES, counted=project_id, change=by)
+
+
+_COUNT_OPEN_ISSUES = (
+    projects.update()
+    .where(projects.c.id == bindparam("counted"))
+    .values(open_issues_count=projects.c.open_issues_count + bindparam("change"))
+)
 _COUNT_FORKS = (
     projects.update()
     .where(projects.c.id == bindparam("counted"))
@@ -378,25 +388,6 @@ def _refuse_taken(db: Connection, namespace: Namespace, name: str, path: str, bu
         errors["path"] = ["has already been taken"]
     if errors:
         raise Invalid(**errors)
-
-
-def _set_topics(db: Connection, project: Project, wanted: Attributes) -> None:
-    named = wanted.topics if wanted.topics is not UNSET else wanted.tag_list
-    if named is UNSET:
-        return
-    topics: dict[str, str] = {}
-    for part in (part for topic in named or () for part in topic.split(",")):
-        topic = " ".join(part.split())
-        if not topic.isprintable():
-            raise Invalid(topics=["cannot contain control characters"])
-        if len(topic) > MOST_CHARACTERS:
-            raise Invalid(topics=[f"is too long (maximum is {MOST_CHARACTERS} characters)"])
-        # Of names that differ in case only, the first is kept.
-        topics.setdefault(topic.casefold(), topic)
-    topics.pop("", None)
-    db.run(_DROP_TOPICS, project=project.id)
-    for key, topic in topics.items():
-        db.insert(project_topics, project_id=project.id, name=topic, name_key=key)
 
 
 def _set_avatar(db: Connection, project: Project, upload: Any) -> None:

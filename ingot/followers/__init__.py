@@ -1,0 +1,1 @@
+"""Who follows what: said by themselves, or by taking part in it."""

@@ -1,0 +1,1 @@
+"""Numbers within a project or group: never given twice."""

@@ -1,0 +1,1 @@
+"""Issues: what is wrong, what is wished for, and what becomes of it."""

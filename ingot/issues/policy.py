@@ -1,0 +1,101 @@
+"""Who may do what with issues."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, bindparam, or_, select
+
+from ingot.access.actor import Actor
+from ingot.access.levels import Access, Level
+from ingot.issues.tables import Issue, issue_assignees, issues
+from ingot.projects import policy as projects_policy
+from ingot.projects.policy import belongs_to_this_project, may_see_project, visible_projects
+from ingot.projects.tables import Project, projects
+
+
+class Place(NamedTuple):
+    """A project whose issues are meant, and what the caller holds in it."""
+
+    here: Access
+    project: Project
+
+
+class Found(NamedTuple):
+    """An issue, and where it is."""
+
+    here: Access
+    project: Project
+    issue: Issue
+    assignees: tuple[int, ...]
+
+
+def may_read_issues(actor: Actor, here: Access, project: Project) -> bool:
+    """Those who see a project that has issues."""
+    return project.issues_enabled and may_see_project(actor, here, project)
+
+
+def may_see_issue(actor: Actor, here: Access, issue: Issue, assignees: Collection[int]) -> bool:
+    """Who sees the project's issues; a confidential one only its author, its assignees and reporters."""
+    if not issue.confidential or here.level >= Level.REPORTER or actor.admin:
+        return True
+    return actor.known and (issue.author_id == actor.user_id or actor.user_id in assignees)
+
+
+def may_create_issue(actor: Actor, here: Access, place: Place) -> bool:
+    """Users who read the project's issues, unless it is archived."""
+    return actor.known and may_read_issues(actor, here, place.project) and not place.project.archived
+
+
+def may_read_found(actor: Actor, here: Access, found: Found) -> bool:
+    """Whoever was let find it."""
+    return may_read_issues(actor, here, found.project)
+
+
+def may_triage(actor: Actor, here: Access, project: Project) -> bool:
+    """Reporters assign, label and move, unless the project is archived."""
+    return (here.level >= Level.REPORTER or actor.admin) and not project.archived
+
+
+def may_edit_issue(actor: Actor, here: Access, found: Found) -> bool:
+    """Reporters, and who wrote it or has it to do, unless the project is archived."""
+    theirs = actor.known and (found.issue.author_id == actor.user_id or actor.user_id in found.assignees)
+    return may_triage(actor, here, found.project) or (theirs and not found.project.archived)
+
+
+def may_take_part(actor: Actor, here: Access, found: Found) -> bool:  # noqa: ARG001 - All rules take the same three.
+    """Users who see it, unless the project is archived."""
+    return actor.known and not found.project.archived
+
+
+def may_triage_issue(actor: Actor, here: Access, found: Found) -> bool:
+    """Those who may assign and label in its project."""
+    return may_triage(actor, here, found.project)
+
+
+def may_delete_issue(actor: Actor, here: Access, found: Found) -> bool:
+    """Owners and administrators, unless the project is archived."""
+    return projects_policy.may_own_project(actor, here, found.project) and not found.project.archived
+
+
+def may_set_times(actor: Actor, here: Access, project: Project) -> bool:
+    """Owners and administrators may say when something happened."""
+    return projects_policy.may_own_project(actor, here, project)
+
+
+def seen_though_confidential() -> ColumnElement[bool]:
+    """What somebody below a reporter sees of one project: ``actor`` is bound."""
+    assigned = select(issue_assignees.c.issue_id).where(issue_assignees.c.user_id == bindparam("actor"))
+    return or_(
+        issues.c.confidential.is_(False),
+        issues.c.author_id == bindparam("actor"),
+        issues.c.id.in_(assigned.scalar_subquery()),
+    )
+
+
+def visible_issues(*, external: bool) -> ColumnElement[bool]:
+    """``may_see_issue`` for lists over many projects; the projects must be joined, ``actor`` and ``today`` bound."""
+    return (
+        visible_projects(external=external)
+        & (seen_though_confidential() | belongs_to_this_project(Level.REPORTER))
+        & projects.c.issues_enabled.is_(True)
+    )

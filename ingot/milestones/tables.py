@@ -1,0 +1,45 @@
+"""What is stored of milestones."""
+
+from sqlalchemy import Index, Table, UniqueConstraint
+
+from ingot.db.schema import Record, metadata, number, reference, row_id, text
+from ingot.db.times import Date, Timestamp
+
+# Exactly one of project and group is set; the number is given within it.
+milestones = Table(
+    "milestones",
+    metadata,
+    row_id(),
+    reference("project_id", "projects.id", nullable=True),
+    reference("group_id", "namespaces.id", nullable=True),
+    number("iid"),
+    text("title"),
+    text("title_key"),
+    text("description", nullable=True),
+    text("state"),
+    text("due_date", nullable=True),
+    text("start_date", nullable=True),
+    text("created_at"),
+    text("updated_at"),
+    UniqueConstraint("project_id", "iid"),
+    UniqueConstraint("group_id", "iid"),
+    Index("ix_milestones_title", "title"),
+    sqlite_autoincrement=True,
+)
+
+
+class Milestone(Record, frozen=True):
+    """A milestone."""
+
+    id: int
+    project_id: int | None
+    group_id: int | None
+    iid: int
+    title: str
+    title_key: str
+    description: str | None
+    state: str
+    due_date: Date | None
+    start_date: Date | None
+    created_at: Timestamp
+    updated_at: Timestamp
