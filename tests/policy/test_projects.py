@@ -41,6 +41,7 @@ SEE, NO = "anyone", None
 RULES: list[tuple[Any, Any, Any, Any]] = [
     (policy.may_see_project, Level.GUEST, "user", SEE),
     (policy.may_download_code, Level.REPORTER, "user", SEE),
+    (policy.may_see_statistics, Level.REPORTER, Level.REPORTER, Level.REPORTER),
     (policy.may_fork_project, Level.REPORTER, "user", "user"),
     (policy.may_star_project, Level.GUEST, "user", "user"),
     (policy.may_upload, Level.GUEST, "user", "user"),

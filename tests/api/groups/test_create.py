@@ -20,6 +20,7 @@ VIEW = {
     "web_url",
     "request_access_enabled",
     "share_with_group_lock",
+    "project_creation_level",
     "full_name",
     "full_path",
     "parent_id",

@@ -41,6 +41,8 @@ def test_what_was_sent_changes_and_all_else_stays(api: Api, make: Make) -> None:
         {"lfs_enabled": False},
         {"request_access_enabled": False},
         {"share_with_group_lock": True},
+        {"project_creation_level": "developer"},
+        {"project_creation_level": "noone"},
         {},
         {"name": f"{group.name} renamed"},
     ):

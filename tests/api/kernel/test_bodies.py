@@ -69,6 +69,8 @@ def test_a_body_that_cannot_be_read_is_refused_and_changes_nothing(api: Api, mak
     assert refused.status_code == status, refused.text
     assert "message" in refused.json()
     assert api.get("/user/status", user).json()["message"] == ""
+    # No token can be read in it, so it is nobody's, and they have to say first who they are.
+    assert api.request("PUT", "/user/status", content=content, headers=headers).status_code == 401
 
 
 def test_a_body_of_a_million_fields_is_read_once_and_ignored(api: Api, make: Make) -> None:

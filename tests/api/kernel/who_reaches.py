@@ -128,6 +128,8 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "POST /projects/:id/fork/:forked_from_id": (ADMIN, WRITE),
     "GET /projects/:id/forks": (USER, READ),
     "POST /projects/:id/housekeeping": (USER, WRITE),
+    "GET /groups/:id/avatar": (USER, READ),
+    "GET /projects/:id/avatar": (USER, READ),
     "GET /projects/:id/import": (USER, READ),
     "GET /projects/:id/languages": (USER, READ),
     "GET /projects/:id/members": (USER, READ),

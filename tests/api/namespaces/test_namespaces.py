@@ -2,7 +2,9 @@
 
 import pytest
 
-from tests.client import Api, Make
+from ingot.access.levels import Level
+from tests.client import Api, Make, Person
+from tests.making import make_group
 
 
 def test_every_user_has_a_namespace_of_their_name(api: Api, make: Make) -> None:
@@ -86,3 +88,23 @@ def test_everybody_may_ask_whether_a_path_is_taken(api: Api, make: Make, who: st
         assert taken.json()["exists"] is True
         assert free.json() == {"exists": False, "suggests": []}
         assert api.get(f"/namespaces/{suggested}/exists", caller).json()["exists"] is False
+
+
+def test_only_owned_ones_where_asked_for(api: Api, make: Make) -> None:
+    """One's own, and the groups that one owns, here or above; also for administrators, who see all others too."""
+    user = make.user()
+    owned = make_group(make, user)
+    below = make_group(make, user, parent=owned)
+    served = make_group(make, members={user: Level.MASTER})
+    own = api.get("/namespaces", user, search=user.username).json()[0]["id"]
+
+    def listed(who: Person, **sent: object) -> set[int]:
+        return {each["id"] for each in api.get("/namespaces", who, per_page=100, **sent).json()}
+
+    assert listed(user) == {own, owned.id, below.id, served.id}
+    assert listed(user, owned_only=True) == {own, owned.id, below.id}
+    assert listed(user, owned_only=True, search=below.path) == {below.id}
+    assert listed(make.root, owned_only=True, search=owned.path) == set()
+    assert listed(make.root, search=owned.path) >= {owned.id}
+    assert listed(make.root, owned_only=True, search=served.path) == {served.id}
+    assert api.get("/namespaces", user, owned_only="maybe").status_code == 400

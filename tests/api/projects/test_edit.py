@@ -40,7 +40,19 @@ def test_masters_edit_and_owners_rename(
     assert (shown["description"], shown["issues_enabled"]) == (("x", False) if edits == 200 else (None, True))
 
 
+LEVELS = {
+    "issues_access_level": "issues_enabled",
+    "merge_requests_access_level": "merge_requests_enabled",
+    "builds_access_level": "jobs_enabled",
+    "wiki_access_level": "wiki_enabled",
+    "snippets_access_level": "snippets_enabled",
+    "container_registry_access_level": "container_registry_enabled",
+}
 CHANGES: list[dict[str, Any]] = [
+    {"merge_method": "ff"},
+    {"merge_method": "rebase_merge"},
+    {"squash_option": "always"},
+    {"remove_source_branch_after_merge": False},
     {"description": "Changed"},
     {"description": None},
     {"visibility": "public"},
@@ -65,10 +77,8 @@ def test_any_one_parameter_is_enough(api: Api, make: Make) -> None:
             if one in sent:
                 before[other] = sent[one]
         if before["issues_enabled"] is False:
-            before |= {"issues_access_level": "disabled"}
             before.pop("open_issues_count", None)
-        if before["merge_requests_enabled"] is False:
-            before |= {"merge_requests_access_level": "disabled"}
+        before |= {level: "enabled" if before[flag] else "disabled" for level, flag in LEVELS.items()}
         assert answer.json() == before == api.get(project.url, make.root).json()
         assert set(answer.json()) <= keys.MASTER | {"owner"}
 
@@ -86,6 +96,84 @@ def test_what_is_sent_unchanged_changes_nothing(api: Api, make: Make) -> None:
 
 def test_nothing_at_all_is_refused(api: Api, make: Make) -> None:
     assert api.put(make_project(make).url, make.root).json() == {"message": '400 (Bad request) "name" not given'}
+
+
+def test_only_unknown_parameters_are_named(api: Api, make: Make) -> None:
+    """Not the one that nobody meant to send; an empty known one is no unknown one."""
+    url = make_project(make).url
+    refused = api.put(url, make.root, mirror_user_id=7, pages_access_level="enabled", **{"x" * 300: 1})
+    named = f"mirror_user_id, pages_access_level, {'x' * 100}"
+    assert refused.status_code == 400
+    assert refused.json() == {"message": f"400 (Bad request) nothing of this can be changed here: {named}"}
+    missing = {"message": '400 (Bad request) "name" not given'}
+    assert api.put(url, make.root, issues_enabled="").json() == missing
+    assert api.put(f"{url}?private_token={make.root.token}").json() == missing
+    assert api.put(url, make.root, mirror_user_id=7, description="kept").status_code == 200
+
+
+@pytest.mark.parametrize(("level", "flag"), LEVELS.items())
+def test_access_levels_and_flags_agree(api: Api, make: Make, level: str, flag: str) -> None:
+    """Newer clients write the level, older ones the flag; whoever says both means the level."""
+    name = make.name("levels")
+    made = api.post("/projects", make.root, name=name, **{level: "disabled"}).json()
+    url = f"/projects/{made['id']}"
+    steps: list[tuple[dict[str, Any], bool]] = [
+        ({level: "enabled"}, True),
+        ({level: "disabled"}, False),
+        ({flag: True}, True),
+        ({flag: True, level: "disabled"}, False),
+        ({flag: False, level: "enabled"}, True),
+        ({"description": "x"}, True),
+    ]
+    assert (made[level], made[flag]) == ("disabled", False)
+    for sent, on in steps:
+        shown = api.put(url, make.root, **sent).json()
+        assert (shown[level], shown[flag]) == ("enabled" if on else "disabled", on), sent
+        assert shown == api.get(url, make.root).json()
+
+
+REFUSED_SETTINGS = [
+    *((level, value) for level in LEVELS for value in ("private", "public", "on", ["enabled"], 1)),
+    ("repository_access_level", "private"),
+    ("repository_access_level", "disabled"),
+    ("merge_method", "squash"),
+    ("merge_method", {"a": 1}),
+    ("squash_option", "default"),
+    ("remove_source_branch_after_merge", "maybe"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), REFUSED_SETTINGS)
+def test_levels_that_nothing_would_keep_are_refused(api: Api, make: Make, name: str, value: Any) -> None:
+    """Nothing keeps strangers from a feature that is for members only, so nobody is told that it does."""
+    owner = make.user()
+    project = make_project(make, owner, visibility="public")
+    before = api.get(project.url, owner).json()
+    answer = api.put(project.url, owner, **{name: value})
+    assert (answer.status_code, answer.json()) == (400, {"message": {name: ["is invalid"]}})
+    assert api.post("/projects", owner, name=make.name("x"), **{name: value}).status_code == 400
+    assert api.get(project.url, owner).json() == before
+    assert before["repository_access_level"] == "enabled"
+    assert api.put(project.url, owner, repository_access_level="enabled").status_code == 200
+
+
+def test_both_names_of_the_link_can_be_written(api: Api, make: Make) -> None:
+    """What one reads one can send back."""
+    project = make_project(make)
+    for name in ("printing_merge_requests_link_enabled", "printing_merge_request_link_enabled"):
+        for value in (False, True):
+            shown = api.put(project.url, make.root, **{name: value}).json()
+            assert shown["printing_merge_requests_link_enabled"] is value
+            assert shown["printing_merge_request_link_enabled"] is value
+
+
+def test_how_a_new_project_merges(api: Api, make: Make) -> None:
+    made = api.post("/projects", make.root, name=make.name("plain")).json()
+    names = ("merge_method", "squash_option", "remove_source_branch_after_merge")
+    assert [made[name] for name in names] == ["merge", "default_off", True]
+    sent = {"merge_method": "ff", "squash_option": "never", "remove_source_branch_after_merge": False}
+    other = api.post("/projects", make.root, name=make.name("merges"), **sent).json()
+    assert {name: other[name] for name in names} == sent
 
 
 @pytest.mark.parametrize("together", [{}, {"description": "Changed"}])

@@ -164,7 +164,8 @@ def test_only_who_looks_is_led_on(api: Api, make: Make, method: str, rest: str, 
     before = api.get(project.url, make.root).json()
 
     assert api.get(project.url_by_path, owner).status_code == 200
-    assert api.request(method, f"{project.url_by_path}{rest}", owner, json=sent).status_code == 404
+    refused = api.request(method, f"{project.url_by_path}{rest}", owner, json=sent)
+    assert (refused.status_code, refused.json()) == (404, {"message": "404 Project Not Found"})
     assert api.get(project.url, make.root).json() == before
     # The same where it is the group around it that moved.
     current = by_path("projects", before["path_with_namespace"])

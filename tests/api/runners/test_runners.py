@@ -55,3 +55,16 @@ def test_a_scope_that_does_not_exist_is_refused(api: Api, make: Make, scope: str
     assert api.get("/runners/all", make.root, scope=scope).status_code == everyone
     assert api.get("/runners", make.root, tag_list="a,b", status="online", paused="no").json() == []
     assert api.get("/runners", make.root, pagination="keyset").json() == []
+
+
+def test_a_project_without_pipelines_has_no_runners(api: Api, make: Make, cast: Cast) -> None:
+    """As it has no variables and no triggers."""
+    project = project_with(make, cast)
+    url = f"/projects/{project.id}"
+    assert api.put(url, make.root, jobs_enabled=False).status_code == 200
+    for caller in (make.root, cast.owner):
+        assert api.get(f"{url}/runners", caller).status_code == 403
+        assert api.get(f"{url}/variables", caller).status_code == 403
+    assert api.get(f"{url}/runners", cast.stranger).status_code == 404
+    assert api.put(url, make.root, jobs_enabled=True).status_code == 200
+    assert api.get(f"{url}/runners", cast.owner).status_code == 200

@@ -144,13 +144,50 @@ def test_renaming_and_deleting_reach_the_projects(api: Api, make: Make) -> None:
     clash = api.put(f"/topics/{topic_id}", make.root, name=taken.upper())
     assert (clash.status_code, clash.json()["message"]) == (400, {"name": ["has already been taken"]})
     renamed = api.put(f"/topics/{topic_id}", make.root, name=new).json()
+    assert renamed["id"] == topic_id, "a rename is no new topic"
+    assert api.get(f"/topics/{topic_id}", make.root).json() == renamed
     assert set(api.get(f"/projects/{project.id}").json()["topics"]) == {new, taken}
     assert (renamed["name"], renamed["total_projects_count"]) == (new, 1)
-    topic_id = renamed["id"]
     for _ in range(2):
         gone = api.delete(f"/topics/{topic_id}", make.root)
         assert (gone.status_code, gone.content) == (200, b"")
     assert api.get(f"/projects/{project.id}").json()["topics"] == [taken]
+
+
+def test_describing_a_name_keeps_its_id(api: Api, make: Make) -> None:
+    """Whoever noted the id of what projects carry finds the description under it."""
+    name = make.name("noted")
+    make_project(make, make.user(), visibility="public", topics=[name])
+    topic = found(api, make.root, name)
+    assert topic is not None
+    made = api.post("/topics", make.root, name=name.upper(), description="What it is")
+    assert (made.status_code, made.json()["id"]) == (201, topic["id"])
+    assert api.post("/topics", make.root, name=name).status_code == 400
+    assert made.json()["name"] == name.upper()
+
+
+def test_a_name_that_nobody_uses_any_more_is_free(api: Api, make: Make) -> None:
+    """Dropped by its last project, or deleted with it: nobody sees it, and another topic may have the name."""
+    owner = make.user()
+    dropped, deleted = make.name("dropped"), make.name("deleted")
+    project = make_project(make, owner, visibility="public", topics=[dropped, deleted])
+    ids = [topic["id"] for topic in (found(api, make.root, dropped), found(api, make.root, deleted)) if topic]
+    assert api.put(project.url, owner, topics=[deleted]).status_code == 200
+    assert api.delete(project.url, owner).status_code == 200
+    assert [api.get(f"/topics/{topic_id}", make.root).status_code for topic_id in ids] == [404, 404]
+    other = api.post("/topics", make.root, name=make.name("other")).json()
+    for name in (dropped, deleted):
+        renamed = api.put(f"/topics/{other['id']}", make.root, name=name)
+        assert (renamed.status_code, renamed.json()["name"]) == (200, name)
+
+
+def test_each_sees_the_spelling_that_they_may_see(api: Api, make: Make) -> None:
+    """A private project was first, and wrote it in its own way."""
+    name = make.name("spelled")
+    make_project(make, make.user(), visibility="private", topics=[name.upper()])
+    make_project(make, make.user(), visibility="public", topics=[name])
+    (topic,) = api.get("/topics", make.user(), search=name).json()
+    assert (topic["name"], topic["title"], topic["total_projects_count"]) == (name, name, 1)
 
 
 def test_merging_moves_the_projects(api: Api, make: Make) -> None:

@@ -8,7 +8,7 @@ from tests.client import Api, Make
 def test_an_attribute_is_set_read_changed_and_deleted(api: Api, make: Make) -> None:
     path = f"/users/{make.user().id}/custom_attributes"
 
-    for value in ("red", "blue", ""):
+    for value in ("red", "blue", "x" * 65_535):
         answer = api.put(f"{path}/team", make.root, value=value)
         assert (answer.status_code, answer.json()) == (200, {"key": "team", "value": value})
         assert api.get(f"{path}/team", make.root).json() == {"key": "team", "value": value}
@@ -43,3 +43,23 @@ def test_the_user_must_be_there_and_the_value_be_given(api: Api, make: Make) -> 
     for method in ("GET", "PUT", "DELETE"):
         answer = api.request(method, "/users/0/custom_attributes/team?value=x", make.root)
         assert answer.json() == {"message": "404 User Not Found"}
+
+
+UNFIT = [
+    ("team", "", {"value": ["can't be blank"]}),
+    ("team", "x" * 65_536, {"value": ["is too long (maximum is 65535 characters)"]}),
+    ("k" * 256, "x", {"key": ["is too long (maximum is 255 characters)"]}),
+    ("%20", "x", {"key": ["can't be blank"]}),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "message"), UNFIT, ids=["empty", "long", "long key", "blank key"])
+def test_what_nobody_could_note_elsewhere_is_refused(
+    api: Api, make: Make, key: str, value: str, message: dict[str, list[str]]
+) -> None:
+    """Users, projects and groups have the same rules."""
+    project = api.post("/projects", make.root, name=make.name("noted")).json()["id"]
+    for where in (f"/users/{make.user().id}", f"/projects/{project}"):
+        answer = api.put(f"{where}/custom_attributes/{key}", make.root, value=value)
+        assert (answer.status_code, answer.json()) == (400, {"message": message})
+        assert api.get(f"{where}/custom_attributes", make.root).json() == []

@@ -1,0 +1,105 @@
+"""Lists by custom attributes, and lists that show them: for administrators alone."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.client import Api, Make
+from tests.making import ids, make_group, make_project, statements_of
+
+KINDS = ["projects", "groups", "users"]
+
+
+def _maker(make: Make, kind: str) -> Callable[[], int]:
+    makers: dict[str, Callable[[], int]] = {
+        "projects": lambda: make_project(make, visibility="public").id,
+        "groups": lambda: make_group(make, visibility="public").id,
+        "users": lambda: make.user().id,
+    }
+    return makers[kind]
+
+
+def _note(api: Api, make: Make, kind: str, number: int, **attributes: str) -> None:
+    for key, value in attributes.items():
+        assert api.put(f"/{kind}/{number}/custom_attributes/{key}", make.root, value=value).status_code == 200
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_list_is_filtered_by_what_was_noted(api: Api, make: Make, kind: str) -> None:
+    """By all of the pairs; what is noted on another thing or under another key does not count."""
+    team, made = make.name("team"), _maker(make, kind)
+    both, one, neither = made(), made(), made()
+    _note(api, make, kind, both, team=team, place="here")
+    _note(api, make, kind, one, team=team, place="there")
+    _note(api, make, kind, neither, place=team)
+
+    found = api.get(f"/{kind}?custom_attributes[team]={team}", make.root)
+    assert set(ids(found)) == {both, one}
+    assert found.headers["x-total"] == "2"
+    assert ids(api.get(f"/{kind}?custom_attributes[team]={team}&custom_attributes[place]=here", make.root)) == [both]
+    assert ids(api.get(f"/{kind}?custom_attributes[team]={team}&custom_attributes[place]=no", make.root)) == []
+    page = api.get(f"/{kind}?custom_attributes[team]={team}&per_page=1&order_by=id&sort=asc&page=2", make.root)
+    assert ids(page) == [max(both, one)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_others_can_neither_filter_nor_see(api: Api, make: Make, kind: str) -> None:
+    """Attack: a filter tells by what it leaves out what only administrators may know."""
+    user, team, made = make.user(), make.name("team"), _maker(make, kind)
+    noted = made()
+    _note(api, make, kind, noted, team=team)
+    more = "&all_available=true" if kind == "groups" else ""
+
+    plain = api.get(f"/{kind}?per_page=100{more}", user)
+    for value in (team, "other"):
+        asked = api.get(f"/{kind}?custom_attributes[team]={value}&with_custom_attributes=true&per_page=100{more}", user)
+        assert asked.json() == plain.json()
+    assert "custom_attributes" not in api.get(f"/{kind}/{noted}?with_custom_attributes=true", user).json()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_noted_is_shown_where_asked_for(api: Api, make: Make, kind: str) -> None:
+    made = _maker(make, kind)
+    noted, bare = made(), made()
+    _note(api, make, kind, noted, b="2", a="1")
+    expected = [{"key": "a", "value": "1"}, {"key": "b", "value": "2"}]
+    order = "order_by=id&sort=desc"
+
+    listed = api.get(f"/{kind}?with_custom_attributes=true&{order}", make.root).json()
+    shown = {each["id"]: each["custom_attributes"] for each in listed}
+    assert (shown[noted], shown[bare]) == (expected, [])
+    single = api.get(f"/{kind}/{noted}?with_custom_attributes=true", make.root).json()
+    assert single["custom_attributes"] == expected
+    assert "custom_attributes" not in api.get(f"/{kind}/{noted}", make.root).json()
+    assert all("custom_attributes" not in each for each in api.get(f"/{kind}?{order}", make.root).json())
+    few, many = (
+        statements_of(make, lambda n=n: api.get(f"/{kind}?with_custom_attributes=true&per_page={n}", make.root))
+        for n in (1, 50)
+    )
+    assert few == many
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_filters_that_cannot_be(api: Api, make: Make, kind: str) -> None:
+    wrong = api.get(f"/{kind}?custom_attributes=team", make.root)
+    assert (wrong.status_code, wrong.json()) == (400, {"message": {"custom_attributes": ["is invalid"]}})
+    many = "&".join(f"custom_attributes[k{number}]=v" for number in range(11))
+    refused = api.get(f"/{kind}?{many}", make.root)
+    assert refused.json() == {"message": {"custom_attributes": ["is too long (maximum is 10 keys)"]}}
+    unicode = api.get(f"/{kind}", make.root, **{"custom_attributes[größe]": "ü" * 300})
+    assert ids(unicode) == []
+
+
+def test_lists_below_a_group_filter_and_show_too(api: Api, make: Make) -> None:
+    team, group = make.name("team"), make_group(make)
+    inner, other = make_group(make, parent=group), make_group(make, parent=group)
+    project = make_project(make, group=group)
+    _note(api, make, "groups", inner.id, team=team)
+    _note(api, make, "projects", project.id, team=team)
+    asked = f"?custom_attributes[team]={team}&with_custom_attributes=true"
+    for path in (f"/groups/{group.id}/subgroups", f"/groups/{group.id}/descendant_groups"):
+        (found,) = api.get(path + asked, make.root).json()
+        assert (found["id"], found["custom_attributes"]) == (inner.id, [{"key": "team", "value": team}])
+    (found,) = api.get(f"/groups/{group.id}/projects" + asked, make.root).json()
+    assert (found["id"], found["custom_attributes"]) == (project.id, [{"key": "team", "value": team}])
+    assert other.id in ids(api.get(f"/groups/{group.id}/subgroups", make.root))

@@ -1,0 +1,247 @@
+"""Deploy keys: who lets them in, where they are known, and when they are gone."""
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import pytest
+
+from tests.casting import Cast, project_with
+from tests.client import Api, Make, Person
+from tests.making import Project, ids, make_project, statements_of
+from tests.ssh_lines import ed25519_line, rsa_line, sha256_of
+
+CALLERS = [
+    ("administrator", 200),
+    ("owner", 200),
+    ("master", 200),
+    ("developer", 403),
+    ("reporter", 403),
+    ("guest", 403),
+    ("stranger", 404),
+    ("nobody", 401),
+]
+TAKEN = {"fingerprint": ["has already been taken"]}
+
+
+@pytest.fixture(scope="module")
+def cast(make: Make) -> Cast:
+    """Somebody at every level."""
+    return Cast(make)
+
+
+def _add(api: Api, person: Person, project: Project, line: str = "", **attributes: Any) -> dict[str, Any]:
+    sent = {"title": "robot", "key": line or ed25519_line(), **attributes}
+    added = api.post(f"/projects/{project.id}/deploy_keys", person, **sent)
+    assert added.status_code == 201, added.text
+    key: dict[str, Any] = added.json()
+    return key
+
+
+@pytest.mark.parametrize(("role", "status"), CALLERS)
+def test_masters_let_keys_in(api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
+    project, other, caller = project_with(make, cast), project_with(make, cast), cast[role]
+    where = f"/projects/{project.id}/deploy_keys"
+    made = api.post(where, caller, title="mine", key=ed25519_line())
+    assert made.status_code == (201 if status == 200 else status)
+    key_id = _add(api, make.root, project)["id"]
+
+    assert api.get(where, caller).status_code == status
+    assert api.get(f"/projects/{project.id}/deploy_keys/{key_id}", caller).status_code == status
+    edited = api.put(f"/projects/{project.id}/deploy_keys/{key_id}", caller, title="other", can_push=True)
+    assert edited.status_code == status
+    enabled = api.post(f"/projects/{other.id}/deploy_keys/{key_id}/enable", caller)
+    assert enabled.status_code == (201 if status == 200 else status)
+    assert api.delete(f"/projects/{project.id}/deploy_keys/{key_id}", caller).status_code == status
+    shown = api.get(f"{where}/{key_id}", make.root)
+    assert shown.status_code == (404 if status == 200 else 200)
+    if status != 200:
+        assert (shown.json()["title"], shown.json()["can_push"]) == ("robot", False)
+        assert api.get(f"/projects/{other.id}/deploy_keys", make.root).json() == []
+
+
+def test_a_key_is_shown_with_all_that_clients_read(api: Api, make: Make, cast: Cast) -> None:
+    project = project_with(make, cast)
+    line = rsa_line(2048)
+    key = _add(api, cast.master, project, f"  {line} robot@ci \n", title=" CI ", can_push=True, expires_at="2099-01-02")
+    assert key == {
+        "id": key["id"],
+        "title": "CI",
+        "key": f"{line} robot@ci",
+        "fingerprint": key["fingerprint"],
+        "fingerprint_sha256": sha256_of(line),
+        "created_at": key["created_at"],
+        "expires_at": "2099-01-02T00:00:00.000Z",
+        "last_used_at": None,
+        "can_push": True,
+    }
+    assert len(key["fingerprint"].split(":")) == 16
+    assert api.get(f"/projects/{project.id}/deploy_keys", cast.master).json() == [key]
+    assert api.get(f"/projects/{project.id}/deploy_keys/{key['id']}", cast.master).json() == key
+    changed = api.put(f"/projects/{project.id}/deploy_keys/{key['id']}", cast.master, can_push=False).json()
+    assert changed == {**key, "can_push": False}
+    assert api.get(f"/keys/{key['id']}", make.root).json()["user"] is None
+
+
+@pytest.mark.parametrize(("role", "status"), [("administrator", 200), ("owner", 403), ("nobody", 401)])
+def test_only_administrators_list_all(api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
+    """Keys of users are not among them; one that may push somewhere says so."""
+    first, second = project_with(make, cast), project_with(make, cast)
+    line = ed25519_line()
+    key = _add(api, cast.owner, first, line)
+    _add(api, cast.owner, second, line, can_push=True)
+    own = api.post("/user/keys", cast.owner, title="mine", key=ed25519_line()).json()["id"]
+    answer = api.get("/deploy_keys", cast[role], per_page=100, pagination="keyset", sort="desc")
+    assert answer.status_code == status
+    if status == 200:
+        shown = {each["id"]: each for each in answer.json()}
+        assert shown[key["id"]]["can_push"] is True
+        assert own not in shown
+
+
+def test_the_same_key_serves_several_projects(api: Api, make: Make, cast: Cast) -> None:
+    """Whether it may push is each project's own matter; its title is one for all."""
+    first, second = project_with(make, cast), project_with(make, cast)
+    line = ed25519_line()
+    key = _add(api, cast.owner, first, line, can_push=True)
+    again = _add(api, cast.owner, first, line, title="another", can_push=False)
+    assert again == key
+    joined = _add(api, cast.owner, second, line, title="another")
+    assert joined == {**key, "can_push": False}
+    api.put(f"/projects/{second.id}/deploy_keys/{key['id']}", cast.owner, title="both")
+    assert api.get(f"/projects/{first.id}/deploy_keys/{key['id']}", cast.owner).json() == {**key, "title": "both"}
+
+    for _ in range(2):
+        gone = api.delete(f"/projects/{first.id}/deploy_keys/{key['id']}", cast.owner)
+        assert (gone.status_code, gone.content) == (200, b"")
+    assert api.get(f"/projects/{second.id}/deploy_keys/{key['id']}", cast.owner).status_code == 200
+    assert api.delete(f"/projects/{second.id}/deploy_keys/{key['id']}", cast.owner).status_code == 200
+    assert api.get(f"/keys/{key['id']}", make.root).status_code == 404
+    assert api.post("/user/keys", cast.stranger, title="now mine", key=line).status_code == 201
+
+
+def test_only_keys_that_somebody_knows_are_enabled(api: Api, make: Make, cast: Cast) -> None:
+    """Attack: by counting through numbers, or by a public key, find out about and let in keys of hidden projects."""
+    hidden, own = make_project(make, cast.owner, visibility="private"), make_project(make, cast.stranger)
+    line = ed25519_line()
+    key_id = _add(api, cast.owner, hidden, line)["id"]
+    users_key = api.post("/user/keys", cast.stranger, title="mine", key=ed25519_line()).json()["id"]
+    for number in (key_id, users_key, 999_999_999):
+        refused = api.post(f"/projects/{own.id}/deploy_keys/{number}/enable", cast.stranger)
+        assert (refused.status_code, refused.json()) == (404, {"message": "404 Deploy Key Not Found"})
+    taken = api.post(f"/projects/{own.id}/deploy_keys", cast.stranger, title="x", key=line)
+    assert (taken.status_code, taken.json()["message"]) == (400, TAKEN)
+    assert api.get(f"/projects/{own.id}/deploy_keys/{key_id}", cast.stranger).status_code == 404
+    assert api.put(f"/projects/{own.id}/deploy_keys/{key_id}", cast.stranger, title="x").status_code == 404
+    assert api.delete(f"/projects/{own.id}/deploy_keys/{key_id}", cast.stranger).status_code == 200
+    assert api.get(f"/projects/{hidden.id}/deploy_keys/{key_id}", cast.owner).json()["title"] == "robot"
+
+    added = {"user_id": cast.stranger.id, "access_level": 30}
+    api.post(f"/projects/{hidden.id}/members", make.root, **added)
+    assert api.post(f"/projects/{own.id}/deploy_keys/{key_id}/enable", cast.stranger).status_code == 404
+    api.put(f"/projects/{hidden.id}/members/{cast.stranger.id}", make.root, access_level=40)
+    for _ in range(2):
+        enabled = api.post(f"/projects/{own.id}/deploy_keys/{key_id}/enable", cast.stranger)
+        assert (enabled.status_code, enabled.json()["can_push"]) == (201, False)
+    assert ids(api.get(f"/projects/{own.id}/deploy_keys", cast.stranger)) == [key_id]
+
+
+def test_a_key_stands_for_a_user_or_opens_projects(api: Api, make: Make, cast: Cast) -> None:
+    project = project_with(make, cast)
+    users_line, line = ed25519_line(), ed25519_line()
+    assert api.post("/user/keys", cast.owner, title="mine", key=users_line).status_code == 201
+    refused = api.post(f"/projects/{project.id}/deploy_keys", cast.owner, title="x", key=users_line)
+    assert (refused.status_code, refused.json()["message"]) == (400, TAKEN)
+    _add(api, cast.owner, project, line)
+    refused = api.post("/user/keys", cast.owner, title="x", key=f"{line} with a comment")
+    assert (refused.status_code, refused.json()["message"]) == (400, TAKEN)
+
+
+def test_keys_go_with_their_projects(api: Api, make: Make, cast: Cast) -> None:
+    """Those that open another one stay."""
+    doomed, other = make_project(make, cast.owner), make_project(make, cast.owner)
+    shared, lone = ed25519_line(), ed25519_line()
+    kept = _add(api, cast.owner, doomed, shared)["id"]
+    _add(api, cast.owner, other, shared)
+    gone = _add(api, cast.owner, doomed, lone)["id"]
+    assert api.delete(f"/projects/{doomed.id}", cast.owner).status_code == 200
+    assert api.get(f"/keys/{kept}", make.root).status_code == 200
+    assert api.get(f"/keys/{gone}", make.root).status_code == 404
+    assert ids(api.get(f"/projects/{other.id}/deploy_keys", cast.owner)) == [kept]
+
+
+REFUSED = [
+    ({"title": "x"}, '400 (Bad request) "key" not given'),
+    ({"key": "x"}, '400 (Bad request) "title" not given'),
+    ({"title": "x", "key": "x"}, {"key": ["is invalid"]}),
+    ({"title": " ", "key": ""}, {"title": ["can't be blank"], "key": ["can't be blank"]}),
+    ({"title": "x" * 256, "key": "LINE"}, {"title": ["is too long (maximum is 255 characters)"]}),
+    ({"title": "x", "key": "LINE", "can_push": "perhaps"}, {"can_push": ["is invalid"]}),
+    ({"title": "x", "key": "LINE", "expires_at": "soon"}, {"expires_at": ["is invalid"]}),
+    ({"title": "x", "key": 'command="sh" LINE'}, {"key": ["is invalid"]}),
+    ({"title": "x", "key": "LINE\nLINE"}, {"key": ["should be a single line"]}),
+    ({"title": "x\0", "key": "LINE"}, {"title": ["is invalid"]}),
+    ({"title": ["x", {}], "key": {"a": 1}}, {"title": ["is invalid"], "key": ["is invalid"]}),
+]
+
+
+@pytest.mark.parametrize(("sent", "message"), REFUSED, ids=lambda value: str(value)[:40])
+def test_what_cannot_be_is_refused(api: Api, make: Make, cast: Cast, sent: dict[str, Any], message: object) -> None:
+    project = project_with(make, cast)
+    if isinstance(sent.get("key"), str):
+        sent = {**sent, "key": sent["key"].replace("LINE", ed25519_line())}
+    answer = api.post(f"/projects/{project.id}/deploy_keys", cast.owner, **sent)
+    assert (answer.status_code, answer.json()["message"]) == (400, message)
+    assert api.get(f"/projects/{project.id}/deploy_keys", cast.owner).json() == []
+
+
+def test_an_edit_says_something_that_can_be(api: Api, make: Make, cast: Cast) -> None:
+    project = project_with(make, cast)
+    where = f"/projects/{project.id}/deploy_keys/{_add(api, cast.owner, project)['id']}"
+    assert api.put(where, cast.owner).json()["message"] == '400 (Bad request) "title" not given'
+    assert api.put(where, cast.owner, title=" ").json()["message"] == {"title": ["can't be blank"]}
+    assert api.put(where, cast.owner, title="x" * 256).status_code == 400
+    assert api.put(where, cast.owner, title="日本 🦊", can_push="on").json()["title"] == "日本 🦊"
+    assert api.put(f"/projects/{project.id}/deploy_keys/none", cast.owner, title="x").status_code == 400
+    assert api.put(f"/projects/{project.id}/deploy_keys/{10**20}", cast.owner, title="x").status_code == 400
+
+
+def test_an_archived_project_is_read_only(api: Api, make: Make, cast: Cast) -> None:
+    project = project_with(make, cast)
+    key_id = _add(api, cast.owner, project)["id"]
+    api.post(f"/projects/{project.id}/archive", cast.owner)
+    where = f"/projects/{project.id}/deploy_keys"
+    for caller in (cast.owner, make.root):
+        assert api.get(f"{where}/{key_id}", caller).status_code == 200
+        assert api.post(where, caller, title="x", key=ed25519_line()).status_code == 403
+        assert api.put(f"{where}/{key_id}", caller, title="x").status_code == 403
+        assert api.post(f"{where}/{key_id}/enable", caller).status_code == 403
+        assert api.delete(f"{where}/{key_id}", caller).status_code == 403
+
+
+def test_a_list_has_pages_and_one_cost(api: Api, make: Make, cast: Cast) -> None:
+    project = project_with(make, cast)
+    for _ in range(5):
+        _add(api, cast.owner, project)
+
+    def cost(where: str, caller: Person, size: int) -> int:
+        return statements_of(make, lambda: api.get(where, caller, per_page=size))
+
+    for where, caller in ((f"/projects/{project.id}/deploy_keys", cast.owner), ("/deploy_keys", make.root)):
+        assert int(api.get(where, caller, per_page=2).headers["x-total-pages"]) >= 3
+        assert cost(where, caller, 1) == cost(where, caller, 100)
+
+
+def test_the_same_key_from_two_at_once(api: Api, make: Make, cast: Cast) -> None:
+    """Both are answered as if one had come after the other."""
+    first, second = project_with(make, cast), project_with(make, cast)
+    for _ in range(5):
+        line = ed25519_line()
+        with ThreadPoolExecutor(4) as pool:
+            made = list(pool.map(partial(_add, api, cast.owner, line=line), [first, second] * 2))
+        assert len({each["id"] for each in made}) == 1
+        with ThreadPoolExecutor(4) as pool:
+            where = [f"/projects/{place.id}/deploy_keys/{made[0]['id']}" for place in (first, second)]
+            gone = list(pool.map(lambda path: api.delete(path, cast.owner).status_code, where * 2))
+        assert gone == [200] * 4
+        assert api.get(f"/keys/{made[0]['id']}", make.root).status_code == 404

@@ -1,0 +1,54 @@
+"""Who makes projects in a group, as its owners say."""
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.client import Api, Make
+from tests.making import make_group, make_project
+
+LEVELS = {"developer": Level.DEVELOPER, "master": Level.MASTER, "owner": Level.OWNER}
+WHO = [
+    (None, {"master", "owner"}),
+    ("developer", {"developer", "master", "owner"}),
+    ("maintainer", {"master", "owner"}),
+    ("owner", {"owner"}),
+    ("noone", set()),
+    ("administrator", set()),
+]
+
+
+@pytest.mark.parametrize(("said", "makers"), WHO)
+def test_a_group_says_who_makes_projects(api: Api, make: Make, said: str | None, makers: set[str]) -> None:
+    """New ones, forks, and ones that are moved there; administrators always may."""
+    people = {name: make.user() for name in LEVELS}
+    group = make_group(make, members={people[name]: level for name, level in LEVELS.items()})
+    source = make_project(make, visibility="public")
+    if said is not None:
+        assert api.put(group.url, people["owner"], project_creation_level=said).status_code == 200
+    assert api.get(group.url, people["developer"]).json()["project_creation_level"] == (said or "maintainer")
+
+    for name, person in people.items():
+        made = api.post("/projects", person, name=make.name("made"), namespace_id=group.id)
+        fork = api.post(f"{source.url}/fork", person, namespace_id=group.id, path=make.name("f"), name=make.name("f"))
+        own = make_project(make, person)
+        moved = api.put(f"{own.url}/transfer", person, namespace=group.id)
+        allowed = name in makers
+        assert [made.status_code, fork.status_code, moved.status_code] == (
+            [201, 201, 200] if allowed else [400, 404, 404]
+        ), name
+    assert api.post("/projects", make.root, name=make.name("made"), namespace_id=group.id).status_code == 201
+
+
+def test_it_is_said_when_the_group_is_made(api: Api, make: Make) -> None:
+    path = make.name("strict")
+    made = api.post("/groups", make.root, name=path, path=path, project_creation_level="owner").json()
+    assert made["project_creation_level"] == "owner"
+    below = api.post("/groups", make.root, name="below", path="below", parent_id=made["id"]).json()
+    assert below["project_creation_level"] == "maintainer"
+
+
+@pytest.mark.parametrize("value", ["master", "40", ["owner"], {"a": 1}])
+def test_other_words_are_refused(api: Api, make: Make, value: object) -> None:
+    group = make_group(make)
+    refused = api.put(group.url, make.root, project_creation_level=value)
+    assert (refused.status_code, refused.json()) == (400, {"message": {"project_creation_level": ["is invalid"]}})

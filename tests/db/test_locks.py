@@ -1,0 +1,69 @@
+"""Locks by name: who needs one is stopped without it, and only a transaction can hold one."""
+
+import threading
+
+import pytest
+from sqlalchemy import select
+
+from ingot.access.rules import signed_in
+from ingot.api.routes import Call, Routes
+from ingot.db.connection import Connection
+from ingot.groups.namespaces.service import add_namespace
+from ingot.names import NAMESPACES
+from ingot.users.accounts.tables import users
+from tests.client import Make
+
+
+def test_a_change_without_its_lock_is_a_fault(make: Make) -> None:
+    path = make.name("unlocked")
+
+    with pytest.raises(RuntimeError, match=NAMESPACES):
+        make.database.write(lambda db: add_namespace(db, "group", path, path, None))
+
+
+def test_a_lock_ends_with_its_transaction(make: Make) -> None:
+    """Also where that fails; and each transaction takes it anew."""
+
+    def fail(db: Connection) -> None:
+        db.lock(NAMESPACES)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        make.database.write(fail)
+    with pytest.raises(RuntimeError):
+        make.database.write(lambda db: db.must_hold(NAMESPACES))
+    done: list[None] = []
+    other = threading.Thread(target=lambda: done.append(make.database.write(lambda db: db.lock(NAMESPACES))))
+    other.start()
+    other.join()
+    assert done == [None]
+
+
+def test_who_holds_it_sees_what_the_last_holder_did(make: Make) -> None:
+    """Each adds one to what it reads; without the lock two would read the same."""
+    counter = {"number": 0}
+
+    def count(db: Connection) -> None:
+        db.lock("counting")
+        read = counter["number"]
+        # While this is on its way to the database and back, others run; without the lock they would read the same.
+        db.rows(select(users.c.id))
+        counter["number"] = read + 1
+
+    threads = [threading.Thread(target=make.database.write, args=(count,)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert counter["number"] == 8
+
+
+def test_a_read_cannot_declare_one() -> None:
+    routes = Routes("nowhere")
+
+    def read(call: Call) -> None:
+        """Read."""
+
+    with pytest.raises(TypeError, match="transaction"):
+        routes.get("/nowhere", may=signed_in, returns=None, locks=NAMESPACES)(read)

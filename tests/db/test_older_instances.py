@@ -1,0 +1,54 @@
+"""What migrations make of the rows of instances that are in use."""
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, MetaData, Table, create_engine, insert, select
+
+from ingot.migrations.run import migrate
+from ingot.settings import Settings
+from tests.server.process import fresh_database
+
+
+def _url(settings: Settings) -> str:
+    return settings.database.replace("postgresql://", "postgresql+psycopg://")
+
+
+def _table(connection: Connection, name: str) -> Table:
+    return Table(name, MetaData(), autoload_with=connection)
+
+
+def _add(connection: Connection, place: str, /, **values: Any) -> None:
+    """A row of which only this matters; what else it must have is empty."""
+    table = _table(connection, place)
+    needed = [column for column in table.c if not column.nullable and column.name != "id"]
+    filled = {column.name: column.type.python_type() for column in needed if column.server_default is None}
+    connection.execute(insert(table).values(**{**filled, **values}))
+
+
+def test_names_that_projects_carry_get_a_row_and_projects_merge_as_before(tmp_path: Path, database_url: str) -> None:
+    """Each name once, whatever its case; one that was described keeps what was said."""
+    settings = Settings(data=tmp_path, database_url=fresh_database(database_url, "older"))
+    migrate(settings, "0003")
+    engine = create_engine(_url(settings))
+    with engine.begin() as connection:
+        for number, created_at in ((1, "2001-01-01"), (2, "2002-02-02")):
+            keys = {"full_path_key": f"p{number}", "repository_key": f"key-{number}"}
+            _add(connection, "projects", id=number, created_at=created_at, **keys)
+        for number, name in ((1, "Git"), (2, "git"), (2, "Described")):
+            _add(connection, "project_topics", project_id=number, name=name, name_key=name.lower())
+        _add(connection, "topics", name="described", name_key="described", title="A title", title_key="a title")
+    migrate(settings)
+    with engine.connect() as connection:
+        topics = _table(connection, "topics").c
+        rows = connection.execute(
+            select(topics.name_key, topics.title_key, topics.described, topics.created_at).order_by(topics.name_key)
+        ).all()
+        assert [tuple(row) for row in rows] == [
+            ("described", "a title", True, ""),
+            ("git", "git", False, "2001-01-01"),
+        ]
+        merging = _table(connection, "projects").c
+        how = select(merging.merge_method, merging.squash_option, merging.remove_source_branch_after_merge).distinct()
+        assert [tuple(row) for row in connection.execute(how)] == [("merge", "default_off", True)]
+    engine.dispose()
