@@ -46,8 +46,8 @@ class _Pace:
 
 
 async def read_body(receive: Receive, encoding: bytes, most_bytes: int) -> AsyncIterator[bytes]:
-    """The body piece by piece, unpacked; what comes out is counted, whatever the headers promised."""
-    unpacked = 0
+    """The body piece by piece, unpacked; what comes and what comes out is counted, whatever the headers promised."""
+    received = unpacked = 0
     unpacker = None if encoding in (b"", b"identity") else zlib.decompressobj(zlib.MAX_WBITS | 16)
     more = True
     pace = _Pace()
@@ -59,12 +59,14 @@ async def read_body(receive: Receive, encoding: bytes, most_bytes: int) -> Async
         more = message.get("more_body", False)
         piece: bytes = message.get("body", b"")
         pace.count(len(piece))
+        received += len(piece)
         for part in [piece] if unpacker is None else _unpacked(unpacker, piece):
             unpacked += len(part)
-            if unpacked > most_bytes:
+            if max(received, unpacked) > most_bytes:
                 raise TooLarge
             if part:
                 yield part
+                await asyncio.sleep(0)  # Others get their turn also while much comes out of little.
     if unpacker is not None and not unpacker.eof:
         raise Unreadable
 
@@ -72,8 +74,10 @@ async def read_body(receive: Receive, encoding: bytes, most_bytes: int) -> Async
 def _unpacked(unpacker: "zlib._Decompress", piece: bytes) -> Iterator[bytes]:
     """In bounded parts: a small piece may stand for a thousand times as much."""
     while piece:
+        if unpacker.eof:  # What follows would be kept, however much it is.
+            raise Unreadable
         try:
             yield unpacker.decompress(piece, _PIECE)
         except zlib.error as error:
             raise Unreadable from error
-        piece = unpacker.unconsumed_tail
+        piece = unpacker.unconsumed_tail or unpacker.unused_data

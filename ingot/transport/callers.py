@@ -3,12 +3,14 @@
 from collections.abc import Callable
 
 import msgspec
+from msgspec.structs import replace
 
 from ingot.access.actor import NOBODY, Actor
 from ingot.access.credentials import Credentials
 from ingot.access.levels import Access, Level
 from ingot.access.scopes import within_scope
 from ingot.db.connection import Connection
+from ingot.deploy_keys.queries import link_or_none
 from ingot.deploy_tokens.queries import deploy_token_holder
 from ingot.deploy_tokens.tables import DeployToken
 from ingot.errors import NotFound, Unauthenticated
@@ -18,6 +20,7 @@ from ingot.projects.tables import Project
 from ingot.users.accounts.queries import user_or_none
 from ingot.users.authentication import authenticate
 from ingot.users.keys.queries import key_by_fingerprint
+from ingot.users.keys.tables import SshKey
 
 READING = frozenset({"api", "read_repository", "write_repository"})
 WRITING = frozenset({"api", "write_repository"})
@@ -36,6 +39,18 @@ class Caller(msgspec.Struct, frozen=True):
     reads: bool = True
     writes: bool = True
     """What the credential reaches, whatever its holder may do."""
+    key: SshKey | None = None
+    """What they proved it by, where that was a key."""
+
+    @property
+    def deploys(self) -> bool:
+        """Whether a key opens projects by itself, and stands for nobody."""
+        return self.key is not None and self.key.user_id is None
+
+    @property
+    def name(self) -> str:
+        """What the log calls them."""
+        return f"deploy key {self.key.id}" if self.key is not None and self.deploys else self.actor.username
 
 
 Prove = Callable[[Connection], Caller]
@@ -71,9 +86,27 @@ def by_user(db: Connection, user_id: int) -> Caller:
 def by_key(db: Connection, fingerprint: str) -> Caller:
     """Whoever proved to hold a key, as long as that still opens something."""
     key = key_by_fingerprint(db, fingerprint)
-    if key is None or not key.active(db.now) or key.user_id is None:
+    if key is None or not key.active(db.now):
         raise Unauthenticated
-    return by_user(db, key.user_id)
+    return _by_deploy_key(key) if key.user_id is None else replace(by_user(db, key.user_id), key=key)
+
+
+def author_of(db: Connection, caller: Caller, project: Project) -> Actor:
+    """In whose name it is recorded what a caller does: for a deploy key, whoever let it into the project."""
+    link = link_or_none(db, caller.key.id, project.id) if caller.key is not None and caller.deploys else None
+    return caller.actor if link is None else Actor(user_id=link.creator_id or 0)
+
+
+def _by_deploy_key(key: SshKey) -> Caller:
+    def find(db: Connection, name: str) -> tuple[Access, Project]:
+        _, project = find_project(db, _ANYBODY, name)
+        link = link_or_none(db, key.id, project.id)
+        if link is None:
+            # What is open to everybody is open to machines too.
+            return find_project(db, NOBODY, name)
+        return Access(level=Level.MASTER if link.can_push else Level.REPORTER), project
+
+    return Caller(NOBODY, find, key=key)
 
 
 def _by_deploy_token(token: DeployToken) -> Caller:

@@ -11,6 +11,7 @@ from pathlib import Path
 from ingot.git.command import Config, clean_environment
 
 PIECE = 1024 * 1024
+_HEAR_SECONDS = 1.0
 
 
 class Child:
@@ -108,8 +109,10 @@ class Child:
             loop.remove_reader(self._output)
 
     async def wait(self) -> int:
-        """Its exit status."""
-        return await self._process.wait()
+        """Its exit status; what it said is heard by then, unless a helper that lives on keeps the line open."""
+        status = await self._process.wait()
+        await asyncio.wait([self._hearing], timeout=_HEAR_SECONDS)
+        return status
 
     @property
     def said(self) -> str:

@@ -1,18 +1,14 @@
 """Git over HTTP: the smart protocol on ``/<namespace>/<project>.git``, and nothing else of a repository."""
 
 import asyncio
-import base64
-import binascii
 import re
 from collections.abc import AsyncIterator
 from concurrent.futures import Executor
-from functools import partial
 from typing import NamedTuple
-from urllib.parse import unquote
 
-from ingot.db.connection import Connection
 from ingot.db.database import Database
-from ingot.errors import NotFound, Throttled, Unauthenticated
+from ingot.errors import Unavailable
+from ingot.git.faults import MissingRepository
 from ingot.git.repository import Repository
 from ingot.http.front import respond
 from ingot.http.request import Door, Header, Request, Send, Trace
@@ -21,22 +17,18 @@ from ingot.log import Log
 from ingot.projects.api import store_of
 from ingot.projects.tables import Project
 from ingot.settings import Settings
-from ingot.transport.activity import Activity
-from ingot.transport.bodies import ClientGone, TooLarge, TooSlow, Unreadable, read_body
-from ingot.transport.callers import Prove, by_secret, by_user, nobody
+from ingot.transport.admission import Admission, Refused, busy
+from ingot.transport.bodies import TooLarge, TooSlow, Unreadable, read_body
+from ingot.transport.callers import Prove
 from ingot.transport.children import Child
-from ingot.transport.policy import Service, refusal
+from ingot.transport.policy import Service
 from ingot.transport.receiving import Push
-from ingot.transport.serving import protocol_environment, service_config
-from ingot.users.sessions.service import check_password
+from ingot.transport.serving import UNREADABLE, most_bytes, protocol_environment, service_config
 
 MOST_AT_ONCE = 24
 """Transfers in one worker; whoever waits longer than the next is asked to come back."""
 WAIT_SECONDS = 20.0
-RETRY_AFTER_SECONDS = 10
 SEND_SECONDS = 120.0
-_MEGABYTE = 2**20
-_MOST_BYTES_OF_WANTS = 64 * _MEGABYTE
 _CALL = re.compile(rb"/(?P<path>.+?)(?:\.git)?/(?P<call>info/refs|git-upload-pack|git-receive-pack)/?")
 _INSIDE = re.compile(rb"/.+\.git/.+")
 _SERVICES: dict[bytes, Service] = {b"git-upload-pack": "git-upload-pack", b"git-receive-pack": "git-receive-pack"}
@@ -46,17 +38,6 @@ _NO_CACHE: list[Header] = [
     (b"expires", b"Fri, 01 Jan 1980 00:00:00 GMT"),
     (b"x-content-type-options", b"nosniff"),
 ]
-_CHALLENGE: Header = (b"www-authenticate", b'Basic realm="Ingot"')
-
-
-class Refused(Exception):
-    """An answer in words that git shows in the terminal."""
-
-    def __init__(self, status: int, text: str, *headers: Header) -> None:
-        super().__init__(text)
-        self.status = status
-        self.text = text
-        self.headers = headers
 
 
 class Admitted(NamedTuple):
@@ -71,13 +52,13 @@ class GitDoor:
     """Serves git clients; whoever asks for anything else is sent on."""
 
     def __init__(
-        self, settings: Settings, database: Database, pool: Executor, log: Log, activity: Activity, otherwise: Door
+        self, settings: Settings, database: Database, pool: Executor, log: Log, admission: Admission, otherwise: Door
     ) -> None:
         self._settings = settings
         self._database = database
         self._pool = pool
         self._log = log
-        self._activity = activity
+        self._admission = admission
         self._otherwise = otherwise
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
 
@@ -93,60 +74,20 @@ class GitDoor:
                 # What lies in a repository is only served by the smart protocol.
                 raise Refused(404, "Not found. This server speaks the smart HTTP protocol only.")
             trace.route = f"/:path.git/{service}"
-            admitted = await self._admit(request, called["path"], service, trace)
+            claim = await self._admission.claim(request)
+            project = self._admission.admit(claim, called["path"], service, trace)
+            admitted = Admitted(claim.prove, project, self._open(project))
             await self._serve(request, send, trace, service, admitted, advertise=called["call"] == b"info/refs")
         except Refused as refused:
             headers = [(b"content-type", b"text/plain; charset=utf-8"), *_NO_CACHE, *refused.headers]
             await respond(send, trace, refused.status, headers, f"{refused.text}\n".encode())
 
-    async def _admit(self, request: Request, raw_path: bytes, service: Service, trace: Trace) -> Admitted:
-        """Find out who calls, and whether they may; raises what the client is told otherwise."""
+    def _open(self, project: Project) -> Repository:
         try:
-            path = unquote(raw_path.decode("ascii"), errors="strict")
-        except UnicodeDecodeError:
-            raise Refused(404, "Not found.") from None
-        known, prove = await self._prove(request)
-        try:
-            project, denied, user = self._database.read(partial(_look, prove=prove, path=path, service=service))
-        except NotFound:
-            if not known:
-                # Whether it is hidden or not there shows only to those who may know.
-                raise _unauthorized() from None
-            text = "The project you were looking for could not be found or you don't have permission to view it."
-            raise Refused(404, text) from None
-        except Unauthenticated:
-            raise _unauthorized() from None
-        trace.user = user
-        if denied is not None:
-            raise Refused(403, denied) if known else _unauthorized()
-        return Admitted(prove, project, store_of(self._settings).open(project.repository_key))
-
-    async def _prove(self, request: Request) -> tuple[bool, Prove]:
-        """How the caller proves who they are: by a token where that is one, else by the password."""
-        brought = _basic(request.headers)
-        if brought is None:
-            return False, nobody
-        username, secret = brought
-        for name, word in ((username, secret), ("", username)):
-            by_token = partial(by_secret, username=name, secret=word)
-            try:
-                caller = self._database.read(by_token)
-            except Unauthenticated:
-                continue
-            self._activity.note(caller.actor)
-            return True, by_token
-        try:
-            check = partial(check_password, self._database, username, secret, request.origin.ip)
-            user = await asyncio.get_running_loop().run_in_executor(self._pool, check)
-        except Unauthenticated:
-            raise _unauthorized() from None
-        except Throttled as error:
-            raise Refused(
-                429, "Too many failed sign-ins. Retry later.", (b"retry-after", b"%d" % error.retry_after)
-            ) from None
-        by_password = partial(by_user, user_id=user.id)
-        self._activity.note(self._database.read(by_password).actor)
-        return True, by_password
+            return store_of(self._settings).open(project.repository_key)
+        except MissingRepository:
+            self._log("repository missing", project_id=project.id)
+            raise Refused(500, UNREADABLE) from None
 
     async def _serve(
         self, request: Request, send: Send, trace: Trace, service: Service, admitted: Admitted, *, advertise: bool
@@ -159,13 +100,16 @@ class GitDoor:
         try:
             await asyncio.wait_for(self._places.acquire(), WAIT_SECONDS)
         except TimeoutError:
-            text = "The server is busy with other transfers. Retry later."
-            raise Refused(503, text, (b"retry-after", b"%d" % RETRY_AFTER_SECONDS)) from None
+            raise busy("The server is busy with other transfers. Retry later.") from None
         try:
             transfer = Transfer(self, request, send, trace, service, admitted)
             await (transfer.advertise() if advertise else transfer.exchange())
         except TimeoutError:  # The client has stopped reading; there is nobody to tell.
             pass
+        except Unavailable:
+            if trace.answered:
+                raise
+            raise busy("The server cannot answer right now. Retry later.") from None
         finally:
             self._places.release()
 
@@ -188,7 +132,7 @@ class GitDoor:
 
     def most_bytes(self, service: Service) -> int:
         """How much a client may send."""
-        return self._settings.max_push_mb * _MEGABYTE if service == "git-receive-pack" else _MOST_BYTES_OF_WANTS
+        return most_bytes(service, self._settings)
 
     def report(self, trace: Trace, service: Service, status: int, said: str) -> None:
         """Say in the log that git failed, and what it said."""
@@ -222,73 +166,82 @@ class Transfer:
             await child.feed(_nothing())
             gone = asyncio.ensure_future(until_gone(self._request.receive))
             try:
+                piece = await child.read()
+                if not piece:
+                    self._door.report(self._trace, self._service, await child.wait(), child.said)
+                    raise Refused(500, UNREADABLE)
                 await self._head("advertisement")
-                while not gone.done() and (piece := await child.read()):
+                while piece and not gone.done():
                     await self._piece(bytes(body) + piece)
                     body.clear()
+                    piece = await child.read()
                 await self._end(gone)
             finally:
                 gone.cancel()
 
     async def exchange(self) -> None:
         """Let the client and git talk."""
-        if self._service == "git-receive-pack":
-            push = self._door.push(self._request, self._admitted)
-            await self._run(push, push.environment, push.descriptors)
-        else:
-            await self._run(None, {}, ())
-
-    async def _run(self, push: Push | None, env: dict[str, str], descriptors: tuple[int, ...]) -> None:
+        push = self._door.push(self._request, self._admitted) if self._service == "git-receive-pack" else None
         args = [self._service.removeprefix("git-"), "--stateless-rpc", "."]
-        async with await Child.start(
-            args, self._path, config=self._config, env={**self._env, **env}, pass_fds=descriptors
-        ) as child:
-            if push is not None:
-                await push.begin()
-            encoding = self._request.headers.get(b"content-encoding", b"").lower()
-            body = read_body(self._request.receive, encoding, self._door.most_bytes(self._service))
-            feeding = asyncio.ensure_future(self._feed(child, body, push))
+        if push is not None:
+            starting = push.start(args, self._config, self._env)
+        else:
+            starting = Child.start(args, self._path, config=self._config, env=self._env)
+        async with await starting as child:
+            feeding = asyncio.ensure_future(self._feed(child))
+            watching = asyncio.ensure_future(self._watch(child, feeding, push))
             try:
-                await self._answer(child, feeding, push)
+                await self._answer(child, feeding, watching, push)
             finally:
+                watching.cancel()
                 feeding.cancel()
                 if push is not None:
                     await push.leave(child)
 
-    async def _feed(self, child: Child, body: AsyncIterator[bytes], push: Push | None) -> None:
-        """Pass the body on, then watch whether the client stays; end git at once when it goes."""
+    async def _feed(self, child: Child) -> None:
+        """Pass the body on; git ends at once where that is not what it should be."""
+        encoding = self._request.headers.get(b"content-encoding", b"").lower()
+        body = read_body(self._request.receive, encoding, self._door.most_bytes(self._service))
         try:
             await child.feed(body)
-            await until_gone(self._request.receive)
-        except ClientGone:
-            pass
         except (TooLarge, Unreadable, TooSlow, TimeoutError):
             child.kill()
             raise
+
+    async def _watch(self, child: Child, feeding: "asyncio.Future[None]", push: Push | None) -> None:
+        """See whether the client stays after it has sent all; end git at once when it goes."""
+        await asyncio.wait([feeding])
+        if feeding.exception() is None:
+            await until_gone(self._request.receive)
         if push is None or not push.accepted:
             child.kill()
 
-    async def _answer(self, child: Child, feeding: "asyncio.Future[None]", push: Push | None) -> None:
+    async def _answer(
+        self, child: Child, feeding: "asyncio.Future[None]", watching: "asyncio.Future[None]", push: Push | None
+    ) -> None:
         while piece := await child.read():
             for part in [piece] if push is None else push.passes(piece):
                 await self._piece(part)
         status = await child.wait()
-        for part in [] if push is None else await push.end():
+        for part in [] if push is None else await push.end(status):
             await self._piece(part)
-        if feeding.done() and not self._trace.answered:
-            self._refuse_body(feeding)
-        if status != 0 and not feeding.done():
+        if status != 0 and not watching.done():
             self._door.report(self._trace, self._service, status, child.said)
-        await self._end(feeding)
+        if status != 0 and not self._trace.answered:
+            # Git has ended without a word to the client, who perhaps still sends; what it sends tells why.
+            await asyncio.wait([feeding])
+            self._refuse(feeding.exception())
+        await self._end(watching)
 
-    def _refuse_body(self, feeding: "asyncio.Future[None]") -> None:
-        error = feeding.exception()
+    def _refuse(self, error: BaseException | None) -> None:
         if isinstance(error, TooLarge):
             raise Refused(413, "This is more than may be sent at once.")
         if isinstance(error, Unreadable):
             raise Refused(400, "The body is not what its encoding says.")
         if isinstance(error, TooSlow | TimeoutError):
             raise Refused(408, "The body came too slowly.")
+        if error is None:
+            raise Refused(400, "Git does not understand this request.")
 
     async def _head(self, what: str) -> None:
         kind = f"application/x-{self._service}-{what}".encode()
@@ -311,12 +264,6 @@ class Transfer:
             await self._send({"type": "http.response.body", "body": b""})
 
 
-def _look(db: Connection, prove: Prove, path: str, service: Service) -> tuple[Project, str | None, str]:
-    caller = prove(db)
-    here, project = caller.find(db, path)
-    return project, refusal(caller, here, project, service), caller.actor.username
-
-
 def _service(request: Request, call: bytes) -> Service | None:
     if call != b"info/refs":
         return _SERVICES.get(call)
@@ -324,29 +271,6 @@ def _service(request: Request, call: bytes) -> Service | None:
         if part.startswith(b"service="):
             return _SERVICES.get(part.removeprefix(b"service="))
     return None
-
-
-def _basic(headers: dict[bytes, bytes]) -> tuple[str, str] | None:
-    """Name and secret, where both were sent as they should be; a token as bearer counts too."""
-    kind, _, value = headers.get(b"authorization", b"").partition(b" ")
-    if kind.lower() == b"bearer":
-        return "oauth2", value.strip().decode("latin-1")
-    if b"private-token" in headers:
-        return "", headers[b"private-token"].decode("latin-1").strip()
-    if kind.lower() != b"basic":
-        return None
-    try:
-        name, _, secret = base64.b64decode(value.strip(), validate=True).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError):
-        return None
-    return None if not name and not secret else (name.replace("\0", ""), secret)
-
-
-def _unauthorized() -> Refused:
-    text = (
-        "HTTP Basic: Access denied. Use your password, or a token with the scope read_repository or write_repository."
-    )
-    return Refused(401, text, _CHALLENGE)
 
 
 async def _nothing() -> AsyncIterator[bytes]:

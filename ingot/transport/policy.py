@@ -2,11 +2,13 @@
 
 from typing import Literal
 
-from ingot.access.levels import Access
+from ingot.access.levels import Access, Level
+from ingot.db.connection import Connection
+from ingot.errors import Denied
 from ingot.projects.policy import may_download_code
 from ingot.projects.tables import Project
 from ingot.repository.changes.policy import push_refusal
-from ingot.transport.callers import Caller
+from ingot.transport.callers import Caller, Prove
 
 Service = Literal["git-upload-pack", "git-receive-pack", "git-upload-archive"]
 SERVICES: tuple[Service, ...] = ("git-upload-pack", "git-receive-pack", "git-upload-archive")
@@ -17,9 +19,21 @@ def refusal(caller: Caller, here: Access, project: Project, service: Service) ->
     if service == "git-receive-pack":
         if not caller.writes:
             return "This token cannot push: it lacks the scope write_repository or api."
+        if caller.deploys and here.level < Level.MASTER:
+            return "This deploy key does not have write access to this project."
         return push_refusal(caller.actor, here, project)
     if not caller.reads:
         return "This token cannot read repositories: it lacks the scope read_repository or api."
     if not may_download_code(caller.actor, here, project):
         return "You are not allowed to download code from this project."
     return None
+
+
+def standing(db: Connection, prove: Prove, project: Project, service: Service) -> tuple[Caller, Access, Project]:
+    """What a caller holds at this moment: a long transfer may end after it was taken from them."""
+    caller = prove(db)
+    here, project = caller.find(db, str(project.id))
+    denied = refusal(caller, here, project, service)
+    if denied is not None:
+        raise Denied(denied)
+    return caller, here, project

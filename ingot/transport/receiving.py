@@ -2,31 +2,36 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ingot.access.actor import Actor
 from ingot.access.levels import Access
 from ingot.db.connection import Connection
 from ingot.db.database import Database
-from ingot.errors import Denied, Failure, Unavailable
+from ingot.errors import Denied, Failure, NotFound, Unauthenticated, Unavailable
+from ingot.git.command import Config
+from ingot.git.faults import DamagedRepository, GitFailed
 from ingot.git.pushed import largest_new_file
 from ingot.git.repository import Repository
 from ingot.git.updating import RefUpdate
 from ingot.projects.queries import project_by_id
 from ingot.projects.tables import Project
+from ingot.repository.changes.policy import MOST_REFS
 from ingot.repository.changes.tables import RefIntent
-from ingot.repository.changes.work import conclude, finish, pass_gate
-from ingot.transport.callers import Prove
+from ingot.repository.changes.work import check_claims, conclude, finish, forget, pass_gate
+from ingot.transport.callers import Prove, author_of
 from ingot.transport.children import Child
 from ingot.transport.greeting import merge_request_links
-from ingot.transport.policy import refusal
+from ingot.transport.policy import standing
 
 MOST_BYTES_ASKED = 8 * 2**20
 MOST_BYTES_HELD = 32 * 2**20
 FINISH_SECONDS = 10.0
+_EXPECTED = (Failure, Unavailable, GitFailed, DamagedRepository, OSError)
 _MEGABYTE = 2**20
 
 
@@ -58,31 +63,33 @@ class Push:
         self._base_url = base_url
         self._max_file_mb = max_file_mb
         self._intent: RefIntent | None = None
+        self._happened: list[RefUpdate] = []
         self._held: list[bytes] | None = None
         self._answering: asyncio.Task[None] | None = None
-        self._ask, self._asked = os.pipe()
-        self._told, self._answer = os.pipe()
 
     @property
     def accepted(self) -> bool:
         """Whether the gate has let it through: what is left takes moments, and is better not cut off."""
         return self._held is not None
 
-    @property
-    def descriptors(self) -> tuple[int, int]:
-        """What the git process inherits."""
-        return self._asked, self._told
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """How the hooks find them."""
-        return {"INGOT_ASK": str(self._asked), "INGOT_ANSWER": str(self._told)}
-
-    async def begin(self) -> None:
-        """Listen to the hooks; the git process has its ends of the pipes by now."""
-        for descriptor in (self._asked, self._told):
-            os.close(descriptor)
-        self._answering = asyncio.ensure_future(self._answer_hooks())
+    async def start(self, args: Sequence[str], config: Config, env: Mapping[str, str]) -> Child:
+        """Run git, and listen to its hooks."""
+        ask, asked = os.pipe()
+        told, answer = os.pipe()
+        hooks = {"INGOT_ASK": str(asked), "INGOT_ANSWER": str(told)}
+        try:
+            child = await Child.start(
+                args, self._repository.path, config=config, env={**env, **hooks}, pass_fds=(asked, told)
+            )
+        except BaseException:
+            os.close(ask)
+            os.close(answer)
+            raise
+        finally:  # The git process has its ends of the pipes by now.
+            os.close(asked)
+            os.close(told)
+        self._answering = asyncio.ensure_future(self._answer_hooks(ask, answer))
+        return child
 
     def passes(self, piece: bytes) -> list[bytes]:
         """What of git's output may go to the client now."""
@@ -93,12 +100,18 @@ class Push:
             raise Unavailable("git says more about a push than can be held back")
         return []
 
-    async def end(self) -> list[bytes]:
+    async def end(self, status: int) -> list[bytes]:
         """Record what happened where the hooks did not come to it; gives what was held back."""
         if self._answering is not None:
             await self._answering
-        if self._intent is not None:
-            await self._work(partial(conclude, self._database, self._repository, self._intent))
+        intent = self._intent
+        if intent is not None:
+            if self._happened:
+                await self._work(partial(finish, self._database, self._repository, intent, self._happened))
+            elif status < 0:
+                await self._work(partial(conclude, self._database, self._repository, intent))
+            else:  # Git ended by itself and called no hook again, so nothing has changed.
+                await self._work(partial(forget, self._database, intent))
             self._intent = None
         return self._released()
 
@@ -111,9 +124,9 @@ class Push:
                 child.kill()
         else:
             child.kill()
-        await child.wait()
+        status = await child.wait()
         try:
-            await self.end()
+            await self.end(status)
         except (Failure, Unavailable):  # Settled when the database answers again.
             pass
 
@@ -121,31 +134,30 @@ class Push:
         held, self._held = self._held or [], None
         return held
 
-    async def _answer_hooks(self) -> None:
+    async def _answer_hooks(self, ask: int, answer: int) -> None:
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader(limit=MOST_BYTES_ASKED)
         transport, _ = await loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(self._ask, "rb", 0)
+            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(ask, "rb", 0)
         )
         try:
             while question := await _question(reader):
                 hook, *lines = question
                 reply = await (self._decide(hook, lines) if hook.startswith("pre-receive ") else self._note(lines))
-                _write_all(self._answer, reply)
+                _write_all(answer, reply)
         except BrokenPipeError:  # git was killed; what happened is seen by looking at the references.
             pass
         finally:
             transport.close()
-            os.close(self._answer)
+            os.close(answer)
 
     async def _decide(self, hook: str, lines: Sequence[str]) -> bytes:
         try:
             updates = _read_updates(lines)
             quarantine = hook.removeprefix("pre-receive ")
             self._intent = await self._work(partial(self._gate, updates, quarantine))
-        except (Failure, Unavailable) as error:
-            reason = error.reason if isinstance(error, Denied) else "The server is busy. Push again in a moment."
-            return _reply("no", [reason])
+        except _EXPECTED as error:
+            return _reply("no", [_sentence(error)])
         self._held = []
         return _reply("ok", [])
 
@@ -155,27 +167,27 @@ class Push:
             largest = largest_new_file(self._repository, Path(quarantine))
             if largest > self._max_file_mb * _MEGABYTE:
                 raise Denied(f"A file is larger than the {self._max_file_mb} MB that are allowed.")
-        caller = self._database.read(self._prove)
-        return pass_gate(
-            self._database, self._repository, caller.actor, self._standing, updates, via=self._via, env=env
-        )
+        check_claims(self._repository, updates)
+        actor = self._database.read(self._author)
+        return pass_gate(self._database, self._repository, actor, self._standing, updates, via=self._via, env=env)
+
+    def _author(self, db: Connection) -> Actor:
+        return author_of(db, self._prove(db), self._project)
 
     def _standing(self, db: Connection) -> tuple[Access, Project]:
-        """What the caller holds at this moment: a long push may end after it was taken from them."""
-        caller = self._prove(db)
-        here, project = caller.find(db, str(self._project.id))
-        denied = refusal(caller, here, project, "git-receive-pack")
-        if denied is not None:
-            raise Denied(denied)
+        _, here, project = standing(db, self._prove, self._project, "git-receive-pack")
         return here, project
 
     async def _note(self, lines: Sequence[str]) -> bytes:
-        intent, self._intent = self._intent, None
-        happened = _read_updates(lines)
-        if intent is not None:
-            await self._work(partial(finish, self._database, self._repository, intent, happened))
-        project = self._database.read(partial(project_by_id, project_id=self._project.id))
-        return _reply("ok", merge_request_links(project, happened, self._base_url))
+        self._happened = _read_updates(lines)
+        try:
+            if self._intent is not None:
+                await self._work(partial(finish, self._database, self._repository, self._intent, self._happened))
+                self._intent = None
+            project = self._database.read(partial(project_by_id, project_id=self._project.id))
+        except (Failure, Unavailable):  # Tried once more at the end.
+            return _reply("ok", [])
+        return _reply("ok", merge_request_links(project, self._happened, self._base_url))
 
     async def _work(self, work: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
@@ -196,20 +208,37 @@ def _where_objects_lie(repository: Repository, quarantine: str) -> dict[str, str
 
 
 async def _question(reader: asyncio.StreamReader) -> list[str]:
-    """The lines of one hook, up to an empty one; nothing when the last process has closed its end."""
+    """The lines of one hook, up to an empty one; nothing when the last process has closed its end.
+
+    A hook that says more than can be held is heard out, and then only its name counts.
+    """
     lines: list[str] = []
     asked = 0
     while line := await reader.readline():
         asked += len(line)
-        if asked > MOST_BYTES_ASKED:
-            raise Unavailable("A push names too many references")
         if line == b"\n":
-            return lines
-        lines.append(line.decode(errors="surrogateescape").removesuffix("\n"))
+            return lines if asked <= MOST_BYTES_ASKED else lines[:1]
+        if asked <= MOST_BYTES_ASKED:
+            lines.append(line.decode(errors="surrogateescape").removesuffix("\n"))
     return []
 
 
+def _sentence(error: Exception) -> str:
+    """What the person at the terminal is told of a push that did not get through the gate."""
+    if isinstance(error, Denied):
+        return error.reason
+    if isinstance(error, Unauthenticated):
+        return "Your password, token or key does not open anything any more."
+    if isinstance(error, NotFound):
+        return "The project could not be found or you don't have permission to view it any more."
+    if isinstance(error, Unavailable):
+        return "The server is busy. Push again in a moment."
+    return "The repository cannot be read or written at this moment."
+
+
 def _read_updates(lines: Sequence[str]) -> list[RefUpdate]:
+    if not lines:
+        raise Denied(f"A push may change {MOST_REFS} references at most.")
     updates = []
     for line in lines:
         old, new, ref = line.split(" ", 2)

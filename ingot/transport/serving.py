@@ -3,20 +3,23 @@
 import re
 from pathlib import Path
 
+from ingot.git.layout import INTERNAL_REFS, MERGE_REQUEST_REFS
 from ingot.projects.tables import Project
 from ingot.settings import Settings
 from ingot.transport.policy import Service
 
 HOOKS = Path(__file__).parent / "hooks"
 _VERSION = re.compile(r"version=[012](?::[a-z0-9=:-]{0,100})?")
+UNREADABLE = "The repository of this project cannot be read. Whoever runs this server should look into it."
 _MEGABYTE = 2**20
+_MOST_BYTES_OF_WANTS = 64 * _MEGABYTE
+_MOST_BYTES_OF_COMMANDS = 16 * _MEGABYTE
 
 
 def service_config(service: Service, project: Project, settings: Settings) -> list[tuple[str, str]]:
     """What git is told besides what stands in the repository."""
     if service != "git-receive-pack":
-        # References of merge requests only concern those who may read them.
-        return [] if project.merge_requests_enabled else [("uploadpack.hideRefs", "refs/merge-requests")]
+        return [("uploadpack.hideRefs", prefix) for prefix in hidden_refs(project)]
     return [
         ("core.hooksPath", str(HOOKS)),
         # The gate decides, and says it in words that a person understands.
@@ -24,6 +27,19 @@ def service_config(service: Service, project: Project, settings: Settings) -> li
         ("receive.maxInputSize", str(settings.max_push_mb * _MEGABYTE)),
         ("receive.keepAlive", "5"),
     ]
+
+
+def hidden_refs(project: Project) -> tuple[str, ...]:
+    """What is not served by name."""
+    # References of merge requests only concern those who may read them.
+    return INTERNAL_REFS if project.merge_requests_enabled else (*INTERNAL_REFS, MERGE_REQUEST_REFS)
+
+
+def most_bytes(service: Service, settings: Settings) -> int:
+    """How much a client may send; git itself says when a pack is too large, so it gets a little more than that."""
+    if service == "git-receive-pack":
+        return settings.max_push_mb * _MEGABYTE + _MOST_BYTES_OF_COMMANDS
+    return _MOST_BYTES_OF_WANTS
 
 
 def protocol_environment(asked: str) -> dict[str, str]:

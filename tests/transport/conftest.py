@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -121,3 +121,12 @@ def way(
         return Way(lambda project: over_ssh(house, project), ssh_key(person))
 
     return choose
+
+
+@pytest.fixture(autouse=True)
+def no_faults(house: House) -> Iterator[None]:
+    """Whatever clients do, nothing is a fault of ours."""
+    before = len(house.log.getvalue())
+    yield
+    lines = house.log.getvalue()[before:].splitlines()
+    assert not [line for line in lines if '"event": "fault"' in line]

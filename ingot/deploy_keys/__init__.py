@@ -1,0 +1,1 @@
+"""Keys that let machines into projects over SSH, instead of standing for a person."""

@@ -1,0 +1,1 @@
+"""Large files beside the repositories: which project has which, and who works on what."""

@@ -1,0 +1,165 @@
+"""Who comes to git's doors over HTTP, and whether they may do what they ask for."""
+
+import asyncio
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from concurrent.futures import Executor
+from functools import partial
+from typing import NamedTuple, TypeVar
+from urllib.parse import unquote
+
+from ingot.db.connection import Connection
+from ingot.db.database import Database
+from ingot.errors import NotFound, Throttled, Unauthenticated, Unavailable
+from ingot.http.request import Header, Request, Trace
+from ingot.projects.tables import Project
+from ingot.transport.activity import Activity
+from ingot.transport.callers import Prove, by_secret, by_user, nobody
+from ingot.transport.policy import Service, refusal
+from ingot.users.sessions.service import check_password
+
+T = TypeVar("T")
+RETRY_AFTER_SECONDS = 10
+NOWHERE = "/"
+"""A path that no project has."""
+_LIKE_A_TOKEN = re.compile(r"ingot[a-z]-[\w.-]{20,}")
+_CHALLENGE: Header = (b"www-authenticate", b'Basic realm="Ingot"')
+
+OwnToken = Callable[[str], Prove | None]
+"""How a secret is proven that only one door takes; nothing where it is of another kind."""
+
+
+class Refused(Exception):
+    """An answer in words that people read in their terminal."""
+
+    def __init__(self, status: int, text: str, *headers: Header) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+        self.headers = headers
+
+
+class Claim(NamedTuple):
+    """A caller who has shown who they are, or came with nothing."""
+
+    known: bool
+    prove: Prove
+
+
+class Admission:
+    """Lets callers in, or raises ``Refused`` with what their client is told."""
+
+    def __init__(self, database: Database, pool: Executor, activity: Activity) -> None:
+        self._database = database
+        self._pool = pool
+        self._activity = activity
+
+    async def claim(self, request: Request, own_token: OwnToken | None = None) -> Claim:
+        """How the caller proves who they are: by a token where that is one, else by the password."""
+        brought = _credentials(request.headers)
+        if brought is None:
+            return Claim(False, nobody)
+        username, secret = brought
+        own = own_token(secret) if own_token is not None else None
+        if own is not None:
+            try:
+                return self._claimed(own)
+            except Unauthenticated:
+                raise unauthorized() from None
+        for name, word in ((username, secret), ("", username)):
+            try:
+                return self._claimed(partial(by_secret, username=name, secret=word))
+            except Unauthenticated:
+                continue
+        if _LIKE_A_TOKEN.fullmatch(secret):
+            # One that has ended: a machine that goes on with it must not use up its user's tries to sign in.
+            raise unauthorized()
+        by_password = await self._by_password(request, username, secret)
+        try:
+            return self._claimed(by_password)
+        except Unauthenticated:  # Blocked in this very moment.
+            raise unauthorized() from None
+
+    def _claimed(self, prove: Prove) -> Claim:
+        self._activity.note(self._read(prove).actor)
+        return Claim(True, prove)
+
+    async def _by_password(self, request: Request, username: str, secret: str) -> Prove:
+        try:
+            check = partial(check_password, self._database, username, secret, request.origin.ip)
+            user = await asyncio.get_running_loop().run_in_executor(self._pool, check)
+        except Unauthenticated:
+            raise unauthorized() from None
+        except Throttled as error:
+            raise Refused(
+                429, "Too many failed sign-ins. Retry later.", (b"retry-after", b"%d" % error.retry_after)
+            ) from None
+        except Unavailable:
+            raise busy("The server cannot answer right now. Retry later.") from None
+        return partial(by_user, user_id=user.id)
+
+    def admit(self, claim: Claim, raw_path: bytes, service: Service, trace: Trace) -> Project:
+        """The project at a path, where the caller may use the service."""
+        try:
+            path = unquote(raw_path.decode("ascii"), errors="strict")
+        except UnicodeDecodeError:
+            path = ""
+        if "/" not in path or "\0" in path:
+            path = NOWHERE  # A number would be taken for a project's, and PostgreSQL takes no NUL.
+        try:
+            project, denied, user = self._read(partial(_look, prove=claim.prove, path=path, service=service))
+        except NotFound:
+            if not claim.known:
+                # Whether it is hidden or not there shows only to those who may know.
+                raise unauthorized() from None
+            text = "The project you were looking for could not be found or you don't have permission to view it."
+            raise Refused(404, text) from None
+        except Unauthenticated:
+            raise unauthorized() from None
+        trace.user = user
+        if denied is not None:
+            raise Refused(403, denied) if claim.known else unauthorized()
+        return project
+
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        try:
+            return self._database.read(work)
+        except Unavailable:
+            raise busy("The server cannot answer right now. Retry later.") from None
+
+
+def unauthorized() -> Refused:
+    """Ask for credentials."""
+    text = (
+        "HTTP Basic: Access denied. Use your password, or a token with the scope read_repository or write_repository."
+    )
+    return Refused(401, text, _CHALLENGE)
+
+
+def busy(text: str) -> Refused:
+    """Ask to come back."""
+    return Refused(503, text, (b"retry-after", b"%d" % RETRY_AFTER_SECONDS))
+
+
+def _look(db: Connection, prove: Prove, path: str, service: Service) -> tuple[Project, str | None, str]:
+    caller = prove(db)
+    here, project = caller.find(db, path)
+    return project, refusal(caller, here, project, service), caller.name
+
+
+def _credentials(headers: dict[bytes, bytes]) -> tuple[str, str] | None:
+    """Name and secret, where both were sent as they should be; a token as bearer counts too."""
+    kind, _, value = headers.get(b"authorization", b"").partition(b" ")
+    if kind.lower() == b"bearer":
+        return "oauth2", value.strip().decode("latin-1")
+    if b"private-token" in headers:
+        return "", headers[b"private-token"].decode("latin-1").strip()
+    if kind.lower() != b"basic":
+        return None
+    try:
+        name, _, secret = base64.b64decode(value.strip(), validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    return None if not name and not secret else (name.replace("\0", ""), secret)

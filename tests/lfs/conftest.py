@@ -1,0 +1,100 @@
+"""A client that speaks Git LFS' protocol, as the real one does."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.client import Person
+from tests.conftest import House
+from tests.making import Project
+
+KIND = "application/vnd.git-lfs+json"
+
+
+def oid_of(content: bytes) -> str:
+    """What content is called."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def named(content: bytes) -> dict[str, Any]:
+    """How a batch names it."""
+    return {"oid": oid_of(content), "size": len(content)}
+
+
+@dataclass
+class Lfs:
+    """Calls below a project's repository; whoever holds a token uses it as password."""
+
+    url: str
+    client: httpx.Client
+
+    def call(
+        self,
+        method: str,
+        project: Project | str,
+        path: str,
+        who: Person | tuple[str, str] | None = None,
+        **options: Any,
+    ) -> httpx.Response:
+        """Any request."""
+        auth = (who.username, who.token) if isinstance(who, Person) else who
+        place = project if isinstance(project, str) else project.path
+        return self.client.request(method, f"{self.url}/{place}.git/{path}", auth=auth, **options)
+
+    def json(
+        self, project: Project | str, path: str, who: Person | tuple[str, str] | None = None, /, **sent: Any
+    ) -> httpx.Response:
+        """A call with a body in the protocol's own type."""
+        headers = {"Accept": KIND, "Content-Type": f"{KIND}; charset=utf-8"}
+        content = httpx.Request("POST", "http://x", json=sent).read()
+        answer = self.call("POST", project, path, who, content=content, headers=headers)
+        assert answer.headers["content-type"] == KIND
+        return answer
+
+    def batch(
+        self, project: Project | str, who: Person | tuple[str, str] | None, operation: str, *contents: bytes
+    ) -> httpx.Response:
+        """Ask what to do with files."""
+        objects = [named(content) for content in contents]
+        return self.json(
+            project,
+            "info/lfs/objects/batch",
+            who,
+            operation=operation,
+            transfers=["basic"],
+            ref={"name": "refs/heads/master"},
+            objects=objects,
+            hash_algo="sha256",
+        )
+
+    def follow(self, method: str, action: dict[str, Any], **options: Any) -> httpx.Response:
+        """Do what a batch said, with the headers that it gave."""
+        headers = {**action["header"], **options.pop("headers", {})}
+        return self.client.request(method, action["href"], headers=headers, **options)
+
+    def bring(self, project: Project, who: Person | tuple[str, str], content: bytes) -> str:
+        """Upload a file as clients do; gives its digest."""
+        answer = self.batch(project, who, "upload", content)
+        assert answer.status_code == 200, answer.text
+        actions = answer.json()["objects"][0].get("actions")
+        if actions is not None:
+            put = self.follow("PUT", actions["upload"], content=content)
+            assert put.status_code == 200, put.text
+            verified = self.follow("POST", actions["verify"], json=named(content))
+            assert verified.status_code == 200, verified.text
+        return oid_of(content)
+
+    def get(self, project: Project | str, who: Person | tuple[str, str] | None, content: bytes) -> httpx.Response:
+        """Ask for a file directly."""
+        return self.call("GET", project, f"gitlab-lfs/objects/{oid_of(content)}", who)
+
+
+@pytest.fixture(scope="session")
+def lfs(house: House) -> Iterator[Lfs]:
+    """Such a client."""
+    with httpx.Client(timeout=30) as client:
+        yield Lfs(house.url, client)

@@ -1,0 +1,91 @@
+"""Bodies as clients send them: unpacked, counted, and given up when they come too slowly."""
+
+import asyncio
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator
+from itertools import repeat
+from typing import Any
+
+import pytest
+
+from ingot.transport import bodies
+from ingot.transport.bodies import ClientGone, TooLarge, TooSlow, Unreadable, read_body
+
+MOST = 2**20
+
+
+def received(pieces: Iterable[bytes], encoding: bytes = b"", most: int = MOST, pause: float = 0.0) -> bytes:
+    """What comes out of a body."""
+    waiting: Iterator[bytes] = iter(pieces)
+
+    async def receive() -> dict[str, Any]:
+        if pause:
+            await asyncio.sleep(pause)
+        piece = next(waiting, None)
+        return {"type": "http.request", "body": piece or b"", "more_body": piece is not None}
+
+    async def read() -> bytes:
+        return b"".join([part async for part in read_body(receive, encoding, most)])
+
+    return asyncio.run(read())
+
+
+def test_what_comes_is_what_was_sent() -> None:
+    text = b"0032want " * 1000
+    assert received([text]) == received([text[:7], b"", text[7:]]) == text
+    packed = gzip.compress(text)
+    assert received([packed], b"gzip") == text
+    assert received([packed[place : place + 1] for place in range(len(packed))], b"gzip") == text
+
+
+def test_much_that_comes_out_of_little() -> None:
+    """Counted as it comes out; nothing is made of the rest."""
+    packed = gzip.compress(b"\0" * (MOST + 1))
+    assert len(packed) < 2000
+    with pytest.raises(TooLarge):
+        received([packed], b"gzip")
+    assert len(received([gzip.compress(b"\0" * MOST)], b"gzip")) == MOST
+
+
+def test_little_that_comes_out_of_much() -> None:
+    """What is sent counts too: empty blocks without end come to nothing, and what follows the end is not kept."""
+    begin = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
+    head = begin.compress(b"") + begin.flush(zlib.Z_FULL_FLUSH)
+    nothing = b"\0\0\0\xff\xff" * 10_000
+    with pytest.raises(TooLarge):
+        received((piece for part in ([head], repeat(nothing)) for piece in part), b"gzip")
+    with pytest.raises(Unreadable):
+        received((piece for part in ([gzip.compress(b"x")], repeat(b"y" * 1000)) for piece in part), b"gzip")
+    with pytest.raises(Unreadable):
+        received([gzip.compress(b"x") + b"y"], b"gzip")
+    with pytest.raises(TooLarge):
+        received(repeat(b"y" * 100_000))
+
+
+@pytest.mark.parametrize("packed", [b"", b"no gzip", gzip.compress(b"x" * 1000)[:-9], zlib.compress(b"x")])
+def test_what_is_not_what_it_says(packed: bytes) -> None:
+    with pytest.raises(Unreadable):
+        received([packed], b"gzip")
+
+
+def test_somebody_who_goes() -> None:
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def read() -> None:
+        async for _ in read_body(receive, b"", MOST):
+            pass
+
+    with pytest.raises(ClientGone):
+        asyncio.run(read())
+
+
+def test_somebody_who_is_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing for a whole window, or a drop now and then; who sends enough is heard out (fault 9)."""
+    monkeypatch.setattr(bodies, "WINDOW_SECONDS", 0.05)
+    with pytest.raises(TimeoutError):
+        received([b"x"], pause=1.0)
+    with pytest.raises(TooSlow):
+        received(repeat(b"x"), pause=0.02)
+    assert len(received([b"x" * 2000] * 8, pause=0.02)) == 16_000

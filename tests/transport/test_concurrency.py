@@ -1,0 +1,140 @@
+"""Many at once: whoever cannot lose does not, of those who cannot all win exactly one does, and all is recorded."""
+
+import subprocess
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from ingot.git.housekeeping import tidy
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.histories import repository_of, run
+from tests.making import make_project
+from tests.transport.conftest import BASE, Tree, Way, over_http
+from tests.transport.test_flows import recorded
+from tests.transport.wire import ZERO
+
+BRANCHES = 30
+RIVALS = 15
+CLONES = 5
+
+
+def _at_once(tree: Tree, commands: list[list[str]], env: dict[str, str]) -> list[tuple[int, str]]:
+    """Type many git commands at the same time; gives how each ended and what it said."""
+
+    def type_it(command: list[str]) -> tuple[int, str]:
+        done = subprocess.run(
+            ["git", *command], cwd=tree.folder, env={**BASE, **env}, capture_output=True, check=False, timeout=120
+        )
+        return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
+
+    with ThreadPoolExecutor(len(commands)) as pool:
+        return list(pool.map(type_it, commands))
+
+
+def test_one_branch_each(house: House, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+    """All win (fault 11)."""
+    owner = make.user()
+    project = make_project(make, owner)
+    chosen = way(owner)
+    tip = tree.commit()
+    tree.git("push", "-q", chosen.url(project), "master", env=chosen.env)
+    many = BRANCHES if not chosen.env else BRANCHES // 3
+    ended = _at_once(
+        tree, [["push", "-q", chosen.url(project), f"master:b{number}"] for number in range(many)], chosen.env
+    )
+    assert [status for status, _ in ended] == [0] * many, [said for status, said in ended if status]
+    refs = sorted(["refs/heads/master", *(f"refs/heads/b{number}" for number in range(many))])
+    assert sorted(recorded(house, project)) == [(ref, ZERO, tip) for ref in refs]
+    repository = repository_of(house, project)
+    assert [ref.decode() for ref in repository.refs()] == refs
+    assert run(repository.path, "fsck", "--strict") == ""
+
+
+def test_one_branch_for_all(house: House, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+    """From the same value, each to another one: exactly one wins, and the others are told why not."""
+    owner = make.user()
+    project = make_project(make, owner)
+    chosen = way(owner)
+    base = tree.commit()
+    tree.git("push", "-q", chosen.url(project), "master", "master:race", env=chosen.env)
+    for number in range(RIVALS):
+        tree.git("checkout", "-q", "-b", f"rival-{number}", base)
+        tree.commit("file", f"{number}\n")
+    pushes = [["push", "-q", chosen.url(project), f"rival-{number}:race"] for number in range(RIVALS)]
+    ended = _at_once(tree, pushes, chosen.env)
+    won = [number for number, (status, _) in enumerate(ended) if status == 0]
+    assert len(won) == 1, ended
+    words = ("has changed meanwhile", "cannot lock ref", "failed to update ref", "fetch first", "non-fast-forward")
+    for status, said in ended:
+        assert status == 0 or any(word in said for word in words), said
+    tip = tree.git("rev-parse", f"rival-{won[0]}")
+    assert recorded(house, project)[2:] == [("refs/heads/race", base, tip)]
+    repository = repository_of(house, project)
+    assert repository.tip("refs/heads/race") == tip
+    assert run(repository.path, "fsck", "--strict", "--no-dangling") == ""
+    assert not list(repository.path.rglob("*.lock"))
+
+
+@pytest.mark.parametrize("call", ["create", "delete"])
+def test_a_push_against_the_api(house: House, api: Api, make: Make, tree: Tree, call: str) -> None:
+    """One wins, and the record says which."""
+    owner = make.user()
+    project = make_project(make, owner)
+    first = tree.commit()
+    second = tree.commit(content="two\n")
+    url = over_http(house, project, owner)
+    tree.git("push", "-q", url, "master")
+    branches = f"/projects/{project.id}/repository/branches"
+    for number in range(4):
+        name = f"race-{number}"
+        if call == "delete":
+            tree.git("push", "-q", url, f"{first}:refs/heads/{name}")
+        before = len(recorded(house, project))
+        with ThreadPoolExecutor(2) as pool:
+            pushing = pool.submit(_at_once, tree, [["push", url, f"{second}:refs/heads/{name}"]], {})
+            if call == "create":
+                answer = api.post(branches, owner, branch=name, ref=first)
+            else:
+                answer = api.delete(f"{branches}/{name}", owner)
+            (status, said) = pushing.result()[0]
+        changes = recorded(house, project)[before:]
+        assert answer.status_code in (200, 201, 204, 400, 409), answer.text
+        # A push that came after the other is seen by git's own client, which then tries from where it is.
+        assert len(changes) == (status == 0) + (answer.status_code < 300), (status, said, answer.text)
+        tip = repository_of(house, project).tip(f"refs/heads/{name}")
+        assert (tip or ZERO) == changes[-1][2]
+
+
+def test_clones_while_everything_moves(
+    house: House, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
+) -> None:
+    """Clones, pushes and housekeeping do not disturb one another."""
+    owner = make.user()
+    project = make_project(make, owner)
+    chosen = way(owner)
+    tree.env = chosen.env
+    url = chosen.url(project)
+    for number in range(10):
+        tree.commit(f"file-{number}", f"{number}\n" * 2000)
+        tree.git("push", "-q", url, "master", f"master:b{number}")
+    repository = repository_of(house, project)
+    clones = [["clone", "-q", url, str(tmp_path / f"clone-{number}")] for number in range(CLONES)]
+    with ThreadPoolExecutor(2) as pool:
+        cloning = pool.submit(_at_once, tree, clones, chosen.env)
+        tidied = []
+        for number in range(4):
+            tree.commit("moving", f"{number}\n")
+            tidying = pool.submit(tidy, repository.path)
+            tree.git("push", "-q", url, "master", f"master:refs/heads/moving-{number}")
+            tidied.append(tidying.result())
+        ended = cloning.result()
+    assert [status for status, _ in ended] == [0] * CLONES, ended
+    assert any(tidied)
+    for number in range(CLONES):
+        assert Tree(tmp_path / f"clone-{number}").git("fsck", "--strict") == ""
+    assert run(repository.path, "fsck", "--strict") == ""
+    assert repository.tip("refs/heads/master") == tree.git("rev-parse", "HEAD")
+    assert len(recorded(house, project)) == 20 + 8

@@ -1,0 +1,166 @@
+"""Deploy keys over SSH: they open their projects and nothing else, and end at once."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+from sqlalchemy import bindparam, select
+
+from ingot.repository.changes.tables import ref_changes
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.histories import History
+from tests.making import Project, make_project
+from tests.transport.conftest import BASE, Tree, over_ssh, ssh_command
+
+_ACTORS = select(ref_changes.c.actor_id).where(ref_changes.c.project_id == bindparam("project"))
+Machine = tuple[str, dict[str, str]]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Callable[[], Machine]:
+    """A fresh key: its public line, and the environment in which git uses it."""
+
+    def make_one() -> Machine:
+        key = tmp_path / f"machine-{len(list(tmp_path.iterdir()))}"
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+        return Path(f"{key}.pub").read_text(), {"GIT_SSH_COMMAND": ssh_command(key)}
+
+    return make_one
+
+
+def _let_in(api: Api, person: Person, project: Project, line: str, **attributes: Any) -> str:
+    added = api.post(f"/projects/{project.id}/deploy_keys", person, title="robot", key=line, **attributes)
+    assert added.status_code == 201, added.text
+    return f"/projects/{project.id}/deploy_keys/{added.json()['id']}"
+
+
+def _ssh(house: House, env: dict[str, str], *command: str) -> subprocess.CompletedProcess[str]:
+    words = [*env["GIT_SSH_COMMAND"].split(), "-T", "-p", str(house.settings.ssh_port), "git@127.0.0.1", *command]
+    return subprocess.run(words, env=BASE, capture_output=True, text=True, check=False)
+
+
+def _filled(house: House, make: Make, owner: Person, **attributes: Any) -> Project:
+    project = make_project(make, owner, **attributes)
+    history = History()
+    history.commit(files={"README": "hello\n"})
+    history.fill(house, project)
+    return project
+
+
+def _actors(house: House, project: Project) -> list[int | None]:
+    return [row[0] for row in house.app.database.read(lambda db: db.rows(_ACTORS, project=project.id))]
+
+
+def test_a_key_reads_its_projects_and_no_others(
+    house: House, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
+) -> None:
+    """Attack: with the key of one project, look into others; whether they are there does not show."""
+    owner = make.user()
+    project = _filled(house, make, owner, visibility="private")
+    hidden = _filled(house, make, owner, visibility="private")
+    internal = _filled(house, make, owner, visibility="internal")
+    public = _filled(house, make, owner, visibility="public")
+    line, tree.env = machine()
+    tree.git("ls-remote", over_ssh(house, project), fails=True)
+    _let_in(api, owner, project, line)
+    assert "refs/heads/master" in tree.git("ls-remote", over_ssh(house, project))
+    assert "refs/heads/master" in tree.git("ls-remote", over_ssh(house, public))
+    for other in (hidden, internal, "no/such-project", str(hidden.id)):
+        assert "could not be found" in tree.git("ls-remote", over_ssh(house, other), fails=True)
+    tree.commit()
+    for place in (project, public):
+        said = tree.git("push", over_ssh(house, place), "master:topic", fails=True)
+        assert "This deploy key does not have write access to this project." in said
+    assert "Welcome to Ingot, deploy key" in _ssh(house, tree.env).stdout
+    assert _ssh(house, tree.env, "id").returncode == 128
+
+
+def test_a_key_that_may_push_passes_the_gate(
+    house: House, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
+) -> None:
+    """It stands as a master does: what is protected holds, and what happened is its creator's."""
+    owner, master = make.user(), make.user()
+    project = make_project(make, owner, visibility="private", members={master: 40})
+    other = make_project(make, owner, visibility="private")
+    line, tree.env = machine()
+    _let_in(api, master, project, line, can_push=True)
+    _let_in(api, owner, other, line)
+    first = tree.commit()
+    tree.git("push", "-q", over_ssh(house, project), "master")
+    tree.commit(content="two\n")
+    tree.git("push", "-q", over_ssh(house, project), "master", "master:topic")
+    for refused in (f"+{first}:master", ":master"):
+        tree.git("push", over_ssh(house, project), refused, fails=True)
+    assert _actors(house, project) == [master.id] * 3
+    said = tree.git("push", over_ssh(house, other), "master", fails=True)
+    assert "does not have write access" in said
+    api.post(f"/projects/{project.id}/archive", owner)
+    assert "archived" in tree.git("push", over_ssh(house, project), "master:more", fails=True)
+
+
+def test_an_administrators_key_is_no_administrator(
+    house: House, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
+) -> None:
+    """Attack: what an administrator let in acts with the administrator's rights."""
+    owner = make.user()
+    project = make_project(make, owner, visibility="private")
+    hidden = make_project(make, owner, visibility="private")
+    line, tree.env = machine()
+    _let_in(api, make.root, project, line, can_push=True)
+    tree.commit()
+    tree.git("push", "-q", over_ssh(house, project), "master")
+    rule = {"name": "sealed", "push_access_level": 0, "merge_access_level": 0}
+    assert api.post(f"/projects/{project.id}/protected_branches", owner, **rule).status_code == 201
+    assert "protected" in tree.git("push", over_ssh(house, project), "master:sealed", fails=True)
+    tree.git("push", over_ssh(house, hidden), "master", fails=True)
+    tree.git("ls-remote", over_ssh(house, hidden), fails=True)
+    assert _actors(house, project) == [make.root.id]
+
+
+def test_what_is_taken_from_a_key_is_gone_at_once(
+    house: House, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
+) -> None:
+    """Attack: go on with a key after it was restricted, removed, or has run out."""
+    owner = make.user()
+    project = _filled(house, make, owner, visibility="private")
+    url = over_ssh(house, project)
+    line, tree.env = machine()
+    key = _let_in(api, owner, project, line, can_push=True)
+    tree.git("fetch", "-q", url, "master")
+    tree.git("reset", "-q", "--hard", "FETCH_HEAD")
+    tree.commit("more")
+    tree.git("push", "-q", url, "master:topic")
+    api.put(key, owner, can_push=False)
+    tree.git("push", url, "master:other", fails=True)
+    assert tree.git("ls-remote", url)
+    assert api.delete(key, owner).status_code == 200
+    tree.git("ls-remote", url, fails=True)
+
+    old, tree.env = machine()
+    _let_in(api, owner, project, old, expires_at="2001-01-01")
+    tree.git("ls-remote", url, fails=True)
+
+    again, tree.env = machine()
+    _let_in(api, owner, project, again)
+    assert tree.git("ls-remote", url)
+    assert api.delete(f"/projects/{project.id}", owner).status_code == 200
+    tree.git("ls-remote", url, fails=True)
+
+
+def test_the_last_use_is_noted(house: House, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]) -> None:
+    """Out of band, so that it is there soon, and nobody's own activity."""
+    owner = make.user()
+    project = _filled(house, make, owner, visibility="private")
+    line, tree.env = machine()
+    key = _let_in(api, owner, project, line)
+    assert api.get(key, owner).json()["last_used_at"] is None
+    seen = api.get(f"/users/{owner.id}", make.root).json()["last_activity_on"]
+    until = monotonic() + 10
+    while api.get(key, owner).json()["last_used_at"] is None and monotonic() < until:
+        tree.git("ls-remote", over_ssh(house, project))
+    assert api.get(key, owner).json()["last_used_at"] is not None
+    assert api.get(f"/users/{owner.id}", make.root).json()["last_activity_on"] == seen

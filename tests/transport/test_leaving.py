@@ -1,0 +1,181 @@
+"""Faults 8 and 9: clients that go in the middle, or stay and do nothing; nothing of them stays on the server."""
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from ingot.git.housekeeping import STALE_SECONDS, prune_temporary
+from ingot.repository.changes.work import pass_gate
+from ingot.transport import bodies, http, receiving, talking
+from tests.client import Make, Person
+from tests.conftest import House
+from tests.histories import repository_of
+from tests.making import Project, make_project
+from tests.server.process import until
+from tests.transport.conftest import Tree, over_http, ssh_command
+from tests.transport.test_flows import recorded
+from tests.transport.test_immediacy import push_of
+from tests.transport.wire import ZERO, key_of, packet
+
+LARGE = 8 * 2**20
+SECONDS = 5.0
+WAYS = ["http", "ssh"]
+pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for git processes in /proc")
+Give = Callable[..., dict[str, str]]
+
+
+@pytest.fixture
+def owner(make: Make) -> Person:
+    return make.user()
+
+
+@pytest.fixture
+def project(house: House, make: Make, owner: Person, tree: Tree) -> Project:
+    """A project with more in it than fits into the buffers between two processes."""
+    made = make_project(make, owner)
+    (tree.folder / "file").write_bytes(os.urandom(LARGE))
+    tree.git("add", "file")
+    tree.git("commit", "-q", "-m", "Large")
+    tree.git("push", "-q", over_http(house, made, owner), "master")
+    return made
+
+
+@pytest.fixture
+def key(owner: Person, ssh_key: Give) -> Path:
+    return key_of(ssh_key(owner))
+
+
+def gits(house: House) -> list[str]:
+    """The git processes that serve somebody."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            where = (process / "cwd").readlink()
+            command = (process / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if command and where.is_relative_to(house.settings.data / "repositories"):
+            found.append(command.replace(b"\0", b" ").decode(errors="replace"))
+    return found
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+@contextmanager
+def client(
+    house: House, owner: Person, project: Project, key: Path, way: str, service: str, sent: bytes
+) -> Iterator[None]:
+    """Somebody who sends something, and then neither sends nor reads until they go without a word."""
+    if way == "http":
+        head = (
+            f"POST /{project.path}.git/git-{service} HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {owner.token}\r\n"
+            f"Content-Type: application/x-git-{service}-request\r\nContent-Length: {len(sent) + 1}\r\n\r\n"
+        )
+        body = sent + (b"" if service == "receive-pack" else b"\n")
+        with socket.create_connection(("127.0.0.1", httpx.URL(house.url).port)) as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.sendall(head.encode() + body)
+            yield
+        return
+    command = [*ssh_command(key).split(), "-p", str(house.settings.ssh_port), "git@127.0.0.1"]
+    process = subprocess.Popen(
+        [*command, f"git-{service} '{project.path}'"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    try:
+        process.stdin.write(sent)
+        process.stdin.flush()
+        yield
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _wants(house: House, project: Project) -> bytes:
+    tip = repository_of(house, project).tip("refs/heads/master")
+    return packet(f"want {tip} side-band-64k ofs-delta\n") + b"0000" + packet("done\n")
+
+
+HALF = packet(f"{ZERO} {'1' * 40} refs/heads/half\0report-status side-band-64k") + b"0000PACK\0\0\0\2\0\0\xff\xff"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_somebody_goes(house: House, owner: Person, project: Project, key: Path, tree: Tree, way: str) -> None:
+    """In the middle of a clone, and of a push."""
+    repository = repository_of(house, project)
+    until("the end of git", lambda: not gits(house), SECONDS)
+    before = descriptors()
+    for _ in range(2):
+        with client(house, owner, project, key, way, "upload-pack", _wants(house, project)):
+            until("its git", lambda: any("pack-objects" in git for git in gits(house)))
+        until("the end of git", lambda: not gits(house), SECONDS)
+        with client(house, owner, project, key, way, "receive-pack", HALF):
+            until("its quarantine", lambda: list(repository.path.glob("objects/*incoming-*")))
+        until("the end of git", lambda: not gits(house), SECONDS)
+    until("the descriptors", lambda: descriptors() <= before, SECONDS)
+    assert len(recorded(house, project)) == 1
+    assert not list(repository.path.rglob("*.lock"))
+    prune_temporary(repository.path, time.time() + STALE_SECONDS + 1)
+    assert not list(repository.path.glob("objects/*incoming-*"))
+    tree.git("push", "-q", over_http(house, project, owner), "master:after")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_somebody_does_not_read(
+    house: House, owner: Person, project: Project, key: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are given up; others are served meanwhile."""
+    monkeypatch.setattr(http, "SEND_SECONDS", 0.3)
+    monkeypatch.setattr(talking, "SEND_SECONDS", 0.3)
+    with client(house, owner, project, key, way, "upload-pack", _wants(house, project)):
+        until("its git", lambda: gits(house))
+        until("the end of git", lambda: not gits(house), SECONDS)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_somebody_does_not_send(
+    house: House, owner: Person, project: Project, key: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bodies, "WINDOW_SECONDS", 0.5)
+    monkeypatch.setattr(talking, "IDLE_SECONDS", 0.5)
+    with client(house, owner, project, key, way, "receive-pack", HALF):
+        until("its git", lambda: gits(house))
+        until("the end of git", lambda: not gits(house), SECONDS)
+    assert len(recorded(house, project)) == 1
+
+
+def test_somebody_goes_after_the_gate(
+    house: House, owner: Person, project: Project, tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was accepted is let finish, and recorded, although nobody waits for the answer."""
+    commands, pack = push_of(tree, "refs/heads/topic")
+    gate = pass_gate
+    connection = socket.create_connection(("127.0.0.1", httpx.URL(house.url).port))
+
+    def leave(*args: object, **named: object) -> object:
+        passed = gate(*args, **named)  # type: ignore[arg-type] # They are what it takes.
+        connection.close()
+        return passed
+
+    monkeypatch.setattr(receiving, "pass_gate", leave)
+    head = (
+        f"POST /{project.path}.git/git-receive-pack HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {owner.token}\r\n"
+        "Content-Type: application/x-git-receive-pack-request\r\n"
+        f"Content-Length: {len(commands) + len(pack)}\r\n\r\n"
+    )
+    connection.sendall(head.encode() + commands + pack)
+    until("the branch", lambda: repository_of(house, project).tip("refs/heads/topic"))
+    until("the end of git", lambda: not gits(house))
+    until("the record", lambda: len(recorded(house, project)) == 2)

@@ -1,0 +1,260 @@
+"""Which references may be pushed, by whom, and which nobody ever sees."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.histories import repository_of, run
+from tests.making import Project, make_project
+from tests.transport.conftest import Tree, Way, over_http
+from tests.transport.test_flows import recorded
+from tests.transport.wire import ZERO, connected, key_of, packet, send_commands
+
+HEX = "0123456789abcdef" * 4
+REFUSED = {
+    f"refs/heads/{HEX[:40]}": "cannot look like the id of a commit",
+    f"refs/heads/{HEX}": "cannot look like the id of a commit",
+    f"refs/heads/{HEX[:40].upper()}": "cannot look like the id of a commit",
+    f"refs/heads/{HEX[:40]}/x": "cannot look like the id of a commit",
+    f"refs/tags/{HEX[:40]}": "cannot look like the id of a commit",
+    "refs/heads/--help": "cannot begin with '-'",
+    "refs/heads/-x": "cannot begin with '-'",
+    "refs/tags/-d": "cannot begin with '-'",
+    "refs/heads/HEAD": "not a valid name",
+    "refs/heads/heads/master": "cannot begin with 'refs/' or 'heads/'",
+    "refs/heads/refs/heads/master": "cannot begin with 'refs/' or 'heads/'",
+    "refs/replace/" + HEX[:40]: "Only branches and tags can be pushed",
+    "refs/remotes/origin/x": "Only branches and tags can be pushed",
+    "refs/stash": "Only branches and tags can be pushed",
+    "refs/pipelines/1": "Only branches and tags can be pushed",
+    "refs/keep/x": "deny updating a hidden ref",
+    "refs/intents/x": "deny updating a hidden ref",
+    "refs/merge-requests/1/head": "deny updating a hidden ref",
+}
+ALLOWED = [
+    f"refs/heads/{HEX[:40]}-foo",
+    f"refs/heads/{HEX[:39]}",
+    f"refs/heads/x/{HEX[:40]}",
+    "refs/heads/ümlaut",
+    "refs/heads/a" + "/b" * 20,
+    "refs/tags/master",
+    "refs/heads/keep/x",
+    "refs/notes/commits",
+]
+
+
+def test_names(house: House, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+    """Names that read as something else are refused (D2, D3, D4), each with its reason; others are taken."""
+    owner = make.user()
+    project = make_project(make, owner)
+    chosen = way(owner)
+    tree.env = chosen.env
+    url = chosen.url(project)
+    first = tree.commit()
+    tree.git("push", "-q", url, "master")
+    for ref, words in REFUSED.items():
+        assert words in tree.git("push", url, f"{first}:{ref}", fails=True), ref
+    assert list(repository_of(house, project).refs()) == [b"refs/heads/master"]
+    tree.git("push", "-q", url, *(f"{first}:{ref}" for ref in ALLOWED))
+    assert len(recorded(house, project)) == 1 + len(ALLOWED)
+    second = tree.commit(content="two\n")
+    tree.git("push", "-q", url, "master:refs/heads/master")
+    seen = tree.git("ls-remote", url)
+    assert f"{second}\trefs/heads/master" in seen
+    assert f"{first}\trefs/tags/master" in seen, "a tag of the same name stays what it was"
+
+
+def test_hand_made_names(house: House, make: Make, tree: Tree) -> None:
+    """What git's own client would not even send."""
+    owner = make.user()
+    project = make_project(make, owner)
+    first = tree.commit()
+    tree.git("push", "-q", over_http(house, project, owner), "master")
+    names = [
+        "HEAD",
+        "refs/heads/a:b",
+        "refs/heads/../x",
+        "refs/heads/a..b",
+        "refs/heads/x.lock",
+        "refs/heads/",
+        "master",
+    ]
+    names += [
+        "refs/heads/a b",
+        "refs/heads/a\tb",
+        "refs/heads//x",
+        "config",
+        "refs/heads/@{0}",
+        "refs/heads/" + "x" * 300,
+    ]
+    for name in names:
+        report = send_commands(house, project, owner, [(ZERO, first, name)])
+        assert "ok " + name not in report, name
+    assert list(repository_of(house, project).refs()) == [b"refs/heads/master"]
+    assert len(recorded(house, project)) == 1
+
+
+def test_names_that_are_not_text(house: House, make: Make, tree: Tree) -> None:
+    """Bytes that are no UTF-8 cannot be shown by the API, so they are refused."""
+    owner = make.user()
+    project = make_project(make, owner)
+    tree.commit()
+    tree.git("push", "-q", over_http(house, project, owner), "master")
+    first = tree.git("rev-parse", "HEAD")
+    (tree.folder / ".git" / "packed-refs").write_bytes(f"{first} refs/heads/".encode() + b"caf\xe9\n")
+    said = tree.git("push", over_http(house, project, owner), "refs/heads/*:refs/heads/*", fails=True)
+    assert "must be valid UTF-8" in said
+
+
+# What a client claims that git's own would never claim; the tag v1 and the branch topic are at "one".
+CLAIMS = [
+    ("a tag deleted as if it were not there", [(ZERO, ZERO, "refs/tags/v1")]),
+    ("a tag deleted from a value that nothing has", [("1" * 40, ZERO, "refs/tags/v1")]),
+    ("a tag moved as if it were new", [(ZERO, "two", "refs/tags/v1")]),
+    ("a branch deleted from a value that nothing has", [("1" * 40, ZERO, "refs/heads/topic")]),
+    ("a branch deleted from a value that it does not have", [("two", ZERO, "refs/heads/topic")]),
+    ("a protected branch rewound as if it were new", [(ZERO, "one", "refs/heads/master")]),
+    ("a protected branch rewound from where it would be forward", [("one", "one", "refs/heads/master")]),
+    ("one branch twice", [(ZERO, "one", "refs/heads/new"), (ZERO, "one", "refs/heads/new")]),
+    (
+        "one branch twice, the second after the first",
+        [(ZERO, "one", "refs/heads/new"), ("one", "two", "refs/heads/new")],
+    ),
+    ("nothing that changes", [("one", "one", "refs/heads/topic")]),
+    ("the deletion of what is not there", [(ZERO, ZERO, "refs/heads/never")]),
+    ("an object that is not there", [(ZERO, "2" * 40, "refs/heads/new")]),
+]
+
+
+@pytest.mark.parametrize("commands", [each for _, each in CLAIMS], ids=[name for name, _ in CLAIMS])
+def test_false_claims(house: House, make: Make, tree: Tree, commands: list[tuple[str, str, str]]) -> None:
+    """What may be done follows from what is there, and not from what somebody says is there."""
+    owner, developer = make.user(), make.user()
+    project = make_project(make, owner, members={developer: Level.DEVELOPER})
+    ids = {"one": tree.commit(), "two": tree.commit(content="two\n")}
+    tree.git("push", "-q", over_http(house, project, owner), "master", "HEAD~:refs/heads/topic", "HEAD~:refs/tags/v1")
+    repository = repository_of(house, project)
+    before, noted = repository.refs(), recorded(house, project)
+    told = [(ids.get(old, old), ids.get(new, new), ref) for old, new, ref in commands]
+    send_commands(house, project, developer, told)
+    assert repository.refs() == before
+    assert recorded(house, project) == noted
+
+
+def test_tags_are_for_masters_to_change(house: House, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+    owner, developer = make.user(), make.user()
+    project = make_project(make, owner, members={developer: Level.DEVELOPER})
+    mine, theirs = way(owner), way(developer)
+    tree.commit()
+    tree.git("push", "-q", mine.url(project), "master", "master:refs/tags/v1", env=mine.env)
+    tree.commit(content="two\n")
+    tree.git("push", "-q", theirs.url(project), "master:refs/tags/v2", env=theirs.env)
+    for spec in ("+master:refs/tags/v1", ":refs/tags/v1"):
+        said = tree.git("push", theirs.url(project), spec, fails=True, env=theirs.env)
+        assert "You are not allowed to change existing tags on this project." in said
+        tree.git("push", "-q", mine.url(project), spec, env=mine.env)
+
+
+def test_protected_branches_and_tags(
+    house: House, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]
+) -> None:
+    """By patterns too, with slashes in the name (D43)."""
+    owner, developer = make.user(), make.user()
+    project = make_project(make, owner, members={developer: Level.DEVELOPER})
+    theirs = way(developer)
+    tree.commit()
+    tree.git("push", "-q", over_http(house, project, owner), "master", "master:rel/1/x", "master:refs/tags/v1")
+    assert api.post(f"/projects/{project.id}/protected_branches", owner, name="rel/*").status_code == 201
+    assert api.post(f"/projects/{project.id}/protected_tags", owner, name="v*").status_code == 201
+    tree.git("commit", "-q", "--amend", "-m", "Another")
+    url, env = theirs.url(project), theirs.env
+    for spec, words in {
+        "master:rel/1/x": "force push",
+        "+master:rel/1/x": "force push",
+        ":rel/1/x": "delete protected branches",
+        "master:rel/2": "push code to protected branches",
+        "master:refs/tags/v2": "as it is protected",
+        ":refs/tags/v1": "change existing tags",
+    }.items():
+        refused = tree.git("push", url, spec, fails=True, env=env)
+        assert words in refused or "non-fast-forward" in refused, (spec, refused)
+    said = tree.git("push", over_http(house, project, owner), ":rel/1/x", ":refs/tags/v1", fails=True)
+    assert "You can only delete protected branches using the web interface." in said or "cannot be deleted" in said
+    assert len(recorded(house, project)) == 3
+    tree.git("push", "-q", url, "master:relative", env=env)
+
+
+def test_the_first_push_is_for_masters(house: House, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+    owner, developer = make.user(), make.user()
+    project = make_project(make, owner, members={developer: Level.DEVELOPER})
+    theirs = way(developer)
+    tree.commit()
+    said = tree.git("push", theirs.url(project), "master:topic", fails=True, env=theirs.env)
+    assert "You are not allowed to push code to protected branches on this project." in said
+
+
+def _with_internal_refs(house: House, make: Make, tree: Tree) -> tuple[Person, Project, str]:
+    owner = make.user()
+    project = make_project(make, owner)
+    tree.commit()
+    tree.git("push", "-q", over_http(house, project, owner), "master")
+    path = repository_of(house, project).path
+    secret = run(path, "commit-tree", "-m", "secret", run(path, "rev-parse", "master^{tree}"))
+    for ref in ("refs/keep/secret", "refs/intents/secret", "refs/merge-requests/1/head"):
+        run(path, "update-ref", ref, secret)
+    return owner, project, secret
+
+
+def test_internal_refs_are_never_shown(
+    house: House, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]
+) -> None:
+    """Neither listed nor fetched by name, whatever the protocol (D45)."""
+    owner, project, secret = _with_internal_refs(house, make, tree)
+    chosen = way(owner)
+    tree.env = chosen.env
+    url = chosen.url(project)
+    for version in ("0", "1", "2"):
+        speak = ("-c", f"protocol.version={version}")
+        listed = tree.git(*speak, "ls-remote", url)
+        assert "refs/keep" not in listed and "refs/intents" not in listed
+        assert f"{secret}\trefs/merge-requests/1/head" in listed
+        assert tree.git(*speak, "ls-remote", url, "refs/keep/secret", "refs/intents/*", "keep/secret") == ""
+        for ref in ("refs/keep/secret", "refs/intents/secret", "keep/secret"):
+            assert "couldn't find remote ref" in tree.git(*speak, "fetch", url, ref, fails=True)
+        tree.git(*speak, "fetch", "-q", url, "refs/merge-requests/1/head")
+        assert "refs/keep" not in tree.git(*speak, "fetch", "--dry-run", url, "+refs/*:refs/all/*")
+    assert api.put(f"/projects/{project.id}", owner, merge_requests_enabled=False).status_code == 200
+    for version in ("0", "2"):
+        assert "merge-requests" not in tree.git("-c", f"protocol.version={version}", "ls-remote", url)
+
+
+def test_internal_refs_are_not_packed_up(
+    house: House, make: Make, tree: Tree, ssh_key: Callable[..., dict[str, str]], tmp_path: Path
+) -> None:
+    """An archive over SSH is made of what is shown, and of nothing on the disk."""
+    owner, project, _ = _with_internal_refs(house, make, tree)
+    with connected(house, key_of(ssh_key(owner)), tmp_path) as connection:
+
+        def archive(*arguments: str) -> tuple[int, bytes, str]:
+            asked = b"".join(packet(f"argument {argument}\n") for argument in arguments) + b"0000"
+            said = connection.run(f"git-upload-archive '{project.path}.git'", asked)
+            return said.status, said.out, said.err
+
+        for name in ("master", "refs/heads/master", "HEAD", "master:"):
+            status, out, err = archive("--format=tar", name)
+            assert status == 0 and b"README" in out, err
+        for name in ("refs/keep/secret", "keep/secret", "refs/intents/secret", "intents/secret", "keep/secret:README"):
+            status, out, err = archive("--format=tar", name)
+            assert status == 128 and b"README" not in out, name
+            assert err == "There is no such branch, tag or commit.\n"
+        written = tmp_path / "written"
+        for option in (f"--output={written}", f"-o{written}", "--exec=id", "--remote=.", "--add-file=/etc/passwd"):
+            _, out, _ = archive("--format=tar", option, "master")
+            assert b"root:" not in out and b"README" not in out, option
+        assert not written.exists()
+        for garbage in (b"", b"0000", b"zzzz", b"0003", b"ffff", b"0004", b"00ff" + b"x" * 10, b"x" * 100_000):
+            assert connection.run(f"git-upload-archive '{project.path}.git'", garbage).status != 0

@@ -1,0 +1,140 @@
+"""What a client that is not git's own may send: requests, packets, and commands over one open SSH connection."""
+
+import base64
+import hashlib
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.client import Person
+from tests.conftest import House
+from tests.making import Project
+from tests.transport.conftest import ssh_command
+
+ZERO = "0" * 40
+EMPTY_PACK = b"PACK\0\0\0\2\0\0\0\0"
+EMPTY_PACK += hashlib.sha1(EMPTY_PACK).digest()
+MISSING = "The project you were looking for could not be found or you don't have permission to view it."
+Auth = tuple[str, str] | None
+_client = httpx.Client(timeout=60)
+
+
+def auth_of(person: Person | None) -> Auth:
+    """What git sends for somebody with a token."""
+    return (person.username, person.token) if person else None
+
+
+def packet(line: str | bytes) -> bytes:
+    """A line with its length before it."""
+    raw = line.encode() if isinstance(line, str) else line
+    return b"%04x%s" % (len(raw) + 4, raw)
+
+
+def call_git(
+    house: House, method: str, path: str, auth: Auth = None, headers: dict[str, str] | None = None, **options: Any
+) -> httpx.Response:
+    """Any request, with the path exactly as written."""
+    sent = dict(headers or {})
+    if auth is not None:
+        sent["Authorization"] = "Basic " + base64.b64encode(":".join(auth).encode()).decode()
+    raw, _, query = path.partition("?")
+    url = httpx.URL(house.url).copy_with(raw_path=f"{raw}{f'?{query}' if query else ''}".encode())
+    return _client.request(method, url, headers=sent, **options)
+
+
+def advertised(house: House, path: str, service: str = "upload", auth: Auth = None) -> httpx.Response:
+    """The first thing that a clone (``upload``) or a push (``receive``) asks for."""
+    return call_git(house, "GET", f"/{path}/info/refs?service=git-{service}-pack", auth)
+
+
+def advertised_at(house: House, target: str, auth: Auth = None) -> tuple[int, bytes]:
+    """The same of a target exactly as it is written, which clients would put in order before they send it."""
+    connection = HTTPConnection(httpx.URL(house.url).host, httpx.URL(house.url).port, timeout=30)
+    sent = {"Authorization": "Basic " + base64.b64encode(":".join(auth).encode()).decode()} if auth else {}
+    try:
+        connection.request("GET", target, headers=sent)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
+def exchange(
+    house: House, path: str, service: str, body: Any, auth: Auth = None, headers: dict[str, str] | None = None
+) -> httpx.Response:
+    """The second thing."""
+    kind = {"Content-Type": f"application/x-git-{service}-pack-request", **(headers or {})}
+    return call_git(house, "POST", f"/{path}/git-{service}-pack", auth, kind, content=body)
+
+
+def send_commands(
+    house: House, project: Project, person: Person, commands: Sequence[tuple[str, str, str]], pack: bytes = EMPTY_PACK
+) -> str:
+    """Push by hand: ``(old, new, ref)`` as the client claims them; gives git's report."""
+    lines = [f"{old} {new} {ref}" for old, new, ref in commands]
+    lines[0] += "\0report-status side-band-64k agent=by-hand"
+    body = b"".join(map(packet, lines)) + b"0000" + pack
+    answer = exchange(house, f"{project.path}.git", "receive", body, auth_of(person))
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+@dataclass
+class Said:
+    """How a command over SSH ended."""
+
+    status: int
+    out: bytes
+    err: str
+
+
+class OpenConnection:
+    """One connection over which any number of commands run."""
+
+    def __init__(self, house: House, command: Sequence[str], control: Path) -> None:
+        self._there = ["-p", str(house.settings.ssh_port), "-S", str(control), "git@127.0.0.1"]
+        self._command = command
+
+    def run(self, command: str, input: bytes = b"", *options: str) -> Said:
+        """Run a command on the other side."""
+        args = [*self._command, *options, *self._there, "--", command]
+        done = subprocess.run(args, input=input, capture_output=True, check=False, timeout=60)
+        return Said(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
+
+    def popen(self, command: str) -> "subprocess.Popen[bytes]":
+        """Begin one."""
+        args = [*self._command, *self._there, "--", command]
+        return subprocess.Popen(args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@contextmanager
+def connected(house: House, key: Path, folder: Path) -> Iterator[OpenConnection]:
+    """A connection that stays open for the length of a block."""
+    command = ssh_command(key).split()
+    control = folder / f"c{abs(hash(key)) % 10_000}"
+    master = subprocess.Popen(
+        [*command, "-M", "-N", "-S", str(control), "-p", str(house.settings.ssh_port), "git@127.0.0.1"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        waiting = [*command, "-S", str(control), "-O", "check", "git@127.0.0.1"]
+        while subprocess.run(waiting, capture_output=True, check=False).returncode != 0:
+            assert master.poll() is None, "the connection was refused"
+        yield OpenConnection(house, command, control)
+    finally:
+        master.kill()
+        master.wait()
+
+
+def key_of(env: dict[str, str]) -> Path:
+    """The file of the key that git is told to use."""
+    words = env["GIT_SSH_COMMAND"].split()
+    return Path(words[words.index("-i") + 1])
