@@ -166,7 +166,17 @@ def test_head_tells_the_total(api: Api, owner: Person) -> None:
 # The lists of these rooms need more around them, and are counted where that is made.
 COUNTED_ELSEWHERE = {"projects", "groups", "variables", "deploy_tokens", "topics", "badges", "environments", "runners"}
 COUNTED_ELSEWHERE |= {"deployments", "deploy_keys", "triggers", "custom_attributes", "namespaces"}
-COUNTED_ELSEWHERE |= {"trees"}
+COUNTED_ELSEWHERE |= {
+    "trees",
+    "branches",
+    "commits",
+    "comparing",
+    "tags",
+    "protected references",
+    "releases",
+    "statuses",
+    "notes",
+}
 
 
 def _paged() -> Iterator[str]:

@@ -1,0 +1,74 @@
+"""The lists of repositories take as many statements for a long page as for a short one."""
+
+import pytest
+
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.histories import History
+from tests.making import Project, make_project
+
+LISTS = [
+    "/projects/:id/pipelines",
+    "/projects/:id/protected_branches",
+    "/projects/:id/protected_tags",
+    "/projects/:id/releases",
+    "/projects/:id/releases/tag-0/assets/links",
+    "/projects/:id/repository/branches",
+    "/projects/:id/repository/commits",
+    "/projects/:id/repository/commits/master/comments",
+    "/projects/:id/repository/commits/master/diff",
+    "/projects/:id/repository/commits/master/refs",
+    "/projects/:id/repository/commits/master/statuses",
+    "/projects/:id/repository/contributors",
+    "/projects/:id/repository/tags",
+]
+MANY = 5
+
+
+@pytest.fixture(scope="module")
+def project(house: House, make: Make) -> Project:
+    """A project with some of everything that these lists show."""
+    api, project = make.api, make_project(make)
+    history = History()
+    for number in range(MANY):
+        mark = history.commit(files={f"{number}-{file}": "x\n" for file in range(MANY)}, author=f"A <a{number}@b.org>")
+        history.tag(f"tag-{number}", mark)
+    for number in range(MANY):
+        history.commit(f"branch-{number}", files={"more": f"{number}\n"}, parents=(mark,))
+    tip = history.fill(house, project)[mark]
+    for number in range(MANY):
+        url = f"https://example.org/{number}"
+        for path, sent in [
+            ("protected_branches", {"name": f"rule-{number}"}),
+            ("protected_tags", {"name": f"rule-{number}"}),
+            ("releases", {"tag_name": f"tag-{number}", "description": "New"}),
+            ("releases/tag-0/assets/links", {"name": f"link-{number}", "url": url}),
+            ("repository/commits/master/comments", {"note": "Nice"}),
+            (f"statuses/{tip}", {"state": "success", "name": f"job-{number}", "ref": f"branch-{number}"}),
+        ]:
+            made = api.post(f"/projects/{project.id}/{path}", make.root, **sent)
+            assert made.status_code == 201, f"{path}: {made.text}"
+    return project
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_a_longer_page_takes_no_more_statements(
+    house: House, api: Api, make: Make, project: Project, path: str
+) -> None:
+    """Whatever a list shows of each item is read for all of them at once."""
+    statements = house.app.database.statements
+
+    def cost(per_page: int) -> tuple[int, int]:
+        """Now and then a call also looks at the settings, or notes a token's use; the least of some is the rule."""
+        costs = []
+        for _ in range(4):
+            before = statements.executed
+            answer = api.get(path.replace(":id", str(project.id)), make.root, per_page=per_page)
+            assert answer.status_code == 200, answer.text
+            costs.append(statements.executed - before)
+        return min(costs), len(answer.json())
+
+    short, _ = cost(1)
+    long, items = cost(100)
+    assert items > 1
+    assert long == short
