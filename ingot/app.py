@@ -74,6 +74,7 @@ from ingot.projects.uploads.files import uploads_of
 from ingot.projects.uploads.work import SWEEP_UPLOADS, UploadWork, ask_for_upload_sweep
 from ingot.projects.work import SWEEP_PROJECTS, ProjectWork, ask_for_sweep
 from ingot.releases import api as releases
+from ingot.renderings import api as renderings
 from ingot.repository.branches import api as branches
 from ingot.repository.changes.subscribers import subscriptions as change_subscriptions
 from ingot.repository.changes.work import SETTLE_CHANGES, ask_to_settle, settle_all
@@ -151,6 +152,7 @@ ROOMS = (
     features,
     templates,
     issues,
+    renderings,
 )
 _ONE = select(literal(1))
 # Some clients still use the older prefix for uploads, and for nothing else.

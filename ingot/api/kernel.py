@@ -15,7 +15,7 @@ from ingot.access.credentials import Credentials
 from ingot.access.rules import require
 from ingot.access.scopes import within_scope
 from ingot.api.answers import Answer, Header, OutOfScope, encode, error_answer, json_answer, tagged
-from ingot.api.fields import close_uploads, parse_body, parse_query
+from ingot.api.fields import BadRequest, close_uploads, parse_body, parse_query
 from ingot.api.paging import page_headers, read_page
 from ingot.api.ranges import content_answer
 from ingot.api.router import Router
@@ -140,7 +140,12 @@ class Kernel:
         """
         if credentials.token is not None:
             self._admit(endpoint, credentials, outcome)
-        sent |= await self._body(endpoint, request, credentials)
+        try:
+            sent |= await self._body(endpoint, request, credentials)
+        except BadRequest:
+            if credentials.token is None:
+                self._admit(endpoint, credentials, outcome)  # No token can be read in it: it is that of nobody.
+            raise
         whole = read_credentials(request.headers, sent, writes=True)
         if credentials.token is None or whole != credentials:
             self._admit(endpoint, whole, outcome)

@@ -28,6 +28,7 @@ class Params(msgspec.Struct):
 
 
 P = TypeVar("P", bound=Params)
+_OF_THE_CALLER = {"private_token", "access_token", "job_token", "sudo", "authenticity_token", "_method"}
 _MOST_NAMED = 10
 _LONGEST_NAME = 100
 
@@ -258,10 +259,15 @@ class Reader:
                 wrong[field.sent_as] = [str(error)]
         if wrong:
             raise Invalid(**wrong)
-        if self.struct.refuses_unknown and sent and not values:
-            names = ", ".join(sorted(name[:_LONGEST_NAME] for name in sent)[:_MOST_NAMED])
-            raise Invalid(f"400 (Bad request) there is nothing to change: {names} is not known here")
+        if self.struct.refuses_unknown and not values:
+            self._refuse_unknown(sent)
         return self.struct(**values)
+
+    def _refuse_unknown(self, sent: dict[str, Any]) -> None:
+        unknown = sent.keys() - _OF_THE_CALLER - {field.sent_as for field in self.fields}
+        if unknown:
+            names = ", ".join(name[:_LONGEST_NAME] for name in sorted(unknown)[:_MOST_NAMED])
+            raise Invalid(f"400 (Bad request) nothing of this can be changed here: {names}")
 
     def nested(self, value: Any) -> Any:
         """Build the struct from an item of another one."""

@@ -72,12 +72,17 @@ class Router(Generic[D]):
         if not values:
             return declared, {}
         try:
-            decoded = [unquote(value.decode("ascii"), errors="strict") for value in values]
+            decoded = [_decoded(value) for value in values]
         except UnicodeDecodeError as error:
             raise NoRoute from error
         if any("\0" in value for value in decoded):
             raise NoRoute
         return declared, dict(zip(names, decoded, strict=True))
+
+
+def _decoded(value: bytes) -> str:
+    text = value.decode("ascii")
+    return unquote(text, errors="strict") if "%" in text else text
 
 
 def _segments(path: bytes) -> list[bytes]:

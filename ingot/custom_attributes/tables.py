@@ -1,22 +1,7 @@
-"""What is stored of custom attributes."""
+"""What is stored of custom attributes; the table itself lies lower, where lists are filtered by it."""
 
-from sqlalchemy import Table, UniqueConstraint
-
-from ingot.db.schema import Record, metadata, reference, row_id, text
-
-# Exactly one of the two ids is set; those of users live with the users.
-custom_attributes = Table(
-    "custom_attributes",
-    metadata,
-    row_id(),
-    reference("project_id", "projects.id", nullable=True),
-    reference("group_id", "namespaces.id", nullable=True),
-    text("key"),
-    text("value"),
-    UniqueConstraint("project_id", "key"),
-    UniqueConstraint("group_id", "key"),
-    sqlite_autoincrement=True,
-)
+from ingot.db.schema import Record
+from ingot.groups.namespaces.tables import custom_attributes as custom_attributes  # For the modules of this room.
 
 
 class CustomAttribute(Record, frozen=True):

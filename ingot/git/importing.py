@@ -24,6 +24,12 @@ from ingot.git.repository import Repository
 MOST_MEMORY = 2 * 1024**3
 """For git's own allocations: a server can send names of references without end."""
 
+ANSWER_SECONDS = 60.0
+"""For the names of the references; the pack may take longer."""
+LEAST_BYTES_PER_SECOND = 1024
+LOW_SPEED_SECONDS = 120
+"""For so long it may be slower: a server that puts a large pack together says little meanwhile."""
+
 _URL = re.compile(r"https?://[^\s@\\?#\x00-\x1f\x7f]+")
 _PROGRESS = re.compile(rb"(?:Receiving|Resolving) (?:objects|deltas): +\d+%")
 _SYMREF = re.compile(rb"^ref: (refs/heads/\S+)\tHEAD$", re.MULTILINE)
@@ -71,6 +77,10 @@ class _TooLarge(Exception):
     """More came than may be stored."""
 
 
+class _TooSlow(Exception):
+    """The server has not even begun."""
+
+
 def fetch_into(
     path: Path,
     url: str,
@@ -79,6 +89,7 @@ def fetch_into(
     password: str = "",
     timeout: float = 3600.0,
     on_progress: Callable[[str], None] | None = None,
+    on_tick: Callable[[], None] | None = None,
     *,
     most_bytes: int | None = None,
     most_memory: int | None = MOST_MEMORY,
@@ -86,18 +97,22 @@ def fetch_into(
     """Fetch branches, tags and HEAD; gives the reason where that failed, and nothing where it worked.
 
     ``path`` holds nothing but what an earlier run brought: after a failure the repository is empty.
-    ``url`` carries no credentials, and is what redirects led to. ``on_progress`` hears git's own lines.
+    ``url`` carries no credentials, and is what redirects led to. ``on_progress`` hears git's own lines;
+    ``on_tick`` is called some times a second, and what it raises ends the import.
     """
     if not _URL.fullmatch(url):
         raise ValueError("Only http and https can be imported from, without credentials, query or fragment")
     remote = _Remote(path, url, pinned, username, password, timeout, most_memory)
     try:
-        head = remote.head()
-        remote.fetch(_watch_size(path, most_bytes), _watch_progress(on_progress))
+        head = remote.head(on_tick)
+        transfer = _Transfer(path, most_bytes, on_progress, on_tick)
+        remote.fetch(transfer.tick, transfer.hear)
         _remove_confusing(path)
         _point_head(path, head)
     except _TooLarge:
         reason = "The repository is too large"
+    except _TooSlow:
+        reason = "The server took too long"
     except GitTimedOut:
         reason = "The import took too long"
     except GitSaidTooMuch:
@@ -143,8 +158,8 @@ class _Remote:
         self._config = [
             ("http.followRedirects", "false"),
             ("http.proxy", ""),
-            ("http.lowSpeedLimit", "1"),
-            ("http.lowSpeedTime", "60"),
+            ("http.lowSpeedLimit", str(LEAST_BYTES_PER_SECOND)),
+            ("http.lowSpeedTime", str(LOW_SPEED_SECONDS)),
             ("credential.helper", ""),
             ("fetch.fsckObjects", "true"),
             ("fetch.uriProtocols", ""),
@@ -159,7 +174,7 @@ class _Remote:
     def _remaining(self) -> float:
         return max(0.0, self._deadline - time.monotonic())
 
-    def head(self) -> bytes | None:
+    def head(self, on_tick: Callable[[], None] | None) -> bytes | None:
         """The branch that the server's HEAD points to, where it says so."""
         said = run_git(
             ["ls-remote", "--symref", "--"],
@@ -170,6 +185,7 @@ class _Remote:
             config=self._config,
             most_bytes=64 * 1024,
             most_memory=self._most_memory,
+            on_tick=_Patience(ANSWER_SECONDS, on_tick).tick,
         )
         found = _SYMREF.search(said.out)
         return found[1] if found else None
@@ -211,23 +227,47 @@ def _resolved(pinned: Pin) -> list[tuple[str, str]]:
     return []
 
 
-def _watch_size(path: Path, most_bytes: int | None) -> Callable[[], None]:
-    def check() -> None:
-        if most_bytes is not None and Repository(path).size_bytes() > most_bytes:
+class _Patience:
+    """Waits for a server's answer, but not for long: it is a short one."""
+
+    def __init__(self, seconds: float, on_tick: Callable[[], None] | None) -> None:
+        self._until = time.monotonic() + seconds
+        self._on_tick = on_tick
+        self.answered = False
+
+    def tick(self) -> None:
+        if not self.answered and time.monotonic() >= self._until:
+            raise _TooSlow
+        if self._on_tick is not None:
+            self._on_tick()
+
+
+class _Transfer:
+    """Looks after a fetch: that it begins in time, how far it is, how large it becomes."""
+
+    def __init__(
+        self,
+        path: Path,
+        most_bytes: int | None,
+        on_progress: Callable[[str], None] | None,
+        on_tick: Callable[[], None] | None,
+    ) -> None:
+        self._path = path
+        self._most_bytes = most_bytes
+        self._on_progress = on_progress
+        self._patience = _Patience(ANSWER_SECONDS, on_tick)
+
+    def tick(self) -> None:
+        self._patience.tick()
+        if self._most_bytes is not None and Repository(self._path).size_bytes() > self._most_bytes:
             raise _TooLarge
 
-    return check
-
-
-def _watch_progress(on_progress: Callable[[str], None] | None) -> Callable[[bytes], None]:
-    """Pass on the newest of git's own lines; what the server says is left out."""
-
-    def hear(piece: bytes) -> None:
+    def hear(self, piece: bytes) -> None:
+        """Pass on the newest of git's own lines; what the server says is left out."""
+        self._patience.answered = True  # The references are here: from now on there is a pack in the making.
         lines = [line for line in re.split(rb"[\r\n]", piece) if _PROGRESS.match(line)]
-        if on_progress is not None and lines:
-            on_progress(lines[-1].decode(errors="replace").strip())
-
-    return hear
+        if self._on_progress is not None and lines:
+            self._on_progress(lines[-1].decode(errors="replace").strip())
 
 
 def _remove_confusing(path: Path) -> None:

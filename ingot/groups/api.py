@@ -3,15 +3,18 @@
 from ingot.access.levels import NO_ACCESS, Access
 from ingot.access.rules import require
 from ingot.api.params import path_number
-from ingot.api.routes import Call, Routes
+from ingot.api.routes import Call, Raw, Routes
+from ingot.avatars.views import picture
 from ingot.db.paging import Listing, Page
 from ingot.groups import policy, queries, service
 from ingot.groups.members import queries as members
 from ingot.groups.members import service as membership
 from ingot.groups.members.params import AddMember, ApproveRequest, EditMember, ListMembers
 from ingot.groups.members.views import MemberView, RequesterView, member_view, requester_view
+from ingot.groups.namespaces.attributes import add_attributes
 from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.params import ListGroups, TransferGroup
+from ingot.groups.shares.people import by_invitation, seen_by
 from ingot.groups.views import GroupView, group_view
 from ingot.names import NAMESPACES
 from ingot.users.accounts.queries import find_user
@@ -24,18 +27,31 @@ def group_in_path(call: Call) -> tuple[Access, Namespace]:
     return queries.find_group(call.db, call.actor, call.path["id"])
 
 
+def _views(call: Call, groups: list[Namespace], wanted: ListGroups) -> list[GroupView]:
+    views = [group_view(each, call.origin.base) for each in groups]
+    if wanted.with_custom_attributes:
+        add_attributes(call.db, call.actor, "group", views)
+    return views
+
+
 @routes.get("/groups/:id/subgroups", on=group_in_path, may=policy.may_see_group, returns=list[GroupView])
 def list_subgroups(call: Call, group: Namespace, params: ListGroups, page: Page) -> Listing[GroupView]:
     """List the groups directly in a group."""
     found = queries.list_groups(call.db, call.actor, params, page, group)
-    return found.of([group_view(each, call.origin.base) for each in found.items])
+    return found.of(_views(call, found.items, params))
 
 
 @routes.get("/groups/:id/descendant_groups", on=group_in_path, may=policy.may_see_group, returns=list[GroupView])
 def list_descendant_groups(call: Call, group: Namespace, params: ListGroups, page: Page) -> Listing[GroupView]:
     """List all groups in a group, however deep."""
     found = queries.list_groups(call.db, call.actor, params, page, group, deep=True)
-    return found.of([group_view(each, call.origin.base) for each in found.items])
+    return found.of(_views(call, found.items, params))
+
+
+@routes.get("/groups/:id/avatar", on=group_in_path, may=policy.may_see_group, returns=Raw)
+def get_group_avatar(call: Call, group: Namespace) -> Raw:
+    """Get the picture of a group."""
+    return picture(call.db, group.avatar_id)
 
 
 @routes.delete("/groups/:id", on=group_in_path, may=policy.may_admin_group, returns=None, locks=NAMESPACES)
@@ -66,8 +82,9 @@ def list_group_members(call: Call, group: Namespace, params: ListMembers, page: 
 
 @routes.get("/groups/:id/members/all", on=group_in_path, may=policy.may_see_group, returns=list[MemberView])
 def list_all_group_members(call: Call, group: Namespace, params: ListMembers, page: Page) -> Listing[MemberView]:
-    """List the members of a group and of all groups around it."""
-    found = members.list_members(call.db, queries.source_of(group), params, page, inherited=True)
+    """List the members of a group, of all groups around it, and of those that were invited there."""
+    others, seen = (by_invitation(call.actor),), seen_by(call.actor)
+    found = members.list_members(call.db, queries.source_of(group), params, page, inherited=True, others=others, **seen)
     return found.of([member_view(member, call.origin.base) for member in found.items])
 
 
@@ -80,9 +97,10 @@ def get_group_member(call: Call, group: Namespace) -> MemberView:
 
 @routes.get("/groups/:id/members/all/:user_id", on=group_in_path, may=policy.may_see_group, returns=MemberView)
 def get_any_group_member(call: Call, group: Namespace) -> MemberView:
-    """Get a member of a group or of one around it."""
+    """Get a member of a group, of one around it, or of one that was invited there."""
     user_id = path_number(call.path, "user_id")
-    found = members.find_member(call.db, queries.source_of(group), user_id, inherited=True)
+    others, seen = (by_invitation(call.actor),), seen_by(call.actor)
+    found = members.find_member(call.db, queries.source_of(group), user_id, inherited=True, others=others, **seen)
     return member_view(found, call.origin.base)
 
 

@@ -19,9 +19,15 @@ class ListGroups(Params):
     top_level_only: bool = False
     skip_groups: list[int] | None = None
     statistics: bool = False
+    custom_attributes: dict[str, str] | None = None
+    with_custom_attributes: bool = False
     visibility: Visibility | None = None
     order_by: Literal["name", "path", "id", "similarity"] = "name"
     sort: Literal["asc", "desc"] = "asc"
+
+
+ProjectCreation = Literal["noone", "administrator", "owner", "maintainer", "developer"]
+"""Who makes projects in a group: those who hold this level; administrators always."""
 
 
 class _Attributes(Params):
@@ -30,6 +36,7 @@ class _Attributes(Params):
     lfs_enabled: bool | UnsetType = UNSET
     request_access_enabled: bool | UnsetType = UNSET
     share_with_group_lock: bool | UnsetType = UNSET
+    project_creation_level: ProjectCreation | UnsetType = UNSET
     avatar: Upload | UnsetType | None = UNSET
 
 

@@ -67,6 +67,18 @@ def may_admin_group(actor: Actor, here: Access, group: Namespace) -> bool:  # no
     return here.level >= Level.OWNER or actor.admin
 
 
+def may_create_project_in(actor: Actor, here: Access, group: Namespace) -> bool:
+    """Those who hold what the group asks for, and administrators; external users never."""
+    if actor.admin:
+        return True
+    least = _MAKE_PROJECTS.get(group.project_creation_level)
+    return least is not None and here.level >= least and not actor.external
+
+
+# Of what is not named here nobody holds enough.
+_MAKE_PROJECTS = {"owner": Level.OWNER, "maintainer": Level.MASTER, "developer": Level.DEVELOPER}
+
+
 def may_create_subgroup(actor: Actor, here: Access, creator: User) -> bool:
     """Owners who may create groups at all, and administrators."""
     return actor.admin or (here.level >= Level.OWNER and may_create_group(actor, here, creator))

@@ -16,6 +16,7 @@ from ingot.db.times import day_of
 from ingot.errors import NotFound
 from ingot.groups import policy
 from ingot.groups.members.queries import Source, other_owner
+from ingot.groups.namespaces.attributes import chosen_by_attributes
 from ingot.groups.namespaces.policy import (
     counts_today,
     groups_inviting_actor,
@@ -99,11 +100,12 @@ _CONDITIONS = {
     "skip": ~any_of(namespaces.c.id, "skipped"),
     "visibility": namespaces.c.visibility == bindparam("wanted_visibility"),
     "chosen": any_of(namespaces.c.id, "chosen"),
+    "noted": any_of(namespaces.c.id, "noted"),
     "children": namespaces.c.parent_id == bindparam("above"),
     "descendants": and_(namespaces.c.id != bindparam("above"), namespaces.c.id.in_(_BELOW.scalar_subquery())),
 }
 _OF_THE_ACTOR = frozenset({"visible", "visible_to_external", "belongs", "at_least"})
-_FEW = frozenset({"belongs", "at_least", "children", "descendants", "chosen", "search"})
+_FEW = frozenset({"belongs", "at_least", "children", "descendants", "chosen", "noted", "search"})
 
 
 @lru_cache(maxsize=512)
@@ -171,6 +173,10 @@ def list_groups(
     if wanted.skip_groups:
         filters.add("skip")
         values["skipped"] = wanted.skip_groups
+    noted = chosen_by_attributes(db, actor, "group", wanted.custom_attributes)
+    if noted is not None:
+        filters.add("noted")
+        values["noted"] = noted
     if wanted.visibility:
         filters.add("visibility")
         values["wanted_visibility"] = wanted.visibility

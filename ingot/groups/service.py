@@ -30,7 +30,14 @@ from ingot.names import NAMESPACES, RESERVED_AT_TOP, RESERVED_BELOW, group_name_
 LONGEST_DESCRIPTION = 1_000_000
 DEEPEST = 20
 OPENNESS = {"private": 0, "internal": 10, "public": 20}
-_COLUMNS = ("description", "visibility", "lfs_enabled", "request_access_enabled", "share_with_group_lock")
+_COLUMNS = (
+    "description",
+    "visibility",
+    "lfs_enabled",
+    "request_access_enabled",
+    "share_with_group_lock",
+    "project_creation_level",
+)
 
 
 def create_group(db: Connection, actor: Actor, wanted: CreateGroup, parent: Namespace | None) -> Namespace:

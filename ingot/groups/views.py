@@ -5,6 +5,7 @@ from msgspec import UNSET, UnsetType
 from ingot.api.views import View
 from ingot.db.times import Date, Timestamp
 from ingot.groups.namespaces.tables import Namespace
+from ingot.users.accounts.views import CustomAttributeView
 
 
 class GroupStatisticsView(View):
@@ -50,11 +51,13 @@ class GroupView(View):
     web_url: str
     request_access_enabled: bool
     share_with_group_lock: bool
+    project_creation_level: str
     full_name: str
     full_path: str
     parent_id: int | None
     created_at: Timestamp
     statistics: GroupStatisticsView | UnsetType = UNSET
+    custom_attributes: list[CustomAttributeView] | UnsetType = UNSET
 
 
 def group_avatar_url(group: Namespace, base: str) -> str | None:
@@ -83,6 +86,7 @@ def group_view(group: Namespace, base: str) -> GroupView:
         f"{base}/groups/{group.full_path}",
         group.request_access_enabled,
         group.share_with_group_lock,
+        group.project_creation_level,
         group.full_name,
         group.full_path,
         group.parent_id,

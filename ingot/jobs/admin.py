@@ -4,6 +4,8 @@ from sqlalchemy import bindparam, func, select
 
 from ingot.db.connection import Connection
 from ingot.errors import Conflict, NotFound
+from ingot.events.bus import emit
+from ingot.jobs.events import JobDropped
 from ingot.jobs.leases import place
 from ingot.jobs.queue import wake_workers
 from ingot.jobs.tables import Job, State, jobs
@@ -46,6 +48,7 @@ def drop_job(db: Connection, job_id: int) -> Job:
     """Remove a job for good; what a running one has done so far stays, and it is not run again."""
     job = _find(db, job_id)
     db.delete(jobs, job_id)
+    emit(db, JobDropped(kind=job.kind, unique_key=job.unique_key))
     return job
 
 

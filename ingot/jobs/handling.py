@@ -22,11 +22,15 @@ _SECRETS = re.compile(
 
 
 class Later(Exception):
-    """Raised by a handler whose time has not come: it is run again, and this counts as no failure."""
+    """Raised by a handler whose time has not come: it is run again, and this counts as no failure.
 
-    def __init__(self, seconds: float) -> None:
+    With a reason it counts as an attempt, and the reason is shown to whoever looks at the queue.
+    """
+
+    def __init__(self, seconds: float, reason: str | None = None) -> None:
         super().__init__(f"again in {seconds} seconds")
         self.seconds = seconds
+        self.reason = reason
 
 
 def describe(error: Exception, payload: Any, *, silent: type[Exception]) -> str:

@@ -120,11 +120,12 @@ def fail(db: Connection, job: Job, error: str) -> bool:
     return True
 
 
-def put_off(db: Connection, job: Job, seconds: float) -> bool:
-    """Let the job wait as its handler asked; this was no failure."""
+def put_off(db: Connection, job: Job, seconds: float, reason: str | None = None) -> bool:
+    """Let the job wait as its handler asked; this was no failure, and without a reason not even an attempt."""
     if not _is_held(db, job):
         return False
-    place(db, job, later(db.now, seconds=seconds), job.attempts - 1, job.last_error)
+    attempts = job.attempts - (reason is None)
+    place(db, job, later(db.now, seconds=seconds), attempts, reason or job.last_error)
     return True
 
 

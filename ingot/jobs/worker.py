@@ -177,7 +177,7 @@ class Worker:
                 raise LookupError("No handler for jobs of this kind")
             handler(self._database, payload)
         except Later as wish:
-            outcome = partial(put_off, job=job, seconds=wish.seconds)
+            outcome = partial(put_off, job=job, seconds=wish.seconds, reason=wish.reason)
         except Exception as error:  # noqa: BLE001 - Whatever a handler raises must not end the worker.
             reason = describe(error, payload, silent=self._database.engine.errors)
             outcome = partial(fail, job=job, error=reason)

@@ -1,6 +1,5 @@
 """Projects over the API."""
 
-from collections.abc import Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -8,17 +7,20 @@ from typing import Any
 from msgspec import UNSET
 
 from ingot.access.actor import Actor
-from ingot.access.levels import Access, Level
+from ingot.access.levels import Access
 from ingot.access.rules import administrators, anyone, require, signed_in
 from ingot.api.params import Missing, given
-from ingot.api.routes import Ahead, Call, Routes
+from ingot.api.routes import Ahead, Call, Raw, Routes
+from ingot.avatars.views import picture
 from ingot.db.connection import Connection
 from ingot.db.paging import Listing, Page
 from ingot.errors import Invalid, NotFound
 from ingot.git.names import ref_trouble
 from ingot.git.store import Store, new_key
+from ingot.groups.namespaces.attributes import add_attributes
 from ingot.groups.namespaces.queries import find_by_id, namespace_of_user, namespace_or_none
 from ingot.groups.namespaces.tables import Namespace
+from ingot.groups.policy import may_create_project_in
 from ingot.groups.queries import find_group
 from ingot.names import NAMESPACES
 from ingot.outgoing.guard import Guard
@@ -60,10 +62,10 @@ def listed(call: Call, found: Listing[Project], params: ListProjects) -> Listing
     at = addresses_of(call.origin, call.settings)
     if params.simple:
         return found.of([simple_view(project, at) for project in found.items])
-    views: Sequence[SimpleProjectView] = project_views(
-        call.db, call.actor, found.items, at, statistics=params.statistics
-    )
-    return found.of(list(views))
+    views = project_views(call.db, call.actor, found.items, at, statistics=params.statistics)
+    if params.with_custom_attributes:
+        add_attributes(call.db, call.actor, "project", views)
+    return found.of(list[SimpleProjectView](views))
 
 
 def shown(call: Call, project: Project) -> ProjectView:
@@ -98,7 +100,10 @@ def search_projects(call: Call, params: ListProjects, page: Page) -> Listing[Sim
 def get_project(call: Call, found: policy.Found, params: GetProject) -> ProjectView:
     """Get a project."""
     at = addresses_of(call.origin, call.settings)
-    return project_view(call.db, call.actor, found, at, statistics=params.statistics)
+    view = project_view(call.db, call.actor, found, at, statistics=params.statistics)
+    if params.with_custom_attributes:
+        add_attributes(call.db, call.actor, "project", [view])
+    return view
 
 
 def _make_repository(ahead: Ahead, params: CreateProject) -> tuple[str, str]:
@@ -180,6 +185,12 @@ def unarchive_project(call: Call, project: Project) -> ProjectView:
     return shown(call, service.archive_project(call.db, project, False))
 
 
+@routes.get("/projects/:id/avatar", on=project_in_path, may=policy.may_see_project, returns=Raw)
+def get_project_avatar(call: Call, project: Project) -> Raw:
+    """Get the picture of a project."""
+    return picture(call.db, project.avatar_id)
+
+
 @routes.put(
     "/projects/:id/transfer", on=project_in_path, may=policy.may_move_project, returns=ProjectView, locks=NAMESPACES
 )
@@ -219,13 +230,13 @@ def _target_namespace(db: Connection, actor: Actor, namespace_id: int | None) ->
 
 
 def may_create_in(db: Connection, actor: Actor, namespace: Namespace) -> bool:
-    """One's own namespace, and groups in which one is master; administrators everywhere."""
+    """One's own namespace, and groups in which one holds what these ask for; administrators everywhere."""
     if actor.admin:
         return True
     if namespace.kind == "user":
         return namespace.owner_id == actor.user_id and not actor.external
     try:
-        here, _ = find_group(db, actor, namespace.id)
+        here, group = find_group(db, actor, namespace.id)
     except NotFound:
         return False
-    return here.level >= Level.MASTER and not actor.external
+    return may_create_project_in(actor, here, group)

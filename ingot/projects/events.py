@@ -23,3 +23,11 @@ class ProjectDeleted(Event, frozen=True):
 
     project_id: int
     repository_key: str
+
+
+class ProjectTagged(Event, frozen=True):
+    """A project carries other topics: the names that came, by their folded spelling, and the spellings that went."""
+
+    project_id: int
+    added: dict[str, str]
+    dropped: list[str]

@@ -21,6 +21,8 @@ class ListProjects(Params):
     membership: bool = False
     starred: bool = False
     statistics: bool = False
+    custom_attributes: dict[str, str] | None = None
+    with_custom_attributes: bool = False
     with_issues_enabled: bool = False
     with_merge_requests_enabled: bool = False
     min_access_level: LevelNumber | None = None
@@ -57,9 +59,10 @@ class ListMemberships(Params):
 
 
 class GetProject(Params):
-    """Whether to count."""
+    """Whether to count, and whether to show administrators what they noted."""
 
     statistics: bool = False
+    with_custom_attributes: bool = False
 
 
 class SearchUsers(Params):

@@ -8,7 +8,6 @@ from ingot.errors import NotFound
 from ingot.groups.api import group_in_path
 from ingot.groups.namespaces.tables import Namespace
 from ingot.projects.api import project_in_path
-from ingot.projects.policy import may_admin_project
 from ingot.projects.tables import Project
 from ingot.runners import policy
 from ingot.runners.params import ListOwnRunners, ListRunners
@@ -41,7 +40,7 @@ def get_runner(call: Call) -> RunnerView:
     raise NotFound("Runner")
 
 
-@routes.get("/projects/:id/runners", on=project_in_path, may=may_admin_project, returns=list[RunnerView])
+@routes.get("/projects/:id/runners", on=project_in_path, may=policy.may_list_project_runners, returns=list[RunnerView])
 def list_project_runners(
     call: Call,  # noqa: ARG001 - There is nothing to filter yet.
     project: Project,  # noqa: ARG001 - There is nothing to filter yet.

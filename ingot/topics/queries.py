@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Select, Subquery, bindparam, exists, func, null, or_, select, union_all
+from sqlalchemy import Select, Subquery, bindparam, case, func, or_, select
 
 from ingot.access.actor import Actor
 from ingot.db.connection import Connection
@@ -19,11 +19,6 @@ from ingot.projects.policy import visible_projects
 from ingot.projects.tables import project_topics, projects
 from ingot.topics.params import ListTopics
 from ingot.topics.tables import Topic, topics
-
-# Names without a row have ids from here on. Each follows from the name alone, so it stays the same from one call
-# to the next; and it takes the instance's secret to compute one, so nobody finds two names with the same.
-FIRST_OF_NAMES = 2**52
-_HEX_DIGITS = 13
 
 _AUDIENCES: dict[str, tuple[Any, ...]] = {
     "administrators": (),
@@ -56,21 +51,24 @@ def _seen(audience: str) -> Subquery:
         .group_by(project_topics.c.name_key)
         .subquery()
     )
-    described = select(
-        topics.c.id,
-        topics.c.name,
-        topics.c.name_key,
-        topics.c.title,
-        topics.c.title_key,
-        topics.c.description,
-        topics.c.avatar_id,
-        topics.c.avatar_file,
-        func.coalesce(uses.c.uses, 0).label("projects_count"),
-    ).select_from(topics.outerjoin(uses, uses.c.name_key == topics.c.name_key))
-    named = select(
-        null(), uses.c.name, uses.c.name_key, uses.c.name, uses.c.name_key, null(), null(), null(), uses.c.uses
-    ).where(~exists().where(topics.c.name_key == uses.c.name_key))
-    return union_all(described, named).subquery()
+    # Of a name that nobody described, each sees the spelling that is used where they look.
+    return (
+        select(
+            topics.c.id,
+            case((topics.c.described, topics.c.name), else_=uses.c.name).label("name"),
+            topics.c.name_key,
+            case((topics.c.described, topics.c.title), else_=uses.c.name).label("title"),
+            topics.c.title_key,
+            topics.c.description,
+            topics.c.avatar_id,
+            topics.c.avatar_file,
+            func.coalesce(uses.c.uses, 0).label("projects_count"),
+            topics.c.described,
+        )
+        .select_from(topics.outerjoin(uses, uses.c.name_key == topics.c.name_key))
+        .where(or_(topics.c.described, uses.c.uses > 0))
+        .subquery()
+    )
 
 
 @cache
@@ -96,33 +94,20 @@ def _by_name(audience: str) -> Select[Any]:
     return select(seen).where(seen.c.name_key == bindparam("name_key"))
 
 
-@cache
-def _all(audience: str) -> Select[Any]:
-    return select(_seen(audience))
-
-
-def number_of_name(db: Connection, name_key: str) -> int:
-    """The id of a topic that has no row."""
-    return FIRST_OF_NAMES + int(db.vault.derive("topic", name_key.encode())[:_HEX_DIGITS], 16)
-
-
 def list_topics(db: Connection, actor: Actor, wanted: ListTopics, page: Page) -> Listing[Topic]:
     """A page of topics, those of the most projects first."""
     audience, values = _audience(db, actor)
     if wanted.search:
         values["pattern"] = like_pattern(wanted.search)
     query = _list_query(audience, bool(wanted.search), wanted.without_projects)
-    # Not every topic has a row, so keys cannot lead from one page to the next.
+    # The order is that of a number which is not stored, so keys cannot lead from one page to the next.
     return fetch_page(db, Topic, query, msgspec.structs.replace(page, keyset=False), **values)
 
 
 def topic_or_none(db: Connection, actor: Actor, topic_id: int) -> Topic | None:
-    """The topic with this id; that of a name keeps leading to it when it gets a row."""
+    """The topic with this id, where the caller sees it."""
     audience, values = _audience(db, actor)
-    if topic_id < FIRST_OF_NAMES:
-        return db.first(Topic, _by_id(audience), topic=topic_id, **values)
-    found = db.all(Topic, _all(audience), **values)
-    return next((topic for topic in found if number_of_name(db, topic.name_key) == topic_id), None)
+    return db.first(Topic, _by_id(audience), topic=topic_id, **values)
 
 
 def find_topic(db: Connection, actor: Actor, topic_id: int) -> Topic:
@@ -139,10 +124,23 @@ def topic_by_name(db: Connection, actor: Actor, name: str) -> Topic | None:
     return db.first(Topic, _by_name(audience), name_key=name.strip().casefold(), **values)
 
 
+def topic_id_by_key(db: Connection, name_key: str) -> int | None:
+    """The row of a name, whoever sees it."""
+    found: int | None = db.value(_ID_BY_KEY, key=name_key)
+    return found
+
+
+def keys_of_project(db: Connection, project_id: int) -> list[str]:
+    """The folded names that a project carries."""
+    return [row[0] for row in db.rows(_KEYS_OF_PROJECT, project=project_id)]
+
+
 def topic_avatar(db: Connection, topic_id: int) -> int | None:
     """The picture of a described topic."""
     avatar_id: int | None = db.value(_AVATAR, topic=topic_id)
     return avatar_id
 
 
+_ID_BY_KEY = select(topics.c.id).where(topics.c.name_key == bindparam("key"))
+_KEYS_OF_PROJECT = select(project_topics.c.name_key).where(project_topics.c.project_id == bindparam("project"))
 _AVATAR = select(topics.c.avatar_id).where(topics.c.id == bindparam("topic"))

@@ -1,8 +1,8 @@
-"""What is stored of topics: only those that an administrator described; the names alone live with the projects."""
+"""What is stored of topics: a row for each name that a project carries or that an administrator described."""
 
-from sqlalchemy import Table
+from sqlalchemy import Table, true
 
-from ingot.db.schema import Record, metadata, reference, row_id, text
+from ingot.db.schema import Record, flag, metadata, reference, row_id, text
 
 topics = Table(
     "topics",
@@ -17,14 +17,16 @@ topics = Table(
     text("avatar_file", nullable=True),
     text("created_at"),
     text("updated_at"),
+    # Those that nobody described are there only for who sees a project that carries them.
+    flag("described", server_default=true()),
     sqlite_autoincrement=True,
 )
 
 
 class Topic(Record, frozen=True):
-    """A topic as one caller sees it; one that nobody has described yet has no row, and so no id of one."""
+    """A topic as one caller sees it, with the number of projects that they see of it."""
 
-    id: int | None
+    id: int
     name: str
     name_key: str
     title: str
@@ -33,3 +35,4 @@ class Topic(Record, frozen=True):
     avatar_id: int | None
     avatar_file: str | None
     projects_count: int
+    described: bool

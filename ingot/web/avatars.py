@@ -8,6 +8,7 @@ from ingot.groups.queries import find_group
 from ingot.projects.queries import find_project
 from ingot.topics.queries import topic_avatar
 from ingot.users.accounts.queries import find_user
+from ingot.web.callers import caller_of
 from ingot.web.pages import File, Pages, Reply, Visit
 
 pages = Pages()
@@ -16,7 +17,7 @@ pages = Pages()
 @pages.get("/uploads/-/system/group/avatar/:id/:file", open=True)
 def show_group_avatar(visit: Visit, db: Connection) -> Reply:
     """The picture of a group, for those who may see it."""
-    _, group = find_group(db, visit.actor_or_nobody, visit.path["id"])
+    _, group = find_group(db, caller_of(visit, db), visit.path["id"])
     return _picture(visit, db, group.avatar_id)
 
 
@@ -29,7 +30,7 @@ def show_topic_avatar(visit: Visit, db: Connection) -> Reply:
 @pages.get("/uploads/-/system/project/avatar/:id/:file", open=True)
 def show_project_avatar(visit: Visit, db: Connection) -> Reply:
     """The picture of a project, for those who may see it."""
-    _, project = find_project(db, visit.actor_or_nobody, visit.path["id"])
+    _, project = find_project(db, caller_of(visit, db), visit.path["id"])
     return _picture(visit, db, project.avatar_id)
 
 

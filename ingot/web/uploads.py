@@ -5,9 +5,6 @@ import re
 import unicodedata
 from urllib.parse import quote
 
-from ingot.access.actor import Actor
-from ingot.access.rules import require
-from ingot.access.scopes import READING, within_scope
 from ingot.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.http.request import Header
@@ -15,7 +12,7 @@ from ingot.projects.queries import find_project
 from ingot.projects.uploads.files import uploads_of
 from ingot.projects.uploads.names import shown_as
 from ingot.projects.uploads.queries import upload_or_none
-from ingot.users.authentication import authenticate
+from ingot.web.callers import caller_of
 from ingot.web.pages import Pages, Reply, StoredFile, Visit
 
 pages = Pages()
@@ -36,7 +33,7 @@ def by_project(path: bytes) -> bytes | None:
 @pages.get("/-/project/:id/uploads/:secret/:file", open=True)
 def show_upload(visit: Visit, db: Connection) -> Reply:
     """An uploaded file; where it lies on the disk is told by its row, and never by the request."""
-    _, project = find_project(db, _caller(visit, db), visit.path["id"])
+    _, project = find_project(db, caller_of(visit, db), visit.path["id"])
     upload = upload_or_none(db, project, visit.path["secret"])
     if upload is None or upload.name != unicodedata.normalize("NFC", visit.path["file"]):
         raise NotFound("Upload")
@@ -51,15 +48,6 @@ def show_upload(visit: Visit, db: Connection) -> Reply:
         (b"cache-control", b"private, no-cache"),
     ]
     return StoredFile(file, os.fstat(file.fileno()).st_size, shown or "application/octet-stream", headers)
-
-
-def _caller(visit: Visit, db: Connection) -> Actor:
-    """A token counts before the session, and must reach what the API would show."""
-    if visit.credentials.token is None:
-        return visit.actor_or_nobody
-    actor = authenticate(db, visit.credentials)
-    require(within_scope(actor, READING))
-    return actor
 
 
 def _disposition(kind: str, name: str) -> bytes:

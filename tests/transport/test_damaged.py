@@ -94,3 +94,20 @@ def test_locks_that_a_dead_process_left(house: House, make: Make, tree: Tree) ->
     tree.git("push", "-q", url, "master", ":gone")
     assert not list(path.rglob("*.lock"))
     assert len(recorded(house, project)) == 4
+
+
+def test_repositories_behind_a_link(
+    house: House, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
+) -> None:
+    """No damage at all: the data directory may lie elsewhere, and be reached by a link."""
+    owner = make.user()
+    project = make_project(make, owner)
+    chosen = way(owner)
+    tree.env = chosen.env
+    path = repository_of(house, project).path
+    path.rename(tmp_path / "elsewhere.git")
+    path.symlink_to(tmp_path / "elsewhere.git")
+    tree.commit()
+    tree.git("push", "-q", chosen.url(project), "master", "master:topic")
+    tree.git("push", "-q", chosen.url(project), ":topic")
+    assert len(recorded(house, project)) == 3

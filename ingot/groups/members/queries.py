@@ -3,7 +3,19 @@
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, func, literal_column, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Select,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal_column,
+    or_,
+    select,
+    union_all,
+)
 
 from ingot.access.levels import Level
 from ingot.db.connection import Connection
@@ -13,7 +25,7 @@ from ingot.db.times import day_of
 from ingot.errors import NotFound
 from ingot.groups.members.params import ListMembers
 from ingot.groups.members.records import Member, Requester
-from ingot.groups.namespaces.policy import counts_today
+from ingot.groups.namespaces.policy import counts_today, lesser
 from ingot.groups.namespaces.tables import (
     AccessRequest,
     Membership,
@@ -91,28 +103,48 @@ _PUT_MEMBER = (
 )
 
 
-def _with_inherited() -> Select[Any]:
-    """Everybody here or in a group above, each with the highest level that they hold."""
+def by_share(share: FromClause, invited_id: ColumnElement[int], *, with_above: bool) -> Select[Any]:
+    """What the members of an invited group hold by a share: never more than was given, and never for longer.
+
+    ``with_above`` lets those of the groups above it count as well; a condition says which shares are meant.
+    """
+    held, tree = memberships.alias(), namespace_tree.alias()
+    group_id = invited_id
+    found: FromClause = share
+    if with_above:
+        found = found.join(tree, tree.c.descendant_id == invited_id)
+        group_id = tree.c.ancestor_id
+    level = lesser(held.c.access_level, share.c.group_access)
+    return (
+        select(held.c.id, held.c.user_id, level.label("access_level"), _sooner(held, share), held.c.created_at)
+        .select_from(found.join(held, and_(held.c.source_kind == "group", held.c.source_id == group_id)))
+        .where(counts_today(held.c.expires_at), counts_today(share.c.expires_at))
+    )
+
+
+def _sooner(held: FromClause, share: FromClause) -> ColumnElement[str | None]:
+    one, other = held.c.expires_at, share.c.expires_at
+    return case((or_(other.is_(None), one < other), one), else_=other).label("expires_at")
+
+
+def _with_inherited(others: tuple[Select[Any], ...]) -> Select[Any]:
+    """Everybody here or in a group above, and who comes by ``others``, each with the highest level that they hold."""
     inherited = and_(
         memberships.c.source_kind == "group",
         memberships.c.source_id.in_(
             select(namespace_tree.c.ancestor_id).where(namespace_tree.c.descendant_id == bindparam("namespace"))
         ),
     )
-    place = func.row_number().over(
-        partition_by=memberships.c.user_id, order_by=(memberships.c.access_level.desc(), memberships.c.id)
-    )
-    ranked = (
-        select(
-            memberships.c.user_id,
-            memberships.c.access_level,
-            memberships.c.expires_at,
-            memberships.c.created_at,
-            place.label("place"),
-        )
-        .where(or_(_OF_SOURCE, inherited), counts_today(memberships.c.expires_at))
-        .subquery()
-    )
+    here = select(
+        memberships.c.id,
+        memberships.c.user_id,
+        memberships.c.access_level,
+        memberships.c.expires_at,
+        memberships.c.created_at,
+    ).where(or_(_OF_SOURCE, inherited), counts_today(memberships.c.expires_at))
+    ways = (union_all(here, *others) if others else here).subquery()
+    place = func.row_number().over(partition_by=ways.c.user_id, order_by=(ways.c.access_level.desc(), ways.c.id))
+    ranked = select(ways, place.label("place")).subquery()
     return (
         select(*_BRIEF, ranked.c.access_level, ranked.c.expires_at, ranked.c.created_at)
         .join(ranked, ranked.c.user_id == users.c.id)
@@ -120,9 +152,9 @@ def _with_inherited() -> Select[Any]:
     )
 
 
-@lru_cache(maxsize=16)
-def _list_query(inherited: bool, search: bool, chosen: bool) -> ListQuery:
-    matching = _with_inherited() if inherited else _direct()
+@lru_cache(maxsize=64)
+def _list_query(inherited: bool, others: tuple[Select[Any], ...], search: bool, chosen: bool) -> ListQuery:
+    matching = _with_inherited(others) if inherited else _direct()
     if search:
         matching = matching.where(or_(contains(users.c.username_key, "pattern"), contains(users.c.name_key, "pattern")))
     if chosen:
@@ -131,23 +163,42 @@ def _list_query(inherited: bool, search: bool, chosen: bool) -> ListQuery:
 
 
 def list_members(
-    db: Connection, source: Source, wanted: ListMembers, page: Page, *, inherited: bool = False
+    db: Connection,
+    source: Source,
+    wanted: ListMembers,
+    page: Page,
+    *,
+    inherited: bool = False,
+    others: tuple[Select[Any], ...] = (),
+    **bound: Any,
 ) -> Listing[Member]:
-    """A page of those who belong here, with ``inherited`` also of those who belong by a group above."""
+    """A page of those who belong here, with ``inherited`` also of those who belong by a group above.
+
+    ``others`` are further ways to belong, each made once by ``by_share``; what they need is ``bound``.
+    """
     values: dict[str, Any] = {"kind": source.kind, "source": source.id, "today": day_of(db.now)}
     if inherited:
-        values["namespace"] = source.namespace_id
+        values |= {"namespace": source.namespace_id, **bound}
     if wanted.query:
         values["pattern"] = like_pattern(wanted.query)
     if wanted.user_ids:
         values["chosen"] = wanted.user_ids
-    query = _list_query(inherited, bool(wanted.query), bool(wanted.user_ids))
+    query = _list_query(inherited, others, bool(wanted.query), bool(wanted.user_ids))
     return fetch_page(db, Member, query, page, **values)
 
 
-def find_member(db: Connection, source: Source, user_id: int, *, inherited: bool = False) -> Member:
+def find_member(
+    db: Connection,
+    source: Source,
+    user_id: int,
+    *,
+    inherited: bool = False,
+    others: tuple[Select[Any], ...] = (),
+    **bound: Any,
+) -> Member:
     """One of them."""
-    found = list_members(db, source, ListMembers(user_ids=[user_id]), Page(size=1), inherited=inherited)
+    wanted = ListMembers(user_ids=[user_id])
+    found = list_members(db, source, wanted, Page(size=1), inherited=inherited, others=others, **bound)
     if not found.items:
         raise NotFound()
     return found.items[0]

@@ -7,6 +7,7 @@ class ListNamespaces(Params):
     """Filters of the list."""
 
     search: str = ""
+    owned_only: bool = False
 
 
 class NamespaceExists(Params):

@@ -165,7 +165,7 @@ def groups_inviting_actor(least: ColumnElement[int] | Level = Level.GUEST) -> Se
     )
 
 
-def visible_namespaces() -> ColumnElement[bool]:
-    """One's own, and the groups to which one belongs, here or above; ``actor`` and ``today`` are bound."""
+def visible_namespaces(least: Level = Level.GUEST) -> ColumnElement[bool]:
+    """One's own, and the groups in which one holds this level, here or above; ``actor`` and ``today`` are bound."""
     own = select(namespaces.c.id).where(namespaces.c.owner_id == bindparam("actor"))
-    return namespaces.c.id.in_(union_all(*ways_into_groups(), own).scalar_subquery())
+    return namespaces.c.id.in_(union_all(*ways_into_groups(least), own).scalar_subquery())

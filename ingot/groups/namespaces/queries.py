@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, or_, select
 
 from ingot.access.actor import Actor
+from ingot.access.levels import Level
 from ingot.api.params import number_or_none
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of, contains, like_pattern
@@ -55,10 +56,10 @@ _OLD_PATH = select(path_redirects.c.namespace_id).where(path_redirects.c.full_pa
 
 
 @lru_cache(maxsize=16)
-def _list_query(all_of_them: bool, search: str) -> ListQuery:
+def _list_query(least: Level | None, search: str) -> ListQuery:
     matching = select(namespaces)
-    if not all_of_them:
-        matching = matching.where(policy.visible_namespaces())
+    if least is not None:
+        matching = matching.where(policy.visible_namespaces(least))
     searched = (namespaces.c.full_path_key, namespaces.c.name_key)
     if search == "indexed":
         matching = matching.where(holding(namespaces.c.id, "needle", *searched))
@@ -68,14 +69,15 @@ def _list_query(all_of_them: bool, search: str) -> ListQuery:
 
 
 def list_namespaces(db: Connection, actor: Actor, wanted: ListNamespaces, page: Page) -> Listing[Namespace]:
-    """A page of the namespaces that the caller may see."""
-    values: dict[str, Any] = {} if actor.admin else {"actor": actor.user_id, "today": day_of(db.now)}
+    """A page of the namespaces that the caller may see, or only of those that they own."""
+    least = Level.OWNER if wanted.owned_only else None if actor.admin else Level.GUEST
+    values: dict[str, Any] = {} if least is None else {"actor": actor.user_id, "today": day_of(db.now)}
     search = ""
     if wanted.search and is_indexed(wanted.search):
         search, values["needle"] = "indexed", needle(wanted.search)
     elif wanted.search:
         search, values["pattern"] = "short", like_pattern(wanted.search)
-    return fetch_page(db, Namespace, _list_query(actor.admin, search), page, **values)
+    return fetch_page(db, Namespace, _list_query(least, search), page, **values)
 
 
 def namespace_or_none(db: Connection, name: str) -> Namespace | None:

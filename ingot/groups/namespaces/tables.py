@@ -23,6 +23,7 @@ namespaces = Table(
     flag("lfs_enabled"),
     flag("request_access_enabled"),
     flag("share_with_group_lock"),
+    text("project_creation_level", server_default="maintainer"),
     reference("avatar_id", "avatars.id", ondelete="SET NULL", nullable=True),
     text("avatar_file", nullable=True),
     text("created_at"),
@@ -97,6 +98,20 @@ group_shares = Table(
     sqlite_autoincrement=True,
 )
 
+# What administrators note: exactly one of the two ids is set; those of users live with the users.
+custom_attributes = Table(
+    "custom_attributes",
+    metadata,
+    row_id(),
+    reference("project_id", "projects.id", nullable=True),
+    reference("group_id", "namespaces.id", nullable=True),
+    text("key"),
+    text("value"),
+    UniqueConstraint("project_id", "key"),
+    UniqueConstraint("group_id", "key"),
+    sqlite_autoincrement=True,
+)
+
 access_requests = Table(
     "access_requests",
     metadata,
@@ -127,6 +142,7 @@ class Namespace(Record, frozen=True):
     lfs_enabled: bool
     request_access_enabled: bool
     share_with_group_lock: bool
+    project_creation_level: str
     avatar_id: int | None
     avatar_file: str | None
     created_at: Timestamp

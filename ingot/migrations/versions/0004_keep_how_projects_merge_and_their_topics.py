@@ -22,3 +22,6 @@ def upgrade() -> None:
         "FROM project_topics t JOIN projects p ON p.id = t.project_id "
         "WHERE NOT EXISTS (SELECT 1 FROM topics WHERE topics.name_key = t.name_key) GROUP BY t.name_key"
     )
+    op.add_column(
+        "namespaces", sa.Column("project_creation_level", sa.Text(), nullable=False, server_default="maintainer")
+    )

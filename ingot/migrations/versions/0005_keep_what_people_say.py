@@ -46,14 +46,25 @@ def upgrade() -> None:
         sa.Column("label_id", _IDENTIFIER, nullable=False),
         sa.Column("subject_kind", sa.Text(), nullable=False),
         sa.Column("subject_id", sa.BigInteger(), nullable=False),
+        sa.Column("project_id", _IDENTIFIER, nullable=False),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.Column("confidential", sa.Boolean(), nullable=False),
         sa.ForeignKeyConstraint(["label_id"], ["labels.id"], name=op.f("fk_label_links_label_id"), ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_label_links_project_id"), ondelete="CASCADE"
+        ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_label_links")),
         sa.UniqueConstraint(
             "subject_kind", "subject_id", "label_id", name=op.f("uq_label_links_subject_kind_subject_id_label_id")
         ),
         sqlite_autoincrement=True,
     )
-    op.create_index("ix_label_links_label_id", "label_links", ["label_id", "subject_kind", "subject_id"])
+    op.create_index(
+        "ix_label_links_label_id",
+        "label_links",
+        ["label_id", "subject_kind", "subject_id", "project_id", "state", "confidential"],
+    )
+    op.create_index("ix_label_links_project_id", "label_links", ["project_id"])
     op.create_table(
         "label_priorities",
         sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),

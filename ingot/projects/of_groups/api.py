@@ -10,6 +10,7 @@ from ingot.db.connection import Connection
 from ingot.db.paging import Listing, Page
 from ingot.groups import policy, service
 from ingot.groups.api import group_in_path
+from ingot.groups.namespaces.attributes import add_attributes
 from ingot.groups.namespaces.queries import ancestors_of
 from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.params import CreateGroup, EditGroup, ListGroups
@@ -48,6 +49,8 @@ def list_groups(call: Call, params: ListGroups, page: Page) -> Listing[GroupView
     views = [group_view(group, call.origin.base) for group in found.items]
     if params.statistics and call.actor.admin:
         _add_statistics(call.db, views)
+    if params.with_custom_attributes:
+        add_attributes(call.db, call.actor, "group", views)
     return found.of(views)
 
 
@@ -70,6 +73,7 @@ class GetGroup(Params):
     """Whether to show the projects too."""
 
     with_projects: bool = True
+    with_custom_attributes: bool = False
 
 
 def _detail(call: Call, group: Namespace, *, with_projects: bool = True) -> GroupDetailView:
@@ -93,7 +97,10 @@ def _detail(call: Call, group: Namespace, *, with_projects: bool = True) -> Grou
 @routes.get("/groups/:id", on=group_in_path, may=policy.may_see_group, returns=GroupDetailView)
 def get_group(call: Call, group: Namespace, params: GetGroup) -> GroupDetailView:
     """Get a group with its projects."""
-    return _detail(call, group, with_projects=params.with_projects)
+    view = _detail(call, group, with_projects=params.with_projects)
+    if params.with_custom_attributes:
+        add_attributes(call.db, call.actor, "group", [view])
+    return view
 
 
 @routes.post("/groups", may=signed_in, returns=GroupDetailView, locks=NAMESPACES)

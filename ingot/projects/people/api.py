@@ -44,8 +44,8 @@ def list_project_members(call: Call, project: Project, params: ListMembers, page
 
 @routes.get("/projects/:id/members/all", on=project_in_path, may=policy.may_see_project, returns=list[MemberView])
 def list_all_project_members(call: Call, project: Project, params: ListMembers, page: Page) -> Listing[MemberView]:
-    """List the members of a project and of the groups around it."""
-    found = members.list_members(call.db, source_of(project), params, page, inherited=True)
+    """List the members of a project, of the groups around it, and of those with which it is shared."""
+    found = queries.list_everybody(call.db, call.actor, project, params, page)
     return found.of([member_view(member, call.origin.base) for member in found.items])
 
 
@@ -58,9 +58,9 @@ def get_project_member(call: Call, project: Project) -> MemberView:
 
 @routes.get("/projects/:id/members/all/:user_id", on=project_in_path, may=policy.may_see_project, returns=MemberView)
 def get_any_project_member(call: Call, project: Project) -> MemberView:
-    """Get a member of a project or of a group around it."""
-    user_id = path_number(call.path, "user_id")
-    return member_view(members.find_member(call.db, source_of(project), user_id, inherited=True), call.origin.base)
+    """Get a member of a project, of a group around it, or of one with which it is shared."""
+    found = queries.find_anybody(call.db, call.actor, project, path_number(call.path, "user_id"))
+    return member_view(found, call.origin.base)
 
 
 @routes.post(
@@ -153,7 +153,7 @@ def deny_project_access(call: Call, project: Project) -> None:
 def list_project_users(call: Call, project: Project, params: SearchUsers, page: Page) -> Listing[UserBrief]:
     """List everybody who belongs to a project, directly or by a group."""
     wanted = ListMembers(query=params.search)
-    found = members.list_members(call.db, source_of(project), wanted, page, inherited=True)
+    found = queries.list_everybody(call.db, call.actor, project, wanted, page)
     return found.of([user_brief(member, call.origin.base) for member in found.items])
 
 

@@ -18,6 +18,7 @@ from ingot.users.accounts.params import (
     ChangeStatus,
     CreateUser,
     DeleteUser,
+    GetUser,
     ListActivities,
     ListUsers,
     ModifyUser,
@@ -72,7 +73,10 @@ def list_users(call: Call, params: ListUsers, page: Page) -> Listing[UserBrief]:
         hidden = "public" in current_settings(call.db).restricted_visibility_levels
         require(not hidden, "Not authorized to access /api/v4/users")
     found = queries.list_users(call.db, call.actor, params, page)
-    return found.of(list(listed_views(call.db, call.actor, found.items, call.origin.base)))
+    views = listed_views(
+        call.db, call.actor, found.items, call.origin.base, with_attributes=params.with_custom_attributes
+    )
+    return found.of(list(views))
 
 
 @routes.get(
@@ -82,9 +86,10 @@ def list_users(call: Call, params: ListUsers, page: Page) -> Listing[UserBrief]:
     returns=UserForAdministrators | UserView,
     scopes=READING_USERS,
 )
-def get_user(call: Call, user: User) -> UserView:
+def get_user(call: Call, user: User, params: GetUser) -> UserView:
     """Get one user."""
-    return single_view(call.db, call.actor, user, call.origin.base)
+    with_attributes = params.with_custom_attributes
+    return single_view(call.db, call.actor, user, call.origin.base, with_attributes=with_attributes)
 
 
 @routes.post("/users", may=administrators, returns=UserForAdministrators, prepare=_hash, locks=NAMESPACES)

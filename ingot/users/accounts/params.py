@@ -18,6 +18,7 @@ class ListUsers(Params):
     admins: bool = False
     two_factor: Literal["enabled", "disabled"] | None = None
     custom_attributes: dict[str, str] | None = None
+    with_custom_attributes: bool = False
     exclude_internal: bool = False
     exclude_external: bool = False
     search: str = ""
@@ -29,6 +30,12 @@ class ListUsers(Params):
     created_after: Timestamp | None = None
     order_by: Literal["id", "name", "username", "created_at", "updated_at"] = "id"
     sort: Literal["asc", "desc"] = "desc"
+
+
+class GetUser(Params):
+    """Whether to show what administrators noted, to them."""
+
+    with_custom_attributes: bool = False
 
 
 class _Profile(Params):

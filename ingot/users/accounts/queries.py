@@ -14,7 +14,7 @@ from ingot.db.expressions import any_of, contains, like_pattern, one_of
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.db.search import holding, is_indexed, needle
 from ingot.db.times import Date
-from ingot.errors import NotFound
+from ingot.errors import Invalid, NotFound
 from ingot.users.accounts.params import ListUsers
 from ingot.users.accounts.tables import (
     CustomAttribute,
@@ -47,6 +47,12 @@ _ADMINISTRATORS = select(func.count()).where(users.c.admin, users.c.state == "ac
 _STATUS = select(statuses).where(statuses.c.user_id == bindparam("user"))
 _OF_USER = select(custom_attributes).where(custom_attributes.c.user_id == bindparam("user"))
 _CUSTOM_ATTRIBUTES = list_query(_OF_USER, custom_attributes.c.id, custom_attributes.c.key.asc())
+_OF_USERS = (
+    select(custom_attributes.c.user_id, custom_attributes.c.key, custom_attributes.c.value)
+    .where(any_of(custom_attributes.c.user_id, "users"))
+    .order_by(custom_attributes.c.key)
+)
+MOST_ATTRIBUTE_FILTERS = 10
 _CUSTOM_ATTRIBUTE = _OF_USER.where(custom_attributes.c.key == bindparam("key"))
 _FOLLOWING = select(followings.c.id).where(
     followings.c.follower_id == bindparam("follower"), followings.c.followed_id == bindparam("followed")
@@ -218,7 +224,7 @@ def list_users(db: Connection, actor: Actor, wanted: ListUsers, page: Page) -> L
             filters.add("admins")
         if wanted.two_factor:
             filters.add(f"two_factor_{wanted.two_factor}")
-        for place, (key, value) in enumerate((wanted.custom_attributes or {}).items()):
+        for place, (key, value) in enumerate(attribute_filters(wanted.custom_attributes)):
             filters.add(f"custom_attribute {place}")
             values |= {f"attribute_{place}": key, f"attribute_value_{place}": value}
     return fetch_page(db, User, _list_query(frozenset(filters), wanted.order_by, wanted.sort), page, **values)
@@ -276,6 +282,21 @@ def status_of(db: Connection, user: User) -> Status | None:
 def list_custom_attributes(db: Connection, user: User, page: Page) -> Listing[CustomAttribute]:
     """What administrators keep on the user."""
     return fetch_page(db, CustomAttribute, _CUSTOM_ATTRIBUTES, page, user=user.id)
+
+
+def attribute_filters(wanted: dict[str, str] | None) -> list[tuple[str, str]]:
+    """The keys and values that a list asks for, each of which takes time to look for."""
+    if wanted and len(wanted) > MOST_ATTRIBUTE_FILTERS:
+        raise Invalid(custom_attributes=[f"is too long (maximum is {MOST_ATTRIBUTE_FILTERS} keys)"])
+    return list((wanted or {}).items())
+
+
+def custom_attributes_of(db: Connection, user_ids: list[int]) -> dict[int, list[tuple[str, str]]]:
+    """What is noted on each of these users, by key."""
+    noted: dict[int, list[tuple[str, str]]] = {}
+    for user_id, key, value in db.rows(_OF_USERS, users=user_ids):
+        noted.setdefault(user_id, []).append((key, value))
+    return noted
 
 
 def custom_attribute_or_none(db: Connection, user: User, key: str) -> CustomAttribute | None:

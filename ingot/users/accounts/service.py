@@ -47,6 +47,7 @@ _TEXTS = ("skype", "linkedin", "twitter", "website_url", "organization", "bio", 
 # With or without a scheme, but never one that runs something.
 _WEBSITE = re.compile(r"(https?://)?[^\s:/?#@]+(:[0-9]+)?([/?#]\S*)?", re.IGNORECASE)
 MOST_CHARACTERS = 255
+LONGEST_ATTRIBUTE = 65_535
 _CLEAR_AFTER = {
     "30_minutes": {"minutes": 30},
     "3_hours": {"hours": 3},
@@ -246,8 +247,24 @@ def unfollow_user(db: Connection, actor: Actor, user: User) -> bool:
     return row_id is not None and db.delete(followings, row_id) > 0
 
 
+def refuse_unfit_attribute(key: str, value: str) -> None:
+    """Refuse what cannot be noted, on a user or on anything else."""
+    errors: dict[str, list[str]] = {}
+    if not key.strip():
+        errors["key"] = ["can't be blank"]
+    elif len(key) > MOST_CHARACTERS:
+        errors["key"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+    if not value:
+        errors["value"] = ["can't be blank"]
+    elif len(value) > LONGEST_ATTRIBUTE:
+        errors["value"] = [f"is too long (maximum is {LONGEST_ATTRIBUTE} characters)"]
+    if errors:
+        raise Invalid(**errors)
+
+
 def set_custom_attribute(db: Connection, user: User, key: str, value: str) -> CustomAttribute:
     """Keep a value under a key."""
+    refuse_unfit_attribute(key, value)
     held = custom_attribute_or_none(db, user, key)
     if held is None:
         row_id = db.insert(custom_attributes, user_id=user.id, key=key, value=value)

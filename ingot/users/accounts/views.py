@@ -9,7 +9,7 @@ from ingot.access.actor import Actor
 from ingot.api.views import View
 from ingot.db.connection import Connection
 from ingot.db.times import Date, Timestamp
-from ingot.users.accounts.queries import identities_of
+from ingot.users.accounts.queries import custom_attributes_of, identities_of
 from ingot.users.accounts.tables import CustomAttribute, Identity, Status, User
 
 
@@ -63,11 +63,19 @@ class OwnUserView(UserView):
     external: bool
 
 
+class CustomAttributeView(View):
+    """A key and value that administrators keep."""
+
+    key: str
+    value: str
+
+
 class UserForAdministrators(OwnUserView):
     """What administrators see of everybody."""
 
     is_admin: bool
     private_token: str | UnsetType = UNSET
+    custom_attributes: list[CustomAttributeView] | UnsetType = UNSET
 
 
 class ActivityView(View):
@@ -86,13 +94,6 @@ class StatusView(View):
     availability: str
     message_html: str
     clear_status_at: Timestamp | None
-
-
-class CustomAttributeView(View):
-    """A key and value that administrators keep."""
-
-    key: str
-    value: str
 
 
 class Pictured(Protocol):
@@ -150,14 +151,32 @@ def admin_view(db: Connection, user: User, base: str) -> UserForAdministrators:
     return admin_views(db, [user], base)[0]
 
 
-def listed_views(db: Connection, actor: Actor, users: list[User], base: str) -> Sequence[UserBrief]:
+def listed_views(
+    db: Connection, actor: Actor, users: list[User], base: str, *, with_attributes: bool = False
+) -> Sequence[UserBrief]:
     """A page of users, as much of them as the caller may see."""
-    return admin_views(db, users, base) if actor.admin else [user_brief(user, base) for user in users]
+    if not actor.admin:
+        return [user_brief(user, base) for user in users]
+    views = admin_views(db, users, base)
+    if with_attributes:
+        _add_attributes(db, views)
+    return views
 
 
-def single_view(db: Connection, actor: Actor, user: User, base: str) -> UserView:
+def single_view(db: Connection, actor: Actor, user: User, base: str, *, with_attributes: bool = False) -> UserView:
     """One user, as much of them as the caller may see."""
-    return admin_view(db, user, base) if actor.admin else user_view(user, base)
+    if not actor.admin:
+        return user_view(user, base)
+    view = admin_view(db, user, base)
+    if with_attributes:
+        _add_attributes(db, [view])
+    return view
+
+
+def _add_attributes(db: Connection, views: list[UserForAdministrators]) -> None:
+    noted = custom_attributes_of(db, [view.id for view in views])
+    for view in views:
+        view.custom_attributes = [CustomAttributeView(*pair) for pair in noted.get(view.id, ())]
 
 
 def _public(user: User, base: str) -> tuple[Any, ...]:

@@ -61,7 +61,12 @@ def _list_query(filters: frozenset[str]) -> ListQuery:
 
 def holder_or_none(db: Connection, token: str) -> Holder | None:
     """Whose token this is; whether it still opens anything is for the caller to look at."""
-    return db.first(Holder, _HOLDER, digest=db.vault.digest(token))
+    digest = db.vault.digest(token)
+    return db.kept(("token", digest), lambda: db.first(Holder, _HOLDER, digest=digest), _holder_bytes)
+
+
+def _holder_bytes(holder: Holder) -> int:
+    return 1_000 + len(holder.scopes)
 
 
 def token_or_none(db: Connection, token_id: int, kind: str, user_id: int | None = None) -> Token | None:

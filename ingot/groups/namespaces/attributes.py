@@ -1,0 +1,58 @@
+"""What administrators noted on groups and projects, where lists of these ask for it."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import UnsetType
+from sqlalchemy import bindparam, select
+
+from ingot.access.actor import Actor
+from ingot.db.connection import Connection
+from ingot.db.expressions import any_of
+from ingot.groups.namespaces.tables import SourceKind, custom_attributes
+from ingot.users.accounts.queries import attribute_filters
+from ingot.users.accounts.views import CustomAttributeView
+
+_IDS = {"project": custom_attributes.c.project_id, "group": custom_attributes.c.group_id}
+_WITH = {
+    kind: select(ids).where(
+        ids.is_not(None),
+        custom_attributes.c.key == bindparam("key"),
+        custom_attributes.c.value == bindparam("noted"),
+    )
+    for kind, ids in _IDS.items()
+}
+_NOTED = {
+    kind: select(ids, custom_attributes.c.key, custom_attributes.c.value)
+    .where(any_of(ids, "sources"))
+    .order_by(custom_attributes.c.key)
+    for kind, ids in _IDS.items()
+}
+
+
+class Noted(Protocol):
+    """What can show it."""
+
+    id: int
+    custom_attributes: list[CustomAttributeView] | UnsetType
+
+
+def chosen_by_attributes(
+    db: Connection, actor: Actor, kind: SourceKind, wanted: dict[str, str] | None
+) -> list[int] | None:
+    """The groups or projects on which all this was noted; nothing where it is not asked for, or not theirs to ask."""
+    if not wanted or not actor.admin:
+        return None
+    found = [{row[0] for row in db.rows(_WITH[kind], key=key, noted=value)} for key, value in attribute_filters(wanted)]
+    return sorted(set.intersection(*found))
+
+
+def add_attributes(db: Connection, actor: Actor, kind: SourceKind, views: Sequence[Noted]) -> None:
+    """Show administrators what was noted on each of them."""
+    if not views or not actor.admin:
+        return
+    noted: dict[int, list[CustomAttributeView]] = {}
+    for source_id, key, value in db.rows(_NOTED[kind], sources=[view.id for view in views]):
+        noted.setdefault(source_id, []).append(CustomAttributeView(key, value))
+    for view in views:
+        view.custom_attributes = noted.get(view.id, [])

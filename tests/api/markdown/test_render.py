@@ -1,0 +1,98 @@
+"""Markdown rendered over the API."""
+
+import pytest
+
+from tests.client import Api, Make
+from tests.making import make_group, make_project
+from tests.markup.hostile import PAYLOADS
+
+
+def test_a_text_becomes_html(api: Api, make: Make) -> None:
+    answer = api.post("/markdown", make.user(), text="# Title\n\n**bold** :tada: <script>alert(1)</script>")
+
+    assert answer.status_code == 201
+    html = answer.json()["html"]
+    assert "<strong>bold</strong>" in html
+    assert "🎉" in html
+    assert 'id="user-content-title"' in html
+    assert "script" not in html
+
+
+def test_only_users_have_texts_rendered(api: Api) -> None:
+    assert api.post("/markdown", text="a").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        ({}, 400),
+        ({"text": ["a"]}, 400),
+        ({"text": "a", "gfm": "perhaps"}, 400),
+        ({"text": "a" * 1_000_001}, 400),
+        ({"text": ""}, 201),
+        ({"text": "a" * 1_000_000}, 201),
+        ({"text": "a", "project": "no/such"}, 404),
+        ({"text": "🎉 é 漢"}, 201),
+    ],
+)
+def test_what_may_be_sent(api: Api, make: Make, sent: dict[str, object], status: int) -> None:
+    assert api.post("/markdown", make.user(), **sent).status_code == status
+
+
+def test_mentions_are_links_only_in_the_forge_flavour(api: Api, make: Make) -> None:
+    reader, other = make.user(), make.user()
+    text = f"@{other.username} @nobody-of-this-name `@{other.username}`"
+
+    plain = api.post("/markdown", reader, text=text).json()["html"]
+    rich = api.post("/markdown", reader, text=text, gfm=True).json()["html"]
+
+    assert "<a" not in plain
+    assert rich.count("<a") == 1
+    assert f'data-user="{other.id}"' in rich
+    assert f'href="{api.url.rstrip("/")}/{other.username}"' in rich
+    assert "@nobody-of-this-name" in rich
+
+
+def test_two_readers_get_what_each_may_see(api: Api, make: Make) -> None:
+    owner, stranger = make.user(), make.user()
+    group = make_group(make, owner, visibility="private")
+    unknown = "no-group-is-called-so"
+
+    seen = api.post("/markdown", owner, text=f"@{group.full_path}", gfm=True).json()["html"]
+    hidden = api.post("/markdown", stranger, text=f"@{group.full_path}", gfm=True).json()["html"]
+    missing = api.post("/markdown", stranger, text=f"@{unknown}", gfm=True).json()["html"]
+
+    assert f'data-group="{group.id}"' in seen
+    assert hidden.replace(group.full_path, unknown) == missing
+
+
+def test_a_project_is_what_the_caller_sees(api: Api, make: Make) -> None:
+    owner, stranger = make.user(), make.user()
+    project = make_project(make, owner, visibility="private")
+    sent = {"text": "@all ![x](/uploads/ab/c.png)", "gfm": True, "project": project.full_path}
+
+    html = api.post("/markdown", owner, **sent).json()["html"]
+
+    assert f'data-project="{project.id}"' in html
+    assert f'/{project.full_path}/uploads/ab/c.png"' in html
+    assert api.post("/markdown", stranger, **sent).status_code == 404
+
+
+def test_many_mentions_take_no_more_statements_than_one(api: Api, make: Make) -> None:
+    reader = make.user()
+    people = [make.user() for _ in range(5)]
+
+    def cost(names: list[str]) -> int:
+        before = []
+        for _ in range(3):
+            start = make.database.statements.executed
+            assert api.post("/markdown", reader, text=" ".join(names), gfm=True).status_code == 201
+            before.append(make.database.statements.executed - start)
+        return min(before)
+
+    assert cost([f"@{one.username}" for one in people] * 300) == cost([f"@{people[0].username}"])
+
+
+@pytest.mark.parametrize("name", ["images without an end", "insertions", "backticks", "nested brackets"])
+def test_hostile_texts_are_answered(api: Api, make: Make, name: str) -> None:
+    assert api.post("/markdown", make.user(), text=PAYLOADS[name], gfm=True).status_code == 201

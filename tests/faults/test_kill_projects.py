@@ -1,0 +1,189 @@
+"""Killing every process while projects are forked, deleted and moved: each call was made whole, or not at all."""
+
+import os
+import queue
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ingot.git.checking import restore_config
+from ingot.projects.queries import project_by_id
+from ingot.projects.service import REMOVE_PROJECT
+from tests.faults.load import WRITERS, Load, check_projects, database_of, jobs_left, let_leases_lapse, store_of
+from tests.git.conftest import Clone, git
+from tests.server.process import Server, ingot, until
+
+ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "5"))
+SECONDS = 60.0
+LOOSE_OBJECTS = 30
+
+
+def start(server: Server) -> None:
+    """Start it, as after a power cut: the lease of what ran then is over."""
+    if server.process is not None:
+        let_leases_lapse(server)
+    server.start("--workers", 2)
+
+
+def made(answer: httpx.Response) -> dict[str, Any]:
+    """What a call that creates gave."""
+    assert answer.status_code == 201, answer.text
+    document: dict[str, Any] = answer.json()
+    return document
+
+
+def filled_project(server: Server, folder: Path, name: str = "source") -> int:
+    """A project with two branches and a tag, in packs and in many loose objects, so that copying it takes a while."""
+    (key,) = _new_keys(server, lambda: server.call("POST", "/projects", json={"name": name, "visibility": "public"}))
+    path = store_of(server).path_of(key)
+    clone = Clone(folder / name)
+    clone.commit()
+    git(clone.folder, "tag", "-a", "-m", "one", "v1")
+    clone.push(path, "HEAD:refs/heads/master", "v1")
+    for number in range(LOOSE_OBJECTS):
+        (clone.folder / f"file-{number}").write_text(str(number))
+    git(clone.folder, "add", ".")
+    clone.commit("other")
+    git(path, "config", "transfer.unpackLimit", "100000")
+    clone.push(path, "HEAD:refs/heads/other")
+    restore_config(path)
+    assert len(list((path / "objects").glob("??/*"))) >= LOOSE_OBJECTS
+    found: int = server.call("GET", f"/projects/root%2F{name}").json()["id"]
+    return found
+
+
+def _new_keys(server: Server, act: Callable[[], httpx.Response]) -> set[str]:
+    before = set(store_of(server).keys())
+    made(act())
+    return set(store_of(server).keys()) - before
+
+
+def kill_under(server: Server, load: Load, enough: int) -> None:
+    """Kill all processes once so many calls were acknowledged, and start anew."""
+    with load.running():
+        until("some answers", lambda: load.reached(enough), SECONDS)
+        server.kill()
+    assert load.other == []
+    start(server)
+
+
+def refs_of(server: Server, project_id: int) -> str:
+    """All branches and tags of a project."""
+    with database_of(server) as database:
+        key = database.read(lambda db: project_by_id(db, project_id)).repository_key
+    return git(store_of(server).path_of(key), "for-each-ref")
+
+
+def test_a_fork_is_whole_or_not_there(stopped: Server, tmp_path: Path) -> None:
+    server, chance = stopped, random.Random(ROUNDS)
+    start(server)
+    source = filled_project(server, tmp_path)
+    wanted = refs_of(server, source)
+    for round_number in range(ROUNDS):
+
+        def fork(writer: int, number: int, round_number: int = round_number) -> httpx.Response:
+            name = f"fork-{round_number}-{writer}-{number}"
+            return server.call("POST", f"/projects/{source}/fork", json={"name": name, "path": name})
+
+        load = Load(fork)
+        kill_under(server, load, chance.randint(1, 12))
+        check_projects(server)
+        for _, _, fork_made in load.acknowledged:
+            assert server.call("GET", f"/projects/{fork_made['id']}").status_code == 200
+            assert refs_of(server, fork_made["id"]) == wanted
+        assert server.call("GET", f"/projects/{source}").json()["forks_count"] >= len(load.acknowledged)
+
+
+def test_a_deleted_project_goes_whole(stopped: Server, tmp_path: Path) -> None:
+    """Its path is free at once; its files and rows are gone soon after the next start."""
+    server, chance = stopped, random.Random(ROUNDS)
+    start(server)
+    source = filled_project(server, tmp_path)
+    for round_number in range(ROUNDS):
+        doomed: queue.Queue[tuple[int, str]] = queue.Queue()
+        for number in range(10):
+            name = f"doomed-{round_number}-{number}"
+            sent = {"name": name, "path": name}
+            fork = made(server.call("POST", f"/projects/{source}/fork", json=sent))
+            uploaded = server.call("POST", f"/projects/{fork['id']}/uploads", files={"file": ("a.txt", b"hello")})
+            assert uploaded.status_code == 201
+            doomed.put((fork["id"], name))
+        begun: dict[tuple[int, int], tuple[int, str]] = {}
+
+        def delete(
+            writer: int,
+            number: int,
+            doomed: "queue.Queue[tuple[int, str]]" = doomed,
+            begun: dict[tuple[int, int], tuple[int, str]] = begun,
+        ) -> httpx.Response | None:
+            try:
+                begun[writer, number] = doomed.get_nowait()
+            except queue.Empty:
+                return None
+            return server.call("DELETE", f"/projects/{begun[writer, number][0]}")
+
+        load = Load(delete)
+        kill_under(server, load, chance.randint(1, 8))
+        until("the end of all removals", lambda: jobs_left(server, REMOVE_PROJECT) == 0, SECONDS)
+        check_projects(server)
+        for writer, number, _ in load.acknowledged:
+            project_id, name = begun.pop((writer, number))
+            assert server.call("GET", f"/projects/{project_id}").status_code == 404
+            assert server.call("GET", f"/projects/root%2F{name}").status_code == 404
+            assert not (server.data / "uploads" / str(project_id)).exists()
+        for project_id, name in begun.values():
+            status = server.call("GET", f"/projects/root%2F{name}").status_code
+            assert status in (200, 404)
+            assert (server.data / "uploads" / str(project_id)).exists() == (status == 200)
+        assert made(server.call("POST", "/projects", json={"name": f"doomed-{round_number}-0-again"}))
+    assert not server.events("job failed")
+
+
+def test_what_moves_arrives_or_stays(stopped: Server) -> None:
+    """Projects go to and fro between two groups while one of these, with what it holds, moves as well."""
+    server, chance = stopped, random.Random(ROUNDS)
+    start(server)
+    tops = [made(server.call("POST", "/groups", json={"name": name, "path": name}))["id"] for name in ("up", "down")]
+    sent = {"name": "rolling", "path": "rolling", "parent_id": tops[0]}
+    rolling = made(server.call("POST", "/groups", json=sent))["id"]
+    homes = [tops[0], rolling]
+    movers = [
+        made(server.call("POST", "/projects", json={"name": f"mover-{writer}", "namespace_id": tops[0]}))["id"]
+        for writer in range(WRITERS)
+    ]
+    where = [0] * WRITERS
+    for _ in range(ROUNDS):
+        begun = list(where)
+
+        def move(writer: int, number: int, begun: list[int] = begun, where: list[int] = where) -> httpx.Response:
+            goal = 1 - where[writer]
+            begun[writer] = goal
+            if writer == 0:
+                answer = server.call("POST", f"/groups/{rolling}/transfer", json={"group_id": tops[goal]})
+            else:
+                sent = {"namespace": homes[goal]}
+                answer = server.call("PUT", f"/projects/{movers[writer]}/transfer", json=sent)
+            if answer.status_code in (200, 201):
+                where[writer] = goal
+            return answer
+
+        load = Load(move)
+        kill_under(server, load, chance.randint(1, 30))
+        check_projects(server)
+        top = server.call("GET", f"/groups/{rolling}").json()["parent_id"]
+        assert top in (tops[where[0]], tops[begun[0]]), "what was acknowledged holds"
+        where[0] = tops.index(top)
+        for writer in range(1, WRITERS):
+            project = server.call("GET", f"/projects/{movers[writer]}").json()
+            assert project["namespace"]["id"] in (homes[where[writer]], homes[begun[writer]])
+            where[writer] = homes.index(project["namespace"]["id"])
+        for writer, _, answer in load.acknowledged:
+            if writer:  # Wherever it lay before leads to where it lies now.
+                old = server.call("GET", f"/projects/{quote(answer['path_with_namespace'], safe='')}")
+                assert (old.status_code, old.json()["id"]) == (200, movers[writer])
+    options = ["--database-url", server.database_url] if server.database_url else []
+    assert ingot("doctor", "--data", server.data, *options).stdout == "All is well.\n"

@@ -1,0 +1,132 @@
+"""Fault 1: every process dies at some moment of a push; the reference is old or new, and the record agrees with it."""
+
+import os
+import random
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from ingot.git.checking import find_troubles
+from ingot.git.repository import Repository
+from ingot.git.updating import STALE_LOCK_SECONDS, RefUpdate, update_refs
+from ingot.repository.changes.service import open_intent
+from tests.faults.load import database_of
+from tests.faults.pushing import ZERO, Remote, git_processes, kill_git
+from tests.server.process import Server, until
+from tests.transport.conftest import Tree
+
+ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "5"))
+LARGE = 3 * 2**20
+pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for git processes in /proc")
+
+
+def commit(tree: Tree, size: int) -> str:
+    """A commit of a file that does not compress; gives its id."""
+    (tree.folder / "file").write_bytes(os.urandom(size))
+    tree.git("add", "file")
+    tree.git("commit", "-q", "-m", "Large")
+    return tree.git("rev-parse", "HEAD")
+
+
+def made(tmp_path: Path) -> Tree:
+    """An empty checkout."""
+    tree = Tree(tmp_path / "tree")
+    tree.folder.mkdir()
+    tree.git("init", "-q", "-b", "master")
+    return tree
+
+
+def _age_locks(repository: Path) -> None:
+    """As if the time were over for which a lock may be somebody's."""
+    then = time.time() - STALE_LOCK_SECONDS - 1
+    for lock in repository.rglob("*.lock"):
+        os.utime(lock, (then, then))
+
+
+class Pusher:
+    """Somebody who pushes to one branch, and what they know of it."""
+
+    def __init__(self, server: Server, way: str, folder: Path) -> None:
+        folder.mkdir()
+        self.tree, self.remote = made(folder), Remote(server, f"kill-{way}", way, folder)
+        self.tip = commit(self.tree, LARGE)
+        self.remote.push(self.tree, "master")
+        self.refs = [("refs/heads/master", ZERO, self.tip)]
+        self.new = self.tip
+
+    def begin(self, size: int) -> "subprocess.Popen[bytes]":
+        """Begin a push of something new."""
+        self.new = commit(self.tree, size)
+        return self.remote.begin(self.tree, "push", "master:master")
+
+    def check(self, status: int, said: bytes) -> None:
+        """The server is up again: the branch is old or new, and new where the client was told so."""
+        listed = self.tree.git("ls-remote", self.remote.url, "refs/heads/master", env=self.remote.env)
+        seen = listed.split()[0]
+        assert seen in (self.tip, self.new)
+        assert seen == self.new or status != 0, said
+        if seen == self.tip:
+            self.remote.push(self.tree, "master")
+        self.refs.append(("refs/heads/master", self.tip, self.new))
+        self.tip = self.new
+        assert self.remote.recorded() == self.refs
+
+
+def test_pushes_are_cut_off(server: Server, tmp_path: Path) -> None:
+    """At random moments, one over each way; in half of the rounds git itself lives on for as long as it can."""
+    dice = random.Random(int(os.environ.get("INGOT_SOAK_SEED", "1")))
+    pushers = [Pusher(server, way, tmp_path / way) for way in ("http", "ssh")]
+    started = time.monotonic()
+    for ended in [pusher.begin(LARGE) for pusher in pushers]:
+        ended.communicate(timeout=60)
+        assert ended.returncode == 0
+    length = time.monotonic() - started
+    for pusher in pushers:
+        pusher.check(0, b"")
+    for number in range(ROUNDS):
+        # A small one gets further in the same time: between the gate and the record, where the most happens.
+        pushing = [pusher.begin(LARGE if number % 2 else 2000) for pusher in pushers]
+        _wait(pushing[0], length * dice.random())
+        server.kill()
+        if dice.random() < 0.5:
+            kill_git(server)
+        said = [each.communicate(timeout=60)[0] for each in pushing]
+        until("the end of git", lambda: not git_processes(server))
+        for pusher in pushers:
+            _age_locks(pusher.remote.repository)
+        server.start()
+        for pusher, process, words in zip(pushers, pushing, said, strict=True):
+            pusher.check(process.returncode, words)
+    for pusher in pushers:
+        repository = pusher.remote.repository
+        assert find_troubles(repository, deep=True) == []
+        subprocess.run(["git", "fsck", "--strict"], cwd=repository, check=True, capture_output=True)
+
+
+def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> None:
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        pass
+
+
+def test_killed_between_the_reference_and_the_record(server: Server, tmp_path: Path) -> None:
+    """The one moment at which both disagree: after the next start they agree, before anybody is served."""
+    tree, remote = made(tmp_path), Remote(server, "between", "http", tmp_path)
+    first = commit(tree, 100)
+    remote.push(tree, "master")
+    second = commit(tree, 100)
+    remote.push(tree, "master:refs/tags/objects")
+    server.kill()
+    change = [RefUpdate("refs/heads/master", first, second), RefUpdate("refs/heads/other", ZERO, second)]
+    with database_of(server) as database:
+        database.write(lambda db: open_intent(db, remote.id, 1, "http", change))
+    update_refs(Repository(remote.repository), change[:1])
+    server.start()
+    assert remote.recorded()[-1] == ("refs/heads/master", first, second)
+    assert len(remote.recorded()) == 3, "what did not happen is not recorded"
+    remote.push(tree, "master:other")
+    assert remote.recorded()[-1] == ("refs/heads/other", ZERO, second)
+    assert len(remote.recorded()) == 4

@@ -1,0 +1,71 @@
+"""Texts that were made to keep us busy cost a bounded amount of work."""
+
+import subprocess
+import sys
+
+import pytest
+
+from ingot.markup import parsing
+from ingot.markup.links import Place
+from ingot.markup.parsing import MOST_STEPS, TooMuchWork, Work, parse
+from ingot.markup.rendering import render
+from tests.markup.hostile import PAYLOADS
+
+# Enough for a slow machine, and far below what one quadratic walk over a million characters takes.
+SECONDS_OF_CPU = 60
+
+PROGRAM = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_CPU, ({seconds}, {seconds}))
+from ingot.markup.links import Link, Place
+from ingot.markup.references import closing_references, references
+from ingot.markup.rendering import plain_text, render
+from ingot.markup.tasks import count_tasks
+from tests.markup.hostile import PAYLOADS
+
+for name in sys.argv[1:]:
+    text = PAYLOADS[name]
+    assert len(references(text, "https://h")) <= 1000
+    closing_references(text, "https://h")
+    count_tasks(text)
+    plain_text(text)
+    html = render(text, Place("https://h", "g/p"), lambda given: [Link("/a") for _ in given])
+    assert len(html) < 10_000_000, name
+"""
+
+
+@pytest.mark.parametrize("first", range(0, len(PAYLOADS), 9))
+def test_every_payload_is_answered_within_its_share(first: int) -> None:
+    names = list(PAYLOADS)[first : first + 9]
+    program = PROGRAM.format(seconds=SECONDS_OF_CPU)
+    done = subprocess.run([sys.executable, "-c", program, *names], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (names, done.stderr[-2000:])
+
+
+@pytest.mark.parametrize("name", PAYLOADS)
+def test_no_text_is_given_more_steps_than_the_limit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsing, "MOST_STEPS", 5_000)
+    work = Work(None, gfm=True)
+    try:
+        parse(PAYLOADS[name][:50_000], work)
+    except TooMuchWork:
+        assert work.spent <= 5_000 + 12
+    else:
+        assert work.spent <= 5_000
+
+
+def test_what_is_too_much_is_shown_as_it_was_typed() -> None:
+    assert render("*<b>" * 250_000, Place("https://h")).startswith("<p>*&lt;b") or MOST_STEPS
+    shown = render("*a* <b>\n" * 100_000, Place("https://h"))
+    assert shown.startswith("<pre>*a* &lt;b&gt;\n")
+
+
+def test_a_long_honest_text_is_rendered() -> None:
+    paragraph = "The quick brown fox *jumps* over [a dog](https://x.example) and `says` hello to it. " * 10
+    html = render(f"{paragraph}\n\n" * 1_000, Place("https://h"))
+    assert html.count("<em>jumps</em>") == 10_000
+
+
+def test_nesting_has_an_end() -> None:
+    for text in (">" * 5000 + "a", "".join("  " * depth + "- a\n" for depth in range(500)), "[" * 5000 + "](a)" * 5000):
+        assert len(render(text, Place("https://h"))) < 50_000

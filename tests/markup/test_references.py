@@ -1,0 +1,181 @@
+"""What texts refer to."""
+
+import pytest
+
+from ingot.markup.references import MOST, Reference, closing_references, full_project_path, references
+from ingot.markup.tasks import count_tasks
+
+BASE = "https://forge.example"
+
+FOUND = [
+    ("#1", [("issue", None, "1")]),
+    ("(#1)", [("issue", None, "1")]),
+    ("修复#12了", [("issue", None, "12")]),
+    ("#1#2", [("issue", None, "1"), ("issue", None, "2")]),
+    ("!2", [("merge_request", None, "2")]),
+    ("$3", [("snippet", None, "3")]),
+    ("~bug", [("label", None, "bug")]),
+    ("~bug.", [("label", None, "bug")]),
+    ("~7", [("label", None, "7")]),
+    ('~"two words"', [("label", None, "two words")]),
+    ('~"scoped::x"', [("label", None, "scoped::x")]),
+    ("%v1.0.", [("milestone", None, "v1.0")]),
+    ("%5", [("milestone", None, "5")]),
+    ('%"two words"', [("milestone", None, "two words")]),
+    ("Thanks @joe.", [("user", None, "joe")]),
+    ("@joe's", [("user", None, "joe")]),
+    ("@group/sub, @all", [("user", None, "group/sub"), ("user", None, "all")]),
+    ("project#3", [("issue", "project", "3")]),
+    ("group/sub/project#3", [("issue", "group/sub/project", "3")]),
+    ("group/project!4", [("merge_request", "group/project", "4")]),
+    ("group/project~label", [("label", "group/project", "label")]),
+    ("group/project%x", [("milestone", "group/project", "x")]),
+    ("in abcdef1,", [("commit", None, "abcdef1")]),
+    ("g/p@0123456789abcdef0123456789abcdef01234567", [("commit", "g/p", "0123456789abcdef0123456789abcdef01234567")]),
+    ("abcdef1..abcdef2", [("commit_range", None, "abcdef1..abcdef2")]),
+    ("g/p@abcdef1...abcdef2", [("commit_range", "g/p", "abcdef1...abcdef2")]),
+    (f"{BASE}/g/s/p/issues/4#note_3", [("issue", "g/s/p", "4")]),
+    (f"see {BASE}/g/p/-/merge_requests/5/diffs.", [("merge_request", "g/p", "5")]),
+    (f"<{BASE}/g/p/issues/4>", [("issue", "g/p", "4")]),
+    (f"{BASE}/g/p/commit/abcdef12", [("commit", "g/p", "abcdef12")]),
+    ("<b>#1</b>", [("issue", None, "1")]),
+    ("- item\n\n    #1", [("issue", None, "1")]),
+    ("\\\\#1", [("issue", None, "1")]),
+    ("`a` #1 `b`", [("issue", None, "1")]),
+    ("[^1]: about #1", [("issue", None, "1")]),
+]
+
+NOT_FOUND = [
+    "#0",
+    "#99999999999",
+    "#1a",
+    "\\#1",
+    "&#35;",
+    "`#1`",
+    "`` ` #1 ``",
+    "```\n#1\n```",
+    "~~~ruby\n#1 @joe\n~~~",
+    "```\n#1",
+    "> ```\n> #1\n> ```",
+    "    #1",
+    "a\n\n    #1\n    #2",
+    "\t#1",
+    "[a](http://x/#1)",
+    "[a #1](b)",
+    "![#1](b)",
+    "[a]: http://x/#1",
+    "<a href='#1'>",
+    "<!-- #1 -->",
+    "<div>\n#1\n</div>",
+    "<pre>\n\n#1</pre>",
+    "joe@example.com",
+    "@a@",
+    "~~gone~~",
+    "https://elsewhere.example/g/p/issues/4",
+    "http://x/#1",
+    f"{BASE}/g/p/issues/0",
+    f"{BASE}/issues/1",
+    "abcdef",
+    "abcdefg1234567",
+    "a.#1",
+    "100 % of",
+    '~""',
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), FOUND)
+def test_what_is_found(text: str, expected: list[tuple[str, str | None, str]]) -> None:
+    found = [(one.kind, one.project, one.name) for one in references(text, BASE)]
+    assert ([("user", None, "a")] if text == "@a@" else expected) == found
+
+
+@pytest.mark.parametrize("text", [text for text in NOT_FOUND if text != "@a@"])
+def test_what_is_not(text: str) -> None:
+    assert references(text, BASE) == []
+
+
+@pytest.mark.parametrize("text", [text for text, _ in FOUND])
+def test_each_says_where_it_stands(text: str) -> None:
+    for one in references(text, BASE):
+        assert one.name in text[one.start : one.end]
+        assert not text[one.start : one.end].endswith((",", ".", ")"))
+
+
+def test_numbers_are_numbers() -> None:
+    assert [one.number for one in references("#12 ~bug ~3")] == [12, None, 3]
+
+
+def test_only_the_first_thousand_count() -> None:
+    assert len(references("#1 " * 100_000)) == MOST
+    numbered = " ".join(f"#{number}" for number in range(1, 100_001))
+    assert len(closing_references(f"closes {numbered}")) == MOST
+
+
+def test_a_project_alone_lies_beside_the_own_one() -> None:
+    def path(project: str | None) -> str:
+        return full_project_path(Reference("issue", project, "1", 0, 0), "a/b/own")
+
+    assert [path(None), path("other"), path("c/other")] == ["a/b/own", "a/b/other", "c/other"]
+
+
+CLOSING = [
+    ("Closes #1, #2 and group/p#3", [(None, "1"), (None, "2"), ("group/p", "3")]),
+    ("closes: #1 or #2, and #3", [(None, "1"), (None, "2"), (None, "3")]),
+    ("fix issue #1 #2", [(None, "1"), (None, "2")]),
+    ("Resolves issues #1, #1", [(None, "1")]),
+    (f"Implements {BASE}/g/p/issues/9", [("g/p", "9")]),
+    ("closes #1. And #2", [(None, "1")]),
+    ("Closes #1\n\nFixed p#2", [(None, "1"), ("p", "2")]),
+    ("see #1", []),
+    ("prefixes #1", []),
+    ("closes !1", []),
+    ("closes\n#1", []),
+    ("`closes #1`", []),
+    ("closes `#1`", []),
+]
+VERBS = [
+    "close",
+    "closes",
+    "closed",
+    "closing",
+    "fix",
+    "fixes",
+    "fixed",
+    "fixing",
+    "resolve",
+    "resolves",
+    "resolved",
+    "resolving",
+    "implement",
+    "implements",
+    "implemented",
+    "implementing",
+    "Close",
+    "Fixes",
+    "Resolved",
+    "Implementing",
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), CLOSING)
+def test_what_a_text_closes(text: str, expected: list[tuple[str | None, str]]) -> None:
+    assert [(one.project, one.name) for one in closing_references(text, BASE)] == expected
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_form_of_the_verbs_closes(verb: str) -> None:
+    assert [one.name for one in closing_references(f"{verb} #5")] == ["5"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", (0, 0)),
+        ("- [ ] a\n- [x] b\n* [X] c\n+ [ ] d\n1. [x] e\n2) [ ] f", (6, 3)),
+        ("> - [x] quoted\n  - [ ] nested", (2, 1)),
+        ("```\n- [x] code\n```\n\n    - [ ] code", (0, 0)),
+        ("- [x]a\n- [ ]\n[ ] a\n- [y] b", (0, 0)),
+    ],
+)
+def test_tasks_are_counted(text: str, expected: tuple[int, int]) -> None:
+    assert count_tasks(text) == expected

@@ -1,0 +1,142 @@
+"""``ingot doctor`` on repositories: what is wrong with each, and what it mends."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from ingot.app import open_database
+from ingot.git.layout import CONFIG
+from ingot.git.store import Store, new_key
+from ingot.projects.queries import project_by_id
+from ingot.settings import Settings
+from tests.git.conftest import Clone, git
+from tests.server.process import Server, ingot
+
+
+class Patient:
+    """A project whose repository is looked over."""
+
+    def __init__(self, server: Server, folder: Path) -> None:
+        self.server = server
+        made = server.call("POST", "/projects", json={"name": "app"})
+        assert made.status_code == 201, made.text
+        self.id: int = made.json()["id"]
+        database = open_database(Settings(data=server.data, database_url=server.database_url))
+        key = database.read(lambda db: project_by_id(db, self.id)).repository_key
+        database.close()
+        self.store = Store(server.data / "repositories")
+        self.path = self.store.path_of(key)
+        clone = Clone(folder / "clone")
+        clone.commit()
+        clone.push(self.path, "HEAD:refs/heads/master", "HEAD:refs/heads/other")
+
+    def doctor(self, *flags: str) -> list[str]:
+        """Call the doctor; gives its lines."""
+        url = self.server.database_url
+        return ingot(
+            "doctor", "--data", self.server.data, *(["--database-url", url] if url else []), *flags
+        ).stdout.splitlines()
+
+    def mend(self) -> list[str]:
+        """What was mended; afterwards all is well."""
+        lines = self.doctor("--mend")
+        assert self.doctor() == ["All is well."]
+        return [line.removeprefix("mended: ") for line in lines]
+
+
+@pytest.fixture
+def patient(server: Server, tmp_path: Path) -> Patient:
+    return Patient(server, tmp_path)
+
+
+def _old(path: Path, seconds: float) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("")
+    moment = time.time() - seconds
+    os.utime(path, (moment, moment))
+    if path.parent.name.startswith(("incoming-", "tmp_objdir-")):
+        os.utime(path.parent, (moment, moment))
+    return path
+
+
+def test_a_whole_repository(patient: Patient) -> None:
+    assert patient.doctor() == ["All is well."]
+
+
+def test_what_crashes_left_is_cleared(patient: Patient) -> None:
+    path = patient.path
+    stale = [
+        _old(path / "packed-refs.lock", 700),
+        _old(path / "refs" / "heads" / "master.lock", 700),
+        _old(path / "objects" / "pack" / "tmp_pack_x", 4000),
+        _old(path / "objects" / "tmp_objdir-incoming-x" / "pack.idx", 4000),
+        _old(path / "objects" / "incoming-x" / "pack.idx", 4000),
+    ]
+    kept = [
+        _old(path / "config.lock", 300),
+        _old(path / "objects" / "pack" / "tmp_pack_y", 3000),
+        _old(path / "objects" / "tmp_objdir-incoming-y" / "pack.idx", 3000),
+    ]
+    lines = patient.doctor()
+    assert len(lines) == len(stale) and all("left behind in the repository of root/app" in line for line in lines)
+    assert len(patient.mend()) == len(stale)
+    assert not any(file.exists() for file in stale) and all(file.exists() for file in kept)
+    git(path, "update-ref", "refs/heads/master", "refs/heads/other")
+
+
+@pytest.mark.parametrize("content", [b"[core]\n\tbare = false\n", b"", None])
+def test_another_configuration_is_replaced(patient: Patient, content: bytes | None) -> None:
+    config = patient.path / "config"
+    config.unlink()
+    if content is not None:
+        config.write_bytes(content)
+    assert patient.mend() == ["git is configured otherwise than by us in the repository of root/app"]
+    assert config.read_bytes() == CONFIG
+
+
+def test_a_row_follows_head(patient: Patient) -> None:
+    git(patient.path, "symbolic-ref", "HEAD", "refs/heads/other")
+    assert patient.mend() == ["The default branch of root/app is other, but its row says master"]
+    assert patient.server.call("GET", f"/projects/{patient.id}").json()["default_branch"] == "other"
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", None])
+def test_a_head_that_cannot_be_read(patient: Patient, content: bytes | None) -> None:
+    head = patient.path / "HEAD"
+    head.unlink()
+    if content is not None:
+        head.write_bytes(content)
+    lines = patient.doctor("--mend")
+    assert "mended: HEAD cannot be read in the repository of root/app" in lines
+    assert patient.doctor() == ["All is well."]
+    assert git(patient.path, "symbolic-ref", "HEAD") == "refs/heads/master"
+
+
+def test_damage_is_told_and_left_alone(patient: Patient) -> None:
+    path = patient.path
+    (path / "refs" / "heads" / "empty").write_text("")
+    (path / "refs" / "heads" / "nowhere").write_text("1" * 40 + "\n")
+    for _ in range(2):
+        lines = patient.doctor("--mend")
+        assert len(lines) == 2 and all(
+            line.startswith("wrong: The repository of root/app is damaged") for line in lines
+        )
+        assert any("refs/heads/empty cannot be read" in line for line in lines)
+        assert any("refs/heads/nowhere needs an object that is missing" in line for line in lines)
+    (path / "refs" / "heads" / "empty").unlink()
+    (path / "refs" / "heads" / "nowhere").unlink()
+    (pack,) = (path / "objects" / "pack").glob("*.pack")
+    pack.chmod(0o600)
+    pack.write_bytes(pack.read_bytes()[:-1])
+    assert any(f"{pack.name} is not what its index says" in line for line in patient.doctor())
+
+
+def test_a_repository_that_is_gone_and_one_of_nobody(patient: Patient) -> None:
+    key = new_key()
+    patient.store.create(key, "master")
+    assert patient.doctor() == ["All is well."], "its row may be about to be committed"
+    patient.store.remove(patient.path.stem)
+    assert [line for line in patient.doctor("--mend") if "root/app has no repository" in line]
+    assert patient.store.exists(key)
