@@ -6,14 +6,24 @@ import os
 import stat
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO
 
 import msgspec
 
-from ingot.backups.layout import FOLDERS, MANIFEST, SETTINGS, TABLES, BackupTrouble, Manifest, is_name, member_of
+from ingot.backups.layout import (
+    FOLDERS,
+    MANIFEST,
+    RECORD,
+    SETTINGS,
+    TABLES,
+    BackupTrouble,
+    Manifest,
+    is_name,
+    member_of,
+)
 
 _COMPRESSION = 6
 _CHUNK = 2**20
@@ -23,11 +33,13 @@ _LARGEST_MANIFEST = 2**30
 class _Measured:
     """Reads a file for the archive, and knows afterwards what was read."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: IO[bytes], beat: Callable[[], None]) -> None:
         self._file = file
+        self._beat = beat
         self._digest = hashlib.sha256()
 
     def read(self, size: int = -1) -> bytes:
+        self._beat()
         content = self._file.read(size)
         self._digest.update(content)
         return content
@@ -44,68 +56,52 @@ class ArchiveWriter:
             fileobj=file, mode="w:gz", format=tarfile.PAX_FORMAT, compresslevel=_COMPRESSION
         )
         self.members: dict[str, str] = {}
+        self.beat: Callable[[], None] = lambda: None
+        """Called again and again while files are read."""
 
     def add(self, name: str, file: IO[bytes], mode: int = 0o600) -> None:
         """Add a file as it is now."""
         entry = tarfile.TarInfo(name)
         entry.size, entry.mode = file.seek(0, os.SEEK_END), (mode & 0o700) | 0o600
         file.seek(0)
-        measured = _Measured(file)
+        measured = _Measured(file, self.beat)
         self._tar.addfile(entry, measured)
         self.members[name] = measured.hexdigest()
 
-    def add_file(self, data: Path, path: PurePath) -> None:
-        """Add a file of the data directory, if it is still there."""
+    def add_file(self, file_path: Path, name: PurePath) -> None:
+        """Add a file under a name, if it is still there."""
         try:
-            file = (data / path).open("rb")
+            file = file_path.open("rb")
         except FileNotFoundError:
             return
         with file:
             mode = os.fstat(file.fileno()).st_mode
             if stat.S_ISREG(mode):
-                self.add(path.as_posix(), file, mode)
+                self.add(name.as_posix(), file, mode)
 
-    def add_folder(self, data: Path, name: str) -> None:
-        """Add what lies below a folder of the data directory, also folders that are empty: git needs them."""
-        for path in _contents(data, name):
-            if (data / path).is_dir():
-                entry = tarfile.TarInfo(path.as_posix())
+    def add_folder(self, folder: Path, name: PurePath) -> None:
+        """Add a folder under a name, with all below it, also folders that are empty: git needs them."""
+        for path in _contents(folder):
+            if path.is_dir():
+                entry = tarfile.TarInfo((name / path.relative_to(folder)).as_posix())
                 entry.type, entry.mode = tarfile.DIRTYPE, 0o700
                 self._tar.addfile(entry)
             else:
-                self.add_file(data, path)
+                self.add_file(path, name / path.relative_to(folder))
 
     def close(self) -> None:
         """Write what is still held back."""
         self._tar.close()
 
 
-def _contents(data: Path, name: str) -> Iterator[PurePath]:
-    yield PurePath(name)
-    for turn in range(4):
-        for folder, folders, files in os.walk(data / name):
-            for entry in sorted((*folders, *files)):
-                path = Path(folder, entry).relative_to(data)
-                if _turn(path) == turn and not _is_left_out(data, path):
-                    yield path
-
-
-def _turn(path: PurePath) -> int:
-    """When a file is copied: git moves things in a living repository, and none may be missed on its way.
-
-    Refs come before the objects that they need, loose ones before packed ones, because that is where they go.
-    """
-    if "objects" not in path.parts:
-        return 1 if path.name == "packed-refs" else 0
-    return 3 if "pack" in path.parts else 2
-
-
-def _is_left_out(data: Path, path: PurePath) -> bool:
-    """Links lead elsewhere, and a lock of git, restored without its holder, would never be given back."""
-    if (data / path).is_symlink():
-        return True
-    # No ref can be called so; what people upload can.
-    return path.parts[0] == "repositories" and path.suffix == ".lock" and not (data / path).is_dir()
+def _contents(folder: Path) -> Iterator[Path]:
+    """The folder and what lies below it; links are left out, because they lead elsewhere."""
+    yield folder
+    for where, folders, files in os.walk(folder):
+        for name in sorted((*folders, *files)):
+            path = Path(where, name)
+            if not path.is_symlink():
+                yield path
 
 
 @contextmanager
@@ -172,7 +168,7 @@ def _digest(content: IO[bytes]) -> str:
 def _refuse_strange(member: tarfile.TarInfo, found: dict[str, str]) -> None:
     """Only files and folders whose place is known; a link or a path that leads out of the directory is an attack."""
     path = PurePosixPath(member.name)
-    known = path.parts[:1] and (path.parts[0] in (TABLES, *FOLDERS) or member.name in (MANIFEST, SETTINGS))
+    known = path.parts[:1] and (path.parts[0] in (TABLES, *FOLDERS) or member.name in (MANIFEST, SETTINGS, RECORD))
     if not (member.isreg() or member.isdir()) or path.is_absolute() or ".." in path.parts or "\0" in member.name:
         raise BackupTrouble(f"The backup holds {member.name!r}, which would lead out of the data directory; not used")
     if not known or member.name in found:

@@ -1,22 +1,36 @@
 """What a backup looks like inside: a compressed tar of tables as lines of JSON, folders, and a manifest at its end."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from sqlalchemy import Boolean, Column, Integer, LargeBinary, Numeric, Text
+from sqlalchemy import Boolean, Column, Float, Integer, LargeBinary, Numeric, Text
 
 from ingot.db.times import Timestamp
 
-FORMAT = 1
+FORMAT = 2
+"""1 has no record of repositories."""
 MANIFEST = "manifest.json"
 SETTINGS = "ingot.toml"
 TABLES = "tables"
+RECORD = "repositories.ndjson"
 FOLDERS = ("secrets", "uploads", "repositories", "lfs")
 BATCH = 500
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
 # Text stands last: it is what every other column of ours is.
-_KINDS = ((Boolean, "boolean"), (Integer, "integer"), (Numeric, "number"), (LargeBinary, "bytes"), (Text, "text"))
+_KINDS = (
+    (Boolean, "boolean"),
+    (Integer, "integer"),
+    (Numeric, "number"),
+    (Float, "number"),
+    (LargeBinary, "bytes"),
+    (Text, "text"),
+)
+
+
+Progress = Callable[[str, int, int], None]
+"""Hears what is being done, how many of it are done, and of how many; 0 where nobody counts."""
 
 
 class BackupTrouble(Exception):
@@ -32,6 +46,20 @@ class TableEntry(msgspec.Struct):
     rows: int
     last_id: int
     """The highest number ever given to a row, also to one that is gone: it is never given out again."""
+
+
+class RepositoryEntry(msgspec.Struct, omit_defaults=True):
+    """What the record says of the repository of one project, as it is in the backup."""
+
+    key: str
+    head: str | None = None
+    refs: dict[str, str] = {}
+    """Objects by full name, in which bytes that are no ASCII are written as in a URL: git promises no encoding."""
+    troubles: list[str] = []
+    """What was wrong with it already."""
+    there: bool = True
+    deleted: bool = False
+    """The project was deleted between the moment of the rows and the copy of its repository."""
 
 
 class Manifest(msgspec.Struct):

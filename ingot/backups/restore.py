@@ -3,42 +3,74 @@
 import os
 import shutil
 import tarfile
+import tempfile
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
+from ingot.app import open_database
 from ingot.backups.archive import reading, verify
-from ingot.backups.layout import FORMAT, MANIFEST, SETTINGS, TABLES, BackupTrouble, Manifest, member_of
+from ingot.backups.layout import (
+    FORMAT,
+    MANIFEST,
+    RECORD,
+    SETTINGS,
+    TABLES,
+    BackupTrouble,
+    Manifest,
+    Progress,
+    member_of,
+)
+from ingot.backups.repositories import read_record
 from ingot.backups.target import Target
+from ingot.backups.verify import verify_repositories
 from ingot.db.engines import engine_for
+from ingot.git.store import Store
 from ingot.migrations.run import RESTORING, SCRIPTS, migrate, newest_revision
 from ingot.settings import Settings
 
-Progress = Callable[[str], None]
+_FIRST_WITH_RECORD = 2
 
 
 def restore_backup(file: Path, settings: Settings, progress: Progress) -> tuple[Manifest, list[str]]:
     """Restore all of it; gives the manifest, and what the administrator should know.
 
-    Files and rows come together: the one transaction commits after the last file was written. Until the end
-    a mark stands in the data directory, with which neither a server nor a second restore begins.
+    Files and rows come together: the one transaction commits after the last file was written. Until the end,
+    when every repository was compared with the record, a mark stands in the data directory, with which neither a
+    server nor a second restore begins.
     """
     try:
         with file.open("rb") as stream:
-            progress("checking every file")
+            progress("checking every file", 0, 0)
             manifest = verify(stream, file)
             _refuse_newer(manifest)
             _refuse_full(settings)
             _mark(settings.data)
             migrate(settings, manifest.revision)
-            notes = _fill(stream, file, manifest, settings, progress)
+            with tempfile.TemporaryFile(dir=settings.data) as record:
+                notes = _fill(stream, file, manifest, settings, record, progress)
+                migrate(settings)
+                notes += _verify(settings, manifest, record, progress)
+        os.sync()
+        (settings.data / RESTORING).unlink()
     except OSError as error:
         raise BackupTrouble(f"The backup could not be restored: {error}") from error
-    os.sync()
-    migrate(settings)
-    (settings.data / RESTORING).unlink()
     return manifest, notes
+
+
+def _verify(settings: Settings, manifest: Manifest, record: IO[bytes], progress: Progress) -> list[str]:
+    record.seek(0)
+    entries = read_record(record) if manifest.format >= _FIRST_WITH_RECORD else None
+    try:
+        database = open_database(settings)
+    except (OSError, ValueError) as error:
+        raise BackupTrouble(f"The backup holds no secret that fits: {error}") from error
+    try:
+        return verify_repositories(database, Store(settings.data / "repositories"), entries, progress)
+    except ValueError as error:
+        raise BackupTrouble(f"The backup's record names what is no repository: {error}") from error
+    finally:
+        database.close()
 
 
 def _refuse_newer(manifest: Manifest) -> None:
@@ -74,20 +106,26 @@ def _mark(data: Path) -> None:
         os.fsync(mark.fileno())
 
 
-def _fill(stream: IO[bytes], name: Path, manifest: Manifest, settings: Settings, progress: Progress) -> list[str]:
+def _fill(
+    stream: IO[bytes], name: Path, manifest: Manifest, settings: Settings, record: IO[bytes], progress: Progress
+) -> list[str]:
     entries = {member_of(entry.name): entry for entry in manifest.tables}
     notes: list[str] = []
+    done = 0
     with Target(engine_for(settings.database)) as target, reading(stream, name) as archive:
         target.begin()
         for member in archive:
             if member.name == MANIFEST:
                 continue
+            done += member.isreg()
+            progress(member.name, done, len(manifest.members))
             content = archive.extractfile(member)
             if content is None:
                 (settings.data / member.name).mkdir(mode=0o700, parents=True, exist_ok=True)
             elif member.name.startswith(f"{TABLES}/"):
-                progress(member.name)
                 target.insert(entries[member.name], content)
+            elif member.name == RECORD:
+                shutil.copyfileobj(content, record)
             elif member.name == SETTINGS:
                 notes += _restore_settings(settings, content.read())
             else:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
-from sqlalchemy import Table, select
+from sqlalchemy import Select, Table, select
 
 from ingot.backups.layout import BATCH, BackupTrouble
 from ingot.db.engines import Engine, SqliteEngine
@@ -47,6 +47,11 @@ class Snapshot:
                 yield rows
         finally:
             cursor.close()
+
+    def rows(self, statement: Select[Any]) -> Rows:
+        """All that a statement finds."""
+        found: Rows = self._raw.execute(str(statement.compile(dialect=self._engine.dialect))).fetchall()
+        return found
 
     def last_id(self, table: Table) -> int:
         """The highest number that was ever given to a row."""

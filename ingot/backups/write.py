@@ -1,12 +1,14 @@
 """Writes a backup while the server runs."""
 
+import fcntl
+import glob
 import io
 import os
 import secrets
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePath
-from typing import IO
+from typing import IO, NamedTuple
 
 import msgspec
 from sqlalchemy import Table
@@ -19,32 +21,46 @@ from ingot.backups.layout import (
     SETTINGS,
     BackupTrouble,
     Manifest,
+    Progress,
     TableEntry,
     kind_of,
     member_of,
 )
+from ingot.backups.repositories import add_repositories, live_projects
 from ingot.backups.snapshot import Snapshot
 from ingot.db.database import wall_clock
 from ingot.db.engines import Engine
 from ingot.migrations.run import newest_revision
 
-Progress = Callable[[str], None]
+REPOSITORIES = "repositories"
 _encode = msgspec.json.Encoder().encode
+
+
+class Written(NamedTuple):
+    """What came of a backup."""
+
+    manifest: Manifest
+    troubles: list[str]
+    """Projects whose repositories were damaged before, and are so in the backup."""
 
 
 def write_backup(
     engine: Engine, tables: Sequence[Table], data: Path, target: Path, version: str, progress: Progress
-) -> Manifest:
+) -> Written:
     """Write ``target`` whole or not at all, readable for nobody else; what it holds is one moment of the database."""
     _refuse_target(data, target)
+    _drop_partials(target)
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
     try:
         descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w+b") as file:
+            # It ends with this process, and so tells whether somebody still writes.
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             archive = ArchiveWriter(file)
             manifest = Manifest(FORMAT, "", version, "", wall_clock(), [], archive.members)
-            _add_tables(archive, manifest, engine, tables, target.parent, progress)
+            projects = _add_tables(archive, manifest, engine, tables, target.parent, progress)
             _add_files(archive, data, progress)
+            troubles = add_repositories(archive, engine, data / REPOSITORIES, projects, target.parent, progress)
             archive.add(MANIFEST, io.BytesIO(msgspec.json.format(_encode(manifest), indent=1)))
             archive.close()
             file.flush()
@@ -56,7 +72,18 @@ def write_backup(
         raise BackupTrouble(f"The backup could not be written: {error}") from error
     finally:
         partial.unlink(missing_ok=True)
-    return manifest
+    return Written(manifest, troubles)
+
+
+def _drop_partials(target: Path) -> None:
+    """Remove what earlier backups of the same name left when they were killed."""
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*.partial"):
+        try:
+            with left.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                left.unlink(missing_ok=True)
+        except OSError:  # Another one is being written at this moment, or it is not ours.
+            pass
 
 
 def _refuse_target(data: Path, target: Path) -> None:
@@ -73,7 +100,8 @@ def _add_tables(
     tables: Sequence[Table],
     room: Path,
     progress: Progress,
-) -> None:
+) -> dict[str, str]:
+    """Add the rows; gives the projects of that moment, by the keys of their repositories."""
     with Snapshot(engine) as snapshot:
         if snapshot.revision != newest_revision():
             raise BackupTrouble(
@@ -81,12 +109,13 @@ def _add_tables(
                 "Make the backup with the version that serves it."
             )
         manifest.revision, manifest.engine = snapshot.revision, snapshot.engine_name
-        for table in tables:
-            progress(f"table {table.name}")
+        for done, table in enumerate(tables):
+            progress(f"table {table.name}", done, len(tables))
             # The archive must know a member's length before its content, and a table may not fit into memory.
             with tempfile.TemporaryFile(dir=room) as rows:
                 manifest.tables.append(_spool(snapshot, table, rows))
                 archive.add(member_of(table.name), rows)
+        return live_projects(snapshot)
 
 
 def _spool(snapshot: Snapshot, table: Table, rows: IO[bytes]) -> TableEntry:
@@ -101,10 +130,10 @@ def _spool(snapshot: Snapshot, table: Table, rows: IO[bytes]) -> TableEntry:
 def _add_files(archive: ArchiveWriter, data: Path, progress: Progress) -> None:
     """Folders are copied after the tables were, so that they hold at least what the rows speak of."""
     for name in FOLDERS:
-        if (data / name).is_dir():
-            progress(f"folder {name}")
-            archive.add_folder(data, name)
-    archive.add_file(data, PurePath(SETTINGS))
+        if (data / name).is_dir() and name != REPOSITORIES:
+            progress(f"folder {name}", 0, 0)
+            archive.add_folder(data / name, PurePath(name))
+    archive.add_file(data / SETTINGS, PurePath(SETTINGS))
 
 
 def _fsync_folder(folder: Path) -> None:

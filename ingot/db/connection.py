@@ -1,13 +1,14 @@
 """A unit of work's hold on the database: Core builds the statements, the driver runs them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
-from sqlalchemy import Table, bindparam, delete, insert, update
+from sqlalchemy import Boolean, Table, bindparam, delete, insert, update
 from sqlalchemy.sql import ClauseElement, Executable
 
 from ingot.db.expressions import ListOfValues
+from ingot.db.kept import Kept
 from ingot.db.locks import LOCK, lock_number
 from ingot.db.schema import Record
 from ingot.db.times import Timestamp
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Dialect
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 
 Subscribers = Mapping[type, Sequence[Callable[["Connection", Any], None]]]
 
@@ -29,14 +31,16 @@ class Compiled(NamedTuple):
     """Values that the statement itself carries."""
     lists: tuple[str, ...]
     """Parameters that are bound to lists, which the embedded engine takes as JSON."""
+    flags: tuple[int, ...]
+    """Columns of the result that say yes or no, which the embedded engine gives as numbers."""
 
 
 class Statements:
     """Statements compiled once for a dialect; the oldest go when there are too many shapes."""
 
-    def __init__(self, dialect: "Dialect", *, lists_as_json: bool, most: int = 4096) -> None:
+    def __init__(self, dialect: "Dialect", *, embedded: bool, most: int = 4096) -> None:
         self._dialect = dialect
-        self._lists_as_json = lists_as_json
+        self._embedded = embedded
         self._most = most
         self._compiled: dict[Any, Compiled] = {}
         self.executed = 0
@@ -70,15 +74,42 @@ class Statements:
             carried = {name: value for name, value in carried.items() if name not in columns}
         if len(self._compiled) >= self._most:
             self._compiled.pop(next(iter(self._compiled)))
-        lists = tuple(name for bind, name in compiled.bind_names.items() if isinstance(bind.type, ListOfValues))
-        self._compiled[key] = Compiled(str(compiled), carried, lists if self._lists_as_json else ())
+        lists: tuple[str, ...] = ()
+        flags: tuple[int, ...] = ()
+        if self._embedded:
+            lists = tuple(name for bind, name in compiled.bind_names.items() if isinstance(bind.type, ListOfValues))
+            columns_back = getattr(statement, "exported_columns", ())
+            flags = tuple(place for place, column in enumerate(columns_back) if isinstance(column.type, Boolean))
+        self._compiled[key] = Compiled(str(compiled), carried, lists, flags)
         return self._compiled[key]
+
+
+_FLAGS = {0: False, 1: True, None: None}
+
+
+def _with_flags(row: tuple[Any, ...], flags: tuple[int, ...]) -> list[Any]:
+    """A row of the embedded engine as the server would give it; a driver's own converters cost ten times as much."""
+    values = list(row)
+    for place in flags:
+        values[place] = _FLAGS[values[place]]
+    return values
 
 
 class Connection:
     """What rooms are handed as ``db``; it begins and ends in one thread, and never crosses an ``await``."""
 
-    __slots__ = ("_afterwards", "_locks", "_raw", "_statements", "leads_on", "now", "subscribers", "vault")
+    __slots__ = (
+        "_afterwards",
+        "_kept",
+        "_locks",
+        "_raw",
+        "_refreshed",
+        "_statements",
+        "leads_on",
+        "now",
+        "subscribers",
+        "vault",
+    )
 
     def __init__(
         self,
@@ -89,8 +120,11 @@ class Connection:
         subscribers: Subscribers,
         *,
         leads_on: bool = False,
+        kept: Kept | None = None,
     ) -> None:
         self._raw = raw
+        self._kept = kept
+        self._refreshed = False
         self._statements = statements
         self.now = now
         self.vault = vault
@@ -99,6 +133,27 @@ class Connection:
         """Whether a path from before a rename finds what it named: for who looks, not for who is about to change it."""
         self._afterwards: list[Callable[[Connection], object]] = []
         self._locks: set[str] = set()
+
+    def kept(self, key: Hashable, read: Callable[[], T | None], size: Callable[[T], int]) -> T | None:
+        """What ``read`` gives; it is asked again when something was committed, or when it gave nothing.
+
+        Only for what nearly all calls ask, and what nobody changes. ``key`` names all that it depends on besides the
+        database. Nothing is kept in a transaction, which sees its own changes, nor on a server, which could not tell
+        whether it has changed in less time than it takes to answer.
+        """
+        if self._kept is None:
+            return read()
+        if not self._refreshed:
+            self._refreshed = True
+            self._kept.refresh()
+        found: T | None = self._kept.get(key)
+        if found is not None:
+            self._statements.executed += 1  # It counts like the statement that it spares, so that counts stay the same.
+            return found
+        read_now = read()
+        if read_now is not None:
+            self._kept.keep(key, read_now, size(read_now))
+        return read_now
 
     def lock(self, name: str) -> None:
         """Wait until no other unit of work holds this lock, then hold it until this one has ended.
@@ -128,39 +183,51 @@ class Connection:
 
     def _execute(self, compiled: Compiled, values: dict[str, Any]) -> Any:
         self._statements.executed += 1
-        text, carried, lists = compiled
+        text, carried, lists, _ = compiled
         if carried:
             values = {**carried, **values}
         for name in lists:
             values[name] = msgspec.json.encode(values[name]).decode()
         return self._raw.execute(text, values)
 
-    def _run(self, statement: Executable, values: dict[str, Any]) -> Any:
-        compiled = self._statements.compiled(statement)  # type: ignore[arg-type] # Executables are clauses.
-        return self._execute(compiled, values)
+    def _compiled(self, statement: Executable) -> Compiled:
+        return self._statements.compiled(statement)  # type: ignore[arg-type] # Executables are clauses.
 
     def first(self, record: type[R], statement: Executable, **values: Any) -> R | None:
         """The first row as a record, or nothing."""
-        row = self._run(statement, values).fetchone()
-        return None if row is None else record(*row)
+        compiled = self._compiled(statement)
+        row = self._execute(compiled, values).fetchone()
+        if row is None:
+            return None
+        return record(*_with_flags(row, compiled.flags)) if compiled.flags else record(*row)
 
     def all(self, record: type[R], statement: Executable, **values: Any) -> list[R]:
         """Every row as a record."""
-        return [record(*row) for row in self._run(statement, values).fetchall()]
+        compiled = self._compiled(statement)
+        found = self._execute(compiled, values).fetchall()
+        if compiled.flags:
+            return [record(*_with_flags(row, compiled.flags)) for row in found]
+        return [record(*row) for row in found]
 
     def rows(self, statement: Executable, **values: Any) -> list[tuple[Any, ...]]:
         """Every row as it is, for statements that no record stands for."""
-        found: list[tuple[Any, ...]] = self._run(statement, values).fetchall()
+        compiled = self._compiled(statement)
+        found: list[tuple[Any, ...]] = self._execute(compiled, values).fetchall()
+        if compiled.flags:
+            return [tuple(_with_flags(row, compiled.flags)) for row in found]
         return found
 
     def value(self, statement: Executable, **values: Any) -> Any:
         """The first column of the first row, or nothing."""
-        row = self._run(statement, values).fetchone()
-        return None if row is None else row[0]
+        compiled = self._compiled(statement)
+        row = self._execute(compiled, values).fetchone()
+        if row is None:
+            return None
+        return _FLAGS[row[0]] if 0 in compiled.flags else row[0]
 
     def run(self, statement: Executable, **values: Any) -> int:
         """Run a statement that returns nothing; says how many rows it touched."""
-        touched: int = self._run(statement, values).rowcount
+        touched: int = self._execute(self._compiled(statement), values).rowcount
         return touched
 
     def insert(self, table: Table, **values: Any) -> int:

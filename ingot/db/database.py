@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from ingot.db.connection import Connection, Statements, Subscribers
 from ingot.db.engines import Engine, SqliteEngine, Trouble
+from ingot.db.kept import Kept
 from ingot.db.times import Timestamp
 from ingot.db.vault import Vault
 from ingot.errors import Conflict, Unavailable
@@ -30,6 +31,14 @@ def wall_clock() -> Timestamp:
     return Timestamp(f"{text}.{nanoseconds // 1_000_000:03d}Z")
 
 
+class _Mine(threading.local):
+    """A thread's own connections, and what it keeps of what the first one read."""
+
+    reader: Any = None
+    writer: Any = None
+    kept: Kept | None = None
+
+
 class Database:
     """Gives each thread its own connections, and runs units of work on them."""
 
@@ -40,8 +49,9 @@ class Database:
         self.vault = vault
         self.subscribers = subscribers
         self.clock = clock
-        self.statements = Statements(engine.dialect, lists_as_json=isinstance(engine, SqliteEngine))
-        self._mine = threading.local()
+        self._embedded = isinstance(engine, SqliteEngine)
+        self.statements = Statements(engine.dialect, embedded=self._embedded)
+        self._mine = _Mine()
         self._opened: list[Any] = []
 
     def read(self, work: Callable[[Connection], T], *, ahead_of_change: bool = False) -> T:
@@ -103,18 +113,23 @@ class Database:
             raise Unavailable("The database is busy or does not answer") from error
 
     def _connection(self, role: str, *, read_only: bool, leads_on: bool = False) -> Connection:
-        raw = getattr(self._mine, role, None)
+        raw = getattr(self._mine, role)
         if raw is None:
             try:
-                raw = self.engine.connect(read_only=read_only)
+                raw = self.engine.connect(read_only=read_only, typed=False)
             except self.engine.errors as error:
                 raise Unavailable("The database does not answer") from error
             setattr(self._mine, role, raw)
+            if read_only and self._embedded:
+                self._mine.kept = Kept(raw)
             self._opened.append(raw)
-        return Connection(raw, self.statements, self.clock(), self.vault, self.subscribers, leads_on=leads_on)
+        kept = self._mine.kept if read_only else None
+        return Connection(
+            raw, self.statements, self.clock(), self.vault, self.subscribers, leads_on=leads_on, kept=kept
+        )
 
     def _forget(self, role: str) -> None:
-        raw = getattr(self._mine, role, None)
+        raw = getattr(self._mine, role)
         if raw is not None:
             setattr(self._mine, role, None)
             self._opened.remove(raw)

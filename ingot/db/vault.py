@@ -17,6 +17,8 @@ class Vault:
 
     def __init__(self, secret: bytes) -> None:
         self._digest_key = hmac.digest(secret, b"ingot digest", "sha256")
+        # What the key makes of the first block is the same for all: copied, it saves a third at every call.
+        self._digest = hmac.new(self._digest_key, digestmod="sha256")
         self._sealing_key = hmac.digest(secret, b"ingot sealing", "sha256")
 
     @cached_property
@@ -28,7 +30,9 @@ class Vault:
 
     def digest(self, secret: str) -> bytes:
         """What a random secret is looked up by; equal secrets have equal digests."""
-        return hmac.digest(self._digest_key, secret.encode("utf-8", "surrogatepass"), "sha256")
+        digest = self._digest.copy()
+        digest.update(secret.encode("utf-8", "surrogatepass"))
+        return digest.digest()
 
     def derive(self, purpose: str, seed: bytes) -> str:
         """A token that only this instance can make from ``seed``."""

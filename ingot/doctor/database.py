@@ -19,6 +19,7 @@ from ingot.groups.namespaces.tables import namespaces
 from ingot.jobs.admin import retry_job
 from ingot.jobs.tables import Job, jobs
 from ingot.migrations.run import newest_revision
+from ingot.names import NAMESPACES
 from ingot.users.accounts.events import UserCreated
 from ingot.users.accounts.queries import count_administrators
 from ingot.users.accounts.tables import User, users
@@ -49,7 +50,8 @@ def check_database(database: Database) -> Iterator[Finding]:
         if revision != newest_revision():
             yield Finding(
                 f"The database is at revision {revision or 'none'}, this version of Ingot needs {newest_revision()}: "
-                "run `ingot migrate`, or the version that fits"
+                "run `ingot migrate`, or the version that fits",
+                hopeless=True,
             )
             return
         yield from _integrity(database)
@@ -57,9 +59,9 @@ def check_database(database: Database) -> Iterator[Finding]:
         # Last, because what was mended until here may have been the cause.
         yield from _references(database)
     except Unavailable as error:
-        yield Finding(f"The database cannot be used: {error}")
+        yield Finding(f"The database cannot be used: {error}", hopeless=True)
     except database.engine.errors as error:
-        yield Finding(f"The database is damaged: {error}")
+        yield Finding(f"The database is damaged: {error}", hopeless=True)
 
 
 def _revision(database: Database) -> str | None:
@@ -79,7 +81,7 @@ def _integrity(database: Database) -> Iterator[Finding]:
         return
     for (said,) in database.read(lambda db: db.rows(text("PRAGMA integrity_check"))):
         if said != "ok":
-            yield Finding(f"The database is damaged, restore a backup: {said}")
+            yield Finding(f"The database is damaged, restore a backup: {said}", hopeless=True)
 
 
 def _references(database: Database) -> Iterator[Finding]:
@@ -137,6 +139,7 @@ def _orphaned_avatars() -> Any:
 
 def _give_namespace(db: Connection, user: User) -> None:
     """Do what a new user's namespace is made by; where the path is taken, a person has to decide."""
+    db.lock(NAMESPACES)
     give_namespace(db, UserCreated(user_id=user.id, username=user.username, name=user.name))
 
 

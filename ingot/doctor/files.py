@@ -71,14 +71,13 @@ def _leftovers(data: Path) -> Iterator[Finding]:
 
 
 def _is_temporary(data: Path, path: Path) -> bool:
-    """Names alone do not tell: people may upload a file, or push a branch, that is called like one of these."""
+    """Names alone do not tell: people may upload a file that is called like one of these. Repositories have a check
+    of their own.
+    """
     room, *rest = path.relative_to(data).parts
     match room:
         case "secrets":
             return path.name.startswith(".")
         case "run":
             return path.suffix == ".fresh"
-        case "repositories" if len(rest) >= 2:
-            in_objects = path.parents[1].name == "objects" and (path.parents[2] / "HEAD").is_file()
-            return path.suffix == ".lock" or (in_objects and path.name.startswith("tmp_"))
     return not rest and path.suffix == ".partial"

@@ -9,3 +9,5 @@ class Finding(NamedTuple):
 
     text: str
     mend: Callable[[], object] | None = None
+    hopeless: bool = False
+    """Nothing more can be learnt from the database."""

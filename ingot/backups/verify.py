@@ -1,0 +1,85 @@
+"""After the last file of a restore: whether each project's repository is there, whole, and as the record says."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from sqlalchemy import select
+
+from ingot.backups.layout import BackupTrouble, Progress, RepositoryEntry
+from ingot.backups.repositories import repository_entry
+from ingot.db.connection import Connection
+from ingot.db.database import Database
+from ingot.git.store import Store
+from ingot.names import NAMESPACES
+from ingot.projects.heads import note_head
+from ingot.projects.queries import project_by_id
+from ingot.projects.service import delete_project
+from ingot.projects.tables import projects
+
+_MOST_NAMED = 5
+_LIVE = select(projects.c.repository_key, projects.c.id, projects.c.full_path, projects.c.default_branch).where(
+    projects.c.namespace_id.is_not(None)
+)
+
+
+class _Live(NamedTuple):
+    id: int
+    full_path: str
+    default_branch: str
+
+
+def verify_repositories(
+    database: Database, store: Store, record: Iterable[RepositoryEntry] | None, progress: Progress
+) -> list[str]:
+    """Compare rows, repositories and record with each other; raises where they disagree, naming the projects.
+
+    What was wrong already when the backup was made is given back in words. Projects that were deleted while it was
+    made are deleted here too, and rows follow HEAD where it was pointed elsewhere meanwhile. Without a ``record``,
+    as in the first format, repositories are checked only in themselves.
+    """
+    live = {row[0]: _Live(*row[1:]) for row in database.read(lambda db: db.rows(_LIVE))}
+    total, wrong, notes = len(live), [], []
+    entries = (RepositoryEntry(key) for key in list(live)) if record is None else record
+    for done, entry in enumerate(entries):
+        project = live.pop(entry.key, None)
+        if project is None:
+            wrong.append(f"a repository of no project ({entry.key[:8]}…)")
+            continue
+        progress(f"checking the repository of {project.full_path}", done, total)
+        if entry.deleted:
+            database.write(lambda db, project=project: _delete(db, project.id))  # type: ignore[misc] # It is bound now.
+            continue
+        now = repository_entry(store.path_of(entry.key), entry.key) if store.exists(entry.key) else None
+        wrong += [f"{project.full_path}: {trouble}" for trouble in _differences(entry, now, record is not None)]
+        notes += [f"{project.full_path} was damaged when the backup was made: {said}" for said in entry.troubles]
+        if now is not None and now.head not in (None, project.default_branch):
+            head = str(now.head)
+            database.write(lambda db, project=project, head=head: _follow(db, project, head))  # type: ignore[misc] # The same.
+    wrong += [f"{project.full_path}: the backup has no repository of it" for project in live.values()]
+    if wrong:
+        more = f"; and {len(wrong) - _MOST_NAMED} more" if len(wrong) > _MOST_NAMED else ""
+        raise BackupTrouble(f"Repositories are not what the backup says: {'; '.join(wrong[:_MOST_NAMED])}{more}")
+    return notes
+
+
+def _differences(entry: RepositoryEntry, now: RepositoryEntry | None, recorded: bool) -> Iterator[str]:
+    if now is None:
+        if entry.there and not entry.troubles:
+            yield "there is no repository"
+        return
+    if recorded and now.head != entry.head:
+        yield f"HEAD is {now.head} instead of {entry.head}"
+    if recorded and now.refs != entry.refs:
+        name = min(name for name, _ in now.refs.items() ^ entry.refs.items())
+        yield f"{name} is at {now.refs.get(name, 'nothing')} instead of {entry.refs.get(name, 'nothing')}"
+    if not entry.troubles:
+        yield from now.troubles
+
+
+def _delete(db: Connection, project_id: int) -> None:
+    db.lock(NAMESPACES)
+    delete_project(db, project_by_id(db, project_id))
+
+
+def _follow(db: Connection, project: _Live, head: str) -> None:
+    note_head(db, project.id, project.default_branch, head)

@@ -1,0 +1,45 @@
+"""What one connection has read, kept until anybody commits anything."""
+
+from collections.abc import Hashable
+from typing import Any
+
+_MOST_ENTRIES = 500
+_MOST_BYTES = 2 * 2**20
+_VERSION = "PRAGMA data_version"
+"""A number of the embedded engine that each commit of another connection changes, and nothing else does."""
+
+
+class Kept:
+    """Answers that are as true as new ones: whoever asks, the engine says first whether it has changed since.
+
+    That takes 3 µs, where to find out who calls takes 15 and a project 40; nearly every call does both.
+    """
+
+    def __init__(self, raw: Any) -> None:
+        self._raw = raw
+        self._version: int | None = None
+        self._found: dict[Hashable, Any] = {}
+        self._bytes = 0
+
+    def refresh(self) -> None:
+        """Forget everything where something was committed since the last look."""
+        version: int = self._raw.execute(_VERSION).fetchone()[0]
+        if version != self._version:
+            self._version = version
+            self._forget()
+
+    def get(self, key: Hashable) -> Any:
+        """What is kept under this key, if anything."""
+        return self._found.get(key)
+
+    def keep(self, key: Hashable, value: object, size: int) -> None:
+        """Keep a value of about this many bytes, unless it alone is too large."""
+        if len(self._found) >= _MOST_ENTRIES or self._bytes + size > _MOST_BYTES:
+            self._forget()
+        if size <= _MOST_BYTES:
+            self._found[key] = value
+            self._bytes += size
+
+    def _forget(self) -> None:
+        self._found.clear()
+        self._bytes = 0

@@ -1,0 +1,115 @@
+"""Checks of the repositories: each project has one, whole and configured by us, and crashes left nothing behind."""
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, select
+
+from ingot.db.connection import Connection
+from ingot.db.database import Database
+from ingot.doctor.findings import Finding
+from ingot.git.checking import find_troubles, has_our_config, restore_config
+from ingot.git.heads import head_or_none, may_be_head
+from ingot.git.housekeeping import list_temporary, remove_temporary
+from ingot.git.repository import Repository
+from ingot.git.store import Store
+from ingot.jobs.tables import jobs
+from ingot.projects.heads import head_key, note_head
+from ingot.projects.tables import projects
+from ingot.projects.work import drop_unnamed, is_named
+
+STALE_LOCK_SECONDS = 600
+"""git holds a lock for moments, and whoever calls the doctor may be waiting for one."""
+STALE_SECONDS = 3600
+_NO_HEAD = "HEAD cannot be read"
+_LIVE = (
+    select(
+        projects.c.id,
+        projects.c.full_path,
+        projects.c.default_branch,
+        projects.c.repository_key,
+        projects.c.import_status,
+    )
+    .where(projects.c.namespace_id.is_not(None))
+    .order_by(projects.c.id)
+)
+_STILL_LIVE = select(projects.c.id).where(projects.c.id == bindparam("project"), projects.c.namespace_id.is_not(None))
+_JOB = select(jobs.c.id).where(jobs.c.unique_key == bindparam("key"))
+
+
+class _Live(NamedTuple):
+    id: int
+    full_path: str
+    default_branch: str
+    key: str
+    import_status: str
+
+
+def check_repositories(database: Database, root: Path) -> Iterator[Finding]:
+    """All repositories, those of projects first."""
+    store = Store(root)
+    live = [_Live(*row) for row in database.read(lambda db: db.rows(_LIVE))]
+    for project in live:
+        yield from _of_project(database, store, project)
+    known = {project.key for project in live}
+    for key in sorted(store.keys()):
+        path = store.path_of(key)
+        if key not in known and _age(path) > STALE_SECONDS and not is_named(database, key):
+            yield Finding(f"The repository {path} is no project's", partial(drop_unnamed, database, store, key))
+
+
+def _of_project(database: Database, store: Store, project: _Live) -> Iterator[Finding]:
+    path = store.path_of(project.key)
+    if not path.is_dir():
+        # A project may have been deleted since, and an import makes its repository where there is none.
+        waits = project.import_status in ("scheduled", "started")
+        if not waits and database.read(lambda db: _is_live(db, project)):
+            yield Finding(f"{project.full_path} has no repository: bring {path} back from a backup")
+        return
+    for left in list_temporary(path, None, STALE_SECONDS, STALE_LOCK_SECONDS):
+        what = left.relative_to(path)
+        said = f"{what} was left behind in the repository of {project.full_path}"
+        yield Finding(said, partial(remove_temporary, left))
+    if not has_our_config(path):
+        said = f"git is configured otherwise than by us in the repository of {project.full_path}"
+        yield Finding(said, partial(restore_config, path))
+    yield from _head(database, Repository(path), project)
+    for trouble in find_troubles(path, deep=False):
+        if trouble != _NO_HEAD:
+            yield Finding(f"The repository of {project.full_path} is damaged, {path}: {trouble}")
+
+
+def _head(database: Database, repository: Repository, project: _Live) -> Iterator[Finding]:
+    """HEAD is the truth, and the row says what it says, unless a job is about to change it."""
+    head = head_or_none(repository)
+    if head is None:
+        mend = partial(repository.set_head, project.default_branch)
+        good = may_be_head(repository, project.default_branch)
+        yield Finding(f"{_NO_HEAD} in the repository of {project.full_path}", mend if good else None)
+    elif head != project.default_branch and not database.read(lambda db: _is_settled_soon(db, project)):
+        said = f"The default branch of {project.full_path} is {head}, but its row says {project.default_branch}"
+        yield Finding(said, partial(database.write, partial(_follow_head, project=project, head=head)))
+
+
+def _is_live(db: Connection, project: _Live) -> bool:
+    return db.value(_STILL_LIVE, project=project.id) is not None
+
+
+def _is_settled_soon(db: Connection, project: _Live) -> bool:
+    waits = project.import_status in ("scheduled", "started")
+    return waits or db.value(_JOB, key=head_key(project.id)) is not None
+
+
+def _follow_head(db: Connection, project: _Live, head: str) -> None:
+    note_head(db, project.id, project.default_branch, head)
+
+
+def _age(path: Path) -> float:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return 0.0
+    return time.time() - max(status.st_mtime, status.st_ctime)
