@@ -40,6 +40,7 @@ class Settings:
     default_branch: str = _setting("Name of the first branch of new repositories.", "master")
     max_push_mb: int = _setting("Megabytes that one push may bring.", 2048)
     max_file_mb: int = _setting("Megabytes that a pushed file may have; 0 sets no limit.", 0)
+    max_lfs_mb: int = _setting("Megabytes that a file in Git LFS may have; 0 sets no limit.", 0)
     log_format: str = _setting("json, pretty, or auto: pretty on a terminal.", "auto")
     smtp_url: str = _setting(
         "Where mail is sent: smtp://user:password@host:port; without it, mail is kept in data/mail.", ""
@@ -122,7 +123,7 @@ def _checked(settings: Settings) -> Settings:
     for name in ("port", "ssh_port"):
         if not 0 <= getattr(settings, name) <= 65535:
             raise BadSetting(f"{name} must be between 0 and 65535")
-    for name in ("workers", "max_file_mb"):
+    for name in ("workers", "max_file_mb", "max_lfs_mb"):
         if getattr(settings, name) < 0:
             raise BadSetting(f"{name} must not be negative")
     if settings.max_push_mb < 1:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ingot.git.faults import DamagedRepository
-from ingot.git.library import library, open_repository
+from ingot.git.library import open_repository
 from ingot.git.names import well_formed
 from ingot.git.refs import HEADS, TAGS
 from ingot.git.repository import Repository
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 NO_OID = "0" * 40
 _OID = re.compile(r"[0-9a-f]{40}", re.IGNORECASE)
+# Kinds of objects, by the numbers that git itself gives them in packs.
+_COMMIT, _TAG = 1, 4
 _ABBREVIATED = re.compile(r"[0-9a-f]{4,39}", re.IGNORECASE)
 
 
@@ -49,14 +51,26 @@ def commit_id(repository: Repository, name: str) -> str | None:
 
     A branch wins over a tag of the same name, and both over a short id; only a whole id cannot be a name.
     """
+    found = _named(repository, name)
+    return None if found is None else str(found.id)
+
+
+def commit_named(repository: Repository, name: str) -> Commit | None:
+    """The same, read."""
+    found = _named(repository, name)
+    return None if found is None else _read(found)
+
+
+def _named(repository: Repository, name: str) -> Any:
     handle = open_repository(repository.path)
     if _OID.fullmatch(name):
         return _peeled(handle, handle.get(name.lower()))
     if name == "HEAD":
-        return branch_tip(repository, repository.head_branch())
-    found = branch_tip(repository, name) or tag_tip(repository, name)
+        return _tip(handle, HEADS + repository.head_branch().encode(errors="replace"))
+    raw = name.encode(errors="replace")
+    found = _tip(handle, HEADS + raw) or _tip(handle, TAGS + raw)
     if found is None and name.startswith(("refs/heads/", "refs/tags/")):
-        found = _tip(repository, name.encode(errors="replace"))
+        found = _tip(handle, raw)
     if found is None and _ABBREVIATED.fullmatch(name):
         try:
             found = _peeled(handle, handle.get(handle.expand_id(name.lower())))
@@ -67,29 +81,24 @@ def commit_id(repository: Repository, name: str) -> str | None:
 
 def branch_tip(repository: Repository, name: str) -> str | None:
     """The commit at the head of a branch, by its short name."""
-    return _tip(repository, HEADS + name.encode(errors="replace"))
+    return _tip_id(repository, HEADS + name.encode(errors="replace"))
 
 
 def tag_tip(repository: Repository, name: str) -> str | None:
     """The commit that a tag points at in the end, by its short name."""
-    return _tip(repository, TAGS + name.encode(errors="replace"))
+    return _tip_id(repository, TAGS + name.encode(errors="replace"))
 
 
 def ref_target(repository: Repository, ref: bytes) -> str | None:
     """The object that a reference points at, by its full name; as fast in a repository with many of them."""
-    if not well_formed(ref):
-        return None
-    try:
-        found = open_repository(repository.path).lookup_reference(ref.decode()).resolve()
-    except (KeyError, ValueError):  # Missing, or not to be decoded: names in the API are text.
-        return None
-    return str(found.target)
+    found = _target(open_repository(repository.path), ref)
+    return None if found is None else str(found)
 
 
 def commit_or_none(repository: Repository, oid: str) -> Commit | None:
     """The commit with this id; nothing where it is missing, or is something else."""
-    found = open_repository(repository.path).get(oid)
-    return _read(found) if found is not None and found.type == library().enums.ObjectType.COMMIT else None
+    found: Any = open_repository(repository.path).get(oid)
+    return _read(found) if found is not None and found.type == _COMMIT else None
 
 
 def read_commits(repository: Repository, oids: list[str]) -> list[Commit]:
@@ -104,20 +113,30 @@ def read_commits(repository: Repository, oids: list[str]) -> list[Commit]:
     return read
 
 
-def _tip(repository: Repository, ref: bytes) -> str | None:
-    target = ref_target(repository, ref)
-    if target is None:
+def _target(handle: "pygit2.Repository", ref: bytes) -> Any:
+    if not well_formed(ref):
         return None
-    handle = open_repository(repository.path)
-    return _peeled(handle, handle.get(target))
+    try:
+        return handle.lookup_reference(ref.decode()).resolve().target
+    except (KeyError, ValueError):  # Missing, or not to be decoded: names in the API are text.
+        return None
 
 
-def _peeled(handle: "pygit2.Repository", found: Any) -> str | None:
+def _tip_id(repository: Repository, ref: bytes) -> str | None:
+    found = _tip(open_repository(repository.path), ref)
+    return None if found is None else str(found.id)
+
+
+def _tip(handle: "pygit2.Repository", ref: bytes) -> Any:
+    target = _target(handle, ref)
+    return None if target is None else _peeled(handle, handle.get(target))
+
+
+def _peeled(handle: "pygit2.Repository", found: Any) -> Any:
     """The commit that an object is, or that a tag of a tag of … leads to."""
-    types = library().enums.ObjectType
-    while found is not None and found.type == types.TAG:
+    while found is not None and found.type == _TAG:
         found = handle.get(found.target)
-    return str(found.id) if found is not None and found.type == types.COMMIT else None
+    return found if found is not None and found.type == _COMMIT else None
 
 
 def _read(found: Any) -> Commit:

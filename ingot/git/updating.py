@@ -107,7 +107,7 @@ def break_stale_locks(repository: Repository, refs: Iterable[str]) -> list[str]:
 def adopt_head(repository: Repository, created: Sequence[str]) -> str:
     """Let HEAD follow one of the first branches of a repository; gives the branch that HEAD points to.
 
-    Of several who create the first ones at once, each adopts for all: whoever comes later finds that HEAD has its branch.
+    Of several who create the first ones at once, whoever comes later finds that HEAD has its branch.
     """
     head = repository.head_branch()
     if not created or repository.branch_exists(head):

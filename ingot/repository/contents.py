@@ -81,9 +81,8 @@ def disposition(how: str, name: str) -> Header:
     return (b"content-disposition", value.encode())
 
 
-def header_value(value: object) -> bytes:
-    """A value as a header can hold it: what would end the line is written in per cent."""
-    text = ("true" if value else "false") if isinstance(value, bool) else str(value)
+def header_value(text: str) -> bytes:
+    """A text as a header can hold it: what would end the line is written in per cent."""
     if not text.isprintable():
         text = _CONTROL.sub(lambda found: f"%{ord(found[0]):02X}", text)
     return text.encode(errors="replace")

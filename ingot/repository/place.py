@@ -10,7 +10,6 @@ from ingot.projects import policy
 from ingot.projects.api import store_of
 from ingot.projects.queries import find_project
 from ingot.projects.tables import Project
-from ingot.projects.views import addresses_of
 
 
 class Place(NamedTuple):
@@ -29,7 +28,7 @@ def place_in_path(call: Call) -> tuple[Access, Place]:
 
 def project_url(call: Call | Stage, project: Project) -> str:
     """Where the pages of a project begin."""
-    return f"{addresses_of(call.origin, call.settings).base}/{project.full_path}"
+    return f"{call.origin.base}/{project.full_path}"
 
 
 def may_read_code(actor: Actor, here: Access, place: Place) -> bool:

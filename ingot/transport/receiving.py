@@ -197,8 +197,9 @@ def _where_objects_lie(repository: Repository, quarantine: str) -> dict[str, str
     """How git finds what a push brought, as long as it is not accepted; a push that only deletes brings nothing."""
     if not quarantine:
         return {}
-    objects = repository.path.absolute() / "objects"
-    if Path(quarantine).parent != objects:
+    # Git names it by where it really lies, also where the data directory is reached by a link.
+    objects = repository.path.resolve() / "objects"
+    if Path(quarantine).resolve().parent != objects:
         raise Denied("The objects of this push lie in an unexpected place.")
     return {
         "GIT_OBJECT_DIRECTORY": quarantine,

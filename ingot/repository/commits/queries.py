@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ingot.db.paging import Listing, Page, cut_page
 from ingot.db.times import Timestamp, moment
 from ingot.errors import Invalid, NotFound
-from ingot.git.commits import Commit, commit_id, commit_or_none, read_commits
+from ingot.git.commits import Commit, commit_id, commit_named, read_commits
 from ingot.git.diffs import Change, diff_between
 from ingot.git.history import Filter, all_tips, refs_containing
 from ingot.git.history import list_commits as list_ids
@@ -23,8 +23,7 @@ _FOLDERS = {"all": (HEADS, TAGS), "branch": (HEADS,), "tag": (TAGS,)}
 
 def find_commit(repository: Repository, name: str) -> Commit:
     """The commit that a (short) id, a branch or a tag leads to."""
-    oid = commit_id(repository, name)
-    commit = commit_or_none(repository, oid) if oid else None
+    commit = commit_named(repository, name)
     if commit is None:
         raise NotFound("Commit")
     return commit

@@ -1,0 +1,134 @@
+"""What is kept between calls is what a new question would find: any commit, of whoever, makes it be asked anew."""
+
+import threading
+from functools import partial
+from typing import Any
+
+import pytest
+from sqlalchemy import exists, select
+
+from ingot.db import kept
+from ingot.db.connection import Connection
+from ingot.db.engines import SqliteEngine
+from ingot.users.accounts.tables import users
+from tests.client import Api, Make
+
+
+class Question:
+    """Counts how often it is asked."""
+
+    def __init__(self, answer: Any = "answer") -> None:
+        self.asked = 0
+        self._answer = answer
+
+    def __call__(self) -> Any:
+        self.asked += 1
+        return self._answer
+
+
+def _ask(make: Make, key: str, question: Question, size: int = 10) -> Any:
+    return make.database.read(lambda db: db.kept(key, question, lambda _: size))
+
+
+def _change(make: Make) -> None:
+    """Any commit will do."""
+    make.database.write(lambda db: db.update(users, make.root.id, updated_at=db.now))
+
+
+@pytest.fixture
+def keeps(make: Make) -> bool:
+    """Whether the engine can tell that nothing has changed."""
+    return isinstance(make.database.engine, SqliteEngine)
+
+
+def test_nothing_is_asked_twice_while_nothing_changes(make: Make, keeps: bool) -> None:
+    question, key = Question(), make.name()
+    # Other parts of the server may commit at any time, so two questions in a row are tried more than once.
+    for _ in range(20):
+        assert _ask(make, key, question) == "answer"
+
+    assert question.asked < 20 if keeps else question.asked == 20
+
+
+def test_a_commit_of_anybody_counts_at_once(make: Make) -> None:
+    question, key = Question(), make.name()
+
+    for number in range(1, 4):
+        _ask(make, key, question)
+        assert question.asked >= number
+        other = threading.Thread(target=_change, args=(make,))
+        other.start()
+        other.join()
+        before = question.asked
+        _ask(make, key, question)
+        assert question.asked == before + 1
+
+
+def test_a_transaction_keeps_nothing_since_it_sees_its_own_changes(make: Make) -> None:
+    user = make.user()
+
+    def rename(db: Connection) -> list[Any]:
+        name_now = partial(db.value, select(users.c.name).where(users.c.id == user.id))
+        seen = []
+        for name in ("One", "Two"):
+            db.update(users, user.id, name=name)
+            seen.append(db.kept(("name", user.id), name_now, len))
+        return seen
+
+    assert make.database.write(rename) == ["One", "Two"]
+
+
+def test_what_gave_nothing_is_asked_again(make: Make) -> None:
+    question = Question(None)
+
+    assert [_ask(make, "nothing", question) for _ in range(3)] == [None] * 3
+    assert question.asked == 3
+
+
+def test_the_memory_is_bounded_by_entries_and_by_bytes(make: Make) -> None:
+    def most_kept(db: Connection) -> tuple[int, int]:
+        for number in range(2 * kept._MOST_ENTRIES):
+            db.kept(("small", number), Question(), lambda _: 10)
+        small = len(db._kept._found) if db._kept else 0
+        for number in range(10):
+            db.kept(("large", number), Question(), lambda _: kept._MOST_BYTES // 2)
+        db.kept("too large", Question(), lambda _: kept._MOST_BYTES + 1)
+        return small, db._kept._bytes if db._kept else 0
+
+    entries, held = make.database.read(most_kept)
+
+    assert entries <= kept._MOST_ENTRIES
+    assert held <= kept._MOST_BYTES
+
+
+def test_what_is_taken_away_is_gone_at_the_next_call(api: Api, make: Make) -> None:
+    """D29: a membership, a visibility, a token, a user's state, each asked for right before and right after."""
+    owner, member = make.user(), make.user()
+    other = member.with_token(make.token(member.id))
+    project = api.post("/projects", owner, name=make.name("kept"), visibility="private").json()
+    path = f"/projects/{project['id']}"
+    assert api.get(path, member).status_code == 404
+    assert api.post(f"{path}/members", owner, user_id=member.id, access_level=30).status_code == 201
+    assert api.get(path, member).json()["permissions"]["project_access"]["access_level"] == 30
+    assert [each["id"] for each in api.get("/projects", member, membership=True).json()] == [project["id"]]
+    assert api.delete(f"{path}/members/{member.id}", owner).is_success
+    assert api.get(path, member).status_code == 404
+    assert api.get("/projects", member, membership=True).json() == []
+    assert api.put(path, owner, visibility="internal").status_code == 200
+    assert api.get(path, other).status_code == 200
+    assert api.delete("/personal_access_tokens/self", other).is_success
+    assert api.get(path, other).status_code == 401
+    assert api.get(path, member).status_code == 200
+    assert api.post(f"/users/{member.id}/block", make.root).status_code == 201
+    assert api.get(path, member).status_code == 401
+
+
+def test_yes_and_no_come_back_as_such(make: Make) -> None:
+    """Also where a statement works them out, and where there is neither."""
+    admin = select(users.c.admin, users.c.id, exists().where(users.c.id == make.root.id)).where(
+        users.c.id == make.root.id
+    )
+
+    assert make.database.read(lambda db: db.rows(admin)) == [(True, make.root.id, True)]
+    assert make.database.read(lambda db: db.value(admin)) is True
+    assert make.database.read(lambda db: db.rows(admin.where(~users.c.admin))) == []
