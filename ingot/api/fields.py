@@ -1,8 +1,10 @@
 """From the wire to one mapping: query strings, forms, multipart and JSON bodies with their bracketed names."""
 
+import asyncio
+import binascii
 import re
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -15,6 +17,9 @@ from ingot.http.request import Receive
 
 MOST_FIELDS = 1000
 MOST_DEPTH = 32
+_LARGE = 64 * 1024
+"""Bodies beyond this are taken apart in a thread."""
+_HALF_ESCAPED = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _PLAIN = re.compile(rb"(\w+)=([\w./-]+)")
 _NAME = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])*)")
 _STEP = re.compile(r"\[([^\[\]]*)\]")
@@ -38,10 +43,33 @@ def parse_query(query: bytes) -> dict[str, Any]:
         # The most usual one, such as ``page=2``; what the library does for all others takes three times as long.
         return {plain[1].decode(): plain[2].decode()}
     try:
-        pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)
+        if len(query) > _LARGE:
+            pairs = _parse_large_form(query)
+        else:
+            pairs = parse_qsl(
+                query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS
+            )
     except (ValueError, UnicodeDecodeError) as error:
         raise BadRequest(400, "400 (Bad request) the parameters are malformed or too many") from error
     return nest(pairs)
+
+
+def _parse_large_form(form: bytes) -> list[tuple[str, str]]:
+    """What the library does, but without an object for every escaped sign: ten megabytes of them took it eight
+    seconds and 750 MB."""
+    parts = form.split(b"&", MOST_FIELDS)
+    if len(parts) > MOST_FIELDS:
+        raise ValueError("Too many fields")
+    pairs = (part.partition(b"=") for part in parts if part)
+    return [(_unescaped(name), _unescaped(value)) for name, _, value in pairs]
+
+
+def _unescaped(text: bytes) -> str:
+    """Percent escapes undone; by way of quoted-printable, which C code undoes, and which differs in its sign alone."""
+    if b"%" in text and _HALF_ESCAPED.search(text):
+        raise ValueError("An escape is not whole")
+    printable = text.replace(b"+", b" ").replace(b"=", b"=3D").replace(b"%", b"=")
+    return binascii.a2b_qp(printable).decode()
 
 
 def nest(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -128,10 +156,12 @@ async def parse_body(receive: Receive, headers: dict[bytes, bytes], limit: int) 
     if not body:
         return {}
     if kind == b"application/json" or kind.endswith(b"+json"):
-        return _parse_json(body)
-    if kind in (b"application/x-www-form-urlencoded", b""):
-        return parse_query(body.strip())
-    raise BadRequest(415, "415 Unsupported Media Type")
+        parse: Callable[[bytes], dict[str, Any]] = _parse_json
+    elif kind in (b"application/x-www-form-urlencoded", b""):
+        parse, body = parse_query, body.strip()
+    else:
+        raise BadRequest(415, "415 Unsupported Media Type")
+    return parse(body) if len(body) <= _LARGE else await asyncio.to_thread(parse, body)
 
 
 def _parse_json(body: bytes) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from ingot.access.credentials import Credentials
 from ingot.access.rules import require
 from ingot.access.scopes import within_scope
 from ingot.api.answers import Answer, Header, OutOfScope, encode, error_answer, json_answer, tagged
+from ingot.api.budget import Budget
 from ingot.api.fields import BadRequest, close_uploads, parse_body, parse_query
 from ingot.api.paging import page_headers, read_page
 from ingot.api.ranges import content_answer
@@ -30,6 +31,7 @@ from ingot.settings import Settings
 
 Authenticate = Callable[[Connection, Credentials], Actor]
 QUEUE_SECONDS = 10.0
+MOST_BYTES_AT_ONCE = 192 * 2**20
 _JSON_ONLY: list[Header] = [(b"content-type", b"application/json")]
 
 
@@ -68,6 +70,7 @@ class Kernel:
         self._authenticate = authenticate
         self._limits = limits
         self._settings = settings
+        self._bodies = Budget(MOST_BYTES_AT_ONCE)
         self.writer = ThreadPoolExecutor(1, "writer")
         self.pool = ThreadPoolExecutor(4, "pool")
 
@@ -97,7 +100,8 @@ class Kernel:
             )
             return await self._inline_if_short(reading)
         try:
-            return await self._handle_slowly(endpoint, path, request, sent, credentials, outcome, limited)
+            async with self._bodies.hold(_body_size(endpoint, request.headers)):
+                return await self._handle_slowly(endpoint, path, request, sent, credentials, outcome, limited)
         finally:
             close_uploads(sent)
 
@@ -277,6 +281,16 @@ class Kernel:
         """Let what runs finish, and take no more."""
         self.writer.shutdown()
         self.pool.shutdown()
+
+
+def _body_size(endpoint: Endpoint, headers: dict[bytes, bytes]) -> int:
+    """How much of a body is going to be in memory; files of a form are not, they go to the disk."""
+    if not endpoint.writes or headers.get(b"content-type", b"").startswith(b"multipart/"):
+        return 0
+    declared = headers.get(b"content-length", b"")
+    if declared.isdigit() and b"content-encoding" not in headers:
+        return int(declared[:18])
+    return BODY_LIMIT if declared or b"transfer-encoding" in headers else 0
 
 
 def read_credentials(headers: dict[bytes, bytes], sent: dict[str, Any], writes: bool) -> Credentials:

@@ -19,6 +19,8 @@ Kind = Literal["commit", "tree", "blob"]
 _NUMBERS: dict[Kind, int] = {"commit": 1, "tree": 2, "blob": 3}
 _MOST_LOOSE = 40
 """More are written as one pack: its two files are synced to the disk sooner than so many."""
+_LARGEST_LOOSE = 2**20
+"""The library packs and hashes a large one while every other thread waits; Python and git let them go on."""
 _TIMEOUT_SECONDS = 300.0
 _STRICT = "--strict=zeroPaddedFilemode=ignore"
 """An old slip, which untouched entries beside the new ones may have."""
@@ -50,7 +52,7 @@ class NewObjects:
         handle = open_repository(repository.path)
         # The library claims to have an empty tree wherever it looks, and git does not.
         fresh = [made for oid, made in self._made.items() if not made[1] or oid not in handle]
-        if checked or len(fresh) > _MOST_LOOSE:
+        if checked or len(fresh) > _MOST_LOOSE or any(len(content) > _LARGEST_LOOSE for _, content in fresh):
             _write_pack(repository, fresh)
             return
         for kind, content in fresh:

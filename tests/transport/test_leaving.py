@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from ingot.git.housekeeping import STALE_SECONDS, prune_temporary
-from ingot.repository.changes.work import pass_gate
+from ingot.repository.changes.work import finish
 from ingot.transport import bodies, http, receiving, talking
 from tests.client import Make, Person
 from tests.conftest import House
@@ -168,15 +168,13 @@ def test_somebody_goes_after_the_gate(
 ) -> None:
     """What was accepted is let finish, and recorded, although nobody waits for the answer."""
     commands, pack = push_of(tree, "refs/heads/topic")
-    gate = pass_gate
     connection = socket.create_connection(("127.0.0.1", httpx.URL(house.url).port))
 
-    def leave(*args: object, **named: object) -> object:
-        passed = gate(*args, **named)  # type: ignore[arg-type] # They are what it takes.
+    def leave(*args: object) -> None:
         connection.close()
-        return passed
+        finish(*args)  # type: ignore[arg-type] # They are what it takes.
 
-    monkeypatch.setattr(receiving, "pass_gate", leave)
+    monkeypatch.setattr(receiving, "finish", leave)
     head = (
         f"POST /{project.path}.git/git-receive-pack HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {owner.token}\r\n"
         "Content-Type: application/x-git-receive-pack-request\r\n"

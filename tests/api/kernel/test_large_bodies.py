@@ -1,0 +1,61 @@
+"""Large bodies: taken apart with bounded work, off the event loop, and not too many at once."""
+
+import asyncio
+import gzip
+import random
+from urllib.parse import urlencode
+
+import pytest
+
+from ingot.api import budget
+from ingot.api.budget import Budget
+from ingot.api.fields import BadRequest, parse_query
+from ingot.errors import Unavailable
+from tests.client import Api, Make
+
+SIGNS = "\n\r\t =+%&;Aa_é€😀\x00"
+
+
+def test_a_large_form_says_what_a_small_one_would() -> None:
+    """Two ways to take a form apart, one answer."""
+    dice = random.Random(1)
+    for _ in range(300):
+        text = "".join(dice.choice(SIGNS) for _ in range(dice.randrange(80)))
+        small = urlencode([("a", text), ("b[c]", text), ("empty", "")]).encode()
+        large = small + b"&padding=" + b"x" * 70_000
+        assert parse_query(large) == {**parse_query(small), "padding": "x" * 70_000}
+
+
+@pytest.mark.parametrize("tail", [b"%", b"%4", b"%zz", b"%ff", b"&x=1" * 2000])
+def test_a_large_form_that_is_malformed(tail: bytes) -> None:
+    """It is refused, and does not half count."""
+    with pytest.raises(BadRequest):
+        parse_query(b"a=" + b"x" * 70_000 + tail)
+
+
+def test_a_body_of_escapes_is_answered(api: Api, make: Make) -> None:
+    """Ten kilobytes that stand for ten megabytes are refused like anything else of a stranger."""
+    body = gzip.compress(b"branch=" + b"%41" * 3_400_000)
+    headers = {"content-type": "application/x-www-form-urlencoded", "content-encoding": "gzip"}
+    answer = api.request("POST", "/projects/1/repository/branches", content=body, headers=headers)
+    assert answer.status_code == 401
+
+
+def test_large_bodies_wait_for_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that fit go on at once, others wait, and whoever waits too long is asked to come again."""
+    monkeypatch.setattr(budget, "SMALL", 10)
+    monkeypatch.setattr(budget, "WAIT_SECONDS", 0.01)
+
+    async def run() -> list[str]:
+        shared = Budget(100)
+        seen: list[str] = []
+        async with shared.hold(60), shared.hold(5), shared.hold(40):
+            seen.append("all fit")
+            with pytest.raises(Unavailable):
+                async with shared.hold(50):
+                    seen.append("too many")
+        async with shared.hold(1000):
+            seen.append("as much as there is")
+        return seen
+
+    assert asyncio.run(run()) == ["all fit", "as much as there is"]
