@@ -23,7 +23,9 @@ def html_of(text: str, place: Place = HERE) -> str:
     [
         ("**a** *b* ~~c~~", "<p><strong>a</strong> <em>b</em> <s>c</s></p>"),
         ("|a|\n|-:|\n|b|", '<td align="right">b</td>'),
-        ("- [x] a", '<input class="task-list-item-checkbox" checked="" type="checkbox" disabled="disabled"> a'),
+        ("- [x] a", '<li class="task-list-item"><input class="task-list-item-checkbox" checked=""'),
+        ("```java\npublic class A { int f() {} }\n```", '<span class="kd">public</span>'),
+        ("```no-such-language\na\n```", '<code class="language-no-such-language">a\n</code>'),
         ("a[^1]\n\n[^1]: note", '<li id="user-content-fn1">'),
         (":tada: :no_such_emoji:", "🎉 :no_such_emoji:"),
         ("`:tada:`", "<code>:tada:</code>"),

@@ -58,23 +58,23 @@ def test_two_readers_get_what_each_may_see(api: Api, make: Make) -> None:
     group = make_group(make, owner, visibility="private")
     unknown = "no-group-is-called-so"
 
-    seen = api.post("/markdown", owner, text=f"@{group.full_path}", gfm=True).json()["html"]
-    hidden = api.post("/markdown", stranger, text=f"@{group.full_path}", gfm=True).json()["html"]
+    seen = api.post("/markdown", owner, text=f"@{group.path}", gfm=True).json()["html"]
+    hidden = api.post("/markdown", stranger, text=f"@{group.path}", gfm=True).json()["html"]
     missing = api.post("/markdown", stranger, text=f"@{unknown}", gfm=True).json()["html"]
 
     assert f'data-group="{group.id}"' in seen
-    assert hidden.replace(group.full_path, unknown) == missing
+    assert hidden.replace(group.path, unknown) == missing
 
 
 def test_a_project_is_what_the_caller_sees(api: Api, make: Make) -> None:
     owner, stranger = make.user(), make.user()
     project = make_project(make, owner, visibility="private")
-    sent = {"text": "@all ![x](/uploads/ab/c.png)", "gfm": True, "project": project.full_path}
+    sent = {"text": "@all ![x](/uploads/ab/c.png)", "gfm": True, "project": project.path}
 
     html = api.post("/markdown", owner, **sent).json()["html"]
 
     assert f'data-project="{project.id}"' in html
-    assert f'/{project.full_path}/uploads/ab/c.png"' in html
+    assert f'/{project.path}/uploads/ab/c.png"' in html
     assert api.post("/markdown", stranger, **sent).status_code == 404
 
 

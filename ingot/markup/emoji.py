@@ -1,0 +1,29 @@
+"""Emoji by the names that people type between colons."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+_SHORTCODE = re.compile(r":([a-z0-9_+-]{1,64}):")
+
+
+@cache
+def emoji_by_name() -> dict[str, str]:
+    """Every emoji that has a name; some have several."""
+    lines = (Path(__file__).parent / "emojione" / "names.txt").read_text("utf-8").splitlines()
+    return {name: emoji for emoji, *names in map(str.split, lines) for name in names}
+
+
+@cache
+def proper_names() -> dict[str, str]:
+    """Every name of an emoji, with the one that stands for all of them."""
+    lines = (Path(__file__).parent / "emojione" / "names.txt").read_text("utf-8").splitlines()
+    return {name: names[0] for _, *names in map(str.split, lines) for name in names}
+
+
+def with_emoji(text: str) -> str:
+    """The text with its shortcodes replaced by what they stand for."""
+    if ":" not in text:
+        return text
+    known = emoji_by_name()
+    return _SHORTCODE.sub(lambda found: known.get(found[1], found[0]), text)
