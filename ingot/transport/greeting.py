@@ -1,12 +1,27 @@
 """What people read in their terminal."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 from urllib.parse import quote
 
 from ingot.git.updating import RefUpdate
 from ingot.projects.tables import Project
 
 _MOST_LINKS = 3
+
+
+class Asked(NamedTuple):
+    """By which path a client came, and what stands before a project's path in addresses of that kind."""
+
+    path: str
+    before: str
+
+
+def moved_hint(project: Project, asked: Asked) -> list[str]:
+    """Where the project is now, for those who came by a path that it had before."""
+    if asked.path.strip("/").lower() == project.full_path.lower():
+        return []
+    return ["", "This project has moved; its address is now:", f"  {asked.before}{project.full_path}.git", ""]
 
 
 def merge_request_links(project: Project, happened: Sequence[RefUpdate], base_url: str) -> list[str]:

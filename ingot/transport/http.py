@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator
 from concurrent.futures import Executor
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from ingot.db.database import Database
 from ingot.errors import Unavailable
@@ -21,6 +22,7 @@ from ingot.transport.admission import Admission, Refused, busy
 from ingot.transport.bodies import TooLarge, TooSlow, Unreadable, read_body
 from ingot.transport.callers import Prove
 from ingot.transport.children import Child
+from ingot.transport.greeting import Asked
 from ingot.transport.policy import Service
 from ingot.transport.receiving import Push
 from ingot.transport.serving import UNREADABLE, most_bytes, protocol_environment, service_config
@@ -46,6 +48,8 @@ class Admitted(NamedTuple):
     prove: Prove
     project: Project
     repository: Repository
+    path: str
+    """By which they came."""
 
 
 class GitDoor:
@@ -76,7 +80,7 @@ class GitDoor:
             trace.route = f"/:path.git/{service}"
             claim = await self._admission.claim(request)
             project = self._admission.admit(claim, called["path"], service, trace)
-            admitted = Admitted(claim.prove, project, self._open(project))
+            admitted = Admitted(claim.prove, project, self._open(project), unquote(called["path"].decode("ascii")))
             await self._serve(request, send, trace, service, admitted, advertise=called["call"] == b"info/refs")
         except Refused as refused:
             headers = [(b"content-type", b"text/plain; charset=utf-8"), *_NO_CACHE, *refused.headers]
@@ -122,6 +126,7 @@ class GitDoor:
             admitted.project,
             admitted.prove,
             via="http",
+            asked=Asked(admitted.path, f"{request.origin.base}/"),
             base_url=request.origin.base,
             max_file_mb=self._settings.max_file_mb,
         )

@@ -25,7 +25,7 @@ from ingot.repository.changes.tables import RefIntent
 from ingot.repository.changes.work import check_claims, conclude, finish, forget, pass_gate
 from ingot.transport.callers import Prove, author_of
 from ingot.transport.children import Child
-from ingot.transport.greeting import merge_request_links
+from ingot.transport.greeting import Asked, merge_request_links, moved_hint
 from ingot.transport.policy import standing
 
 MOST_BYTES_ASKED = 8 * 2**20
@@ -51,6 +51,7 @@ class Push:
         prove: Prove,
         *,
         via: str,
+        asked: Asked,
         base_url: str,
         max_file_mb: int,
     ) -> None:
@@ -60,6 +61,7 @@ class Push:
         self._project = project
         self._prove = prove
         self._via = via
+        self._asked = asked
         self._base_url = base_url
         self._max_file_mb = max_file_mb
         self._intent: RefIntent | None = None
@@ -187,7 +189,8 @@ class Push:
             project = self._database.read(partial(project_by_id, project_id=self._project.id))
         except (Failure, Unavailable):  # Tried once more at the end.
             return _reply("ok", [])
-        return _reply("ok", merge_request_links(project, self._happened, self._base_url))
+        links = merge_request_links(project, self._happened, self._base_url)
+        return _reply("ok", [*moved_hint(project, self._asked), *links])
 
     async def _work(self, work: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)

@@ -17,12 +17,14 @@ from ingot.git.repository import Repository
 from ingot.log import Log
 from ingot.projects.api import store_of
 from ingot.projects.tables import Project
+from ingot.projects.views import addresses_at
 from ingot.settings import Settings
 from ingot.transport.activity import Activity
 from ingot.transport.archive_requests import NotServed, checked
 from ingot.transport.bodies import TooLarge
 from ingot.transport.callers import Caller, Prove, by_key
 from ingot.transport.children import Child
+from ingot.transport.greeting import Asked
 from ingot.transport.host_keys import host_keys
 from ingot.transport.lfs_tokens import Operation, lfs_way
 from ingot.transport.policy import SERVICES, Service, refusal
@@ -59,6 +61,7 @@ class _Call(NamedTuple):
     """The same, once it is known to be allowed."""
 
     service: Service
+    path: str
     project: Project
     repository: Repository
 
@@ -171,7 +174,7 @@ class SshDoor:
                 process.stdout.write(self._lfs_way(caller, project, wish.large_files))
                 status = 0
                 return
-            call = _Call(wish.service, project, self._open(project))
+            call = _Call(wish.service, wish.path, project, self._open(project))
             async with self._places:
                 status = await self._run(process, call, prove)
         except _Refused as refused:
@@ -254,6 +257,7 @@ class SshDoor:
             call.project,
             prove,
             via="ssh",
+            asked=Asked(call.path, addresses_at(self._settings.base_url, self._settings).ssh),
             base_url=self._settings.base_url,
             max_file_mb=self._settings.max_file_mb,
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlalchemy import bindparam, select
 
 from ingot.projects.tables import projects
-from ingot.repository.changes.tables import ref_changes, ref_intents
+from ingot.repository.changes.tables import ref_changes
 from tests.faults.load import database_of, store_of
 from tests.server.process import TOKEN, Server, until
 from tests.transport.conftest import BASE, Tree, ssh_command
@@ -19,7 +19,6 @@ _CHANGES = (
     .where(ref_changes.c.project_id == bindparam("project"))
     .order_by(ref_changes.c.id)
 )
-_OPEN = select(ref_intents.c.id)
 ZERO = "0" * 40
 
 
@@ -77,12 +76,6 @@ class Remote:
         with database_of(self.server) as database:
             rows = database.read(lambda db: db.rows(_CHANGES, project=self.id))
         return [(ref, old, new) for ref, old, new in rows]
-
-
-def open_intents(server: Server) -> int:
-    """How many changes are under way."""
-    with database_of(server) as database:
-        return len(database.read(lambda db: db.rows(_OPEN)))
 
 
 def git_processes(server: Server) -> list[int]:
