@@ -34,18 +34,25 @@ def sorted_refs(repository: Repository, folder: bytes, generation: int) -> list[
     so that a change which was not counted yet is seen as well.
     """
     key = str(repository.path), folder
-    state = (generation, *_looks(f"{key[0]}/packed-refs"), *_looks(f"{key[0]}/{folder.decode()}"))
+    state = refs_state(repository, folder, generation)
     known = _kept.get(key)
     if known is not None and known[0] == state:
         return known[1]
     expect_a_wait()
-    refs = [NamedRef(name.removeprefix(folder), oid) for name, oid in read_refs(repository.path, (folder,)).items()]
+    begin = len(folder)
+    refs = [NamedRef(name[begin:], oid) for name, oid in read_refs(repository.path, (folder,)).items()]
     with _lock:
         _kept[key] = state, refs
         _kept.move_to_end(key)
         while len(_kept) > 1 and sum(len(kept) for _, kept in _kept.values()) > _MOST_KEPT:
             _kept.popitem(last=False)
     return refs
+
+
+def refs_state(repository: Repository, folder: bytes, generation: int) -> tuple[object, ...]:
+    """Something that is equal as long as the references below a folder are the same."""
+    path = str(repository.path)
+    return (generation, *_looks(f"{path}/packed-refs"), *_looks(f"{path}/{folder.decode()}"))
 
 
 def search_refs(refs: Sequence[NamedRef], search: str) -> list[NamedRef]:
