@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.forest import plant
+from bench.issues import ISSUES, fill_issues, measure_issues
 from bench.load import get, requests_per_second
 from bench.people import PERSON_TOKEN, TOKEN, fill
 from bench.process import idle_megabytes, start_seconds
@@ -50,7 +51,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench")
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--database-url", default="")
-    parser.add_argument("part", nargs="*", help="calls, projects, repositories, process; all of them by default")
+    parser.add_argument(
+        "part", nargs="*", help="calls, projects, repositories, issues, process; all of them by default"
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
@@ -66,6 +69,7 @@ def main() -> None:
         if not arguments.database_url:
             parts["projects"] = lambda: _measure_projects(Path(folder), arguments.seconds)
             parts["repositories"] = lambda: _measure_repositories(Path(folder), arguments.seconds)
+            parts["issues"] = lambda: _measure_issues(Path(folder), arguments.seconds)
         for name, measure_part in parts.items():
             if not arguments.part or name in arguments.part:
                 measure_part()
@@ -127,6 +131,17 @@ def _measure_repositories(folder: Path, seconds: float) -> None:
             *measure_moments(port, large, ROUNDS),
             *measure_git(settings, port, pid, large, bulk, ROUNDS),
         ):
+            _line(*finding)
+
+
+def _measure_issues(folder: Path, seconds: float) -> None:
+    data = folder / "issues"
+    settings = Settings(data=data, root_token=TOKEN, root_password="-" * 9)
+    prepare(settings)
+    print(f"writing {ISSUES} issues", flush=True)
+    with _server("app", data, "") as port:
+        project_id = fill_issues(settings, port)
+        for finding in measure_issues(port, project_id, seconds, ROUNDS):
             _line(*finding)
 
 

@@ -19,6 +19,8 @@ from ingot.api.openapi import openapi_document
 from ingot.api.router import Router
 from ingot.api.routes import Call, Endpoint, Raw, Routes
 from ingot.badges import api as badges
+from ingot.boards import api as boards
+from ingot.boards.subscribers import subscriptions as board_subscriptions
 from ingot.custom_attributes import api as custom_attributes
 from ingot.db.connection import Connection
 from ingot.db.database import Database, wall_clock
@@ -28,6 +30,7 @@ from ingot.db.vault import Vault
 from ingot.deploy_keys import api as deploy_keys
 from ingot.deploy_keys.subscribers import subscriptions as deploy_key_subscriptions
 from ingot.deploy_tokens import api as deploy_tokens
+from ingot.emoji.subscribers import subscriptions as emoji_subscriptions
 from ingot.environments import api as environments
 from ingot.errors import Unavailable
 from ingot.events.bus import gather
@@ -38,6 +41,7 @@ from ingot.groups.namespaces import api as namespaces
 from ingot.groups.namespaces.subscribers import subscriptions as namespace_subscriptions
 from ingot.groups.shares.service import drop_ended_group_shares
 from ingot.groups.subscribers import subscriptions as group_subscriptions
+from ingot.histories.subscribers import subscriptions as history_subscriptions
 from ingot.http.front import Front
 from ingot.http.metrics import Metrics
 from ingot.http.request import Door
@@ -45,14 +49,24 @@ from ingot.instance import api as instance
 from ingot.instance.limits import ApiLimits
 from ingot.instance.throttles import drop_ended as drop_ended_throttles
 from ingot.issues import api as issues
+from ingot.issues.links import api as issue_links
+from ingot.issues.links.subscribers import subscriptions as issue_link_subscriptions
+from ingot.issues.planning import api as issue_planning
+from ingot.issues.planning.subscribers import subscriptions as issue_planning_subscriptions
+from ingot.issues.subscribers import subscriptions as issue_subscriptions
+from ingot.issues.talk import api as issue_talk
+from ingot.issues.talk.subscribers import subscriptions as issue_talk_subscriptions
 from ingot.jobs.numbers import job_numbers
 from ingot.jobs.worker import Recurring, Worker
+from ingot.labels import api as labels
+from ingot.labels.subscribers import subscriptions as label_subscriptions
 from ingot.lfs.files import lfs_files_of
 from ingot.lfs.subscribers import subscriptions as lfs_subscriptions
 from ingot.lfs.work import SWEEP_LFS, LfsWork, ask_for_lfs_sweep
 from ingot.log import Log
 from ingot.mail.post import KIND as MAIL
 from ingot.mail.post import Post
+from ingot.milestones import api as milestones
 from ingot.notes import api as notes
 from ingot.notes.subscribers import subscriptions as note_subscriptions
 from ingot.outgoing.guard import Guard
@@ -90,6 +104,8 @@ from ingot.repository.tags.subscribers import subscriptions as tag_subscriptions
 from ingot.repository.trees import api as trees
 from ingot.runners import api as runners
 from ingot.settings import Settings
+from ingot.snippets import api as snippets
+from ingot.snippets.subscribers import subscriptions as snippet_subscriptions
 from ingot.statuses import api as statuses
 from ingot.templates import api as templates
 from ingot.topics import api as topics
@@ -111,6 +127,7 @@ from ingot.users.tokens.subscribers import subscriptions as token_subscriptions
 from ingot.users.tokens.usage import TokenUsage
 from ingot.variables import api as variables
 from ingot.web.door import WebDoor
+from ingot.wikis import api as wikis
 
 own_routes = Routes("documents")
 ROOMS = (
@@ -151,7 +168,15 @@ ROOMS = (
     instance,
     features,
     templates,
+    labels,
+    milestones,
     issues,
+    issue_planning,
+    boards,
+    issue_links,
+    issue_talk,
+    snippets,
+    wikis,
     renderings,
 )
 _ONE = select(literal(1))
@@ -169,6 +194,15 @@ SUBSCRIPTIONS = (
     change_subscriptions,
     pipeline_subscriptions,
     note_subscriptions,
+    label_subscriptions,
+    issue_subscriptions,
+    issue_planning_subscriptions,
+    board_subscriptions,
+    issue_link_subscriptions,
+    issue_talk_subscriptions,
+    emoji_subscriptions,
+    history_subscriptions,
+    snippet_subscriptions,
     tag_subscriptions,
     deploy_key_subscriptions,
     lfs_subscriptions,

@@ -25,6 +25,9 @@ class Denied(Failure):
 class Invalid(Failure):
     """A value does not do; ``errors`` says which and why, or ``message`` alone explains."""
 
+    code = ""
+    """A word for programs, where callers tell reasons apart."""
+
     def __init__(self, message: str = "", /, **errors: list[str]) -> None:
         reasons = [f"{field} {reason}" for field, several in errors.items() for reason in several]
         super().__init__(message or "; ".join(reasons))

@@ -1,10 +1,10 @@
 """What people label, discuss, follow and reward, as rooms see it that serve every kind of it alike."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
-Kind = Literal["issue", "merge_request", "snippet", "commit"]
+Kind = Literal["issue", "merge_request", "snippet", "commit", "note"]
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -19,3 +19,21 @@ class Subject(msgspec.Struct, frozen=True):
     title: str = ""
     confidential: bool = False
     """Whether only some of those who see the project may know of it."""
+    state: str = "opened"
+    """Whether it still is to be done; those that have no end stay open."""
+
+
+class Reached(NamedTuple):
+    """A subject that a caller has found, and what the room that it belongs to lets them do there."""
+
+    subject: Subject
+    takes_part: bool
+    """Whether they may say something about it, and take it back."""
+    moderates: bool = False
+    """Whether they may change what others said."""
+    sets_times: bool = False
+    """Whether they may say when something was said."""
+    sees_internal: bool = False
+    """Whether they read what is kept among those who work on it."""
+    writes_internal: bool = False
+    """Whether they may keep something so."""

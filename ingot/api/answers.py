@@ -85,7 +85,8 @@ def error_answer(error: Exception, denied: int = 403, conflict: int = 409) -> An
         case Denied():
             return _denied_answer(error, denied)
         case Invalid():
-            return json_answer(400, _message(error.errors or error.message))
+            code = {"error_code": error.code} if error.code else {}
+            return json_answer(400, _message(error.errors or error.message) | code)
         case Conflict():
             return json_answer(conflict, _message(error.errors or error.message))
         case Throttled():

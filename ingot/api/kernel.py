@@ -20,7 +20,7 @@ from ingot.api.fields import BadRequest, close_uploads, parse_body, parse_query
 from ingot.api.paging import page_headers, read_page
 from ingot.api.ranges import content_answer
 from ingot.api.router import Router
-from ingot.api.routes import BODY_LIMIT, Ahead, Call, Content, Endpoint, Raw, Stage, Streamed
+from ingot.api.routes import BODY_LIMIT, Ahead, Call, Content, Endpoint, Instead, Raw, Stage, Streamed
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.paging import Listing
@@ -370,6 +370,8 @@ def _answer(endpoint: Endpoint, result: Any, request: Request) -> Answer:
         return Answer(endpoint.status, encode(result.items), _JSON_ONLY + page_headers(result, url, request.query))
     if type(result) is Raw:
         return Answer(endpoint.status, result.body, [(b"content-type", result.content_type.encode()), *result.headers])
+    if type(result) is Instead:
+        return json_answer(result.status, result.content)
     if type(result) is Content:
         return content_answer(result, request)
     if type(result) is Streamed:

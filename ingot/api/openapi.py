@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UnsetType
 
 from ingot.api.door import PREFIX
-from ingot.api.params import Params, Upload
+from ingot.api.params import Params, RawText, Upload
 from ingot.api.routes import Content, Endpoint, Raw, Streamed
 from ingot.db.times import Date, Timestamp
 
@@ -33,7 +33,8 @@ def openapi_document(endpoints: Iterable[Endpoint], version: str) -> dict[str, A
     """The whole document."""
     declared = list(endpoints)
     names = [endpoint.handler.__name__ for endpoint in declared]
-    structs = {struct for endpoint in declared for struct in _structs(endpoint.returns)}
+    returned = [kind for endpoint in declared for kind in (endpoint.returns, *endpoint.instead.values())]
+    structs = {struct for kind in returned for struct in _structs(kind)}
     _, components = msgspec.json.schema_components(structs, ref_template=_COMPONENT)
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in sorted(declared, key=lambda each: each.path):
@@ -79,6 +80,7 @@ def _error_schema() -> dict[str, Any]:
             "error": {"type": "string"},
             "error_description": {"type": "string"},
             "scope": {"type": "string"},
+            "error_code": {"type": "string"},
         },
         "anyOf": [{"required": ["message"]}, {"required": ["error"]}],
         "additionalProperties": False,
@@ -124,6 +126,9 @@ def _responses(endpoint: Endpoint) -> dict[str, Any]:
     if endpoint.paged:
         success["headers"] = _PAGE_HEADERS
     responses = {str(endpoint.status): success, "4XX": _ERROR, "503": _ERROR}
+    for status, kind in endpoint.instead.items():
+        content = {"application/json": {"schema": _returned(kind)}}
+        responses[str(status)] = {"description": "Something else was done.", "content": content}
     if endpoint.returns is Content:
         responses["206"] = {"description": "The part that was asked for.", "content": _TEXT}
     if endpoint.method in ("GET", "POST", "DELETE"):
@@ -147,8 +152,12 @@ def _returned(kind: Any) -> dict[str, Any]:
     return schema
 
 
+# Their ids are no numbers.
+_NAMES = {"discussion_id"}
+
+
 def _path_schema(name: str) -> dict[str, Any]:
-    return {"type": "integer"} if name.endswith("_id") else {"type": "string"}
+    return {"type": "integer"} if name.endswith("_id") and name not in _NAMES else {"type": "string"}
 
 
 def _params_schema(struct: type[Params]) -> dict[str, Any]:
@@ -178,6 +187,7 @@ def _taken(kind: Any) -> dict[str, Any]:
         return _params_schema(kind)
     return {
         str: {"type": "string"},
+        RawText: {"type": "string"},
         int: {"type": "integer"},
         float: {"type": "number"},
         bool: {"type": "boolean"},

@@ -4,7 +4,7 @@ import re
 import types
 import typing
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NewType, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -47,6 +47,10 @@ class Upload(msgspec.Struct):
         return content
 
 
+RawText = NewType("RawText", str)
+"""The content of a file: unlike any other text it may hold NUL, since it never gets into a row."""
+
+
 class Missing(Exception):
     """A required parameter was not given."""
 
@@ -59,17 +63,24 @@ Converter = Callable[[Any], Any]
 
 
 def _string(value: Any) -> str:
+    text = _raw_text(value)
+    if "\0" in text:
+        raise Refused("is invalid")
+    return text
+
+
+def _raw_text(value: Any) -> RawText:
     if isinstance(value, bool):
         value = "true" if value else "false"
     if isinstance(value, int | float):
         value = str(value)
-    if not isinstance(value, str) or "\0" in value:
+    if not isinstance(value, str):
         raise Refused("is invalid")
     try:
         value.encode()
     except UnicodeEncodeError as error:
         raise Refused("is invalid") from error
-    return value
+    return RawText(value)
 
 
 def _integer(value: Any) -> int:
@@ -127,6 +138,7 @@ def _upload(value: Any) -> Upload:
 
 _SCALARS: dict[Any, Converter] = {
     str: _string,
+    RawText: _raw_text,
     int: _integer,
     float: _decimal,
     bool: _boolean,
@@ -205,7 +217,7 @@ def _field(name: str, sent_as: str, hint: Any, required: bool) -> _Field:
         raise TypeError(f"The parameter {name} must have one type, not {hint}")
     convert = _converter(kinds[0])
     plain = get_args(kinds[0])[0] if get_origin(kinds[0]) is Annotated else kinds[0]
-    return _Field(name, sent_as, convert, required, nullable, plain is str)
+    return _Field(name, sent_as, convert, required, nullable, plain in (str, RawText))
 
 
 def _converter(kind: Any) -> Converter:

@@ -60,6 +60,13 @@ class Raw(typing.NamedTuple):
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
+class Instead(typing.NamedTuple):
+    """A JSON answer with another status than the endpoint's, which its declaration names as ``instead``."""
+
+    status: int
+    content: Any
+
+
 class Streamed(typing.NamedTuple):
     """An answer that is sent while it is made; each piece is made in a thread of the pool.
 
@@ -113,6 +120,7 @@ class Endpoint:
     prepare: Callable[[Ahead, Any], Any] | None
     locks: str | None
     body_limit: int | Callable[[Connection], int]
+    instead: dict[int, Any]
     room: str
     params: type[Params] | None = None
     reader: Reader | None = None
@@ -196,6 +204,7 @@ class Routes:
         prepare: Callable[[Ahead, Any], Any] | None = None,
         locks: str | None = None,
         body_limit: int | Callable[[Connection], int] = BODY_LIMIT,
+        instead: dict[int, Any] | None = None,
     ) -> Callable[[H], H]:
         """``may`` has no default: an open route says ``anyone``.
 
@@ -203,7 +212,8 @@ class Routes:
         password's hash); the handler gets its result as the last argument. A ``staged`` handler gets a ``Stage``
         instead of a call: it runs in the pool, and what it does in git happens between its units of work.
         ``locks`` names the lock under which the subject is found and changed. A ``body_limit`` that administrators
-        set is a function; it counts for users only, strangers never get more than the usual one.
+        set is a function; it counts for users only, strangers never get more than the usual one. ``instead`` says
+        what else a call may answer than it usually does, by the status.
         """
 
         def declare(handler: H) -> H:
@@ -225,6 +235,7 @@ class Routes:
                     prepare=prepare,
                     locks=locks,
                     body_limit=body_limit,
+                    instead=instead or {},
                     room=self.room,
                 )
             )

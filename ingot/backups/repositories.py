@@ -21,17 +21,22 @@ from ingot.git.faults import MissingRepository
 from ingot.git.heads import head_or_none
 from ingot.git.repository import Repository
 from ingot.git.store import Store
-from ingot.projects.tables import projects
+from ingot.projects.tables import project_wikis, projects
 
 _LIVE = select(projects.c.repository_key, projects.c.full_path).where(projects.c.namespace_id.is_not(None))
+_LIVE_WIKIS = (
+    select(project_wikis.c.repository_key, projects.c.full_path)
+    .join(projects, projects.c.id == project_wikis.c.project_id)
+    .where(projects.c.namespace_id.is_not(None))
+)
 _BEAT_SECONDS = 60.0
 _encode = msgspec.json.Encoder().encode
 _decoder = msgspec.json.Decoder(RepositoryEntry)
 
 
 def live_projects(snapshot: Snapshot) -> dict[str, str]:
-    """The full paths of all projects, by the keys of their repositories."""
-    return dict(snapshot.rows(_LIVE))
+    """The full paths of all projects, and of their wikis, by the keys of their repositories."""
+    return dict(snapshot.rows(_LIVE)) | {key: f"{path}.wiki" for key, path in snapshot.rows(_LIVE_WIKIS)}
 
 
 def add_repositories(

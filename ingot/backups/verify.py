@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, delete, select
 
 from ingot.backups.layout import BackupTrouble, Progress, RepositoryEntry
 from ingot.backups.repositories import repository_entry
@@ -14,18 +14,25 @@ from ingot.names import NAMESPACES
 from ingot.projects.heads import note_head
 from ingot.projects.queries import project_by_id
 from ingot.projects.service import delete_project
-from ingot.projects.tables import projects
+from ingot.projects.tables import project_wikis, projects
 
 _MOST_NAMED = 5
 _LIVE = select(projects.c.repository_key, projects.c.id, projects.c.full_path, projects.c.default_branch).where(
     projects.c.namespace_id.is_not(None)
 )
+_LIVE_WIKIS = (
+    select(project_wikis.c.repository_key, projects.c.id, projects.c.full_path)
+    .join(projects, projects.c.id == project_wikis.c.project_id)
+    .where(projects.c.namespace_id.is_not(None))
+)
+_DROP_WIKI = delete(project_wikis).where(project_wikis.c.repository_key == bindparam("key"))
 
 
 class _Live(NamedTuple):
     id: int
     full_path: str
     default_branch: str
+    wiki: bool = False
 
 
 def verify_repositories(
@@ -37,7 +44,7 @@ def verify_repositories(
     made are deleted here too, and rows follow HEAD where it was pointed elsewhere meanwhile. Without a ``record``,
     as in the first format, repositories are checked only in themselves.
     """
-    live = {row[0]: _Live(*row[1:]) for row in database.read(lambda db: db.rows(_LIVE))}
+    live = database.read(_all_live)
     total, wrong, notes = len(live), [], []
     entries = (RepositoryEntry(key) for key in list(live)) if record is None else record
     for done, entry in enumerate(entries):
@@ -47,14 +54,14 @@ def verify_repositories(
             continue
         progress(f"checking the repository of {project.full_path}", done, total)
         if entry.deleted:
-            database.write(lambda db, project=project: _delete(db, project.id))  # type: ignore[misc] # It is bound now.
+            database.write(lambda db, project=project, key=entry.key: _delete(db, project, key))  # type: ignore[misc] # It is bound now.
             continue
         now = repository_entry(store.path_of(entry.key), entry.key) if store.exists(entry.key) else None
         wrong += [f"{project.full_path}: {trouble}" for trouble in _differences(entry, now, record is not None)]
         notes += [f"{project.full_path} was damaged when the backup was made: {said}" for said in entry.troubles]
-        if now is not None and now.head not in (None, project.default_branch):
+        if now is not None and not project.wiki and now.head not in (None, project.default_branch):
             head = str(now.head)
-            database.write(lambda db, project=project, head=head: _follow(db, project, head))  # type: ignore[misc] # The same.
+            database.write(lambda db, project=project, head=head: _follow(db, project, head))  # type: ignore[misc] # It is bound now too.
     wrong += [f"{project.full_path}: the backup has no repository of it" for project in live.values()]
     if wrong:
         more = f"; and {len(wrong) - _MOST_NAMED} more" if len(wrong) > _MOST_NAMED else ""
@@ -76,9 +83,19 @@ def _differences(entry: RepositoryEntry, now: RepositoryEntry | None, recorded: 
         yield from now.troubles
 
 
-def _delete(db: Connection, project_id: int) -> None:
+def _all_live(db: Connection) -> dict[str, _Live]:
+    """Projects and their wikis, by the keys of their repositories."""
+    live = {row[0]: _Live(*row[1:]) for row in db.rows(_LIVE)}
+    wikis = {key: _Live(number, f"{path}.wiki", "", wiki=True) for key, number, path in db.rows(_LIVE_WIKIS)}
+    return live | wikis
+
+
+def _delete(db: Connection, gone: _Live, key: str) -> None:
+    if gone.wiki:
+        db.run(_DROP_WIKI, key=key)
+        return
     db.lock(NAMESPACES)
-    delete_project(db, project_by_id(db, project_id))
+    delete_project(db, project_by_id(db, gone.id))
 
 
 def _follow(db: Connection, project: _Live, head: str) -> None:

@@ -18,7 +18,7 @@ from ingot.git.repository import Repository
 from ingot.git.store import Store
 from ingot.jobs.tables import jobs
 from ingot.projects.heads import head_key, note_head
-from ingot.projects.tables import projects
+from ingot.projects.tables import project_wikis, projects
 from ingot.projects.work import drop_unnamed, is_named
 
 STALE_LOCK_SECONDS = 600
@@ -36,6 +36,12 @@ _LIVE = (
     .where(projects.c.namespace_id.is_not(None))
     .order_by(projects.c.id)
 )
+_LIVE_WIKIS = (
+    select(projects.c.id, projects.c.full_path, project_wikis.c.repository_key)
+    .join(projects, projects.c.id == project_wikis.c.project_id)
+    .where(projects.c.namespace_id.is_not(None))
+    .order_by(projects.c.id)
+)
 _STILL_LIVE = select(projects.c.id).where(projects.c.id == bindparam("project"), projects.c.namespace_id.is_not(None))
 _JOB = select(jobs.c.id).where(jobs.c.unique_key == bindparam("key"))
 
@@ -43,7 +49,8 @@ _JOB = select(jobs.c.id).where(jobs.c.unique_key == bindparam("key"))
 class _Live(NamedTuple):
     id: int
     full_path: str
-    default_branch: str
+    default_branch: str | None
+    """Nothing for a wiki: no row says which one it is."""
     key: str
     import_status: str
 
@@ -52,6 +59,8 @@ def check_repositories(database: Database, root: Path) -> Iterator[Finding]:
     """All repositories, those of projects first."""
     store = Store(root)
     live = [_Live(*row) for row in database.read(lambda db: db.rows(_LIVE))]
+    wikis = database.read(lambda db: db.rows(_LIVE_WIKIS))
+    live += [_Live(number, f"{path}.wiki", None, key, "none") for number, path, key in wikis]
     for project in live:
         yield from _of_project(database, store, project)
     known = {project.key for project in live}
@@ -76,22 +85,23 @@ def _of_project(database: Database, store: Store, project: _Live) -> Iterator[Fi
     if not has_our_config(path):
         said = f"git is configured otherwise than by us in the repository of {project.full_path}"
         yield Finding(said, partial(restore_config, path))
-    yield from _head(database, Repository(path), project)
+    if project.default_branch is not None:
+        yield from _head(database, Repository(path), project, project.default_branch)
     for trouble in find_troubles(path, deep=False):
-        if trouble != _NO_HEAD:
+        if trouble != _NO_HEAD or project.default_branch is None:
             yield Finding(f"The repository of {project.full_path} is damaged, {path}: {trouble}")
 
 
-def _head(database: Database, repository: Repository, project: _Live) -> Iterator[Finding]:
+def _head(database: Database, repository: Repository, project: _Live, branch: str) -> Iterator[Finding]:
     """HEAD is the truth, and the row says what it says, unless a job is about to change it."""
     head = head_or_none(repository)
     if head is None:
-        mend = partial(repository.set_head, project.default_branch)
-        good = may_be_head(repository, project.default_branch)
+        mend = partial(repository.set_head, branch)
+        good = may_be_head(repository, branch)
         yield Finding(f"{_NO_HEAD} in the repository of {project.full_path}", mend if good else None)
-    elif head != project.default_branch and not database.read(lambda db: _is_settled_soon(db, project)):
-        said = f"The default branch of {project.full_path} is {head}, but its row says {project.default_branch}"
-        yield Finding(said, partial(database.write, partial(_follow_head, project=project, head=head)))
+    elif head != branch and not database.read(lambda db: _is_settled_soon(db, project)):
+        said = f"The default branch of {project.full_path} is {head}, but its row says {branch}"
+        yield Finding(said, partial(database.write, partial(_follow_head, project=project, branch=branch, head=head)))
 
 
 def _is_live(db: Connection, project: _Live) -> bool:
@@ -103,8 +113,8 @@ def _is_settled_soon(db: Connection, project: _Live) -> bool:
     return waits or db.value(_JOB, key=head_key(project.id)) is not None
 
 
-def _follow_head(db: Connection, project: _Live, head: str) -> None:
-    note_head(db, project.id, project.default_branch, head)
+def _follow_head(db: Connection, project: _Live, branch: str, head: str) -> None:
+    note_head(db, project.id, branch, head)
 
 
 def _age(path: Path) -> float:

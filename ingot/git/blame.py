@@ -9,6 +9,8 @@ from ingot.git.paths import path_argument
 from ingot.git.repository import Repository
 
 MOST_BYTES = 10 * 2**20
+MOST_LINES = 20_000
+"""In one answer; whoever wants more asks for them part by part."""
 _MOST_SAID = 8 * MOST_BYTES
 _TIMEOUT_SECONDS = 30.0
 _HEADER = re.compile(rb"([0-9a-f]{40}) \d+ \d+(?: \d+)?")
@@ -25,16 +27,20 @@ class TooLongToBlame(Exception):
     """The file, or its history, is longer than anybody would wait for."""
 
 
+class TooManyLines(Exception):
+    """More were asked for than one answer holds."""
+
+
 class NoSuchLines(Exception):
     """The file ends before the first line that was asked for."""
 
 
 def blame(repository: Repository, commit: str, path: bytes, lines: tuple[int, int] | None = None) -> list[Blamed]:
     """The lines of a file that a commit has, or from one to another, counted from 1, by the commits they came with."""
-    chosen = [] if lines is None else [f"-L{lines[0]},{lines[1]}"]
+    first, last = (1, MOST_LINES + 1) if lines is None else (lines[0], min(lines[1], lines[0] + MOST_LINES))
     try:
         said = run_git(
-            ["blame", "--porcelain", *chosen, commit, "--", path_argument(path)],
+            ["blame", "--porcelain", f"-L{first},{last}", commit, "--", path_argument(path)],
             repository.path,
             timeout=_TIMEOUT_SECONDS,
             most_bytes=_MOST_SAID,
@@ -42,10 +48,16 @@ def blame(repository: Repository, commit: str, path: bytes, lines: tuple[int, in
     except (GitTimedOut, GitSaidTooMuch) as error:
         raise TooLongToBlame from error
     except GitFailed as error:
-        if lines is not None and "has only" in error.said:
-            raise NoSuchLines from error
-        raise
-    return _read(said.out)
+        if "has only" not in error.said:
+            raise
+        if lines is None:  # A file without any.
+            return []
+        raise NoSuchLines from error
+    blamed = _read(said.out)
+    # One more was asked for than is shown, which tells whether there are more.
+    if sum(len(part.lines) for part in blamed) > MOST_LINES:
+        raise TooManyLines
+    return blamed
 
 
 def _read(said: bytes) -> list[Blamed]:

@@ -10,6 +10,7 @@ from ingot.git.command import run_git
 from ingot.git.keeping import Keeper
 from ingot.git.refs import HEADS, TAGS, read_refs
 from ingot.git.repository import Repository
+from ingot.git.sorted_refs import refs_state
 from ingot.inline import expect_a_wait
 
 BUFFERED = {"GIT_FLUSH": "0"}
@@ -19,6 +20,9 @@ _FIRST_WALK = 4096
 _LONGEST_WALK = 262_144
 """Commits of one list that are kept; pages further down walk again."""
 _KEPT_BYTES = 24 * 2**20
+_KEPT_NAMES_BYTES = 8 * 2**20
+_NAME_BYTES = 48
+"""What a name takes besides its letters."""
 _LONGEST_PART = 64 * 1024
 """What the operating system takes as one argument is twice this."""
 
@@ -66,6 +70,7 @@ class _Walk(msgspec.Struct, frozen=True):
 
 
 _walks: Keeper[_Walk] = Keeper(_KEPT_BYTES)
+_containing: Keeper[tuple[tuple[object, ...], list[bytes]]] = Keeper(_KEPT_NAMES_BYTES)
 
 
 def list_commits(
@@ -113,11 +118,20 @@ def commits_between(repository: Repository, old: str, new: str, most: int) -> li
     return run_git(args, repository.path).out.decode().split()[::-1]
 
 
-def refs_containing(repository: Repository, oid: str, folders: Sequence[bytes]) -> list[bytes]:
-    """The full names of the branches or tags that lead to a commit, sorted by folder and name."""
+def refs_containing(repository: Repository, oid: str, folder: bytes, generation: int) -> list[bytes]:
+    """The full names of the branches or tags that lead to a commit, sorted; nobody may change the list.
+
+    ``generation`` counts the changes of references; it takes git a second where there are thousands of them.
+    """
+    key = str(repository.path), folder, oid
+    state = refs_state(repository, folder, generation)
+    known = _containing.get(key)
+    if known is not None and known[0] == state:
+        return known[1]
     args = ["for-each-ref", f"--contains={oid}", "--format=%(refname)"]
-    listed = run_git(args, repository.path, operands=[folder.decode() for folder in folders]).out
-    return sorted(listed.splitlines())
+    names = sorted(run_git(args, repository.path, operands=[folder.decode()]).out.splitlines())
+    _containing.keep(key, (state, names), sum(map(len, names)) + _NAME_BYTES * len(names))
+    return names
 
 
 def _unpacked(oids: bytes) -> list[str]:

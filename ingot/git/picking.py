@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 class CannotPick(Exception):
-    """It does not go without a person: what it changed looks different by now, or there is nothing left to change."""
+    """It does not go without a person: what it changed looks different by now."""
+
+
+class NothingToPick(CannotPick):
+    """There is nothing left to change."""
 
 
 def picked_tree(repository: Repository, commit: Commit, onto: Commit) -> str:
@@ -51,5 +55,5 @@ def _merge(handle: "pygit2.Repository", base: str, onto: Commit, other: str) -> 
         raise CannotPick
     tree = str(index.write_tree(handle))
     if tree == onto.tree:
-        raise CannotPick
+        raise NothingToPick
     return tree

@@ -12,6 +12,7 @@ from ingot.git.commits import NO_OID
 from ingot.git.faults import GitFailed
 from ingot.git.heads import settle_head
 from ingot.git.names import well_formed
+from ingot.git.refs import read_refs
 from ingot.git.repository import Repository
 
 STALE_LOCK_SECONDS = 15.0
@@ -19,9 +20,9 @@ STALE_LOCK_SECONDS = 15.0
 _TIMEOUT_SECONDS = 120.0
 _WAIT_FOR_LOCKS = ("core.filesRefLockTimeout", "2000")
 """In milliseconds; its own default is shorter than a busy disk takes for one change."""
-_LOCKED = re.compile(r"Unable to create '[^']*\.lock': File exists")
+_LOCKED = re.compile(r"Unable to create '.*\.lock': File exists")
 _MOVED = re.compile(r"is at [0-9a-f]{40} but expected|reference already exists|unable to resolve reference")
-_IN_THE_WAY = re.compile(r"'refs/[^']*' exists; cannot create")
+_IN_THE_WAY = re.compile(r"' exists; cannot create '")
 
 
 class RefUpdate(msgspec.Struct, frozen=True, array_like=True):
@@ -57,7 +58,15 @@ class RefMoved(Exception):
 
 
 class RefInTheWay(Exception):
-    """A name is the beginning of another one, as ``a`` and ``a/b``: git can hold only one of them."""
+    """A name is the beginning of another one, as ``a`` and ``a/b``: git can hold only one of them.
+
+    ``wanted`` and ``other`` are their full names, where whatever was in the way is still there.
+    """
+
+    def __init__(self, wanted: str = "", other: str = "") -> None:
+        super().__init__(f"{other} is in the way of {wanted}")
+        self.wanted = wanted
+        self.other = other
 
 
 def update_refs(repository: Repository, updates: Sequence[RefUpdate]) -> None:
@@ -69,12 +78,26 @@ def update_refs(repository: Repository, updates: Sequence[RefUpdate]) -> None:
         if _MOVED.search(error.said):
             raise RefMoved from error
         if _IN_THE_WAY.search(error.said):
-            raise RefInTheWay from error
+            raise _in_the_way(repository, updates) from error
         if not _LOCKED.search(error.said):
             raise
         if not break_stale_locks(repository, [update.ref for update in updates]):
             raise RefMoved from error  # Somebody has held it for all this time, so it is about to move.
         _run(repository, script)
+
+
+def _in_the_way(repository: Repository, updates: Sequence[RefUpdate]) -> RefInTheWay:
+    """Which two names it is; looked up, since names may hold whatever git writes around them."""
+    for update in updates:
+        if not update.creates:
+            continue
+        parts = update.ref.split("/")
+        above = ("/".join(parts[:count]) for count in range(3, len(parts)))
+        below = (name.decode(errors="replace") for name in read_refs(repository.path, (f"{update.ref}/".encode(),)))
+        other = next((name for name in above if repository.tip(name)), None) or next(below, None)
+        if other is not None:
+            return RefInTheWay(update.ref, other)
+    return RefInTheWay()
 
 
 def _line(update: RefUpdate) -> bytes:

@@ -32,7 +32,7 @@ class CannotApply(Exception):
 
 
 class NoSuchFile(CannotApply):
-    """There is no file at the path."""
+    """There is nothing at the path; a folder there is another thing than a file that is gone."""
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -147,11 +147,13 @@ def _free(draft: Draft, path: str) -> bytes:
 
 def _existing(draft: Draft, path: str) -> tuple[bytes, Leaf]:
     """What lies at a path, and the bytes of that; its name may be one that is only shown as this text."""
+    missing: type[CannotApply] = NoSuchFile
     for spelling in spellings(path):
         found = draft.find(spelling)
         if found is not None and not found.is_folder:
             return spelling, found
-    raise NoSuchFile(_MISSING)
+        missing = missing if found is None else CannotApply
+    raise missing(_MISSING)
 
 
 def _changed(leaf: Leaf, objects: NewObjects, action: Action) -> Leaf:

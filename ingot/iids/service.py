@@ -5,11 +5,12 @@ from typing import Literal
 from sqlalchemy import text
 
 from ingot.db.connection import Connection
+from ingot.iids.tables import internal_ids
 
 # One statement: the row stays locked to the end of the transaction, so two at once get different numbers.
 _NEXT = text(
-    "INSERT INTO internal_ids (scope, scope_id, kind, last) VALUES (:scope, :scope_id, :kind, 1) "
-    "ON CONFLICT (scope, scope_id, kind) DO UPDATE SET last = internal_ids.last + 1 RETURNING last"
+    f"INSERT INTO {internal_ids.name} (scope, scope_id, kind, last) VALUES (:scope, :scope_id, :kind, 1) "  # noqa: S608 - A name of our own.
+    f"ON CONFLICT (scope, scope_id, kind) DO UPDATE SET last = {internal_ids.name}.last + 1 RETURNING last"
 )
 
 

@@ -16,7 +16,7 @@ _WORDS = {
     **dict.fromkeys(("minute", "minutes", "min", "mins"), 60),
     **dict.fromkeys(("second", "seconds", "sec", "secs"), 1),
 }
-_PART = re.compile(r"\s*(\d{1,9}(?:\.\d{1,4})?)\s*([a-z]+)[\s,]*")
+_PART = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,4})?)\s*([a-z]+)[\s,]*")
 LONGEST = 2**31 - 1
 
 

@@ -1,9 +1,11 @@
-"""What is announced of issues."""
+"""What is announced of issues, and what is asked of rooms above."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
+from ingot.access.actor import Actor
+from ingot.db.paging import Listing, Page
 from ingot.events.bus import Event
 
 Action = Literal["opened", "updated", "closed", "reopened", "moved", "deleted"]
@@ -17,3 +19,46 @@ class IssueChanged(Event, frozen=True):
     actor_id: int
     action: Action
     changes: dict[str, tuple[object, object]] = msgspec.field(default_factory=dict)
+
+
+class IssueMoved(Event, frozen=True):
+    """An issue goes on in another project; the original is closed and points there."""
+
+    issue_id: int
+    moved_to_id: int
+    actor_id: int
+
+
+class MergeRequestsAsked(Event, frozen=True):
+    """A port to merge requests, which lie above: who keeps them puts the page that a caller may see into ``found``."""
+
+    issue_id: int
+    project_id: int
+    how: Literal["closing", "related"]
+    actor: Actor
+    base: str
+    page: Page
+    found: list[Listing[Any]]
+
+
+class FollowUpAsked(Event, frozen=True):
+    """The other port: what an issue says by default that follows from discussions of a merge request.
+
+    Where the caller sees that merge request, its title and text for the issue are put into ``found``.
+    """
+
+    project_id: int
+    merge_request_iid: int
+    discussion_id: str | None
+    actor: Actor
+    found: list[tuple[str, str]]
+
+
+class FollowUpOpened(Event, frozen=True):
+    """An issue was opened that takes over from discussions of a merge request, which are settled by that."""
+
+    issue_id: int
+    project_id: int
+    merge_request_iid: int
+    discussion_id: str | None
+    actor: Actor

@@ -9,6 +9,19 @@ from ingot.db.times import Date, Timestamp
 
 Scope = Literal["created_by_me", "created-by-me", "assigned_to_me", "assigned-to-me", "all"]
 
+Order = Literal[
+    "id",
+    "created_at",
+    "updated_at",
+    "due_date",
+    "title",
+    "priority",
+    "label_priority",
+    "milestone_due",
+    "popularity",
+    "relative_position",
+]
+
 
 class Excluded(Params):
     """What must not be so."""
@@ -31,7 +44,7 @@ class ListIssues(Params):
     labels: list[str] | None = None
     milestone: str | None = None
     iids: list[int] | None = None
-    order_by: Literal["created_at", "updated_at", "due_date", "title", "priority", "popularity"] = "created_at"
+    order_by: Order = "created_at"
     sort: Literal["asc", "desc"] = "desc"
     search: str | None = None
     scope: Scope | None = None

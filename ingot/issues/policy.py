@@ -72,9 +72,23 @@ def may_triage_issue(actor: Actor, here: Access, found: Found) -> bool:
     return may_triage(actor, here, found.project)
 
 
-def may_delete_issue(actor: Actor, here: Access, found: Found) -> bool:
-    """Owners and administrators, unless the project is archived."""
-    return projects_policy.may_own_project(actor, here, found.project) and not found.project.archived
+def may_move_issue(actor: Actor, here: Access, found: Found) -> bool:
+    """Those who may assign and label in its project; moving closes the original."""
+    return may_triage(actor, here, found.project)
+
+
+def may_receive_issue(actor: Actor, here: Access, project: Project) -> bool:
+    """Reporters of a project that has issues, unless it is archived."""
+    return project.issues_enabled and may_triage(actor, here, project)
+
+
+def may_delete_issues(actor: Actor, here: Access, place: Place) -> bool:
+    """Owners and administrators, where there are issues, unless the project is archived."""
+    return (
+        place.project.issues_enabled
+        and projects_policy.may_own_project(actor, here, place.project)
+        and not place.project.archived
+    )
 
 
 def may_set_times(actor: Actor, here: Access, project: Project) -> bool:

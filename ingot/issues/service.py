@@ -1,28 +1,32 @@
 """What changes issues."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 from msgspec import UNSET
-from sqlalchemy import bindparam, delete, text
+from sqlalchemy import bindparam, delete, select, text
 
 from ingot.access.actor import Actor
 from ingot.access.levels import Access
 from ingot.db.connection import Connection
 from ingot.db.times import Timestamp
-from ingot.errors import Invalid
+from ingot.emoji.service import drop_awards
+from ingot.errors import Invalid, NotFound
 from ingot.events.bus import emit
 from ingot.followers.service import drop_follows
+from ingot.histories.service import drop_history
 from ingot.iids.service import next_iid
 from ingot.issues import policy
-from ingot.issues.events import Action, IssueChanged
+from ingot.issues.events import Action, FollowUpAsked, FollowUpOpened, IssueChanged
 from ingot.issues.params import CreateIssue, EditIssue, IssueAttributes
 from ingot.issues.queries import assignees_of, issue_by_id
 from ingot.issues.tables import Issue, issue_assignees, issue_origins, issues
 from ingot.labels.queries import labels_of
-from ingot.labels.service import drop_labels, find_or_add_labels, set_labels
+from ingot.labels.service import drop_labels, find_or_add_labels, keep_counted, set_labels, title_trouble
 from ingot.labels.tables import Label
 from ingot.milestones.queries import usable_milestone
+from ingot.notes.service import drop_notes
 from ingot.projects.queries import access_of_user
 from ingot.projects.service import count_open_issues
 from ingot.projects.tables import Project
@@ -31,7 +35,10 @@ from ingot.users.accounts.queries import users_by_ids
 
 LONGEST_TITLE = 255
 LONGEST_TEXT = 1_000_000
-MOST_ASSIGNEES = 100
+LONGEST_TIME = 2**31 - 1
+MOST_LABELS = 100
+# What is read here stays so until the transaction ends: whoever else would change it waits.
+_HELD = select(issues).where(issues.c.id == bindparam("issue")).with_for_update()
 _UNASSIGN = delete(issue_assignees).where(
     issue_assignees.c.issue_id == bindparam("issue"), issue_assignees.c.user_id == bindparam("user")
 )
@@ -51,6 +58,7 @@ def subject_of(issue: Issue) -> Subject:
         author_id=issue.author_id,
         title=issue.title,
         confidential=issue.confidential,
+        state=issue.state,
     )
 
 
@@ -60,12 +68,13 @@ def create_issue(
     """Write a new issue; who may not assign or label has those wishes passed over, as on the page."""
     _validate(wanted.title, wanted.description)
     triages = policy.may_triage(actor, here, project)
+    default = _default_description(db, actor, project, wanted)
     created = wanted.created_at if wanted.created_at and policy.may_set_times(actor, here, project) else db.now
     issue = add_issue(
         db,
         project,
         title=wanted.title.strip(),
-        description=wanted.description or None,
+        description=wanted.description or default,
         author_id=actor.user_id,
         confidential=bool(wanted.confidential),
         due_date=(wanted.due_date or None) if triages else None,
@@ -74,12 +83,25 @@ def create_issue(
         updated_at=created,
     )
     if triages:
-        _set_assignees(db, project, issue, _assignee_ids(wanted) or [])
+        set_assignees(db, project, issue, _assignee_ids(wanted) or [])
         if wanted.labels:
-            set_labels(db, subject_of(issue), find_or_add_labels(db, project, wanted.labels, may_add=True))
+            set_labels(db, subject_of(issue), _labels(db, project, wanted.labels))
     db.insert(issue_origins, issue_id=issue.id, user_agent=user_agent, ip_address=ip, submitted=False)
-    _announce(db, actor, issue, "opened")
+    announce(db, actor, issue, "opened")
+    if default is not None and wanted.merge_request_to_resolve_discussions_of is not None:
+        asked = wanted.merge_request_to_resolve_discussions_of, wanted.discussion_to_resolve
+        emit(db, FollowUpOpened(issue.id, project.id, *asked, actor))
     return issue_by_id(db, issue.id)
+
+
+def _default_description(db: Connection, actor: Actor, project: Project, wanted: CreateIssue) -> str | None:
+    """What follows from the discussions that the issue takes over; a merge request that is not there has none."""
+    if wanted.merge_request_to_resolve_discussions_of is None:
+        return None
+    found: list[tuple[str, str]] = []
+    asked = wanted.merge_request_to_resolve_discussions_of, wanted.discussion_to_resolve
+    emit(db, FollowUpAsked(project.id, *asked, actor, found))
+    return found[0][1] if found else None
 
 
 def add_issue(db: Connection, project: Project, **columns: Any) -> Issue:
@@ -99,13 +121,21 @@ def add_issue(db: Connection, project: Project, **columns: Any) -> Issue:
     row["title_key"] = row["title"].casefold()
     row["description_key"] = (row["description"] or "").casefold()
     issue = issue_by_id(db, db.insert(issues, **row))
-    _count(db, issue, 1)
+    _count(db, None, issue)
     return issue
+
+
+def hold_issue(db: Connection, issue: Issue) -> Issue:
+    """The issue as it is now, and nobody else changes it before the transaction has ended."""
+    held = db.first(Issue, _HELD, issue=issue.id)
+    if held is None or held.deleted_at is not None:
+        raise NotFound("Issue")
+    return held
 
 
 def edit_issue(db: Connection, actor: Actor, found: policy.Found, wanted: EditIssue) -> Issue:
     """Change what was sent, and announce it; a wish that only reporters have is passed over for others."""
-    project, issue = found.project, found.issue
+    project, issue = found.project, hold_issue(db, found.issue)
     triages = policy.may_triage(actor, found.here, project)
     columns = _columns(db, project, wanted, triages=triages)
     changes: dict[str, tuple[object, object]] = {}
@@ -124,50 +154,75 @@ def edit_issue(db: Connection, actor: Actor, found: policy.Found, wanted: EditIs
         changes["state"] = (issue.state, columns["state"])
     if changes:
         set_time = wanted.updated_at and policy.may_set_times(actor, found.here, project)
-        _write(db, issue, columns, wanted.updated_at if set_time and wanted.updated_at else db.now)
+        write_issue(db, issue, columns, wanted.updated_at if set_time and wanted.updated_at else db.now)
     edited = issue_by_id(db, issue.id)
     if changes:
-        _announce(db, actor, edited, action or "updated", changes)
+        announce(db, actor, edited, action or "updated", changes)
     return edited
 
 
 def delete_issue(db: Connection, actor: Actor, issue: Issue) -> None:
-    """Take an issue away for everybody; its number is never given again."""
-    _count(db, issue, -1)
-    db.update(issues, issue.id, deleted_at=db.now)
+    """Take an issue away for everybody; its number is never given again, and what is gone already stays gone."""
+    held = db.first(Issue, _HELD, issue=issue.id)
+    if held is None or held.deleted_at is not None:
+        return
+    forget_issue(db, held)
+    db.update(issues, held.id, deleted_at=db.now)
+    announce(db, actor, held, "deleted")
+
+
+def forget_issue(db: Connection, issue: Issue) -> None:
+    """What goes with an issue besides its row: it counts no more, and nothing is linked to it."""
+    _count(db, issue, None)
     drop_labels(db, subject_of(issue))
     drop_follows(db, "issue", issue.id)
-    _announce(db, actor, issue, "deleted")
+    drop_notes(db, subject_of(issue))
+    drop_awards(db, "issue", [issue.id])
+    drop_history(db, subject_of(issue))
 
 
-def set_estimate(db: Connection, issue: Issue, seconds: int) -> Issue:
+def set_estimate(db: Connection, actor: Actor, issue: Issue, seconds: int) -> Issue:
     """Say how long it takes."""
-    db.update(issues, issue.id, time_estimate=seconds, updated_at=db.now)
-    return issue_by_id(db, issue.id)
+    return _set_time(db, actor, hold_issue(db, issue), "time_estimate", seconds)
 
 
-def add_spent_time(db: Connection, issue: Issue, seconds: int) -> Issue:
+def add_spent_time(db: Connection, actor: Actor, issue: Issue, seconds: int) -> Issue:
     """Add to the time that it took, or take some back; never below nothing."""
+    issue = hold_issue(db, issue)
     total = issue.total_time_spent + seconds
     if total < 0:
         raise Invalid("Time to subtract exceeds the total time spent")
-    if total > 2**31 - 1:
+    if total > LONGEST_TIME:
         raise Invalid("Time spent is too long")
-    db.update(issues, issue.id, total_time_spent=total, updated_at=db.now)
-    return issue_by_id(db, issue.id)
+    return _set_time(db, actor, issue, "total_time_spent", total)
 
 
-def _write(db: Connection, issue: Issue, columns: dict[str, Any], now: Timestamp) -> None:
+def reset_spent_time(db: Connection, actor: Actor, issue: Issue) -> Issue:
+    """Forget the time that it took."""
+    return _set_time(db, actor, hold_issue(db, issue), "total_time_spent", 0)
+
+
+def _set_time(db: Connection, actor: Actor, issue: Issue, column: str, seconds: int) -> Issue:
+    before = getattr(issue, column)
+    if before == seconds:
+        return issue
+    write_issue(db, issue, {column: seconds}, db.now)
+    changed = issue_by_id(db, issue.id)
+    announce(db, actor, changed, "updated", {column: (before, seconds)})
+    return changed
+
+
+def write_issue(db: Connection, issue: Issue, columns: dict[str, Any], now: Timestamp) -> None:
+    """Set columns of an issue that is held, with all that is kept of them elsewhere."""
     if "title" in columns:
         columns["title_key"] = columns["title"].casefold()
     if "description" in columns:
         columns["description_key"] = (columns["description"] or "").casefold()
-    counted = "state" in columns or "confidential" in columns
-    if counted:
-        _count(db, issue, -1)
     db.update(issues, issue.id, **columns, updated_at=now)
-    if counted:
-        _count(db, issue_by_id(db, issue.id), 1)
+    if "state" in columns or "confidential" in columns:
+        written = issue_by_id(db, issue.id)
+        _count(db, issue, written)
+        keep_counted(db, subject_of(written))
 
 
 def _columns(db: Connection, project: Project, wanted: EditIssue, *, triages: bool) -> dict[str, Any]:
@@ -212,11 +267,23 @@ def _change_labels(
     if wanted.labels is not UNSET:
         titles = wanted.labels or []
     titles = [title for title in titles if title not in (wanted.remove_labels or ())] + (wanted.add_labels or [])
-    after = find_or_add_labels(db, project, list(dict.fromkeys(titles)), may_add=True)
+    after = _labels(db, project, titles)
     added, removed = set_labels(db, subject_of(issue), after)
     if not added and not removed:
         return {}
     return {"labels": ([label.id for label in before], [label.id for label in after])}
+
+
+def _labels(db: Connection, project: Project, titles: Sequence[str]) -> list[Label]:
+    """The labels of these titles, each once; those that are missing are made."""
+    wanted = list(dict.fromkeys(tidy for title in titles if (tidy := title.strip())))
+    if len(wanted) > MOST_LABELS:
+        raise Invalid(labels=[f"cannot be more than {MOST_LABELS}"])
+    for title in wanted:
+        trouble = title_trouble(title)
+        if trouble is not None:
+            raise Invalid(labels=[trouble])
+    return find_or_add_labels(db, project, wanted, may_add=True)
 
 
 def _change_assignees(
@@ -226,25 +293,30 @@ def _change_assignees(
     if people is None:
         return {}
     before = assignees_of(db, [issue.id]).get(issue.id, [])
-    after = _set_assignees(db, project, issue, people)
+    after = set_assignees(db, project, issue, people)
     return {"assignees": (before, after)} if set(before) != set(after) else {}
 
 
 def _assignee_ids(wanted: IssueAttributes) -> list[int] | None:
-    """Whom the caller wants assigned, or nothing where they say nothing of it; 0 stands for nobody."""
+    """Whom the caller wants assigned, or nothing where they say nothing of it; 0 stands for nobody.
+
+    The contract has several in a list, of which the first one counts.
+    """
     if wanted.assignee_ids is not UNSET:
-        return [user_id for user_id in wanted.assignee_ids or () if user_id != 0]
-    if wanted.assignee_id is not UNSET:
-        return [wanted.assignee_id] if wanted.assignee_id else []
-    return None
+        people = (wanted.assignee_ids or [])[:1]
+    elif wanted.assignee_id is not UNSET:
+        people = [wanted.assignee_id] if wanted.assignee_id else []
+    else:
+        return None
+    return [] if people == [0] else people
 
 
-def _set_assignees(db: Connection, project: Project, issue: Issue, wanted: Sequence[int]) -> list[int]:
-    """Assign those who can see the project; others are passed over, so that nobody learns who is there."""
-    if len(wanted) > MOST_ASSIGNEES:
-        raise Invalid(assignee_ids=[f"cannot be more than {MOST_ASSIGNEES}"])
-    after = _who_can_see(db, project, wanted)
+def set_assignees(db: Connection, project: Project, issue: Issue, wanted: Sequence[int]) -> list[int]:
+    """Assign those who can see the project; who cannot is passed over, so that nobody learns who is there."""
     before = assignees_of(db, [issue.id]).get(issue.id, [])
+    after = _who_can_see(db, project, wanted)
+    if wanted and not after:
+        return before
     for user_id in before:
         if user_id not in after:
             db.run(_UNASSIGN, issue=issue.id, user=user_id)
@@ -282,18 +354,30 @@ def _validate(title: str | None, description: Any) -> None:
         raise Invalid(description=[f"is too long (maximum is {LONGEST_TEXT} characters)"])
 
 
-def _count(db: Connection, issue: Issue, by: int) -> None:
+def _count(db: Connection, before: Issue | None, after: Issue | None) -> None:
     """Keep the totals that lists show, and the number of open ones that projects show."""
-    db.run(_COUNT, project=issue.project_id, state=issue.state, confidential=issue.confidential, by=by)
-    if issue.state == "opened":
-        count_open_issues(db, issue.project_id, by)
+    changes: defaultdict[tuple[int, str, bool], int] = defaultdict(int)
+    for issue, by in ((before, -1), (after, 1)):
+        if issue is not None:
+            changes[issue.project_id, issue.state, issue.confidential] += by
+    # Always in the same order: who closes one and who reopens another wait for each other, never both at once.
+    for (project_id, state, confidential), by in sorted(changes.items()):
+        if by:
+            db.run(_COUNT, project=project_id, state=state, confidential=confidential, by=by)
+    opened = {project_id: 0 for project_id, _, _ in changes}
+    for (project_id, state, _), by in changes.items():
+        opened[project_id] += by if state == "opened" else 0
+    for project_id, by in opened.items():
+        if by:
+            count_open_issues(db, project_id, by)
 
 
-def _announce(
+def announce(
     db: Connection,
     actor: Actor,
     issue: Issue,
     action: Action,
     changes: dict[str, tuple[object, object]] | None = None,
 ) -> None:
+    """Tell what happened to an issue."""
     emit(db, IssueChanged(issue.id, issue.project_id, actor.user_id, action, changes or {}))

@@ -1,6 +1,6 @@
 """How issues are shown."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import UNSET, UnsetType
 
@@ -9,12 +9,11 @@ from ingot.api.views import View
 from ingot.db.connection import Connection
 from ingot.db.times import Date, Timestamp
 from ingot.issues.durations import shown_duration
-from ingot.issues.queries import assignees_of
+from ingot.issues.queries import assignees_of, label_titles_of
 from ingot.issues.tables import Issue
 from ingot.labels.queries import labels_of
-from ingot.labels.tables import Label
+from ingot.labels.views import LabelBrief, label_brief
 from ingot.milestones.queries import milestones_by_ids
-from ingot.milestones.tables import Milestone
 from ingot.milestones.views import MilestoneView, milestone_view
 from ingot.projects.queries import paths_of_projects
 from ingot.users.accounts.queries import users_by_ids
@@ -30,14 +29,24 @@ class TimeStatsView(View):
     human_total_time_spent: str | None
 
 
-class LabelDetailsView(View):
-    """A label where lists show more than its name."""
+class IssueCountsView(View):
+    """How many there are, by state."""
 
-    id: int
-    name: str
-    color: str
-    description: str | None
-    text_color: str
+    all: int
+    closed: int
+    opened: int
+
+
+class CountedIssuesView(View):
+    """What is counted."""
+
+    counts: IssueCountsView
+
+
+class IssueStatisticsView(View):
+    """Numbers on issues."""
+
+    statistics: CountedIssuesView
 
 
 class IssueReferencesView(View):
@@ -61,7 +70,7 @@ class IssueView(View):
     updated_at: Timestamp
     closed_at: Timestamp | None
     closed_by: UserBrief | None
-    labels: list[str | LabelDetailsView]
+    labels: Sequence[str | LabelBrief]
     milestone: MilestoneView | None
     assignees: list[UserBrief]
     author: UserBrief
@@ -87,27 +96,33 @@ def issue_views(
     base: str,
     *,
     with_labels_details: bool = False,
+    assigned: Mapping[int, Sequence[int]] | None = None,
+    paths: Mapping[int, str] | None = None,
 ) -> list[IssueView]:
-    """A page of issues; one statement for each relation, however long the page is."""
+    """A page of issues; one statement for each relation, however long the page is.
+
+    ``assigned`` and ``paths`` are their assignees and the paths of their projects, where those are known already.
+    """
     if not found:
         return []
     numbers = [issue.id for issue in found]
-    assigned = assignees_of(db, numbers)
+    if assigned is None:
+        assigned = assignees_of(db, numbers)
     people = [
         person for issue in found for person in (issue.author_id, issue.closed_by_id, *assigned.get(issue.id, ()))
     ]
     users = {number: user_brief(user, base) for number, user in users_by_ids(db, people).items()}
-    carried = labels_of(db, "issue", numbers)
-    of_milestones = milestones_by_ids(db, sorted({issue.milestone_id for issue in found if issue.milestone_id}))
-    paths = paths_of_projects(db, sorted({issue.project_id for issue in found}))
+    carried = _labels(db, numbers) if with_labels_details else label_titles_of(db, numbers)
+    planned = _milestones(db, {issue.milestone_id for issue in found if issue.milestone_id}, base)
+    if paths is None:
+        paths = paths_of_projects(db, sorted({issue.project_id for issue in found}))
     return [
         _view(
-            db,
             issue,
             users,
-            assigned.get(issue.id, []),
-            _labels(carried.get(issue.id, []), with_labels_details),
-            of_milestones,
+            [users[user_id] for user_id in assigned.get(issue.id, ())],
+            carried.get(issue.id, []),
+            planned.get(issue.milestone_id or 0),
             paths[issue.project_id],
             base,
         )
@@ -115,15 +130,34 @@ def issue_views(
     ]
 
 
-def issue_view(db: Connection, actor: Actor, issue: Issue, base: str, *, subscribed: bool) -> IssueView:
+def issue_view(
+    db: Connection,
+    actor: Actor,
+    issue: Issue,
+    base: str,
+    *,
+    subscribed: bool,
+    assignees: Sequence[int] | None = None,
+    path: str | None = None,
+) -> IssueView:
     """One issue, and whether the caller follows it."""
-    view = issue_views(db, [issue], base)[0]
+    assigned = None if assignees is None else {issue.id: assignees}
+    paths = None if path is None else {issue.project_id: path}
+    view = issue_views(db, [issue], base, assigned=assigned, paths=paths)[0]
     view.subscribed = subscribed if actor.known else UNSET
     return view
 
 
+def statistics_view(counts: dict[str, int]) -> IssueStatisticsView:
+    """What was counted, by state."""
+    shown = IssueCountsView(all=counts["opened"] + counts["closed"], closed=counts["closed"], opened=counts["opened"])
+    return IssueStatisticsView(CountedIssuesView(shown))
+
+
 def time_stats_view(issue: Issue) -> TimeStatsView:
     """What was said of an issue's time."""
+    if not issue.time_estimate and not issue.total_time_spent:
+        return _NO_TIME
     return TimeStatsView(
         issue.time_estimate,
         issue.total_time_spent,
@@ -132,36 +166,30 @@ def time_stats_view(issue: Issue) -> TimeStatsView:
     )
 
 
-def _labels(carried: Sequence[Label], details: bool) -> list[str | LabelDetailsView]:
-    if not details:
-        return [label.title for label in carried]
-    return [
-        LabelDetailsView(label.id, label.title, label.color, label.description, text_color(label.color))
-        for label in carried
-    ]
+_NO_TIME = TimeStatsView(0, 0, None, None)
 
 
-def text_color(color: str) -> str:
-    """Black or white, whichever reads better on a colour."""
-    digits = color.removeprefix("#")
-    if len(digits) == 3:
-        digits = "".join(2 * digit for digit in digits)
-    red, green, blue = (int(digits[place : place + 2], 16) for place in (0, 2, 4))
-    return "#333333" if red + green + blue > 500 else "#FFFFFF"
+def _labels(db: Connection, numbers: Sequence[int]) -> dict[int, list[LabelBrief]]:
+    carried = labels_of(db, "issue", numbers)
+    return {number: [label_brief(label) for label in labels] for number, labels in carried.items()}
+
+
+def _milestones(db: Connection, numbers: Collection[int], base: str) -> dict[int, MilestoneView]:
+    if not numbers:
+        return {}
+    found = milestones_by_ids(db, sorted(numbers))
+    return {number: milestone_view(milestone, db.now, base) for number, milestone in found.items()}
 
 
 def _view(
-    db: Connection,
     issue: Issue,
     users: dict[int, UserBrief],
-    assigned: list[int],
-    labels: list[str | LabelDetailsView],
-    of_milestones: dict[int, Milestone],
+    assignees: list[UserBrief],
+    labels: Sequence[str | LabelBrief],
+    milestone: MilestoneView | None,
     path: str,
     base: str,
 ) -> IssueView:
-    milestone = of_milestones.get(issue.milestone_id or 0)
-    assignees = [users[user_id] for user_id in assigned]
     short = f"#{issue.iid}"
     return IssueView(
         id=issue.id,
@@ -175,7 +203,7 @@ def _view(
         closed_at=issue.closed_at,
         closed_by=users.get(issue.closed_by_id or 0),
         labels=labels,
-        milestone=milestone_view(milestone, db.now) if milestone else None,
+        milestone=milestone,
         assignees=assignees,
         author=users[issue.author_id],
         type="ISSUE",

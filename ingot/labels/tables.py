@@ -2,7 +2,7 @@
 
 from sqlalchemy import Index, Table, UniqueConstraint
 
-from ingot.db.schema import Record, metadata, number, reference, row_id, text
+from ingot.db.schema import Record, flag, metadata, number, reference, row_id, text
 from ingot.db.times import Timestamp
 
 # Exactly one of project and group is set.
@@ -20,6 +20,7 @@ labels = Table(
     text("updated_at"),
     UniqueConstraint("project_id", "title"),
     UniqueConstraint("group_id", "title"),
+    Index("ix_labels_title", "title"),
     sqlite_autoincrement=True,
 )
 
@@ -30,8 +31,14 @@ label_links = Table(
     reference("label_id", "labels.id"),
     text("subject_kind"),
     number("subject_id"),
+    # What is counted of a label's subjects, copied from them: looking at each would cost too much.
+    reference("project_id", "projects.id"),
+    text("state"),
+    flag("confidential"),
     UniqueConstraint("subject_kind", "subject_id", "label_id"),
-    Index("ix_label_links_label_id", "label_id", "subject_kind", "subject_id"),
+    # In the order in which they are counted, so that nothing has to be sorted.
+    Index("ix_label_links_label_id", "label_id", "subject_kind", "project_id", "state", "confidential", "subject_id"),
+    Index("ix_label_links_project_id", "project_id"),
     sqlite_autoincrement=True,
 )
 

@@ -1,22 +1,62 @@
-"""How milestones are found."""
+"""How milestones are found and listed."""
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
 
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select
 
+from ingot.access.actor import Actor
 from ingot.db.connection import Connection
-from ingot.db.expressions import any_of
-from ingot.groups.namespaces.tables import namespace_tree
+from ingot.db.expressions import any_of, contains, like_pattern
+from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.db.times import day_of
+from ingot.errors import NotFound
+from ingot.groups.members.queries import Source
+from ingot.groups.namespaces.tables import namespace_tree, namespaces
+from ingot.groups.policy import visible_groups
+from ingot.milestones.params import ListGroupMilestones, ListMilestones
 from ingot.milestones.tables import Milestone, milestones
-from ingot.projects.tables import Project
+from ingot.projects.policy import visible_projects
+from ingot.projects.tables import Project, projects
 
-_AROUND = select(namespace_tree.c.ancestor_id).where(namespace_tree.c.descendant_id == bindparam("namespace"))
-USABLE = select(milestones).where(
-    or_(milestones.c.project_id == bindparam("project"), milestones.c.group_id.in_(_AROUND.scalar_subquery()))
+# Each with the path of the project or group that it belongs to, since its address begins with that.
+_GROUPS = namespaces.alias("owning_groups")
+_PROJECTS = projects.alias("owning_projects")
+MILESTONES = select(milestones, func.coalesce(_PROJECTS.c.full_path, _GROUPS.c.full_path)).select_from(
+    milestones.outerjoin(_PROJECTS, _PROJECTS.c.id == milestones.c.project_id).outerjoin(
+        _GROUPS, _GROUPS.c.id == milestones.c.group_id
+    )
 )
+_AROUND = select(namespace_tree.c.ancestor_id).where(namespace_tree.c.descendant_id == bindparam("namespace"))
+_BELOW = select(namespace_tree.c.descendant_id).where(namespace_tree.c.ancestor_id == bindparam("source"))
+_PROJECTS_BELOW = select(projects.c.id).where(projects.c.namespace_id.in_(_BELOW.scalar_subquery()))
+_OF_GROUPS_AROUND = milestones.c.group_id.in_(_AROUND.scalar_subquery())
+USABLE = MILESTONES.where(or_(milestones.c.project_id == bindparam("project"), _OF_GROUPS_AROUND))
 _USABLE_BY_ID = USABLE.where(milestones.c.id == bindparam("milestone"))
 _USABLE_BY_TITLE = USABLE.where(milestones.c.title == bindparam("title")).order_by(milestones.c.project_id.is_(None))
-_BY_IDS = select(milestones).where(any_of(milestones.c.id, "ids"))
+_BY_IDS = MILESTONES.where(any_of(milestones.c.id, "ids"))
+_OWN = {
+    "project": milestones.c.project_id == bindparam("source"),
+    "group": milestones.c.group_id == bindparam("source"),
+}
+_OWN_BY_ID = {kind: MILESTONES.where(own, milestones.c.id == bindparam("milestone")) for kind, own in _OWN.items()}
+_OWN_BY_TITLE = {kind: MILESTONES.where(own, milestones.c.title == bindparam("title")) for kind, own in _OWN.items()}
+_NAMESAKES = {
+    "project": or_(_OWN["project"], _OF_GROUPS_AROUND),
+    "group": or_(
+        _OF_GROUPS_AROUND,
+        milestones.c.group_id.in_(_BELOW.scalar_subquery()),
+        milestones.c.project_id.in_(_PROJECTS_BELOW.scalar_subquery()),
+    ),
+}
+_TAKEN = {
+    kind: select(milestones.c.id).where(milestones.c.title == bindparam("title"), place)
+    for kind, place in _NAMESAKES.items()
+}
+_NAMESAKES_BELOW = select(milestones.c.id).where(
+    milestones.c.title == bindparam("title"), milestones.c.project_id.in_(_PROJECTS_BELOW.scalar_subquery())
+)
 
 
 def usable_milestone(db: Connection, project: Project, milestone_id: int) -> Milestone | None:
@@ -33,3 +73,116 @@ def usable_by_title(db: Connection, project: Project, title: str) -> Milestone |
 def milestones_by_ids(db: Connection, ids: Sequence[int]) -> dict[int, Milestone]:
     """Milestones by number, whoever asks; one statement for all."""
     return {milestone.id: milestone for milestone in db.all(Milestone, _BY_IDS, ids=list(ids))}
+
+
+def milestone_or_none(db: Connection, source: Source, milestone_id: int) -> Milestone | None:
+    """One of the very project's or group's own milestones."""
+    return db.first(Milestone, _OWN_BY_ID[source.kind], source=source.id, milestone=milestone_id)
+
+
+def find_milestone(db: Connection, source: Source, milestone_id: int) -> Milestone:
+    """The same, where there must be one."""
+    milestone = milestone_or_none(db, source, milestone_id)
+    if milestone is None:
+        raise NotFound("Milestone")
+    return milestone
+
+
+def own_by_title(db: Connection, source: Source, title: str) -> Milestone | None:
+    """The milestone of the very project or group that is called so."""
+    return db.first(Milestone, _OWN_BY_TITLE[source.kind], source=source.id, title=title)
+
+
+def is_taken(db: Connection, source: Source, title: str, by_other_than: int | None = None) -> bool:
+    """Whether a title is used where it would be mistaken: in the project or group, around it, or below it."""
+    found = db.rows(_TAKEN[source.kind], source=source.id, namespace=source.namespace_id, title=title)
+    return any(row[0] != by_other_than for row in found)
+
+
+def namesakes_below(db: Connection, group_id: int, title: str) -> list[int]:
+    """The milestones with this title of all projects in a group, however deep."""
+    return [row[0] for row in db.rows(_NAMESAKES_BELOW, source=group_id, title=title)]
+
+
+_CONDITIONS: dict[str, ColumnElement[bool]] = {
+    "iids": any_of(milestones.c.iid, "iids"),
+    "state": milestones.c.state == bindparam("wanted_state"),
+    "title": milestones.c.title == bindparam("wanted_title"),
+    "search": or_(
+        contains(milestones.c.title_key, "pattern"),
+        contains(milestones.c.description_key, "pattern"),
+    ),
+    "updated_after": milestones.c.updated_at >= bindparam("updated_after"),
+    "updated_before": milestones.c.updated_at <= bindparam("updated_before"),
+    # One that has no beginning or no end goes on in that direction; one that has neither contains no day.
+    "containing_date": and_(
+        or_(milestones.c.start_date.is_not(None), milestones.c.due_date.is_not(None)),
+        or_(milestones.c.start_date.is_(None), milestones.c.start_date <= bindparam("day")),
+        or_(milestones.c.due_date.is_(None), milestones.c.due_date >= bindparam("day")),
+    ),
+}
+
+
+@lru_cache(maxsize=256)
+def _list_query(
+    kind: str, ancestors: bool, descendants: bool, external: bool | None, filters: frozenset[str]
+) -> ListQuery:
+    places = [_OWN[kind]]
+    if ancestors:
+        places.append(_OF_GROUPS_AROUND)
+    if descendants:
+        places += _below(external)
+    matching: Select[Any] = MILESTONES.where(or_(*places), *(_CONDITIONS[name] for name in sorted(filters)))
+    return list_query(matching, milestones.c.id, milestones.c.id.desc())
+
+
+def _below(external: bool | None) -> list[ColumnElement[bool]]:
+    """Milestones of the groups and projects in a group that the caller may see; administrators see all."""
+    groups = select(namespaces.c.id).where(namespaces.c.id.in_(_BELOW.scalar_subquery()))
+    inside = select(projects.c.id).where(
+        projects.c.namespace_id.in_(_BELOW.scalar_subquery()),
+        or_(projects.c.issues_enabled.is_(True), projects.c.merge_requests_enabled.is_(True)),
+    )
+    if external is not None:
+        groups = groups.where(visible_groups(external))
+        inside = inside.where(visible_projects(external=external))
+    return [milestones.c.group_id.in_(groups.scalar_subquery()), milestones.c.project_id.in_(inside.scalar_subquery())]
+
+
+def list_milestones(
+    db: Connection, actor: Actor, source: Source, wanted: ListMilestones, page: Page
+) -> Listing[Milestone]:
+    """A page of the milestones of a project or group, the newest first."""
+    values: dict[str, Any] = {"source": source.id}
+    filters = _wanted_filters(wanted, values)
+    ancestors = wanted.include_ancestors or wanted.include_parent_milestones
+    if ancestors:
+        values["namespace"] = source.namespace_id
+    descendants = isinstance(wanted, ListGroupMilestones) and wanted.include_descendants
+    external = actor.external if descendants and not actor.admin else None
+    if external is not None:
+        values |= {"actor": actor.user_id, "today": day_of(db.now)}
+    query = _list_query(source.kind, ancestors, descendants, external, filters)
+    return fetch_page(db, Milestone, query, page, **values)
+
+
+def _wanted_filters(wanted: ListMilestones, values: dict[str, Any]) -> frozenset[str]:
+    """The conditions that the parameters ask for; what they are bound to goes into ``values``."""
+    bound: dict[str, dict[str, Any]] = {}
+    if wanted.iids is not None:
+        bound["iids"] = {"iids": wanted.iids}
+    if wanted.state not in (None, "all"):
+        bound["state"] = {"wanted_state": wanted.state}
+    if wanted.title:
+        bound["title"] = {"wanted_title": wanted.title}
+    if wanted.search:
+        bound["search"] = {"pattern": like_pattern(wanted.search)}
+    if wanted.updated_after is not None:
+        bound["updated_after"] = {"updated_after": wanted.updated_after}
+    if wanted.updated_before is not None:
+        bound["updated_before"] = {"updated_before": wanted.updated_before}
+    if wanted.containing_date is not None:
+        bound["containing_date"] = {"day": wanted.containing_date}
+    for more in bound.values():
+        values |= more
+    return frozenset(bound)

@@ -21,15 +21,18 @@ milestones = Table(
     text("start_date", nullable=True),
     text("created_at"),
     text("updated_at"),
+    text("description_key"),
     UniqueConstraint("project_id", "iid"),
     UniqueConstraint("group_id", "iid"),
+    UniqueConstraint("project_id", "title"),
+    UniqueConstraint("group_id", "title"),
     Index("ix_milestones_title", "title"),
     sqlite_autoincrement=True,
 )
 
 
 class Milestone(Record, frozen=True):
-    """A milestone."""
+    """A milestone, with the path of the project or group that it belongs to."""
 
     id: int
     project_id: int | None
@@ -43,3 +46,5 @@ class Milestone(Record, frozen=True):
     start_date: Date | None
     created_at: Timestamp
     updated_at: Timestamp
+    description_key: str
+    full_path: str

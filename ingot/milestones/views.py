@@ -20,10 +20,12 @@ class MilestoneView(View):
     due_date: Date | None
     start_date: Date | None
     expired: bool
+    web_url: str
 
 
-def milestone_view(milestone: Milestone, now: Timestamp) -> MilestoneView:
+def milestone_view(milestone: Milestone, now: Timestamp, base: str) -> MilestoneView:
     """One milestone."""
+    place = milestone.full_path if milestone.group_id is None else f"groups/{milestone.full_path}/-"
     return MilestoneView(
         id=milestone.id,
         iid=milestone.iid,
@@ -37,4 +39,5 @@ def milestone_view(milestone: Milestone, now: Timestamp) -> MilestoneView:
         due_date=milestone.due_date,
         start_date=milestone.start_date,
         expired=milestone.due_date is not None and milestone.due_date < day_of(now),
+        web_url=f"{base}/{place}/milestones/{milestone.iid}",
     )

@@ -1,12 +1,27 @@
-"""Comments on commits over the API."""
+"""Notes and discussions over the API: on commits, and on whatever a room lets people talk about."""
 
-from ingot.api.routes import Call, Routes, Stage
+from ingot.access.levels import Access
+from ingot.access.rules import require
+from ingot.api.routes import Call, Finder, Routes, Stage
 from ingot.db.paging import Listing, Page
-from ingot.notes import policy, queries, work
-from ingot.notes.params import PostComment
-from ingot.notes.views import CommentView, comment_views
+from ingot.emoji.api import award_routes
+from ingot.notes import policy, queries, service, work
+from ingot.notes.params import EditNote, ListNotes, PostComment, WriteNote
+from ingot.notes.tables import Note
+from ingot.notes.views import (
+    CommentView,
+    DiscussionView,
+    NoteView,
+    comment_views,
+    discussion_view,
+    discussion_views,
+    note_view,
+    note_views,
+)
+from ingot.projects.policy import may_admin_project, may_own_project
 from ingot.repository.commits.queries import find_commit
 from ingot.repository.place import Place, may_read_code, place_in_path
+from ingot.subjects import Reached, Subject
 
 routes = Routes("notes")
 
@@ -31,3 +46,154 @@ def list_comments(call: Call, place: Place, page: Page) -> Listing[CommentView]:
 def post_comment(stage: Stage, place: Place, params: PostComment) -> CommentView:
     """Comment on a commit, or on a line that it changed."""
     return work.post_comment(stage.database, stage.actor, place, stage.path["sha"], params, stage.origin.base)
+
+
+@routes.post(
+    "/projects/:id/repository/commits/:sha/discussions",
+    on=place_in_path,
+    may=policy.may_comment_on_code,
+    returns=DiscussionView,
+    staged=True,
+)
+def begin_commit_discussion(stage: Stage, place: Place, params: WriteNote) -> DiscussionView:
+    """Begin a discussion about a commit."""
+    subject = queries.commit_subject(place.project.id, find_commit(place.repository, stage.path["sha"]).oid)
+    reached = Reached(subject, takes_part=True, sets_times=may_own_project(stage.actor, place.here, place.project))
+    return work.begin_discussion(stage.database, stage.actor, place, reached, params, stage.origin.base)
+
+
+def commit_in_path(call: Call) -> tuple[Access, Reached]:
+    """The commit that the path names, for those who may read the code."""
+    here, place = place_in_path(call)
+    require(may_read_code(call.actor, here, place))
+    return here, Reached(
+        queries.commit_subject(place.project.id, find_commit(place.repository, call.path["sha"]).oid),
+        takes_part=policy.may_comment_on_code(call.actor, here, place),
+        moderates=may_admin_project(call.actor, here, place.project),
+        sets_times=may_own_project(call.actor, here, place.project),
+    )
+
+
+def note_routes(routes: Routes, path: str, finder: Finder) -> None:
+    """Declare the notes about what ``finder`` reaches below its path, and what people give to them."""
+    every, one = f"{path}/notes", f"{path}/notes/:note_id"
+
+    @routes.get(every, on=finder, may=policy.may_read_notes, returns=list[NoteView])
+    def list_notes(call: Call, reached: Reached, params: ListNotes, page: Page) -> Listing[NoteView]:
+        """List the notes about something, the newest first."""
+        found = queries.list_notes(call.db, call.actor, reached, params, page)
+        return found.of(note_views(call.db, reached.subject, found.items, call.origin.base))
+
+    @routes.post(every, on=finder, may=policy.may_write_notes, returns=NoteView)
+    def write_note(call: Call, reached: Reached, params: WriteNote) -> NoteView:
+        """Write a note about something."""
+        return _shown(call, reached.subject, service.write_note(call.db, call.actor, reached, params))
+
+    @routes.get(one, on=finder, may=policy.may_read_notes, returns=NoteView)
+    def get_note(call: Call, reached: Reached) -> NoteView:
+        """Get a note about something."""
+        return _shown(call, reached.subject, _note_in_path(call, reached))
+
+    @routes.put(one, on=finder, may=policy.may_write_notes, returns=NoteView)
+    def edit_note(call: Call, reached: Reached, params: EditNote) -> NoteView:
+        """Edit a note about something."""
+        return _edit(call, reached, params)
+
+    @routes.delete(one, on=finder, may=policy.may_write_notes, returns=None)
+    def delete_note(call: Call, reached: Reached) -> None:
+        """Delete a note about something."""
+        _delete(call, reached)
+
+    def note_in_path(call: Call) -> tuple[Access, Reached]:
+        here, reached = finder(call)
+        note = _note_in_path(call, reached)
+        # What the system wrote is nobody's to like.
+        return here, reached._replace(subject=_as_subject(note), takes_part=reached.takes_part and not note.system)
+
+    award_routes(routes, one, note_in_path, suffix="_of_note")
+
+
+def discussion_routes(routes: Routes, path: str, finder: Finder, *, begins: bool = True) -> None:
+    """Declare the discussions about what ``finder`` reaches; how one ``begins`` may be declared elsewhere."""
+    every, one = f"{path}/discussions", f"{path}/discussions/:discussion_id"
+    replies, answer = f"{one}/notes", f"{one}/notes/:note_id"
+
+    @routes.get(every, on=finder, may=policy.may_read_notes, returns=list[DiscussionView])
+    def list_discussions(call: Call, reached: Reached, page: Page) -> Listing[DiscussionView]:
+        """List the discussions about something, the oldest first."""
+        first, together = queries.list_discussions(call.db, call.actor, reached, page)
+        return first.of(discussion_views(call.db, reached.subject, first.items, together, call.origin.base))
+
+    if begins:
+
+        @routes.post(every, on=finder, may=policy.may_write_notes, returns=DiscussionView)
+        def begin_discussion(call: Call, reached: Reached, params: WriteNote) -> DiscussionView:
+            """Begin a discussion about something."""
+            note = service.write_note(call.db, call.actor, reached, params, service.IN_DISCUSSION)
+            return discussion_view(call.db, reached.subject, [note], call.origin.base)
+
+    @routes.get(one, on=finder, may=policy.may_read_notes, returns=DiscussionView)
+    def get_discussion(call: Call, reached: Reached) -> DiscussionView:
+        """Get a discussion about something."""
+        return discussion_view(call.db, reached.subject, _discussion_in_path(call, reached), call.origin.base)
+
+    @routes.get(replies, on=finder, may=policy.may_read_notes, returns=list[NoteView])
+    def list_discussion_notes(call: Call, reached: Reached) -> list[NoteView]:
+        """List the notes of a discussion, the oldest first."""
+        return note_views(call.db, reached.subject, _discussion_in_path(call, reached), call.origin.base)
+
+    @routes.post(replies, on=finder, may=policy.may_write_notes, returns=NoteView)
+    def reply(call: Call, reached: Reached, params: WriteNote) -> NoteView:
+        """Answer in a discussion."""
+        discussion = _discussion_in_path(call, reached)
+        return _shown(call, reached.subject, service.reply(call.db, call.actor, reached, discussion, params))
+
+    @routes.get(answer, on=finder, may=policy.may_read_notes, returns=NoteView)
+    def get_discussion_note(call: Call, reached: Reached) -> NoteView:
+        """Get a note of a discussion."""
+        return _shown(call, reached.subject, _note_in_path(call, reached))
+
+    @routes.put(answer, on=finder, may=policy.may_write_notes, returns=NoteView)
+    def edit_discussion_note(call: Call, reached: Reached, params: EditNote) -> NoteView:
+        """Edit a note of a discussion."""
+        return _edit(call, reached, params)
+
+    @routes.delete(answer, on=finder, may=policy.may_write_notes, returns=None)
+    def delete_discussion_note(call: Call, reached: Reached) -> None:
+        """Delete a note of a discussion."""
+        _delete(call, reached)
+
+
+def _shown(call: Call, subject: Subject, note: Note) -> NoteView:
+    return note_view(call.db, subject, note, call.origin.base)
+
+
+def _note_in_path(call: Call, reached: Reached) -> Note:
+    return queries.find_note_on(call.db, call.actor, reached, call.path["note_id"], call.path.get("discussion_id"))
+
+
+def _discussion_in_path(call: Call, reached: Reached) -> list[Note]:
+    return queries.find_discussion(call.db, call.actor, reached, call.path["discussion_id"])
+
+
+def _edit(call: Call, reached: Reached, params: EditNote) -> NoteView:
+    note = _note_in_path(call, reached)
+    require(policy.may_change_note(call.actor, reached, note))
+    return _shown(call, reached.subject, service.edit_note(call.db, call.actor, note, params.body))
+
+
+def _delete(call: Call, reached: Reached) -> None:
+    """Take a note away, if it is still there."""
+    asked = call.path["note_id"], call.path.get("discussion_id")
+    note = queries.note_on_or_none(call.db, call.actor, reached, *asked)
+    if note is not None:
+        require(policy.may_change_note(call.actor, reached, note))
+        service.delete_note(call.db, note)
+
+
+def _as_subject(note: Note) -> Subject:
+    """A note as something that people give emoji to."""
+    return Subject("note", note.project_id, note.id, author_id=note.author_id)
+
+
+discussion_routes(routes, "/projects/:id/repository/commits/:sha", commit_in_path, begins=False)

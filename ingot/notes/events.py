@@ -4,7 +4,7 @@ from ingot.events.bus import Event
 
 
 class NoteAdded(Event, frozen=True):
-    """Somebody wrote a note; what it is about is a row, or a commit."""
+    """Somebody wrote a note; what it is about is a row, or a commit. What the system writes is not announced."""
 
     note_id: int
     project_id: int | None
@@ -12,3 +12,28 @@ class NoteAdded(Event, frozen=True):
     subject_kind: str
     subject_id: int | None
     commit_oid: str | None
+    internal: bool = False
+    """Whether only those who work on the subject may know of it."""
+
+
+class NoteEdited(Event, frozen=True):
+    """A note reads differently now."""
+
+    note_id: int
+    project_id: int | None
+    actor_id: int
+    subject_kind: str
+    subject_id: int | None
+    commit_oid: str | None
+    internal: bool = False
+
+
+class NoteRemoved(Event, frozen=True):
+    """A note that somebody wrote is gone."""
+
+    note_id: int
+    project_id: int | None
+    subject_kind: str
+    subject_id: int | None
+    commit_oid: str | None
+    internal: bool = False

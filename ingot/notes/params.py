@@ -1,6 +1,9 @@
 """What callers may send about notes."""
 
+from typing import Literal
+
 from ingot.api.params import Params
+from ingot.db.times import Timestamp
 from ingot.git.diff_lines import Side
 
 
@@ -11,3 +14,27 @@ class PostComment(Params):
     path: str = ""
     line: int | None = None
     line_type: Side = "new"
+
+
+class ListNotes(Params):
+    """Which notes, in which order."""
+
+    order_by: Literal["created_at", "updated_at"] = "created_at"
+    sort: Literal["asc", "desc"] = "desc"
+    activity_filter: Literal["all_notes", "only_comments", "only_activity"] = "all_notes"
+
+
+class WriteNote(Params):
+    """A note; when it was written counts where the caller may say so."""
+
+    body: str
+    created_at: Timestamp | None = None
+    internal: bool | None = None
+    confidential: bool | None = None
+    """The older name of ``internal``."""
+
+
+class EditNote(Params):
+    """How a note is to read."""
+
+    body: str

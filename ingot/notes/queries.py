@@ -1,13 +1,26 @@
 """How notes are found and listed."""
 
-from sqlalchemy import bindparam, select
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Literal
 
+from sqlalchemy import ColumnElement, and_, bindparam, exists, or_, select
+
+from ingot.access.actor import Actor
+from ingot.api.params import number_or_none
 from ingot.db.connection import Connection
-from ingot.db.paging import Listing, Page, fetch_page, list_query
-from ingot.errors import NotFound
+from ingot.db.expressions import any_of
+from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.db.times import day_of
+from ingot.errors import Invalid, NotFound
+from ingot.notes.params import ListNotes
 from ingot.notes.tables import Note, notes
+from ingot.projects.policy import visible_projects
+from ingot.projects.tables import projects
+from ingot.subjects import Reached, Subject
 
-COMMIT = "commit"
+COMMIT: Literal["commit"] = "commit"
 
 _BY_ID = select(notes).where(notes.c.id == bindparam("note"))
 _WRITTEN = (
@@ -29,6 +42,51 @@ _ON_COMMIT = list_query(
     notes.c.id,
     notes.c.id.asc(),
 )
+_earlier = notes.alias("earlier")
+_ABOUT: dict[str, ColumnElement[bool]] = {
+    "commit": (notes.c.project_id == bindparam("project"))
+    & (notes.c.commit_oid == bindparam("oid"))
+    & (notes.c.subject_kind == COMMIT),
+    "row": (notes.c.subject_kind == bindparam("kind")) & (notes.c.subject_id == bindparam("subject")),
+}
+
+
+def _seen_where_mentioned(*, external: bool) -> ColumnElement[bool]:
+    """Mentions from elsewhere are only known to those who see the project that they come from."""
+    seen = exists().where(projects.c.id == notes.c.source_project_id, visible_projects(external=external))
+    return or_(
+        notes.c.source_project_id.is_(None),
+        notes.c.source_project_id == notes.c.project_id,
+        seen,
+    )
+
+
+_CONDITIONS: dict[str, ColumnElement[bool]] = {
+    "not_internal": notes.c.internal.is_(False),
+    "seen": _seen_where_mentioned(external=False),
+    "seen_by_external": _seen_where_mentioned(external=True),
+    "only_comments": notes.c.system.is_(False),
+    "only_activity": notes.c.system.is_(True),
+    "by_number": notes.c.id == bindparam("note"),
+    "of_discussion": notes.c.discussion_id == bindparam("discussion"),
+    "of_discussions": any_of(notes.c.discussion_id, "discussions"),
+    "first": ~exists().where(_earlier.c.discussion_id == notes.c.discussion_id, _earlier.c.id < notes.c.id),
+}
+
+
+@lru_cache(maxsize=128)
+def _lists_of(about: str, filters: frozenset[str], order_by: str, sort: str) -> ListQuery:
+    conditions = [_CONDITIONS[name] for name in sorted(filters)]
+    matching = select(notes).where(_ABOUT[about], and_(True, *conditions))
+    order = notes.c[order_by]
+    by = (order.asc(), notes.c.id.asc()) if sort == "asc" else (order.desc(), notes.c.id.desc())
+    return list_query(matching, notes.c.id, *by)
+
+
+@lru_cache(maxsize=64)
+def _all_of(about: str, filters: frozenset[str]) -> Any:
+    conditions = [_CONDITIONS[name] for name in sorted(filters)]
+    return select(notes).where(_ABOUT[about], and_(True, *conditions)).order_by(notes.c.id)
 
 
 def has_written(db: Connection, kind: str, subject_id: int, user_id: int) -> bool:
@@ -37,13 +95,101 @@ def has_written(db: Connection, kind: str, subject_id: int, user_id: int) -> boo
 
 
 def find_note(db: Connection, note_id: int) -> Note:
-    """The note with this number."""
+    """The note with this number, whoever asks."""
     note = db.first(Note, _BY_ID, note=note_id)
     if note is None:
         raise NotFound("Note")
     return note
 
 
+def find_note_on(db: Connection, actor: Actor, reached: Reached, number: str, discussion: str | None = None) -> Note:
+    """The note with this number about a subject, if the caller may know of it."""
+    note = note_on_or_none(db, actor, reached, number, discussion)
+    if note is None:
+        raise NotFound("Note")
+    return note
+
+
+def note_on_or_none(
+    db: Connection, actor: Actor, reached: Reached, number: str, discussion: str | None = None
+) -> Note | None:
+    """The same for who can do without it."""
+    note_id = number_or_none(number)
+    if note_id is None:
+        raise Invalid(note_id=["is invalid"])
+    about, filters, values = _seen(db, actor, reached)
+    filters |= {"by_number"}
+    values["note"] = note_id
+    if discussion is not None:
+        filters |= {"of_discussion"}
+        values["discussion"] = discussion
+    return db.first(Note, _all_of(about, filters), **values)
+
+
 def list_comments(db: Connection, project_id: int, oid: str, page: Page) -> Listing[Note]:
     """A page of what was written about a commit in a project, the oldest first."""
     return fetch_page(db, Note, _ON_COMMIT, page, project=project_id, oid=oid)
+
+
+def list_notes(db: Connection, actor: Actor, reached: Reached, wanted: ListNotes, page: Page) -> Listing[Note]:
+    """A page of the notes about a subject that the caller may see."""
+    about, filters, values = _seen(db, actor, reached)
+    if wanted.activity_filter != "all_notes":
+        filters |= {wanted.activity_filter}
+    return fetch_page(db, Note, _lists_of(about, filters, wanted.order_by, wanted.sort), page, **values)
+
+
+def list_discussions(
+    db: Connection, actor: Actor, reached: Reached, page: Page
+) -> tuple[Listing[Note], dict[str, list[Note]]]:
+    """A page of discussions by the note that begins each, the oldest first, and all notes of each."""
+    about, filters, values = _seen(db, actor, reached)
+    first = fetch_page(db, Note, _lists_of(about, filters | {"first"}, "created_at", "asc"), page, **values)
+    if not first.items:
+        return first, {}
+    found = db.all(
+        Note,
+        _all_of(about, filters | {"of_discussions"}),
+        **values,
+        discussions=[note.discussion_id for note in first.items],
+    )
+    return first, _by_discussion(found)
+
+
+def find_discussion(db: Connection, actor: Actor, reached: Reached, discussion_id: str) -> list[Note]:
+    """The notes of a discussion about a subject, as far as the caller may see them."""
+    about, filters, values = _seen(db, actor, reached)
+    found = db.all(Note, _all_of(about, filters | {"of_discussion"}), **values, discussion=discussion_id)
+    if not found:
+        raise NotFound("Discussion")
+    return found
+
+
+def _by_discussion(found: Sequence[Note]) -> dict[str, list[Note]]:
+    together: defaultdict[str, list[Note]] = defaultdict(list)
+    for note in found:
+        together[note.discussion_id].append(note)
+    return together
+
+
+def _seen(db: Connection, actor: Actor, reached: Reached) -> tuple[str, frozenset[str], dict[str, Any]]:
+    """What of the notes about a subject a caller sees: as conditions, and what they are bound to."""
+    about, values = about_subject(reached.subject)
+    filters = set() if reached.sees_internal else {"not_internal"}
+    # Only rows are mentioned in other projects' texts, and administrators see all projects.
+    if about == "row" and not actor.admin:
+        filters.add("seen_by_external" if actor.external else "seen")
+        values |= {"actor": actor.user_id, "today": day_of(db.now)}
+    return about, frozenset(filters), values
+
+
+def about_subject(subject: Subject) -> tuple[str, dict[str, Any]]:
+    """How notes about a subject are found: by its row, or by the commit in a project."""
+    if subject.kind == COMMIT:
+        return "commit", {"project": subject.project_id, "oid": subject.commit_oid}
+    return "row", {"kind": subject.kind, "subject": subject.id}
+
+
+def commit_subject(project_id: int, oid: str) -> Subject:
+    """A commit as something that is discussed; in each project apart, whatever it was copied from."""
+    return Subject(COMMIT, project_id, commit_oid=oid)

@@ -1,29 +1,45 @@
 """What changes notes."""
 
 import secrets
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import msgspec
+from sqlalchemy import bindparam, delete, select
 
 from ingot.access.actor import Actor
+from ingot.access.rules import require
 from ingot.db.connection import Connection
+from ingot.db.times import Timestamp
+from ingot.emoji.service import drop_awards
 from ingot.errors import Invalid
 from ingot.events.bus import emit
 from ingot.git.diff_lines import Side
-from ingot.notes.events import NoteAdded
+from ingot.notes.events import NoteAdded, NoteEdited, NoteRemoved
+from ingot.notes.params import WriteNote
 from ingot.notes.queries import find_note
 from ingot.notes.tables import Note, notes
+from ingot.subjects import Reached, Subject
 
 LONGEST_BODY = 1_000_000
+IN_DISCUSSION = "DiscussionNote"
+MENTION = "cross_reference"
 _DISCUSSION_BYTES = 20
-
-
-class Subject(msgspec.Struct, frozen=True):
-    """What a note is about: a row by its kind and number, or a commit by its id."""
-
-    project_id: int | None
-    kind: str
-    id: int | None = None
-    commit_oid: str | None = None
+_ABOUT = (notes.c.subject_kind == bindparam("kind")) & (notes.c.subject_id == bindparam("subject"))
+_IDS_ABOUT = select(notes.c.id).where(_ABOUT)
+_DROP_ABOUT = delete(notes).where(_ABOUT)
+_FROM = (notes.c.source_kind == bindparam("kind")) & (notes.c.source_id == bindparam("source"))
+_DROP_FROM = delete(notes).where(_FROM, notes.c.action == MENTION)
+_MENTIONED = (
+    select(notes.c.id)
+    .where(
+        _FROM,
+        notes.c.subject_kind == bindparam("of_kind"),
+        notes.c.subject_id == bindparam("of_subject"),
+        notes.c.action == MENTION,
+    )
+    .limit(1)
+)
 
 
 class Position(msgspec.Struct, frozen=True):
@@ -36,6 +52,14 @@ class Position(msgspec.Struct, frozen=True):
     new_line: int | None = None
 
 
+class Source(NamedTuple):
+    """A row of some project that mentions a subject."""
+
+    kind: str
+    id: int
+    project_id: int
+
+
 def validate_body(body: str) -> None:
     """Refuse what nobody could read."""
     if not body.strip():
@@ -44,22 +68,119 @@ def validate_body(body: str) -> None:
         raise Invalid(note=[f"is too long (maximum is {LONGEST_BODY} characters)"])
 
 
-def add_note(db: Connection, actor: Actor, subject: Subject, body: str, position: Position | None = None) -> Note:
-    """Write a note that begins a discussion of its own."""
+def add_note(
+    db: Connection,
+    actor: Actor,
+    subject: Subject,
+    body: str,
+    position: Position | None = None,
+    *,
+    discussion_id: str | None = None,
+    type: str | None = None,
+    internal: bool = False,
+    created_at: Timestamp | None = None,
+) -> Note:
+    """Write a note; one that answers no discussion begins its own."""
     validate_body(body)
-    note_id = db.insert(
-        notes,
-        project_id=subject.project_id,
-        author_id=actor.user_id,
-        subject_kind=subject.kind,
-        subject_id=subject.id,
-        commit_oid=subject.commit_oid,
-        discussion_id=secrets.token_hex(_DISCUSSION_BYTES),
-        body=body,
-        system=False,
-        created_at=db.now,
-        updated_at=db.now,
-        **(msgspec.structs.asdict(position) if position else {}),
-    )
-    emit(db, NoteAdded(note_id, subject.project_id, actor.user_id, subject.kind, subject.id, subject.commit_oid))
+    placed = msgspec.structs.asdict(position) if position else {}
+    at = created_at or db.now
+    written = {"discussion_id": discussion_id, "type": type, "internal": internal, "created_at": at, "updated_at": at}
+    note_id = _insert(db, actor.user_id, subject, body, **placed, **written)
+    about = subject.kind, subject.id, subject.commit_oid
+    emit(db, NoteAdded(note_id, subject.project_id, actor.user_id, *about, internal))
     return find_note(db, note_id)
+
+
+def write_note(db: Connection, actor: Actor, reached: Reached, wanted: WriteNote, type: str | None = None) -> Note:
+    """Write what a caller sent; who asks for it to be internal and may not is refused, lest everybody reads it."""
+    internal = bool(wanted.confidential if wanted.internal is None else wanted.internal)
+    require(reached.writes_internal or not internal)
+    created_at = wanted.created_at if reached.sets_times else None
+    return add_note(db, actor, reached.subject, wanted.body, type=type, internal=internal, created_at=created_at)
+
+
+def reply(db: Connection, actor: Actor, reached: Reached, discussion: Sequence[Note], wanted: WriteNote) -> Note:
+    """Answer in a discussion; a note that stood alone begins one by that."""
+    first = discussion[0]
+    if first.system:
+        raise Invalid("Discussion can not be replied to.")
+    if first.shown_type is None:
+        db.update(notes, first.id, type=IN_DISCUSSION)
+    return add_note(
+        db,
+        actor,
+        reached.subject,
+        wanted.body,
+        discussion_id=first.discussion_id,
+        type=IN_DISCUSSION,
+        internal=first.internal,
+        created_at=wanted.created_at if reached.sets_times else None,
+    )
+
+
+def edit_note(db: Connection, actor: Actor, note: Note, body: str) -> Note:
+    """Let a note read differently."""
+    validate_body(body)
+    if body == note.body:
+        return note
+    db.update(notes, note.id, body=body, updated_at=db.now)
+    about = note.subject_kind, note.subject_id, note.commit_oid, note.internal
+    emit(db, NoteEdited(note.id, note.project_id, actor.user_id, *about))
+    return find_note(db, note.id)
+
+
+def delete_note(db: Connection, note: Note) -> None:
+    """Take a note away, with what people said of it; what happened twice at once happened once."""
+    drop_awards(db, "note", [note.id])
+    if db.delete(notes, note.id) and not note.system:
+        about = note.subject_kind, note.subject_id, note.commit_oid, note.internal
+        emit(db, NoteRemoved(note.id, note.project_id, *about))
+
+
+def add_system_note(
+    db: Connection, author_id: int, subject: Subject, text: str, action: str, source: Source | None = None
+) -> None:
+    """Record below a subject what became of it; nobody hears of it, and it does not count as something said."""
+    columns: dict[str, Any] = {}
+    if source is not None:
+        columns = {"source_kind": source.kind, "source_id": source.id, "source_project_id": source.project_id}
+    _insert(db, author_id, subject, text, system=True, action=action, **columns)
+
+
+def add_mention(db: Connection, author_id: int, subject: Subject, text: str, source: Source) -> None:
+    """Record that something elsewhere mentions a subject; once, however often it does."""
+    asked = {"kind": source.kind, "source": source.id, "of_kind": subject.kind, "of_subject": subject.id}
+    if db.value(_MENTIONED, **asked) is None:
+        add_system_note(db, author_id, subject, text, MENTION, source)
+
+
+def drop_mentions(db: Connection, kind: str, source_id: int) -> None:
+    """Forget where something mentioned others; not everybody may know of it any more."""
+    db.run(_DROP_FROM, kind=kind, source=source_id)
+
+
+def drop_notes(db: Connection, subject: Subject) -> None:
+    """Remove all notes about a subject that goes, and those that it left elsewhere."""
+    numbers = [number for (number,) in db.rows(_IDS_ABOUT, kind=subject.kind, subject=subject.id)]
+    drop_awards(db, "note", numbers)
+    db.run(_DROP_ABOUT, kind=subject.kind, subject=subject.id)
+    if subject.id is not None:
+        drop_mentions(db, subject.kind, subject.id)
+
+
+def _insert(db: Connection, author_id: int, subject: Subject, body: str, **columns: Any) -> int:
+    row = {
+        "project_id": subject.project_id,
+        "author_id": author_id,
+        "subject_kind": subject.kind,
+        "subject_id": subject.id,
+        "commit_oid": subject.commit_oid,
+        "body": body,
+        "system": False,
+        "internal": False,
+        "created_at": db.now,
+        "updated_at": db.now,
+        **columns,
+    }
+    row["discussion_id"] = row.get("discussion_id") or secrets.token_hex(_DISCUSSION_BYTES)
+    return db.insert(notes, **row)

@@ -1,21 +1,27 @@
 """What becomes of notes when users go."""
 
-from sqlalchemy import bindparam, delete, update
+from sqlalchemy import bindparam, select, update
 
 from ingot.db.connection import Connection
 from ingot.events.bus import Subscriptions
-from ingot.notes.tables import notes
+from ingot.notes.service import delete_note
+from ingot.notes.tables import Note, notes
 from ingot.users.accounts.events import UserDeleting
 
 subscriptions = Subscriptions()
-_HAND_OVER = update(notes).where(notes.c.author_id == bindparam("user")).values(author_id=bindparam("placeholder"))
-_REMOVE = delete(notes).where(notes.c.author_id == bindparam("user"))
+_OF_USER = notes.c.author_id == bindparam("user")
+_HAND_OVER = update(notes).where(_OF_USER).values(author_id=bindparam("placeholder"))
+_ALL = select(notes).where(_OF_USER).order_by(notes.c.id)
 
 
 @subscriptions.on(UserDeleting)
 def hand_over_notes(db: Connection, event: UserDeleting) -> None:
-    """What somebody wrote stays in the name of the placeholder, or goes with them where nothing is to stay."""
-    if event.hard:
-        db.run(_REMOVE, user=event.user_id)
-    else:
+    """What somebody wrote stays in the name of the placeholder, or goes with them where nothing is to stay.
+
+    Then each one goes by itself, since others count them; but nobody is told of what the system wrote.
+    """
+    if not event.hard:
         db.run(_HAND_OVER, user=event.user_id, placeholder=event.placeholder_id)
+        return
+    for note in db.all(Note, _ALL, user=event.user_id):
+        delete_note(db, note)

@@ -27,6 +27,17 @@ notes = Table(
     number("new_line", nullable=True),
     text("created_at"),
     text("updated_at"),
+    # What it is besides a note by itself: part of a discussion.
+    text("type", nullable=True),
+    # Of those that the system writes, what had happened.
+    text("action", nullable=True),
+    # Read only by those who work on the subject.
+    flag("internal"),
+    # Where the subject was mentioned, of a note that says so: who may not see that place does not see the note.
+    text("source_kind", nullable=True),
+    number("source_id", nullable=True),
+    number("source_project_id", nullable=True),
+    Index("ix_notes_source_kind_source_id", "source_kind", "source_id"),
     Index("ix_notes_project_id_commit_oid", "project_id", "commit_oid", "id"),
     Index("ix_notes_subject_kind_subject_id", "subject_kind", "subject_id", "id"),
     sqlite_autoincrement=True,
@@ -52,3 +63,14 @@ class Note(Record, frozen=True):
     new_line: int | None
     created_at: Timestamp
     updated_at: Timestamp
+    type: str | None
+    action: str | None
+    internal: bool
+    source_kind: str | None
+    source_id: int | None
+    source_project_id: int | None
+
+    @property
+    def shown_type(self) -> str | None:
+        """What clients know it as; nothing for one that stands by itself."""
+        return "DiffNote" if self.new_path is not None else self.type

@@ -1,14 +1,18 @@
 """How notes are shown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ingot.api.views import View
 from ingot.db.connection import Connection
 from ingot.db.times import Timestamp
 from ingot.git.diff_lines import Side
 from ingot.notes.tables import Note
+from ingot.subjects import Subject
 from ingot.users.accounts.queries import users_by_ids
 from ingot.users.accounts.views import UserBrief, user_brief
+
+TYPES = {"issue": "Issue", "merge_request": "MergeRequest", "snippet": "Snippet", "commit": "Commit", "note": "Note"}
+"""What clients know the kinds of subjects as."""
 
 
 class CommentView(View):
@@ -20,6 +24,35 @@ class CommentView(View):
     line_type: Side | None
     author: UserBrief
     created_at: Timestamp
+
+
+class NoteView(View):
+    """A note."""
+
+    id: int
+    type: str | None
+    body: str
+    attachment: str | None
+    author: UserBrief
+    created_at: Timestamp
+    updated_at: Timestamp
+    system: bool
+    noteable_id: int | None
+    noteable_type: str
+    project_id: int | None
+    commit_id: str | None
+    resolvable: bool
+    confidential: bool
+    internal: bool
+    noteable_iid: int | None
+
+
+class DiscussionView(View):
+    """Notes that belong together; one that nobody answered stands alone."""
+
+    id: str
+    individual_note: bool
+    notes: list[NoteView]
 
 
 def comment_views(db: Connection, comments: Sequence[Note], base: str) -> list[CommentView]:
@@ -37,3 +70,56 @@ def comment_views(db: Connection, comments: Sequence[Note], base: str) -> list[C
         )
         for comment in comments
     ]
+
+
+def note_views(db: Connection, subject: Subject, found: Sequence[Note], base: str) -> list[NoteView]:
+    """A page of the notes about a subject, with one statement for all authors."""
+    if not found:
+        return []
+    authors = users_by_ids(db, [note.author_id for note in found])
+    briefs = {number: user_brief(author, base) for number, author in authors.items()}
+    return [
+        NoteView(
+            id=note.id,
+            type=note.shown_type,
+            body=note.body,
+            attachment=None,
+            author=briefs[note.author_id],
+            created_at=note.created_at,
+            updated_at=note.updated_at,
+            system=note.system,
+            noteable_id=subject.id,
+            noteable_type=TYPES[subject.kind],
+            project_id=note.project_id,
+            commit_id=note.commit_oid,
+            resolvable=False,
+            confidential=note.internal,
+            internal=note.internal,
+            noteable_iid=subject.iid,
+        )
+        for note in found
+    ]
+
+
+def note_view(db: Connection, subject: Subject, note: Note, base: str) -> NoteView:
+    """One note."""
+    return note_views(db, subject, [note], base)[0]
+
+
+def discussion_views(
+    db: Connection, subject: Subject, first: Sequence[Note], together: Mapping[str, Sequence[Note]], base: str
+) -> list[DiscussionView]:
+    """A page of discussions by the note that begins each, with one statement for all authors."""
+    found = [note for start in first for note in together[start.discussion_id]]
+    views = {view.id: view for view in note_views(db, subject, found, base)}
+    return [
+        DiscussionView(
+            start.discussion_id, start.shown_type is None, [views[note.id] for note in together[start.discussion_id]]
+        )
+        for start in first
+    ]
+
+
+def discussion_view(db: Connection, subject: Subject, found: Sequence[Note], base: str) -> DiscussionView:
+    """One discussion."""
+    return discussion_views(db, subject, found[:1], {found[0].discussion_id: found}, base)[0]

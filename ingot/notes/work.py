@@ -8,12 +8,13 @@ from ingot.git.diff_lines import changes_line
 from ingot.git.diffs import diff_between
 from ingot.git.kept_commits import keep_commit
 from ingot.git.repository import Repository
-from ingot.notes.params import PostComment
-from ingot.notes.queries import COMMIT
-from ingot.notes.service import Position, Subject, add_note, validate_body
-from ingot.notes.views import CommentView, comment_views
+from ingot.notes.params import PostComment, WriteNote
+from ingot.notes.queries import commit_subject
+from ingot.notes.service import IN_DISCUSSION, Position, add_note, validate_body, write_note
+from ingot.notes.views import CommentView, DiscussionView, comment_views, discussion_view
 from ingot.repository.commits.queries import find_commit
 from ingot.repository.place import Place
+from ingot.subjects import Reached
 
 
 def post_comment(
@@ -27,10 +28,25 @@ def post_comment(
     position = _position(place.repository, commit, wanted) if named else None
     # Kept even where nothing is then written, which harms nobody; the other way round it could be lost.
     keep_commit(place.repository, commit.oid)
-    subject = Subject(place.project.id, COMMIT, commit_oid=commit.oid)
+    subject = commit_subject(place.project.id, commit.oid)
 
     def write(db: Connection) -> CommentView:
         return comment_views(db, [add_note(db, actor, subject, wanted.note, position)], base)[0]
+
+    return database.write(write)
+
+
+def begin_discussion(
+    database: Database, actor: Actor, place: Place, reached: Reached, wanted: WriteNote, base: str
+) -> DiscussionView:
+    """Begin a discussion about a commit."""
+    validate_body(wanted.body)
+    if reached.subject.commit_oid is not None:
+        keep_commit(place.repository, reached.subject.commit_oid)
+
+    def write(db: Connection) -> DiscussionView:
+        note = write_note(db, actor, reached, wanted, IN_DISCUSSION)
+        return discussion_view(db, reached.subject, [note], base)
 
     return database.write(write)
 

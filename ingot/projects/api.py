@@ -2,7 +2,7 @@
 
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
@@ -14,9 +14,13 @@ from ingot.api.routes import Ahead, Call, Raw, Routes
 from ingot.avatars.views import picture
 from ingot.db.connection import Connection
 from ingot.db.paging import Listing, Page
+from ingot.db.times import moment
 from ingot.errors import Invalid, NotFound
+from ingot.events.bus import emit
+from ingot.git.commits import Signature
 from ingot.git.names import ref_trouble
 from ingot.git.store import Store, new_key
+from ingot.git.updating import RefUpdate
 from ingot.groups.namespaces.attributes import add_attributes
 from ingot.groups.namespaces.queries import find_by_id, namespace_of_user, namespace_or_none
 from ingot.groups.namespaces.tables import Namespace
@@ -25,6 +29,8 @@ from ingot.groups.queries import find_group
 from ingot.names import NAMESPACES
 from ingot.outgoing.guard import Guard
 from ingot.projects import policy, queries, service
+from ingot.projects.beginnings import begin_with_readme
+from ingot.projects.events import ProjectBegun
 from ingot.projects.imports.service import refuse_unfit_url, schedule_import
 from ingot.projects.params import CreateProject, EditProject, GetProject, ListProjects, TransferProject
 from ingot.projects.tables import Project
@@ -106,7 +112,15 @@ def get_project(call: Call, found: policy.Found, params: GetProject) -> ProjectV
     return view
 
 
-def _make_repository(ahead: Ahead, params: CreateProject) -> tuple[str, str]:
+class Made(NamedTuple):
+    """A repository that no row names yet, and its first commit where it has one."""
+
+    key: str
+    branch: str
+    begun: RefUpdate | None
+
+
+def _make_repository(ahead: Ahead, params: CreateProject) -> Made:
     """Make the repository ahead of the row that names it; it goes again where the row is refused."""
     branch = params.default_branch or ahead.settings.default_branch
     if ref_trouble(branch):
@@ -115,15 +129,26 @@ def _make_repository(ahead: Ahead, params: CreateProject) -> tuple[str, str]:
         raise Missing("name")
     if params.import_url:
         refuse_unfit_url(params.import_url, Guard(ahead.settings.allow_local_requests))
+    begins = params.initialize_with_readme and not params.import_url
+    author = _author(ahead) if begins else None
     key = new_key()
     store = store_of(ahead.settings)
     store.create(key, branch)
     ahead.undo.append(partial(drop_unnamed, ahead.database, store, key))
-    return key, branch
+    if author is None:
+        return Made(key, branch, None)
+    name, description = (params.name or params.path or "").strip(), params.description or ""
+    return Made(key, branch, begin_with_readme(store.open(key), branch, name, description, author))
+
+
+def _author(ahead: Ahead) -> Signature:
+    """Whose project it will be."""
+    user = ahead.database.read(lambda db: find_user(db, ahead.path.get("user_id", ahead.actor.user_id)))
+    return Signature(user.name, user.email, int(moment(ahead.database.clock()).timestamp()), 0)
 
 
 @routes.post("/projects", may=signed_in, returns=ProjectView, prepare=_make_repository, locks=NAMESPACES)
-def create_project(call: Call, params: CreateProject, repository: tuple[str, str]) -> ProjectView:
+def create_project(call: Call, params: CreateProject, repository: Made) -> ProjectView:
     """Create a project."""
     namespace = _target_namespace(call.db, call.actor, params.namespace_id)
     return shown(call, _create(call.db, call.actor, params, namespace, repository))
@@ -132,7 +157,7 @@ def create_project(call: Call, params: CreateProject, repository: tuple[str, str
 @routes.post(
     "/projects/user/:user_id", may=administrators, returns=ProjectView, prepare=_make_repository, locks=NAMESPACES
 )
-def create_project_for_user(call: Call, params: CreateProject, repository: tuple[str, str]) -> ProjectView:
+def create_project_for_user(call: Call, params: CreateProject, repository: Made) -> ProjectView:
     """Create a project for a user."""
     if params.name is UNSET:
         raise Missing("name")
@@ -144,10 +169,10 @@ def create_project_for_user(call: Call, params: CreateProject, repository: tuple
     return shown(call, _create(call.db, creator, params, namespace, repository))
 
 
-def _create(
-    db: Connection, creator: Actor, params: CreateProject, namespace: Namespace, repository: tuple[str, str]
-) -> Project:
-    project = service.create_project(db, creator, params, namespace, *repository)
+def _create(db: Connection, creator: Actor, params: CreateProject, namespace: Namespace, repository: Made) -> Project:
+    project = service.create_project(db, creator, params, namespace, repository.key, repository.branch)
+    if repository.begun is not None:
+        emit(db, ProjectBegun(project.id, creator.user_id, repository.begun))
     if params.import_url:
         schedule_import(db, project, params.import_url)
     return project

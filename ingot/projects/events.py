@@ -1,6 +1,7 @@
 """What is announced of projects."""
 
 from ingot.events.bus import Event
+from ingot.git.updating import RefUpdate
 
 
 class ProjectCreated(Event, frozen=True):
@@ -9,6 +10,14 @@ class ProjectCreated(Event, frozen=True):
     project_id: int
     actor_id: int
     forked_from_id: int | None = None
+
+
+class ProjectBegun(Event, frozen=True):
+    """A new project has its first commit, which was made ahead of its row."""
+
+    project_id: int
+    actor_id: int
+    update: RefUpdate
 
 
 class ProjectMoved(Event, frozen=True):

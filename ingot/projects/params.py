@@ -119,6 +119,7 @@ class CreateProject(Attributes, kw_only=True):
     path: str | UnsetType = UNSET
     namespace_id: int | None = None
     import_url: str | UnsetType | None = UNSET
+    initialize_with_readme: bool = False
 
 
 class EditProject(Attributes, kw_only=True):

@@ -127,6 +127,16 @@ project_topics = Table(
     sqlite_autoincrement=True,
 )
 
+# The wiki of a project lies in a repository of its own, which is made when it is first used.
+project_wikis = Table(
+    "project_wikis",
+    metadata,
+    row_id(),
+    reference("project_id", "projects.id", unique=True),
+    text("repository_key", unique=True),
+    sqlite_autoincrement=True,
+)
+
 
 class Project(Record, frozen=True):
     """A project, with what its answers show of the namespace around it and of the user whose namespace it is."""

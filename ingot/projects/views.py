@@ -145,7 +145,12 @@ class ProjectView(SimpleProjectView):
 
 def addresses_of(origin: Origin, settings: Settings) -> Addresses:
     """Where the caller of this request reaches us."""
-    return _addresses(origin.base, settings.host, settings.ssh_port)
+    return addresses_at(origin.base, settings)
+
+
+def addresses_at(base: str, settings: Settings) -> Addresses:
+    """The same for a door that has no request; ``base`` is where the pages begin."""
+    return _addresses(base, settings.host, settings.ssh_port)
 
 
 # To take an address apart costs 4 µs at every call, and most callers use the same one.

@@ -12,12 +12,14 @@ from ingot.git.housekeeping import tidy
 from ingot.git.store import Store
 from ingot.jobs.queue import enqueue
 from ingot.projects.heads import note_head, settle_head
-from ingot.projects.tables import projects
+from ingot.projects.tables import project_wikis, projects
 from ingot.projects.uploads.files import UploadFiles
 
 SWEEP_AFTER_SECONDS = 3600
 SWEEP_PROJECTS = "sweep repositories"
 _BY_KEY = select(projects.c.id).where(projects.c.repository_key == bindparam("key"))
+_WIKI_BY_KEY = select(project_wikis.c.id).where(project_wikis.c.repository_key == bindparam("key"))
+_WIKI_KEY = select(project_wikis.c.repository_key).where(project_wikis.c.project_id == bindparam("project"))
 
 
 def ask_for_sweep(db: Connection) -> None:
@@ -27,7 +29,8 @@ def ask_for_sweep(db: Connection) -> None:
 
 def is_named(database: Database, key: str) -> bool:
     """Whether a row names the repository with this key."""
-    return database.read(lambda db: db.value(_BY_KEY, key=key)) is not None
+    found = database.read(lambda db: db.value(_BY_KEY, key=key) or db.value(_WIKI_BY_KEY, key=key))
+    return found is not None
 
 
 def drop_unnamed(database: Database, store: Store, key: str) -> None:
@@ -52,6 +55,9 @@ class ProjectWork:
     def remove(self, database: Database, payload: Any) -> None:
         """Remove the files of a deleted project, then its rows."""
         self._store.remove(payload["repository_key"])
+        wiki = database.read(lambda db: db.value(_WIKI_KEY, project=payload["project_id"]))
+        if wiki is not None:
+            self._store.remove(wiki)
         self._uploads.remove_all(payload["project_id"])
         database.write(lambda db: db.delete(projects, payload["project_id"]))
 

@@ -16,7 +16,11 @@ from ingot.repository.tags.tables import Release, releases
 from ingot.users.accounts.tables import users
 
 _HERE = select(releases).where(releases.c.project_id == bindparam("project"))
-_LATEST = _HERE.order_by(releases.c.released_at.desc(), releases.c.id.desc()).limit(1)
+_LATEST = (
+    _HERE.where(releases.c.released_at <= bindparam("moment"))
+    .order_by(releases.c.released_at.desc(), releases.c.id.desc())
+    .limit(1)
+)
 _LINKS = select(release_links).where(release_links.c.release_id == bindparam("release"))
 _LINK = _LINKS.where(release_links.c.id == bindparam("link"))
 _LIST_LINKS = list_query(_LINKS, release_links.c.id, release_links.c.id.desc())
@@ -51,8 +55,8 @@ def list_releases(db: Connection, project: Project, wanted: ListReleases, page: 
 
 
 def latest_release(db: Connection, project: Project) -> Release:
-    """The release that came out last."""
-    release = db.first(Release, _LATEST, project=project.id)
+    """The release that came out last; one that is yet to come out is none."""
+    release = db.first(Release, _LATEST, project=project.id, moment=db.now)
     if release is None:
         raise NotFound()
     return release

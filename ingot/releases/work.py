@@ -1,5 +1,7 @@
 """Publishing a release, with its tag where there is none yet, outside of transactions."""
 
+from contextlib import suppress
+
 from ingot.access.actor import Actor
 from ingot.db.connection import Connection
 from ingot.db.database import Database
@@ -11,7 +13,7 @@ from ingot.repository.place import Place
 from ingot.repository.tags import service as tags
 from ingot.repository.tags.queries import release_or_none
 from ingot.repository.tags.tables import Release
-from ingot.repository.tags.work import create_tag
+from ingot.repository.tags.work import TagExists, create_tag
 
 
 def create_release(database: Database, actor: Actor, place: Place, wanted: CreateRelease) -> Release:
@@ -29,7 +31,8 @@ def create_release(database: Database, actor: Actor, place: Place, wanted: Creat
     if tag_or_none(place.repository, name) is None:
         if not wanted.ref:
             raise Invalid("Ref is not specified")
-        create_tag(database, actor, place, name, wanted.ref, wanted.tag_message or "")
+        with suppress(TagExists):  # Made a moment ago by somebody who may release it too: the later one is told.
+            create_tag(database, actor, place, name, wanted.ref, wanted.tag_message or "")
 
     def publish(db: Connection) -> Release:
         release = tags.create_release(

@@ -50,7 +50,7 @@ def post_status(
 
 def _ref_of(place: Place, oid: str) -> str:
     """The first of the branches that lead to a commit; the default branch where none does any more."""
-    branches = refs_containing(place.repository, oid, (HEADS,))
+    branches = refs_containing(place.repository, oid, HEADS, place.project.generation)
     return decoded(branches[0].removeprefix(HEADS)) if branches else place.project.default_branch
 
 

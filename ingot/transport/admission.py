@@ -18,6 +18,7 @@ from ingot.projects.tables import Project
 from ingot.transport.activity import Activity
 from ingot.transport.callers import Prove, by_secret, by_user, nobody
 from ingot.transport.policy import Service, refusal
+from ingot.transport.targets import Target, find_target, target_refusal
 from ingot.users.sessions.service import check_password
 
 T = TypeVar("T")
@@ -27,6 +28,8 @@ NOWHERE = "/"
 _LIKE_A_TOKEN = re.compile(r"ingot[a-z]-[\w.-]{20,}")
 _CHALLENGE: Header = (b"www-authenticate", b'Basic realm="Ingot"')
 
+Look = Callable[..., tuple[T, str | None, str]]
+"""What lies at a path, why the caller may not use it, and what the log calls them."""
 OwnToken = Callable[[str], Prove | None]
 """How a secret is proven that only one door takes; nothing where it is of another kind."""
 
@@ -102,6 +105,13 @@ class Admission:
 
     def admit(self, claim: Claim, raw_path: bytes, service: Service, trace: Trace) -> Project:
         """The project at a path, where the caller may use the service."""
+        return self._admitted(claim, raw_path, trace, partial(_look, prove=claim.prove, service=service))
+
+    def admit_to_target(self, claim: Claim, raw_path: bytes, service: Service, trace: Trace) -> Target:
+        """The same for wikis too."""
+        return self._admitted(claim, raw_path, trace, partial(_look_for_target, prove=claim.prove, service=service))
+
+    def _admitted(self, claim: Claim, raw_path: bytes, trace: Trace, look: Look[T]) -> T:
         try:
             path = unquote(raw_path.decode("ascii"), errors="strict")
         except UnicodeDecodeError:
@@ -109,7 +119,7 @@ class Admission:
         if "/" not in path or "\0" in path:
             path = NOWHERE  # A number would be taken for a project's, and PostgreSQL takes no NUL.
         try:
-            project, denied, user = self._read(partial(_look, prove=claim.prove, path=path, service=service))
+            found, denied, user = self._read(partial(look, path=path))
         except NotFound:
             if not claim.known:
                 # Whether it is hidden or not there shows only to those who may know.
@@ -121,7 +131,7 @@ class Admission:
         trace.user = user
         if denied is not None:
             raise Refused(403, denied) if claim.known else unauthorized()
-        return project
+        return found
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         try:
@@ -147,6 +157,12 @@ def _look(db: Connection, prove: Prove, path: str, service: Service) -> tuple[Pr
     caller = prove(db)
     here, project = caller.find(db, path)
     return project, refusal(caller, here, project, service), caller.name
+
+
+def _look_for_target(db: Connection, prove: Prove, path: str, service: Service) -> tuple[Target, str | None, str]:
+    caller = prove(db)
+    here, target = find_target(db, caller, path)
+    return target, target_refusal(caller, here, target, service), caller.name
 
 
 def _credentials(headers: dict[bytes, bytes]) -> tuple[str, str] | None:

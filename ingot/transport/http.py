@@ -4,11 +4,12 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from concurrent.futures import Executor
+from functools import partial
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from ingot.db.database import Database
-from ingot.errors import Unavailable
+from ingot.errors import NotFound, Unavailable
 from ingot.git.faults import MissingRepository
 from ingot.git.repository import Repository
 from ingot.http.front import respond
@@ -26,6 +27,8 @@ from ingot.transport.greeting import Asked
 from ingot.transport.policy import Service
 from ingot.transport.receiving import Push
 from ingot.transport.serving import UNREADABLE, most_bytes, protocol_environment, service_config
+from ingot.transport.targets import Target, open_target
+from ingot.transport.wiki_pushes import WikiPush
 
 MOST_AT_ONCE = 24
 """Transfers in one worker; whoever waits longer than the next is asked to come back."""
@@ -46,7 +49,7 @@ class Admitted(NamedTuple):
     """A caller who may use the service."""
 
     prove: Prove
-    project: Project
+    target: Target
     repository: Repository
     path: str
     """By which they came."""
@@ -79,19 +82,26 @@ class GitDoor:
                 raise Refused(404, "Not found. This server speaks the smart HTTP protocol only.")
             trace.route = f"/:path.git/{service}"
             claim = await self._admission.claim(request)
-            project = self._admission.admit(claim, called["path"], service, trace)
-            admitted = Admitted(claim.prove, project, self._open(project), unquote(called["path"].decode("ascii")))
+            target = self._admission.admit_to_target(claim, called["path"], service, trace)
+            path = unquote(called["path"].decode("ascii"))
+            admitted = Admitted(claim.prove, target, await self._open(target), path)
             await self._serve(request, send, trace, service, admitted, advertise=called["call"] == b"info/refs")
         except Refused as refused:
             headers = [(b"content-type", b"text/plain; charset=utf-8"), *_NO_CACHE, *refused.headers]
             await respond(send, trace, refused.status, headers, f"{refused.text}\n".encode())
 
-    def _open(self, project: Project) -> Repository:
+    async def _open(self, target: Target) -> Repository:
+        opening = partial(open_target, self._database, store_of(self._settings), target)
         try:
-            return store_of(self._settings).open(project.repository_key)
+            # Only a wiki's may have to be made.
+            return await asyncio.get_running_loop().run_in_executor(self._pool, opening) if target.wiki else opening()
         except MissingRepository:
-            self._log("repository missing", project_id=project.id)
+            self._log("repository missing", project_id=target.project.id)
             raise Refused(500, UNREADABLE) from None
+        except NotFound:
+            raise Refused(404, "The project is gone.") from None
+        except Unavailable:
+            raise busy("The server cannot answer right now. Retry later.") from None
 
     async def _serve(
         self, request: Request, send: Send, trace: Trace, service: Service, admitted: Admitted, *, advertise: bool
@@ -119,11 +129,12 @@ class GitDoor:
 
     def push(self, request: Request, admitted: Admitted) -> Push:
         """What a push needs."""
-        return Push(
+        kind = WikiPush if admitted.target.wiki else Push
+        return kind(
             self._database,
             self._pool,
             admitted.repository,
-            admitted.project,
+            admitted.target.project,
             admitted.prove,
             via="http",
             asked=Asked(admitted.path, f"{request.origin.base}/"),
@@ -157,7 +168,7 @@ class Transfer:
         self._service = service
         self._admitted = admitted
         self._path = admitted.repository.path
-        self._config = door.config(service, admitted.project)
+        self._config = door.config(service, admitted.target.project)
         self._env = protocol_environment(request.headers.get(b"git-protocol", b"").decode("latin-1"))
 
     async def advertise(self) -> None:

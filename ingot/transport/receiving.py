@@ -155,23 +155,28 @@ class Push:
 
     async def _decide(self, hook: str, lines: Sequence[str]) -> bytes:
         try:
-            updates = _read_updates(lines)
+            updates = read_updates(lines)
             quarantine = hook.removeprefix("pre-receive ")
             self._intent = await self._work(partial(self._gate, updates, quarantine))
         except _EXPECTED as error:
             return _reply("no", [_sentence(error)])
         self._held = []
-        return _reply("ok", [])
+        return OK
 
-    def _gate(self, updates: list[RefUpdate], quarantine: str) -> RefIntent:
+    def _gate(self, updates: list[RefUpdate], quarantine: str) -> RefIntent | None:
+        env = self._checked(updates, quarantine)
+        actor = self._database.read(self._author)
+        return pass_gate(self._database, self._repository, actor, self._standing, updates, via=self._via, env=env)
+
+    def _checked(self, updates: list[RefUpdate], quarantine: str) -> dict[str, str]:
+        """Refuse what no repository takes; gives how git finds what the push brought."""
         env = _where_objects_lie(self._repository, quarantine)
         if self._max_file_mb and env:
             largest = largest_new_file(self._repository, Path(quarantine))
             if largest > self._max_file_mb * _MEGABYTE:
                 raise Denied(f"A file is larger than the {self._max_file_mb} MB that are allowed.")
         check_claims(self._repository, updates)
-        actor = self._database.read(self._author)
-        return pass_gate(self._database, self._repository, actor, self._standing, updates, via=self._via, env=env)
+        return env
 
     def _author(self, db: Connection) -> Actor:
         return author_of(db, self._prove(db), self._project)
@@ -181,14 +186,14 @@ class Push:
         return here, project
 
     async def _note(self, lines: Sequence[str]) -> bytes:
-        self._happened = _read_updates(lines)
+        self._happened = read_updates(lines)
         try:
             if self._intent is not None:
                 await self._work(partial(finish, self._database, self._repository, self._intent, self._happened))
                 self._intent = None
             project = self._database.read(partial(project_by_id, project_id=self._project.id))
         except (Failure, Unavailable):  # Tried once more at the end.
-            return _reply("ok", [])
+            return OK
         links = merge_request_links(project, self._happened, self._base_url)
         return _reply("ok", [*moved_hint(project, self._asked), *links])
 
@@ -240,7 +245,8 @@ def _sentence(error: Exception) -> str:
     return "The repository cannot be read or written at this moment."
 
 
-def _read_updates(lines: Sequence[str]) -> list[RefUpdate]:
+def read_updates(lines: Sequence[str]) -> list[RefUpdate]:
+    """What a hook says that a push changes."""
     if not lines:
         raise Denied(f"A push may change {MOST_REFS} references at most.")
     updates = []
@@ -256,6 +262,10 @@ def _read_updates(lines: Sequence[str]) -> list[RefUpdate]:
 
 def _reply(verdict: str, lines: Sequence[str]) -> bytes:
     return "".join(f"{line}\n" for line in (verdict, *lines, ".")).encode()
+
+
+OK = _reply("ok", [])
+"""Lets git go on, and says nothing."""
 
 
 def _write_all(descriptor: int, reply: bytes) -> None:

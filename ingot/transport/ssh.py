@@ -27,10 +27,12 @@ from ingot.transport.children import Child
 from ingot.transport.greeting import Asked
 from ingot.transport.host_keys import host_keys
 from ingot.transport.lfs_tokens import Operation, lfs_way
-from ingot.transport.policy import SERVICES, Service, refusal
+from ingot.transport.policy import SERVICES, Service
 from ingot.transport.receiving import Push
 from ingot.transport.serving import UNREADABLE, hidden_refs, most_bytes, protocol_environment, service_config
 from ingot.transport.talking import Process, Talk, TooQuiet
+from ingot.transport.targets import Target, find_target, open_target, target_refusal
+from ingot.transport.wiki_pushes import WikiPush
 from ingot.users.keys.usage import KeyUsage
 
 USER = "git"
@@ -62,7 +64,7 @@ class _Call(NamedTuple):
 
     service: Service
     path: str
-    project: Project
+    target: Target
     repository: Repository
 
 
@@ -168,13 +170,13 @@ class SshDoor:
                 status = 0
                 return
             wish = _parse(process.command if process.subsystem is None else None)
-            project = self._admit(caller, wish)
+            target = self._admit(caller, wish)
             service = "git-lfs-authenticate" if wish.large_files else wish.service
             if wish.large_files:
-                process.stdout.write(self._lfs_way(caller, project, wish.large_files))
+                process.stdout.write(self._lfs_way(caller, target.project, wish.large_files))
                 status = 0
                 return
-            call = _Call(wish.service, wish.path, project, self._open(project))
+            call = _Call(wish.service, wish.path, target, await self._open(target))
             async with self._places:
                 status = await self._run(process, call, prove)
         except _Refused as refused:
@@ -203,29 +205,35 @@ class SshDoor:
         if caller.key is not None:
             self._usage.note(caller.key.id)
 
-    def _admit(self, caller: Caller, wish: _Wish) -> Project:
-        def look(db: Connection) -> tuple[Project, str | None]:
+    def _admit(self, caller: Caller, wish: _Wish) -> Target:
+        def look(db: Connection) -> tuple[Target, str | None]:
             if "/" not in wish.path:  # Else it would be taken for a project's number.
                 raise NotFound("Project")
-            here, project = caller.find(db, wish.path)
-            return project, refusal(caller, here, project, wish.service)
+            here, target = find_target(db, caller, wish.path)
+            if target.wiki and wish.large_files:
+                raise NotFound("Project")
+            return target, target_refusal(caller, here, target, wish.service)
 
         try:
-            project, denied = self._database.read(look)
+            target, denied = self._database.read(look)
         except NotFound:
             raise _Refused(
                 "The project you were looking for could not be found or you don't have permission to view it."
             ) from None
         if denied is not None:
             raise _Refused(denied)
-        return project
+        return target
 
-    def _open(self, project: Project) -> Repository:
+    async def _open(self, target: Target) -> Repository:
+        opening = partial(open_target, self._database, store_of(self._settings), target)
         try:
-            return store_of(self._settings).open(project.repository_key)
+            # Only a wiki's may have to be made.
+            return await asyncio.get_running_loop().run_in_executor(self._pool, opening) if target.wiki else opening()
         except MissingRepository:
-            self._log("repository missing", project_id=project.id)
+            self._log("repository missing", project_id=target.project.id)
             raise _Refused(UNREADABLE) from None
+        except NotFound:
+            raise _Refused("The project is gone.") from None
 
     def _lfs_way(self, caller: Caller, project: Project, operation: Operation) -> bytes:
         if not project.lfs_enabled:
@@ -236,7 +244,7 @@ class SshDoor:
     async def _run(self, process: Process, call: _Call, prove: Prove) -> int:
         env = protocol_environment(_asked_protocol(process))
         args = [call.service.removeprefix("git-"), "."]
-        config = service_config(call.service, call.project, self._settings)
+        config = service_config(call.service, call.target.project, self._settings)
         push = self._push(call, prove) if call.service == "git-receive-pack" else None
         if push is not None:
             starting = push.start(args, config, env)
@@ -246,15 +254,16 @@ class SshDoor:
             talk = Talk(process, child, push, most_bytes(call.service, self._settings))
             if call.service != "git-upload-archive":
                 return await talk.run()
-            hidden = hidden_refs(call.project)
+            hidden = hidden_refs(call.target.project)
             return await talk.run(lambda pieces: checked(pieces, call.repository, hidden))
 
     def _push(self, call: _Call, prove: Prove) -> Push:
-        return Push(
+        kind = WikiPush if call.target.wiki else Push
+        return kind(
             self._database,
             self._pool,
             call.repository,
-            call.project,
+            call.target.project,
             prove,
             via="ssh",
             asked=Asked(call.path, addresses_at(self._settings.base_url, self._settings).ssh),

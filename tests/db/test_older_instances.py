@@ -52,3 +52,23 @@ def test_names_that_projects_carry_get_a_row_and_projects_merge_as_before(tmp_pa
         how = select(merging.merge_method, merging.squash_option, merging.remove_source_branch_after_merge).distinct()
         assert [tuple(row) for row in connection.execute(how)] == [("merge", "default_off", True)]
     engine.dispose()
+
+
+def test_projects_that_are_there_get_their_board(tmp_path: Path, database_url: str) -> None:
+    """As new ones do from the start."""
+    settings = Settings(data=tmp_path, database_url=fresh_database(database_url, "boardless"))
+    migrate(settings, "0004")
+    engine = create_engine(_url(settings))
+    with engine.begin() as connection:
+        for number in (1, 2):
+            keys = {"full_path_key": f"p{number}", "repository_key": f"key-{number}"}
+            _add(connection, "projects", id=number, created_at="2001-01-01", **keys)
+    migrate(settings)
+    with engine.connect() as connection:
+        boards = _table(connection, "boards").c
+        shown = select(boards.project_id, boards.name, boards.hide_backlog_list).order_by(boards.project_id)
+        assert [tuple(row) for row in connection.execute(shown)] == [
+            (1, "Development", False),
+            (2, "Development", False),
+        ]
+    engine.dispose()

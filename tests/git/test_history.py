@@ -238,18 +238,24 @@ def test_between(repository: Repository) -> None:
 
 
 def test_references_that_contain(repository: Repository) -> None:
-    """Branches first, then tags."""
+    """Of the one kind or the other; known as long as nothing changes, and no longer."""
     made = History()
     first = made.commit(files={"a": "1"})
     second = made.commit(files={"a": "2"})
     made.commit("ü/x", files={"a": "3"}, parents=(first,))
     made.tag("v1", second, "Annotated")
     ids = made.into(repository)
-    both = (b"refs/heads/", b"refs/tags/")
+    heads, tags = b"refs/heads/", b"refs/tags/"
     names = [b"refs/heads/master", "refs/heads/ü/x".encode(), b"refs/tags/v1"]
-    assert refs_containing(repository, ids[first], both) == names
-    assert refs_containing(repository, ids[second], both) == [names[0], names[2]]
-    assert refs_containing(repository, ids[second], both[1:]) == [names[2]]
+    assert refs_containing(repository, ids[first], heads, 1) == names[:2]
+    assert refs_containing(repository, ids[second], heads, 1) == names[:1]
+    assert refs_containing(repository, ids[second], tags, 1) == names[2:]
+    with inline():
+        assert refs_containing(repository, ids[first], heads, 1) == names[:2]
+        with pytest.raises(TooLong):
+            refs_containing(repository, ids[first], heads, 2)
+    git(repository.path, "update-ref", "refs/heads/ü/y", ids[first])
+    assert refs_containing(repository, ids[first], heads, 2) == [*names[:2], "refs/heads/ü/y".encode()]
 
 
 def test_counting(repository: Repository) -> None:

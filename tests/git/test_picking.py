@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ingot.git.commits import Commit, commit_or_none
-from ingot.git.picking import CannotPick, picked_tree, reverted_tree
+from ingot.git.picking import CannotPick, NothingToPick, picked_tree, reverted_tree
 from ingot.git.repository import Repository
 from ingot.git.store import Store
 from tests.git.conftest import git
@@ -80,9 +80,10 @@ def test_conflicts_and_nothing_left(repository: Repository) -> None:
     edits = history.commit("c", files={"gone": "changed\n"}, parents=(base,))
     turns = history.commit("d", files={"gone/now/a/folder": "x"}, removed=("gone",), parents=(base,))
     commits = Commits(repository, history)
-    for mark in (theirs, same, edits):
-        with pytest.raises(CannotPick):
+    for mark, kind in ((theirs, CannotPick), (same, NothingToPick), (edits, CannotPick)):
+        with pytest.raises(CannotPick) as refused:
             picked_tree(repository, commits[mark], commits[ours])
+        assert refused.type is kind
     assert "gone/now/a/folder" in listed(repository, picked_tree(repository, commits[turns], commits[base]))
 
 

@@ -339,7 +339,7 @@ NO_UPDATE, NO_DELETE = "cannot be updated", "cannot be deleted"
         ([tag_rule()], OWNER, "update", False, NO_UPDATE),
         ([tag_rule(create=30)], DEVELOPER, "update", True, CHANGE),
         ([tag_rule()], OWNER, "delete", True, NO_DELETE),
-        ([tag_rule()], MASTER, "delete", False, ""),
+        ([tag_rule()], MASTER, "delete", False, NO_DELETE),
         ([tag_rule(create=30)], DEVELOPER, "delete", False, CHANGE),
     ],
 )

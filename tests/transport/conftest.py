@@ -47,6 +47,13 @@ class Tree:
         assert (done.returncode != 0) == fails, out + said
         return out + said if fails else out.strip()
 
+    def said(self, *args: str) -> str:
+        """What git says to the person besides its output."""
+        done = subprocess.run(
+            ["git", *args], cwd=self.folder, env={**BASE, **self.env}, capture_output=True, check=True
+        )
+        return done.stderr.decode(errors="replace")
+
     def commit(self, file: str = "README", content: str = "hello\n", message: str = "A change") -> str:
         """Write a file and commit it; gives the commit's id."""
         path = self.folder / file

@@ -17,11 +17,16 @@ def test_a_clone_of_the_old_path_pulls_and_pushes(
     url = chosen.url(project)
     tree.commit()
     tree.git("push", "-q", url, "master")
-    assert api.put(project.url, owner, path=make.name("moved")).status_code == 200
+    assert "has moved" not in tree.said("push", url, "master:beside")
+    moved = api.put(project.url, owner, path=make.name("moved")).json()
 
     second = tree.commit(content="two\n")
-    tree.git("push", "-q", url, "master")
+    said = tree.said("push", url, "master")
 
+    now = moved["ssh_url_to_repo" if url.startswith("ssh") else "http_url_to_repo"]
+    assert "This project has moved; its address is now:" in said
+    assert f"remote:   {now}" in said
+    assert "has moved" not in tree.said("push", url.replace(project.path, moved["path_with_namespace"]), "master:more")
     assert tree.git("ls-remote", url, "refs/heads/master").split() == [second, "refs/heads/master"]
     branch = api.get(f"{project.url}/repository/branches/master", owner).json()
     assert branch["commit"]["id"] == second

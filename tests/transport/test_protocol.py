@@ -16,6 +16,7 @@ from ingot.projects.queries import project_by_id
 from ingot.repository.changes import policy
 from ingot.transport import receiving
 from ingot.transport.callers import nobody
+from ingot.transport.greeting import Asked
 from ingot.transport.receiving import Push
 from tests.client import Make, Person
 from tests.conftest import House
@@ -212,7 +213,15 @@ def test_nothing_stays_open(house: House, owner: Person, project: Project) -> No
 
     async def begin() -> None:
         push = Push(
-            house.app.database, house.app.kernel.pool, nowhere, row, nobody, via="http", base_url="", max_file_mb=0
+            house.app.database,
+            house.app.kernel.pool,
+            nowhere,
+            row,
+            nobody,
+            via="http",
+            asked=Asked("", ""),
+            base_url="",
+            max_file_mb=0,
         )
         with pytest.raises(FileNotFoundError):
             await push.start(["receive-pack", "."], [], {})

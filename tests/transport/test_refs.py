@@ -183,7 +183,14 @@ def test_protected_branches_and_tags(
         refused = tree.git("push", url, spec, fails=True, env=env)
         assert words in refused or "non-fast-forward" in refused, (spec, refused)
     said = tree.git("push", over_http(house, project, owner), ":rel/1/x", ":refs/tags/v1", fails=True)
-    assert "You can only delete protected branches using the web interface." in said or "cannot be deleted" in said
+    assert (
+        "refs/heads/rel/1/x: You can only delete protected branches using the web interface." in said
+        or "refs/tags/v1: Protected tags cannot be deleted." in said
+    )
+    several = tree.git("push", url, "master:fine", "master:rel/2", fails=True, env=env)
+    assert "refs/heads/rel/2: You are not allowed to push code to protected branches on this project." in several
+    alone = tree.git("push", url, "master:rel/2", fails=True, env=env)
+    assert "refs/heads/rel/2: " not in alone
     assert len(recorded(house, project)) == 3
     tree.git("push", "-q", url, "master:relative", env=env)
 

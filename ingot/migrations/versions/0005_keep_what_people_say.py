@@ -40,6 +40,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("project_id", "title", name=op.f("uq_labels_project_id_title")),
         sqlite_autoincrement=True,
     )
+    op.create_index("ix_labels_title", "labels", ["title"])
     op.create_table(
         "label_links",
         sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
@@ -62,7 +63,7 @@ def upgrade() -> None:
     op.create_index(
         "ix_label_links_label_id",
         "label_links",
-        ["label_id", "subject_kind", "subject_id", "project_id", "state", "confidential"],
+        ["label_id", "subject_kind", "project_id", "state", "confidential", "subject_id"],
     )
     op.create_index("ix_label_links_project_id", "label_links", ["project_id"])
     op.create_table(
@@ -96,6 +97,7 @@ def upgrade() -> None:
         sa.Column("start_date", sa.Text(), nullable=True),
         sa.Column("created_at", sa.Text(), nullable=False),
         sa.Column("updated_at", sa.Text(), nullable=False),
+        sa.Column("description_key", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
             ["group_id"], ["namespaces.id"], name=op.f("fk_milestones_group_id"), ondelete="CASCADE"
         ),
@@ -104,7 +106,9 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_milestones")),
         sa.UniqueConstraint("group_id", "iid", name=op.f("uq_milestones_group_id_iid")),
+        sa.UniqueConstraint("group_id", "title", name=op.f("uq_milestones_group_id_title")),
         sa.UniqueConstraint("project_id", "iid", name=op.f("uq_milestones_project_id_iid")),
+        sa.UniqueConstraint("project_id", "title", name=op.f("uq_milestones_project_id_title")),
         sqlite_autoincrement=True,
     )
     op.create_index("ix_milestones_title", "milestones", ["title"])
@@ -167,7 +171,12 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
     op.create_index("ix_issues_author_id", "issues", ["author_id"])
-    op.create_index("ix_issues_milestone_id", "issues", ["milestone_id"])
+    op.create_index(
+        "ix_issues_milestone_id",
+        "issues",
+        ["milestone_id", "state", "project_id", "created_at", "id", "deleted_at"],
+    )
+    op.create_index("ix_issues_project_id_id", "issues", ["project_id", "id"])
     op.create_index(
         "ix_issues_project_id_created_at",
         "issues",
@@ -220,6 +229,176 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_issue_origins")),
         sa.UniqueConstraint("issue_id", name=op.f("uq_issue_origins_issue_id")),
+        sqlite_autoincrement=True,
+    )
+    op.create_table(
+        "issue_links",
+        sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
+        sa.Column("source_id", _IDENTIFIER, nullable=False),
+        sa.Column("target_id", _IDENTIFIER, nullable=False),
+        sa.Column("link_type", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.Column("updated_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["source_id"], ["issues.id"], name=op.f("fk_issue_links_source_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["target_id"], ["issues.id"], name=op.f("fk_issue_links_target_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_issue_links")),
+        sa.UniqueConstraint("source_id", "target_id", name=op.f("uq_issue_links_source_id_target_id")),
+        sqlite_autoincrement=True,
+    )
+    op.create_index("ix_issue_links_target_id", "issue_links", ["target_id"])
+    op.add_column("notes", sa.Column("type", sa.Text(), nullable=True))
+    op.add_column("notes", sa.Column("action", sa.Text(), nullable=True))
+    op.add_column("notes", sa.Column("internal", sa.Boolean(), nullable=False, server_default=sa.false()))
+    op.add_column("notes", sa.Column("source_kind", sa.Text(), nullable=True))
+    op.add_column("notes", sa.Column("source_id", sa.BigInteger(), nullable=True))
+    op.add_column("notes", sa.Column("source_project_id", sa.BigInteger(), nullable=True))
+    op.create_index("ix_notes_source_kind_source_id", "notes", ["source_kind", "source_id"])
+    op.create_table(
+        "award_emoji",
+        sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
+        sa.Column("project_id", _IDENTIFIER, nullable=True),
+        sa.Column("subject_kind", sa.Text(), nullable=False),
+        sa.Column("subject_id", sa.BigInteger(), nullable=False),
+        sa.Column("user_id", _IDENTIFIER, nullable=False),
+        sa.Column("former_user_id", sa.BigInteger(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.Column("updated_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_award_emoji_project_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_award_emoji_user_id"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_award_emoji")),
+        sa.UniqueConstraint(
+            "subject_kind",
+            "subject_id",
+            "user_id",
+            "name",
+            "former_user_id",
+            name=op.f("uq_award_emoji_once"),
+        ),
+        sqlite_autoincrement=True,
+    )
+    op.create_index("ix_award_emoji_project_id", "award_emoji", ["project_id"])
+    op.create_index("ix_award_emoji_user_id", "award_emoji", ["user_id", "subject_kind", "name", "subject_id"])
+    op.create_table(
+        "resource_events",
+        sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
+        sa.Column("project_id", _IDENTIFIER, nullable=True),
+        sa.Column("subject_kind", sa.Text(), nullable=False),
+        sa.Column("subject_id", sa.BigInteger(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("user_id", _IDENTIFIER, nullable=False),
+        sa.Column("action", sa.Text(), nullable=False),
+        sa.Column("label_id", _IDENTIFIER, nullable=True),
+        sa.Column("milestone_id", _IDENTIFIER, nullable=True),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["label_id"], ["labels.id"], name=op.f("fk_resource_events_label_id"), ondelete="SET NULL"
+        ),
+        sa.ForeignKeyConstraint(
+            ["milestone_id"], ["milestones.id"], name=op.f("fk_resource_events_milestone_id"), ondelete="SET NULL"
+        ),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_resource_events_project_id"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name=op.f("fk_resource_events_user_id"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_resource_events")),
+        sqlite_autoincrement=True,
+    )
+    op.create_index("ix_resource_events_label_id", "resource_events", ["label_id"])
+    op.create_index("ix_resource_events_milestone_id", "resource_events", ["milestone_id"])
+    op.create_index("ix_resource_events_project_id", "resource_events", ["project_id"])
+    op.create_index(
+        "ix_resource_events_subject_kind_subject_id", "resource_events", ["subject_kind", "subject_id", "kind", "id"]
+    )
+    op.create_index("ix_resource_events_user_id", "resource_events", ["user_id"])
+    op.create_table(
+        "boards",
+        sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
+        sa.Column("project_id", _IDENTIFIER, nullable=True),
+        sa.Column("group_id", _IDENTIFIER, nullable=True),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("hide_backlog_list", sa.Boolean(), nullable=False),
+        sa.Column("hide_closed_list", sa.Boolean(), nullable=False),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.Column("updated_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["group_id"], ["namespaces.id"], name=op.f("fk_boards_group_id"), ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["project_id"], ["projects.id"], name=op.f("fk_boards_project_id"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_boards")),
+        sqlite_autoincrement=True,
+    )
+    op.create_index("ix_boards_group_id", "boards", ["group_id"])
+    op.create_index("ix_boards_project_id", "boards", ["project_id"])
+    op.create_table(
+        "board_lists",
+        sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
+        sa.Column("board_id", _IDENTIFIER, nullable=False),
+        sa.Column("label_id", _IDENTIFIER, nullable=False),
+        sa.Column("position", sa.BigInteger(), nullable=False),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["board_id"], ["boards.id"], name=op.f("fk_board_lists_board_id"), ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["label_id"], ["labels.id"], name=op.f("fk_board_lists_label_id"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_board_lists")),
+        sa.UniqueConstraint("board_id", "label_id", name=op.f("uq_board_lists_board_id_label_id")),
+        sqlite_autoincrement=True,
+    )
+    op.create_index("ix_board_lists_label_id", "board_lists", ["label_id"])
+    # Projects that exist already get the board with which new ones begin.
+    op.execute(
+        "INSERT INTO boards (project_id, name, hide_backlog_list, hide_closed_list, created_at, updated_at) "
+        "SELECT id, 'Development', false, false, created_at, created_at FROM projects ORDER BY id"
+    )
+    op.create_table(
+        "project_wikis",
+        sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
+        sa.Column("project_id", _IDENTIFIER, nullable=False),
+        sa.Column("repository_key", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_project_wikis_project_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_project_wikis")),
+        sa.UniqueConstraint("project_id", name=op.f("uq_project_wikis_project_id")),
+        sa.UniqueConstraint("repository_key", name=op.f("uq_project_wikis_repository_key")),
+        sqlite_autoincrement=True,
+    )
+    op.create_table(
+        "snippets",
+        sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
+        sa.Column("project_id", _IDENTIFIER, nullable=True),
+        sa.Column("author_id", _IDENTIFIER, nullable=False),
+        sa.Column("title", sa.Text(), nullable=False),
+        sa.Column("description", sa.Text(), nullable=True),
+        sa.Column("visibility", sa.Text(), nullable=False),
+        sa.Column("user_agent", sa.Text(), nullable=False),
+        sa.Column("ip_address", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.Column("updated_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["author_id"], ["users.id"], name=op.f("fk_snippets_author_id"), ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(
+            ["project_id"], ["projects.id"], name=op.f("fk_snippets_project_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_snippets")),
+        sqlite_autoincrement=True,
+    )
+    op.create_index("ix_snippets_author_id", "snippets", ["author_id", "id"])
+    op.create_index("ix_snippets_project_id", "snippets", ["project_id", "id"])
+    op.create_index("ix_snippets_visibility", "snippets", ["visibility", "project_id", "id"])
+    op.create_table(
+        "snippet_files",
+        sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
+        sa.Column("snippet_id", _IDENTIFIER, nullable=False),
+        sa.Column("path", sa.Text(), nullable=False),
+        sa.Column("content", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["snippet_id"], ["snippets.id"], name=op.f("fk_snippet_files_snippet_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_snippet_files")),
+        sa.UniqueConstraint("snippet_id", "path", name=op.f("uq_snippet_files_snippet_id_path")),
         sqlite_autoincrement=True,
     )
     _index("issues", ("title_key", "description_key"))

@@ -99,8 +99,6 @@ def _tag_refusal(ground: Ground, update: RefUpdate, tag: str) -> str | None:
     if not rules:
         return None
     if update.deletes:
-        if not ground.by_git and may_admin_project(ground.actor, ground.here, ground.project):
-            return None
         return "Protected tags cannot be deleted."
     if not update.creates:
         return "Protected tags cannot be updated."

@@ -4,10 +4,11 @@ from sqlalchemy import bindparam, update
 
 from ingot.db.connection import Connection
 from ingot.events.bus import Subscriptions
-from ingot.projects.events import ProjectCreated
+from ingot.projects.events import ProjectBegun, ProjectCreated
 from ingot.projects.imports.events import ProjectImported
 from ingot.projects.queries import project_or_none
 from ingot.projects.tables import projects
+from ingot.repository.changes.service import After, open_intent, record
 from ingot.repository.changes.tables import ref_changes
 from ingot.repository.protection.service import protect_branch
 from ingot.users.accounts.events import UserDeleting
@@ -22,6 +23,15 @@ _HAND_OVER = (
 def protect_default_branch(db: Connection, event: ProjectCreated) -> None:
     """The default branch of a new project is for masters, also before anything is in it."""
     _protect_default_branch(db, event.project_id)
+
+
+@subscriptions.on(ProjectBegun)
+def record_first_commit(db: Connection, event: ProjectBegun) -> None:
+    """Git has changed before there was a project; the record and all that follows is the same as of any change."""
+    project = project_or_none(db, event.project_id)
+    if project is not None:
+        intent = open_intent(db, project.id, event.actor_id, "api", [event.update])
+        record(db, intent, [event.update], After(project.default_branch, lambda: False))
 
 
 @subscriptions.on(ProjectImported)

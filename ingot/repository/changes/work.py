@@ -34,6 +34,7 @@ FORGET_AFTER_SECONDS = 600
 """Longer than any process takes from its intent to its references."""
 _MANY = 50
 """So many references are faster read all at once than one by one."""
+_KINDS = {"heads": "branch", "tags": "tag"}
 Standing = Callable[[Connection], tuple[Access, Project]]
 """What the caller holds in the project at this moment; raises where it is hidden from them."""
 
@@ -64,9 +65,9 @@ def change_refs(
     except RefMoved:
         database.write(lambda db: drop_intent(db, intent.key))
         raise Conflict("The branch has changed meanwhile. Please try again.") from None
-    except RefInTheWay:
+    except RefInTheWay as clash:
         database.write(lambda db: drop_intent(db, intent.key))
-        raise Invalid("Its name is a part of another one's, or the other way round") from None
+        raise Invalid(_clash_sentence(clash)) from None
     finish(database, repository, intent, updates)
 
 
@@ -97,7 +98,7 @@ def pass_gate(
     for update in updates:
         denied = refusal(ground, update, lambda update: not is_ancestor(repository, update.old, update.new, env))
         if denied is not None:
-            raise Denied(denied)
+            raise Denied(denied if len(updates) == 1 else f"{update.ref}: {denied}")
     settle_predecessors(database, repository, ground.project.id, updates)
     break_stale_locks(repository, [update.ref for update in updates])
     actor_id = actor.user_id or None
@@ -181,6 +182,13 @@ def settle_all(database: Database, store: Store) -> None:
                 settle(database, store.open(project.repository_key), intent)
         except (MissingRepository, FileNotFoundError):
             forget(database, intent)
+
+
+def _clash_sentence(clash: RefInTheWay) -> str:
+    _, kind, name = (clash.other or "//").split("/", 2)
+    if kind not in _KINDS:  # Gone meanwhile.
+        return "Its name is a part of another one's, or the other way round"
+    return f"'{clash.wanted.split('/', 2)[2]}' cannot exist beside the {_KINDS[kind]} '{name}'"
 
 
 def _too_old(now: Timestamp) -> Timestamp:

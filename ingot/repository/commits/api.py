@@ -1,7 +1,9 @@
 """Commits over the API."""
 
+from typing import Any
+
 from ingot.api.routes import Call, Routes
-from ingot.db.paging import Listing, Page
+from ingot.db.paging import Listing, Page, cut_page
 from ingot.errors import NotFound
 from ingot.git.commits import decoded
 from ingot.git.history import count_commits
@@ -60,13 +62,25 @@ def get_commit_diff(call: Call, place: Place, page: Page) -> Listing[DiffView]:
 def list_commit_refs(call: Call, place: Place, params: ListCommitRefs, page: Page) -> Listing[RefView]:
     """List the branches and tags that lead to a commit."""
     commit = queries.find_commit(place.repository, call.path["sha"])
-    found = queries.list_refs(place.repository, commit, params.type, page)
+    found = queries.list_refs(place.repository, place.project, commit, params.type, page)
     return found.of([_ref_view(name) for name in found.items])
 
 
 def _ref_view(name: bytes) -> RefView:
     kind, folder = ("branch", HEADS) if name.startswith(HEADS) else ("tag", TAGS)
     return RefView(kind, decoded(name.removeprefix(folder)))
+
+
+@routes.get(
+    "/projects/:id/repository/commits/:sha/merge_requests",
+    on=place_in_path,
+    may=may_read_code,
+    returns=list[dict[str, Any]],
+)
+def list_commit_merge_requests(call: Call, place: Place, page: Page) -> Listing[dict[str, Any]]:
+    """List the merge requests that brought a commit; there are none yet."""
+    queries.find_commit(place.repository, call.path["sha"])
+    return cut_page([], page)
 
 
 @routes.get(

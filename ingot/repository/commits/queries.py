@@ -10,7 +10,6 @@ from ingot.git.commits import Commit, commit_id, commit_named, read_commits
 from ingot.git.diffs import Change, diff_between
 from ingot.git.history import Filter, all_tips, refs_containing
 from ingot.git.history import list_commits as list_ids
-from ingot.git.names import well_formed
 from ingot.git.refs import HEADS, TAGS
 from ingot.git.repository import Repository
 from ingot.projects.tables import Project
@@ -51,9 +50,10 @@ def list_changes(repository: Repository, commit: Commit, page: Page) -> Listing[
     return cut_page(diff_between(repository, parent, commit.oid).changes, page)
 
 
-def list_refs(repository: Repository, commit: Commit, kind: str, page: Page) -> Listing[bytes]:
+def list_refs(repository: Repository, project: Project, commit: Commit, kind: str, page: Page) -> Listing[bytes]:
     """A page of the branches and tags that lead to a commit, by their full names."""
-    return cut_page(refs_containing(repository, commit.oid, _FOLDERS[kind]), page)
+    found = [refs_containing(repository, commit.oid, folder, project.generation) for folder in _FOLDERS[kind]]
+    return cut_page(found[0] if len(found) == 1 else [*found[0], *found[1]], page)
 
 
 def status_of(pipelines: Sequence[Pipeline]) -> str | None:
@@ -64,13 +64,9 @@ def status_of(pipelines: Sequence[Pipeline]) -> str | None:
 def _tips(repository: Repository, project: Project, name: str) -> list[str]:
     """Where a list begins: nowhere, for a reference that is not there or not there yet."""
     oid = commit_id(repository, name or project.default_branch or "HEAD")
-    if oid is None and name and not _could_be_a_name(name):
+    if oid is None and name.startswith("-"):  # Nobody means a reference by that.
         raise Invalid(ref_name=["is invalid"])
     return [] if oid is None else [oid]
-
-
-def _could_be_a_name(name: str) -> bool:
-    return not name.startswith("-") and well_formed(HEADS + name.encode())
 
 
 def _seconds(stamp: Timestamp) -> float:

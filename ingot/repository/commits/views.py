@@ -183,7 +183,7 @@ def shown_title(commit: Commit) -> str:
 
 
 def shown_time(signature: Signature) -> str:
-    """When, in the zone of whoever did it; a time beyond what a calendar holds is shown as its beginning."""
+    """When, in the zone of whoever did it; a time beyond what a calendar holds is shown as its end."""
     return _shown_time(signature.time, signature.offset)
 
 
@@ -192,7 +192,10 @@ def shown_time(signature: Signature) -> str:
 def _shown_time(time: int, offset: int) -> str:
     try:
         zone = timezone(timedelta(minutes=offset))
+    except (ValueError, OverflowError):
+        zone = UTC
+    try:
         moment = datetime.fromtimestamp(time, zone)
     except (ValueError, OverflowError, OSError):
-        moment = datetime.fromtimestamp(0, UTC)
+        moment = (datetime.max if time > 0 else datetime.min).replace(tzinfo=UTC)
     return moment.isoformat(timespec="milliseconds")

@@ -2,6 +2,7 @@
 
 from ingot.api.routes import Call, Routes
 from ingot.db.paging import Listing, Page
+from ingot.errors import Invalid
 from ingot.repository.commits.views import CommitView, commit_view
 from ingot.repository.comparing import queries
 from ingot.repository.comparing.params import Compare, GetMergeBase, ListContributors
@@ -14,6 +15,8 @@ routes = Routes("comparing")
 @routes.get("/projects/:id/repository/compare", on=place_in_path, may=may_read_code, returns=ComparisonView, open=True)
 def compare_refs(call: Call, place: Place, params: Compare) -> ComparisonView:
     """Compare two branches, tags or commits."""
+    if params.from_project_id not in (None, place.project.id):
+        raise Invalid(from_project_id=["can only be this project"])
     found = queries.compare(place.repository, params.from_ref, params.to, straight=params.straight)
     return comparison_view(found, project_url(call, place.project), straight=params.straight)
 

@@ -13,6 +13,7 @@ class Compare(Params):
     from_ref: str = msgspec.field(name="from")
     to: str
     straight: bool = False
+    from_project_id: int | None = None
 
 
 class ListContributors(Params):

@@ -59,5 +59,7 @@ def blame_file(file: File, lines: LineRange | None) -> tuple[list[Blamed], dict[
         raise Invalid(range=["is beyond the end of the file"]) from error
     except blaming.TooLongToBlame as error:
         raise Invalid("400 (Bad request) The history is too long; ask for a range of lines") from error
+    except blaming.TooManyLines as error:
+        raise Invalid(range=[f"must be given, and hold {blaming.MOST_LINES} lines at most"]) from error
     oids = list(dict.fromkeys(part.commit for part in blamed))
     return blamed, dict(zip(oids, read_commits(file.repository, oids), strict=True))

@@ -1,6 +1,6 @@
 """What callers send to write files."""
 
-from ingot.api.params import Params
+from ingot.api.params import Params, RawText
 from ingot.repository.making.params import Encoding, Message
 
 
@@ -8,7 +8,7 @@ class CreateFile(Params):
     """A new file; ``start_branch`` says where a branch begins that is not there yet."""
 
     branch: str
-    content: str
+    content: RawText
     commit_message: Message
     encoding: Encoding = "text"
     start_branch: str | None = None
@@ -21,7 +21,7 @@ class UpdateFile(Params):
     """A new content for a file; where the last commit that changed it is another one, it is refused."""
 
     branch: str
-    content: str
+    content: RawText
     commit_message: Message
     encoding: Encoding = "text"
     start_branch: str | None = None

@@ -1,6 +1,6 @@
 """Making commits over the API."""
 
-from ingot.api.routes import Routes, Stage
+from ingot.api.routes import Instead, Routes, Stage
 from ingot.errors import Invalid
 from ingot.git.stats import stats_of
 from ingot.git.writing import Action
@@ -16,6 +16,8 @@ from ingot.repository.pipelines.views import pipeline_brief
 from ingot.repository.place import Place, may_push_code, place_in_path, project_url
 
 routes = Routes("commits")
+_TRIED = Instead(200, TriedView())
+"""Nothing was created."""
 
 
 @routes.post(
@@ -73,26 +75,28 @@ def _edit(asked: FileAction) -> Edit:
     "/projects/:id/repository/commits/:sha/cherry_pick",
     on=place_in_path,
     may=may_push_code,
-    returns=CommitView | TriedView,
+    returns=CommitView,
+    instead={200: TriedView},
     staged=True,
     conflict=400,
 )
-def cherry_pick_commit(stage: Stage, place: Place, params: CherryPick) -> CommitView | TriedView:
+def cherry_pick_commit(stage: Stage, place: Place, params: CherryPick) -> CommitView | Instead:
     """Do again on a branch what a commit did."""
     sha, message, dry_run = stage.path["sha"], params.message or "", params.dry_run
     commit = work.cherry_pick(stage.database, stage.actor, place, sha, params.branch, message, dry_run=dry_run)
-    return TriedView() if dry_run else commit_view(commit, project_url(stage, place.project))
+    return _TRIED if dry_run else commit_view(commit, project_url(stage, place.project))
 
 
 @routes.post(
     "/projects/:id/repository/commits/:sha/revert",
     on=place_in_path,
     may=may_push_code,
-    returns=CommitView | TriedView,
+    returns=CommitView,
+    instead={200: TriedView},
     staged=True,
     conflict=400,
 )
-def revert_commit(stage: Stage, place: Place, params: Revert) -> CommitView | TriedView:
+def revert_commit(stage: Stage, place: Place, params: Revert) -> CommitView | Instead:
     """Undo on a branch what a commit did."""
     commit = work.revert(stage.database, stage.actor, place, stage.path["sha"], params.branch, dry_run=params.dry_run)
-    return TriedView() if params.dry_run else commit_view(commit, project_url(stage, place.project))
+    return _TRIED if params.dry_run else commit_view(commit, project_url(stage, place.project))

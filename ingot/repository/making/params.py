@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from ingot.api.params import Params
+from ingot.api.params import Params, RawText
 
 Message = Annotated[str, Meta(max_length=1_000_000)]
 Encoding = Literal["text", "base64"]
@@ -16,7 +16,7 @@ class FileAction(Params):
     action: Literal["create", "delete", "move", "update", "chmod"]
     file_path: str
     previous_path: str | None = None
-    content: str | None = None
+    content: RawText | None = None
     encoding: Encoding = "text"
     last_commit_id: str | None = None
     execute_filemode: bool | None = None

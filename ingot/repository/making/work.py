@@ -19,7 +19,7 @@ from ingot.git.entries import entry_at
 from ingot.git.lastcommit import last_commit_id
 from ingot.git.names import ref_trouble
 from ingot.git.paths import spellings
-from ingot.git.picking import CannotPick, picked_tree, reverted_tree
+from ingot.git.picking import CannotPick, NothingToPick, picked_tree, reverted_tree
 from ingot.git.repository import Repository
 from ingot.git.updating import RefUpdate
 from ingot.git.writing import Action, CannotApply, NoSuchFile, Words, commit_actions, write_commit
@@ -33,6 +33,10 @@ from ingot.users.accounts.queries import find_user
 _MOST_TRIES = 12
 _SOMEWHERE = "f" * 40
 _MISSING_BRANCH = "You can only create or edit files when you are on a branch"
+_REASONS = {
+    "conflict": "What it changed looks different by now, so somebody has to decide.",
+    "empty": "There is nothing left to change: the branch is that way already.",
+}
 # Within a process those who want the same branch go one after the other, since all but one would try in vain.
 _TURNS = tuple(threading.Lock() for _ in range(64))
 
@@ -41,7 +45,15 @@ Build = Callable[[Commit | None], str]
 
 
 class FileGone(Invalid):
-    """There is no file where one was to be changed or deleted."""
+    """There is nothing on the branch where a file was to be changed or deleted."""
+
+
+class CannotRedo(Invalid):
+    """What a commit did cannot be done again, or undone; ``code`` says for which reason."""
+
+    def __init__(self, verb: str, code: str) -> None:
+        super().__init__(f"Sorry, we cannot {verb} this commit automatically. {_REASONS[code]}")
+        self.code = code
 
 
 class Start(msgspec.Struct, frozen=True):
@@ -95,7 +107,7 @@ def commit_edits(
         try:
             return commit_actions(place.repository, parent, actions, words, may_be_empty=may_be_empty)
         except NoSuchFile as error:
-            raise FileGone(str(error)) from error
+            raise (Invalid if parent is None else FileGone)(str(error)) from error
         except CannotApply as error:
             raise Invalid(str(error)) from error
 
@@ -130,10 +142,7 @@ def _merging(
         try:
             return write_commit(repository, merge(repository, commit, onto), [onto.oid], words)
         except CannotPick as error:
-            raise Invalid(
-                f"Sorry, we cannot {verb} this commit automatically. "
-                "There may be nothing left to change, or what it changed looks different by now."
-            ) from error
+            raise CannotRedo(verb, "empty" if isinstance(error, NothingToPick) else "conflict") from error
 
     return build
 

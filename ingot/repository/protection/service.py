@@ -1,9 +1,11 @@
 """Protecting branches and tags, and letting go of them."""
 
+import re
+
 from ingot.access.levels import Level
 from ingot.db.connection import Connection
 from ingot.errors import Conflict, Invalid
-from ingot.git.names import MOST_BYTES
+from ingot.git.names import MOST_BYTES, ref_trouble
 from ingot.projects.tables import Project
 from ingot.repository.protection.params import AllowedTo
 from ingot.repository.protection.queries import (
@@ -18,6 +20,7 @@ from ingot.repository.protection.tables import ProtectedBranch, ProtectedTag, pr
 
 MOST_RULES = 1000
 """All rules are looked at for each branch that is shown or pushed."""
+_STARS = re.compile(r"\*+")
 
 
 def protect_branch(
@@ -106,6 +109,9 @@ def _refuse_name(name: str) -> None:
         raise Invalid(name=["can't be blank"])
     if len(name.encode()) > MOST_BYTES:
         raise Invalid(name=[f"is too long (maximum is {MOST_BYTES} characters)"])
+    trouble = ref_trouble(_STARS.sub("x", name))
+    if trouble is not None:
+        raise Invalid(name=[trouble])
 
 
 def _refuse_one_more(there: int) -> None:

@@ -15,6 +15,13 @@ from ingot.repository.place import Place
 from ingot.repository.tags.queries import tagger_of
 
 
+class TagExists(Invalid):
+    """There is a tag of this name already."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Tag {name} already exists")
+
+
 def create_tag(database: Database, actor: Actor, place: Place, name: str, ref: str, message: str = "") -> NamedRef:
     """Add a tag at a branch, another tag or a commit; with a message it is an annotated one, signed by the caller."""
     repository = place.repository
@@ -24,7 +31,7 @@ def create_tag(database: Database, actor: Actor, place: Place, name: str, ref: s
     if target is None:
         raise Invalid(f"Target {ref} is invalid")
     if tag_or_none(repository, name) is not None:
-        raise Invalid(f"Tag {name} already exists")
+        raise TagExists(name)
     if message.strip():
         tagger = database.read(partial(tagger_of, actor=actor))
         target = write_tag(repository, name, target, message, tagger)
@@ -32,7 +39,7 @@ def create_tag(database: Database, actor: Actor, place: Place, name: str, ref: s
     try:
         change_refs(database, repository, actor, place.project, [update])
     except Conflict:
-        raise Invalid(f"Tag {name} already exists") from None
+        raise TagExists(name) from None
     return NamedRef(name.encode(), target)
 
 

@@ -100,6 +100,33 @@ def test_a_line_cannot_pass_for_what_git_says_about_it(api: Api, house: House, m
     assert [(part["commit"]["id"], part["lines"]) for part in answer] == [(commits[1], lines)]
 
 
+def test_a_file_of_many_lines_is_told_part_by_part(
+    api: Api, house: House, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blame, "MOST_LINES", 5)
+    project = make_project(make, visibility="public")
+    history = History()
+    history.commit(files={"five": "x\n" * 5, "many": "".join(f"{number}\n" for number in range(12))})
+    history.into(repository_of(house, project))
+    url = f"{project.url}/repository/files"
+
+    def lines(path: str, start: int, end: int) -> list[str]:
+        asked = {"range[start]": start, "range[end]": end}
+        answer = api.get(f"{url}/{path}/blame", ref="master", **asked)
+        assert answer.status_code == 200, answer.text
+        return [line for part in answer.json() for line in part["lines"]]
+
+    assert len(api.get(f"{url}/five/blame", ref="master").json()[0]["lines"]) == 5
+    assert lines("many", 6, 10) == ["5", "6", "7", "8", "9"]
+    assert lines("many", 8, 2**62) == ["7", "8", "9", "10", "11"]
+    for asked in ({}, {"range[start]": 2, "range[end]": 7}, {"range[start]": 1, "range[end]": 2**62}):
+        refused = api.get(f"{url}/many/blame", ref="master", **asked)
+        assert (refused.status_code, refused.json()["message"]) == (
+            400,
+            {"range": ["must be given, and hold 5 lines at most"]},
+        )
+
+
 def test_a_file_that_is_too_large_is_refused_in_words(api: Api, house: House, make: Make) -> None:
     project = make_project(make, visibility="public")
     history = History()

@@ -144,9 +144,17 @@ def test_what_exists_is_not_made_again(api: Api, cast: Cast, project: Project) -
     again = api.post(url, cast.developer, branch="feature", ref="master")
     assert (again.status_code, again.json()["message"]) == (400, "Branch already exists")
     below = api.post(url, cast.developer, branch="feature/x", ref="master")
-    assert below.status_code == 400, below.text
-    assert api.post(url, cast.developer, branch="up/down", ref="master").status_code == 201
-    assert api.post(url, cast.developer, branch="up", ref="master").status_code == 400
+    beside = "'feature/x' cannot exist beside the branch 'feature'"
+    assert (below.status_code, below.json()["message"]) == (400, beside)
+    assert api.post(url, cast.developer, branch="it's/up/do'wn", ref="master").status_code == 201
+    for name in ("it's", "it's/up"):
+        above = api.post(url, cast.developer, branch=name, ref="master")
+        beside = f"'{name}' cannot exist beside the branch 'it's/up/do'wn'"
+        assert (above.status_code, above.json()["message"]) == (400, beside)
+    tagged = f"/projects/{project.id}/repository/tags"
+    assert api.post(tagged, cast.developer, tag_name="feature/x", ref="master").status_code == 201
+    clash = api.post(tagged, cast.developer, tag_name="feature", ref="master")
+    assert clash.json()["message"] == "'feature' cannot exist beside the tag 'feature/x'"
 
 
 def test_a_branch_and_a_tag_of_one_name_are_told_apart(api: Api, house: House, cast: Cast, project: Project) -> None:

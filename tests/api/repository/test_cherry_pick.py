@@ -56,14 +56,18 @@ def test_a_merge_counts_by_its_first_parent(api: Api, shop: Workshop, side: dict
 
 
 def test_what_cannot_be_done(api: Api, shop: Workshop, side: dict[int, str]) -> None:
-    """Conflicts and what is there already are refused in the same words, and change nothing."""
+    """Conflicts and what is there already are refused, each in its words, and change nothing."""
     url = f"/projects/{shop.project.id}/repository/commits"
     assert api.post(f"{url}/{side[1]}/cherry_pick", shop.developer, branch="dev").status_code == 201
     before = shop.git("for-each-ref")
-    for sha in (side[1], side[4], "clash", shop.first):
+    codes = {side[1]: "empty", side[4]: "conflict", "clash": "conflict", shop.first: "conflict"}
+    words = {"empty": "nothing left to change", "conflict": "looks different by now"}
+    for sha, code in codes.items():
         for dry_run in (True, False):
             refused = api.post(f"{url}/{sha}/cherry_pick", shop.developer, branch="dev", dry_run=dry_run)
             assert message_of(refused).startswith("Sorry, we cannot cherry-pick this commit automatically.")
+            assert refused.json()["error_code"] == code, sha
+            assert words[code] in message_of(refused)
     assert shop.git("for-each-ref") == before
 
 
@@ -71,7 +75,7 @@ def test_a_try(api: Api, shop: Workshop, side: dict[int, str]) -> None:
     """A try says whether it would work, and does nothing."""
     path = f"/projects/{shop.project.id}/repository/commits/{side[1]}/cherry_pick"
     answer = api.post(path, shop.developer, branch="dev", dry_run=True)
-    assert answer.json() == {"dry_run": "success"}
+    assert (answer.status_code, answer.json()) == (200, {"dry_run": "success"})
     assert shop.tip() == shop.first
     assert api.post(path, shop.developer, branch="master", dry_run=True).status_code == 403
 

@@ -46,6 +46,19 @@ def test_tags_and_ids(api: Api, built: Built) -> None:
     assert api.get(url, **between(built.merge[:8], f" {built.ahead} ")).json() == expected
 
 
+def test_another_project(api: Api, make: Make, built: Built) -> None:
+    """It is refused, since what was compared would not be what was asked for."""
+    url = f"/projects/{built.project.id}/repository/compare"
+    here = api.get(url, **between("v1", "v2"))
+    assert api.get(url, **between("v1", "v2", from_project_id=built.project.id)).json() == here.json()
+    for other in (make_project(make, visibility="public").id, make_project(make).id, 0, 2**62):
+        refused = api.get(url, **between("v1", "v2", from_project_id=other))
+        assert (refused.status_code, refused.json()) == (
+            400,
+            {"message": {"from_project_id": ["can only be this project"]}},
+        )
+
+
 def test_backwards(api: Api, built: Built) -> None:
     """There is nothing new; straight, there is what went."""
     url = f"/projects/{built.project.id}/repository/compare"

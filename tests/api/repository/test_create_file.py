@@ -48,6 +48,25 @@ def test_binary_content_author_and_mode(api: Api, shop: Workshop) -> None:
     assert message_of(api.post(f"{path}2", shop.developer, **odd)) == {"encoding": ["is invalid"]}
 
 
+def test_text_with_a_zero_byte(api: Api, shop: Workshop) -> None:
+    """Files may hold it, and nothing else that is sent may."""
+    url = f"/projects/{shop.project.id}/repository/files"
+    assert api.post(f"{url}/zero", shop.developer, **{**SAID, "content": "a\0b"}).status_code == 201
+    assert shop.content("zero") == b"a\0b"
+    assert api.put(f"{url}/zero", shop.developer, **{**SAID, "content": "\0"}).status_code == 200
+    assert shop.content("zero") == b"\0"
+    made = shop.commit({"action": "create", "file_path": "zeros", "content": "\0\0"})
+    assert made.status_code == 201, made.text
+    assert shop.content("zeros") == b"\0\0"
+    assert api.post(f"{url}/none", shop.developer, **{**SAID, "content": ""}).status_code == 201
+    for field in ("branch", "commit_message", "author_name"):
+        refused = api.post(f"{url}/x", shop.developer, **{**SAID, field: "a\0b"})
+        assert message_of(refused) == {field: ["is invalid"]}
+    for odd in ({"a": 1}, ["x"]):
+        refused = api.post(f"{url}/x", shop.developer, **{**SAID, "content": odd})
+        assert message_of(refused) == {"content": ["is invalid"]}
+
+
 def test_missing_parameters(api: Api, shop: Workshop) -> None:
     """The first one that is missing is named."""
     path = f"/projects/{shop.project.id}/repository/files/x"

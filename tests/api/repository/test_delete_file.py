@@ -22,15 +22,32 @@ def test_a_file_is_deleted(api: Api, shop: Workshop) -> None:
 
 
 def test_what_is_gone_already(api: Api, shop: Workshop) -> None:
-    """A second time there is nothing to do, and no commit; folders are not files."""
+    """A second time there is nothing to do, and no commit."""
     url = f"/projects/{shop.project.id}/repository/files"
     assert api.delete(f"{url}/lines", shop.developer, **SAID).status_code == 200
     tip = shop.tip()
-    for path in ("lines", "never-there", "deep", "link%2Fx"):
+    for path in ("lines", "never-there", "link%2Fx"):
         again = api.delete(f"{url}/{path}", shop.developer, **SAID)
         assert (again.status_code, again.content) == (200, b"")
     assert shop.tip() == tip
-    assert "deep/er/file" in shop.listed()
+
+
+def test_folders_are_no_files(api: Api, shop: Workshop) -> None:
+    """Whoever names one is told so, instead of believing that it is gone."""
+    for folder in ("deep", "deep%2Fer"):
+        refused = api.delete(f"/projects/{shop.project.id}/repository/files/{folder}", shop.developer, **SAID)
+        assert message_of(refused) == "A file with this name doesn't exist"
+    assert shop.tip() == shop.first
+
+
+def test_where_there_is_no_branch(api: Api, shop: Workshop, empty_shop: Workshop) -> None:
+    """Nothing can be gone from there, be it an empty repository."""
+    path = f"/projects/{empty_shop.project.id}/repository/files/lines"
+    for branch in ("master", "dev"):
+        assert message_of(api.delete(path, empty_shop.master, branch=branch, commit_message="x"))
+    missing = f"/projects/{shop.project.id}/repository/files/never-there"
+    assert "on a branch" in message_of(api.delete(missing, shop.developer, **{**SAID, "branch": "nope"}))
+    assert empty_shop.git("for-each-ref") == ""
 
 
 def test_links_and_submodules(api: Api, shop: Workshop) -> None:

@@ -128,6 +128,32 @@ def test_references_that_contain_it(api: Api, make: Make, built: Built) -> None:
     assert api.get(url, make.root, type="none").status_code == 400
 
 
+def test_no_merge_requests_yet(api: Api, make: Make, built: Built) -> None:
+    """Clients ask of any commit."""
+    url = f"/projects/{built.project.id}/repository/commits"
+    for name in (built.first, built.last[:10], "master"):
+        answer = api.get(f"/projects/{built.project.id}/repository/commits/{name}/merge_requests", make.root)
+        assert (answer.status_code, answer.json(), answer.headers["x-total"]) == (200, [], "0")
+    for name in ("nope", "0" * 40, "--output=x"):
+        unknown = api.get(f"{url}/{name}/merge_requests", make.root)
+        assert (unknown.status_code, unknown.json()) == (404, {"message": "404 Commit Not Found"})
+    assert api.get(f"{url}/master/merge_requests").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("at", "shown"),
+    [(253402300799, "9999-12-31T23:59:59.000+00:00"), (2**53, "9999-12-31T23:59:59.999+00:00")],
+)
+def test_times_beyond_the_calendar(house: House, api: Api, make: Make, at: int, shown: str) -> None:
+    """They are shown as its end."""
+    project = make_project(make)
+    made = History()
+    made.commit(files={"a": "1"}, at=at, zone="+0000")
+    made.fill(house, project)
+    commit = api.get(f"/projects/{project.id}/repository/commits/master", make.root).json()
+    assert commit["committed_date"] == commit["authored_date"] == shown
+
+
 def test_its_place(api: Api, make: Make, built: Built) -> None:
     """How many commits there are up to it."""
     url = f"/projects/{built.project.id}/repository/commits"

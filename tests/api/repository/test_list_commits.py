@@ -167,24 +167,18 @@ def test_a_missing_default_branch(house: House, api: Api, make: Make) -> None:
     assert api.get(url, make.root, ref_name="master").status_code == 200
 
 
+# What git reads as the way to a commit is no name here.
+SPELLED = ["master~1", "HEAD^", "HEAD~2", "a..b", "master^", "master:a.txt", "../../x", "@{-1}", "x y", "^master", "@"]
+
+
 def test_an_unknown_reference_lists_nothing(api: Api, make: Make, built: Built) -> None:
     """It may come to be."""
-    for name in ("nope", "nope/ünï", "f" * 40, "fffffff", "x" * 5000):
+    for name in ("nope", "nope/ünï", "f" * 40, "fffffff", "x" * 5000, *SPELLED):
         answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root, ref_name=name)
         assert (answer.status_code, answer.json()) == (200, []), name
 
 
-HOSTILE = [
-    "--output=/tmp/pwned-by-a-ref",
-    "-x",
-    "a..b",
-    "master^",
-    "master:a.txt",
-    "../../x",
-    "@{-1}",
-    "x y",
-    "^master",
-]
+HOSTILE = ["--output=/tmp/pwned-by-a-ref", "-x", "--all"]
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -202,6 +202,24 @@ def test_what_a_rule_on_tags_cannot_be(api: Api, cast: Cast, project: Project, f
     assert field in refused.json()["message"]
 
 
+IMPOSSIBLE = ["a b", "a..b", "refs/heads/q", "a\nb", "x" * 300, "-x", "a*.lock", "*/", "a~1", "f" * 40, ".*", "a//*"]
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_a_name_that_nothing_can_have(api: Api, cast: Cast, project: Project, name: str) -> None:
+    """Such a rule would protect nothing, and look as if it did."""
+    for kind in ("protected_branches", "protected_tags"):
+        refused = api.post(f"/projects/{project.id}/{kind}", cast.master, name=name)
+        assert refused.status_code == 400, refused.text
+        assert list(refused.json()["message"]) == ["name"]
+
+
+@pytest.mark.parametrize("name", ["*", "**", "*-stable", "a/*/b", "v*.*", "*" * 300, "f" * 40 + "*", "ünï/*", "it's"])
+def test_a_name_that_something_can_have(api: Api, cast: Cast, project: Project, name: str) -> None:
+    for kind in ("protected_branches", "protected_tags"):
+        assert api.post(f"/projects/{project.id}/{kind}", cast.master, name=name).status_code == 201
+
+
 def test_a_name_is_needed(api: Api, cast: Cast, project: Project) -> None:
     for kind in ("protected_branches", "protected_tags"):
         refused = api.post(f"/projects/{project.id}/{kind}", cast.master)

@@ -44,12 +44,15 @@ def test_what_cannot_be_undone(api: Api, shop: Workshop) -> None:
     tip = shop.tip()
     for dry_run in (True, False):
         refused = api.post(f"{url}/{first}/revert", shop.developer, branch="dev", dry_run=dry_run)
-        assert message_of(refused).startswith("Sorry, we cannot revert this commit automatically.")
+        assert message_of(refused).startswith("Sorry, we cannot revert this commit automatically. What it changed")
+        assert refused.json()["error_code"] == "conflict"
     tried = api.post(f"{url}/{second}/revert", shop.developer, branch="dev", dry_run=True)
-    assert tried.json() == {"dry_run": "success"}
+    assert (tried.status_code, tried.json()) == (200, {"dry_run": "success"})
     assert shop.tip() == tip
     assert api.post(f"{url}/{second}/revert", shop.developer, branch="dev").status_code == 201
-    assert api.post(f"{url}/{second}/revert", shop.developer, branch="dev").status_code == 400
+    again = api.post(f"{url}/{second}/revert", shop.developer, branch="dev")
+    assert "nothing left to change" in message_of(again)
+    assert again.json()["error_code"] == "empty"
 
 
 @pytest.mark.parametrize("name", ["nope", "-x", "a..b", "0" * 40])

@@ -197,7 +197,7 @@ def test_what_cannot_be_made(api: Api, cast: Cast, project: Project) -> None:
 
 
 def test_protected_tags(api: Api, cast: Cast, project: Project) -> None:
-    """Only whom the rule lets makes them, nobody moves them, and masters delete them."""
+    """Only whom the rule lets makes them, and nobody moves or deletes them."""
     url = f"/projects/{project.id}/repository/tags"
     api.post(f"/projects/{project.id}/protected_tags", cast.master, name="v*")
     refused = api.post(url, cast.developer, tag_name="v3", ref="master")
@@ -210,6 +210,13 @@ def test_protected_tags(api: Api, cast: Cast, project: Project) -> None:
     assert api.post(f"{url}/v3/release", cast.master, description="x").status_code == 201
     assert api.put(f"{url}/v3/release", cast.developer, description="y").status_code == 403
     assert api.delete(f"{url}/v3", cast.developer).status_code == 403
+    for person in (cast.master, cast.owner, cast["administrator"]):
+        refused = api.delete(f"{url}/v3", person)
+        assert (refused.status_code, refused.json()["message"]) == (
+            403,
+            "403 Forbidden - Protected tags cannot be deleted.",
+        )
+    api.delete(f"/projects/{project.id}/protected_tags/v*", cast.master)
     assert api.delete(f"{url}/v3", cast.master).status_code == 200
     api.post(f"/projects/{project.id}/protected_tags", cast.master, name="never", create_access_level=0)
     assert api.post(url, cast.owner, tag_name="never", ref="master").status_code == 403

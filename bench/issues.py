@@ -1,0 +1,175 @@
+"""Issues: a project with a hundred thousand of them, read one by one, in pages, filtered and searched."""
+
+import random
+import statistics
+import time
+from collections.abc import Iterator
+from functools import partial
+
+import httpx
+
+from bench.load import get, requests_per_second
+from bench.people import TOKEN
+from bench.repositories import Finding
+from ingot.app import open_database
+from ingot.db.connection import Connection
+from ingot.db.times import Timestamp
+from ingot.iids.tables import internal_ids
+from ingot.issues.tables import issue_assignees, issue_counts, issues
+from ingot.labels.tables import label_links, labels
+from ingot.milestones.tables import milestones
+from ingot.notes.tables import notes
+from ingot.projects.service import count_open_issues
+from ingot.settings import Settings
+
+ISSUES = 100_000
+LABELS = 500
+MILESTONES = 50
+NOTES_EACH = 3
+RARE = "zanzibar"
+HITS = 1_000
+_WORDS = ("crash", "button", "slow", "page", "colour", "upload", "search", "branch", "merge", "label", "mail", "token")
+
+
+def fill_issues(settings: Settings, port: int) -> int:
+    """Fill a new project; gives its number."""
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}/api/v4", headers={"PRIVATE-TOKEN": TOKEN}) as client:
+        project_id: int = client.post("/projects", json={"name": "tracker"}).json()["id"]
+    database = open_database(settings)
+    marks = database.write(partial(_add_marks, project_id=project_id))
+    dice = random.Random(5)
+    for first in range(0, ISSUES, 5_000):
+        database.write(partial(_add_issues, project_id=project_id, first=first, marks=marks, dice=dice))
+    database.write(partial(_add_totals, project_id=project_id))
+    database.close()
+    return project_id
+
+
+def _add_marks(db: Connection, project_id: int) -> tuple[list[int], list[int]]:
+    times = {"created_at": db.now, "updated_at": db.now}
+    made = []
+    for number in range(LABELS):
+        title = f"label-{number}"
+        row = {"title": title, "title_key": title, "color": "#428BCA", "description": None}
+        made.append(db.insert(labels, project_id=project_id, group_id=None, **row, **times))
+    planned = []
+    for number in range(1, MILESTONES + 1):
+        title = f"milestone-{number}"
+        row = {"title": title, "title_key": title, "description": None, "description_key": "", "state": "active"}
+        planned.append(db.insert(milestones, project_id=project_id, group_id=None, iid=number, **row, **times))
+    return made, planned
+
+
+def _add_issues(
+    db: Connection, project_id: int, first: int, marks: tuple[list[int], list[int]], dice: random.Random
+) -> None:
+    made, planned = marks
+    for iid in range(first + 1, first + 5_001):
+        at = Timestamp(f"20{10 + iid // 10_000:02}-{1 + iid // 900 % 12:02}-{1 + iid // 33 % 28:02}T12:00:00.000Z")
+        title = f"The {dice.choice(_WORDS)} of {dice.choice(_WORDS)} number {iid}"
+        text = " ".join(dice.choices(_WORDS, k=40)) + (f" {RARE}" if iid % (ISSUES // HITS) == 0 else "")
+        state, confidential = _sort_of(iid)
+        issue_id = db.insert(
+            issues,
+            project_id=project_id,
+            iid=iid,
+            author_id=1,
+            title=title,
+            title_key=title.casefold(),
+            description=text,
+            description_key=text.casefold(),
+            state=state,
+            confidential=confidential,
+            milestone_id=planned[iid % len(planned)] if iid % 2 else None,
+            user_notes_count=NOTES_EACH,
+            upvotes=0,
+            downvotes=0,
+            time_estimate=0,
+            total_time_spent=0,
+            discussion_locked=False,
+            created_at=at,
+            updated_at=at,
+        )
+        # A few labels are on very many issues, most are on some.
+        for label_id in {made[iid % 4], made[4 + dice.randrange(16)], made[20 + dice.randrange(LABELS - 20)]}:
+            about = {"project_id": project_id, "state": state, "confidential": confidential}
+            db.insert(label_links, label_id=label_id, subject_kind="issue", subject_id=issue_id, **about)
+        if iid % 4 == 0:
+            db.insert(issue_assignees, issue_id=issue_id, user_id=1)
+        for number in range(NOTES_EACH):
+            db.insert(
+                notes,
+                project_id=project_id,
+                author_id=1,
+                subject_kind="issue",
+                subject_id=issue_id,
+                discussion_id=f"{issue_id:036x}{number:04x}",
+                body="What somebody said of it",
+                system=False,
+                internal=False,
+                created_at=at,
+                updated_at=at,
+            )
+
+
+def _sort_of(iid: int) -> tuple[str, bool]:
+    return "closed" if iid % 3 == 0 else "opened", iid % 50 == 0
+
+
+def _add_totals(db: Connection, project_id: int) -> None:
+    rows = [_sort_of(iid) for iid in range(1, ISSUES + 1)]
+    for state, confidential in sorted(set(rows)):
+        count = rows.count((state, confidential))
+        db.insert(issue_counts, project_id=project_id, state=state, confidential=confidential, count=count)
+    count_open_issues(db, project_id, sum(state == "opened" for state, _ in rows))
+    db.insert(internal_ids, scope="project", scope_id=project_id, kind="issue", last=ISSUES)
+
+
+def measure_issues(port: int, project_id: int, seconds: float, rounds: int) -> Iterator[Finding]:
+    """One and a page against F1; what is filtered, searched and far away in milliseconds."""
+    dice = random.Random(2)
+    base = f"/api/v4/projects/{project_id}/issues"
+    shares = {
+        "one issue": (0.25, [get(f"{base}/{dice.randint(1, ISSUES)}", TOKEN) for _ in range(64)]),
+        "page of 20 issues": (0.10, [get(base, TOKEN)]),
+    }
+    constant = [get("/api/v4/bench")]
+    for name, (least, requests) in shares.items():
+        share = statistics.median(
+            requests_per_second(port, requests, seconds) / requests_per_second(port, constant, seconds)
+            for _ in range(rounds)
+        )
+        yield Finding(f"{name} / F1", share, f">= {least:.2f}", share >= least)
+    moments = {
+        "two labels, state, milestone": ("labels=label-1,label-5&state=opened&milestone=milestone-2", 15),
+        f"search with {HITS} hits": (f"search={RARE}", 25),
+        "opened ones, page 1,000": ("state=opened&page=1000", 50),
+    }
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers={"PRIVATE-TOKEN": TOKEN}) as client:
+        for name, (query, most) in moments.items():
+            took = _milliseconds(client, f"{base}?{query}", rounds)
+            yield Finding(f"{name}, ms", took, f"<= {most}", took <= most)
+        first, last = (f"{base}?pagination=keyset&order_by=id", _far_away(client, base))
+    pages = [
+        requests_per_second(port, [get(path, TOKEN)], seconds / 2) for _ in range(rounds) for path in (first, last)
+    ]
+    share = statistics.median(pages[1::2]) / statistics.median(pages[::2])
+    yield Finding("keyset page 1,000 / page 1", share, ">= 0.90", share >= 0.90)
+
+
+def _far_away(client: httpx.Client, base: str) -> str:
+    """Where the thousandth page by key begins."""
+    newest = client.get(f"{base}?per_page=1").json()[0]["id"]
+    oldest = client.get(f"{base}?per_page=1&sort=asc").json()[0]["id"]
+    return f"{base}?pagination=keyset&order_by=id&id_before={max(newest, oldest) - 999 * 20}"
+
+
+def _milliseconds(client: httpx.Client, path: str, rounds: int) -> float:
+    """The median of a few, warm."""
+    times = []
+    for number in range(4 * rounds):
+        started = time.perf_counter()
+        client.get(path).raise_for_status()
+        if number >= rounds:
+            times.append(1000 * (time.perf_counter() - started))
+    return statistics.median(times)

@@ -1,0 +1,1 @@
+"""Boards of projects and groups: issues in columns, by label."""

@@ -1,0 +1,1 @@
+"""Award emoji: what people feel about something, in one picture."""

@@ -1,0 +1,13 @@
+"""What is announced of award emoji."""
+
+from ingot.events.bus import Event
+
+
+class VotesChanged(Event, frozen=True):
+    """Something is liked, or disliked, by more people or by fewer."""
+
+    subject_kind: str
+    subject_id: int
+    upvotes: int = 0
+    """How many more; fewer where it is negative."""
+    downvotes: int = 0

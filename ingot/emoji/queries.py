@@ -1,0 +1,45 @@
+"""How award emoji are found and listed."""
+
+from sqlalchemy import Select, bindparam, select
+
+from ingot.api.params import number_or_none
+from ingot.db.connection import Connection
+from ingot.db.paging import Listing, Page, fetch_page, list_query
+from ingot.emoji.tables import Award, award_emoji
+from ingot.errors import Invalid, NotFound
+from ingot.subjects import Subject
+
+_OF_SUBJECT = select(award_emoji).where(
+    award_emoji.c.subject_kind == bindparam("kind"), award_emoji.c.subject_id == bindparam("subject")
+)
+_LIST = list_query(_OF_SUBJECT, award_emoji.c.id, award_emoji.c.id.asc())
+_ONE = _OF_SUBJECT.where(award_emoji.c.id == bindparam("award"))
+
+
+def list_awards(db: Connection, subject: Subject, page: Page) -> Listing[Award]:
+    """A page of what something was given, the oldest first."""
+    return fetch_page(db, Award, _LIST, page, kind=subject.kind, subject=subject.id)
+
+
+def award_or_none(db: Connection, subject: Subject, number: str) -> Award | None:
+    """What was given to a subject, by its number."""
+    award_id = number_or_none(number)
+    if award_id is None:
+        raise Invalid(award_id=["is invalid"])
+    return db.first(Award, _ONE, kind=subject.kind, subject=subject.id, award=award_id)
+
+
+def find_award(db: Connection, subject: Subject, number: str) -> Award:
+    """The same for who cannot do without."""
+    award = award_or_none(db, subject, number)
+    if award is None:
+        raise NotFound("Award Emoji")
+    return award
+
+
+def rewarded(kind: str, name: str | None = None) -> Select[tuple[int]]:
+    """What the user bound to ``giver`` gave something to: the emoji bound to ``name``, or any."""
+    found = select(award_emoji.c.subject_id).where(
+        award_emoji.c.user_id == bindparam("giver"), award_emoji.c.subject_kind == kind
+    )
+    return found if name is None else found.where(award_emoji.c.name == bindparam(name))

@@ -1,0 +1,68 @@
+"""What changes award emoji."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import bindparam, delete, text
+
+from ingot.access.actor import Actor
+from ingot.db.connection import Connection
+from ingot.db.expressions import any_of
+from ingot.emoji import policy
+from ingot.emoji.events import VotesChanged
+from ingot.emoji.queries import find_award
+from ingot.emoji.tables import Award, award_emoji
+from ingot.errors import NotFound
+from ingot.events.bus import emit
+from ingot.markup.emoji import proper_names
+from ingot.subjects import Subject
+
+# Who gives the same twice at once gives it once; no row comes back where it was there.
+_GIVE = text(
+    "INSERT INTO award_emoji"
+    " (project_id, subject_kind, subject_id, user_id, former_user_id, name, created_at, updated_at)"
+    " VALUES (:project, :kind, :subject, :giver, 0, :name, :now, :now)"
+    " ON CONFLICT (subject_kind, subject_id, user_id, name, former_user_id) DO NOTHING RETURNING id"
+)
+_DROP = delete(award_emoji).where(
+    award_emoji.c.subject_kind == bindparam("kind"), any_of(award_emoji.c.subject_id, "subjects")
+)
+
+
+def proper_name(name: str) -> str | None:
+    """The name under which an emoji is kept, whichever of its names was typed."""
+    return proper_names().get(name.strip().strip(":"))
+
+
+def give_award(db: Connection, actor: Actor, subject: Subject, typed: str) -> Award:
+    """Give an emoji to something, once."""
+    name = proper_name(typed)
+    if name is None:
+        raise NotFound(message="404 Award Emoji Name is not included in the list Not Found")
+    if not policy.may_give(actor, subject, name):
+        raise NotFound("Award Emoji")
+    row = {"project": subject.project_id, "kind": subject.kind, "subject": subject.id}
+    award_id = db.value(_GIVE, **row, giver=actor.user_id, name=name, now=db.now)
+    if award_id is None:
+        raise NotFound(message="404 Award Emoji Name has already been taken Not Found")
+    _count(db, subject.kind, subject.id, name, 1)
+    return find_award(db, subject, str(award_id))
+
+
+def take_back(db: Connection, award: Award) -> None:
+    """Take back what was given; what happened twice at once happened once."""
+    if db.delete(award_emoji, award.id):
+        _count(db, award.subject_kind, award.subject_id, award.name, -1)
+
+
+def drop_awards(db: Connection, kind: str, subject_ids: Sequence[int]) -> None:
+    """Remove what was given to things that go."""
+    db.run(_DROP, kind=kind, subjects=list(subject_ids))
+
+
+def _count(db: Connection, kind: str, subject_id: int | None, name: str, by: int) -> None:
+    if subject_id is None:
+        return
+    if name == policy.UPVOTE:
+        emit(db, VotesChanged(kind, subject_id, upvotes=by))
+    elif name == policy.DOWNVOTE:
+        emit(db, VotesChanged(kind, subject_id, downvotes=by))

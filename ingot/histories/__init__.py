@@ -1,0 +1,1 @@
+"""Histories: who gave something labels, a milestone or another state, and when."""

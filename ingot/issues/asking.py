@@ -1,0 +1,250 @@
+"""What is asked of a list of issues: the conditions that the parameters stand for, and the pages that they give."""
+
+from typing import Any
+
+from sqlalchemy import select
+
+from ingot.access.actor import Actor
+from ingot.api.params import number_or_none
+from ingot.db.connection import Connection
+from ingot.db.expressions import any_of, like_pattern
+from ingot.db.paging import Listing, Page, cut_page, fetch_page
+from ingot.db.search import is_indexed, needle
+from ingot.db.times import day_of, later
+from ingot.errors import Invalid
+from ingot.issues.filters import FEW, LABEL_COUNT, Lists, counts_of, lists_of
+from ingot.issues.params import Excluded, ListIssues
+from ingot.issues.tables import Issue, issues
+from ingot.labels.tables import labels
+from ingot.markup.emoji import proper_names
+from ingot.users.accounts.queries import user_by_username
+
+_MOST_LABELS = 20
+_MOST_PAST_DAYS = {"week": 7, "month": 31}
+# Up to here all that match are looked at once for a page and its total; beyond, a page walks in its order.
+_MOST_LOOKED_UP = 2_000
+_BY_IDS = select(issues).where(any_of(issues.c.id, "issues"))
+_LABELS = select(labels.c.title, labels.c.id).where(any_of(labels.c.title, "titles"))
+
+
+class Asked:
+    """Gathers the conditions that the parameters ask for, and what they are bound to."""
+
+    def __init__(self, db: Connection, actor: Actor, wanted: ListIssues, default_scope: str) -> None:
+        self._db = db
+        self._actor = actor
+        self._wanted = wanted
+        self._filters: set[str] = set()
+        self._values: dict[str, Any] = {}
+        self._labels = self._excluded_labels = 0
+        self._nothing = False
+        self._read(default_scope)
+        self.narrowed = bool(self._filters - {"state"}) or self._labels + self._excluded_labels > 0 or self._nothing
+
+    def add(self, name: str, **values: Any) -> None:
+        """One condition more."""
+        self._filters.add(name)
+        self._values |= values
+
+    def only_visible(self) -> None:
+        """Leave out what the caller may not see."""
+        if self._actor.admin:
+            self.add("with_issues")
+            return
+        name = "visible_to_external" if self._actor.external else "visible"
+        self.add(name, actor=self._actor.user_id, today=day_of(self._db.now))
+
+    def fetch(self, page: Page, total: int | None = None) -> Listing[Issue]:
+        """The page."""
+        if self._nothing:
+            return Listing([], page, 0)
+        wanted, filters = self._wanted, frozenset(self._filters)
+        lists = lists_of(filters, wanted.order_by, wanted.sort, self._labels, self._excluded_labels)
+        if page.keyset:
+            return fetch_page(self._db, Issue, lists.walking, page, **self._values)
+        if total is None:
+            total = self._total(filters, lists)
+        if total is None:
+            return self._looked_up(lists, page)
+        offset = (page.number - 1) * page.size
+        if offset >= total:
+            return Listing([], page, total)
+        found = self._db.all(Issue, lists.walking.by_number, page_size=page.size, page_offset=offset, **self._values)
+        return Listing(found, page, total)
+
+    def _total(self, filters: frozenset[str], lists: Lists) -> int | None:
+        """How many there are; nothing where looking all of them up tells as well."""
+        if filters & FEW:
+            return None
+        if not self._labels:
+            total: int = self._db.value(lists.walking.total, **self._values)
+            return total
+        counted = LABEL_COUNT.get(filters) if self._labels == 1 and not self._excluded_labels else None
+        if counted is None:
+            return None
+        total = self._db.value(counted, **self._values)
+        return total if total > _MOST_LOOKED_UP else None
+
+    def _looked_up(self, lists: Lists, page: Page) -> Listing[Issue]:
+        """A page of few, all of which are found first."""
+        numbers = [number for (number,) in self._db.rows(lists.looked_up, **self._values)]
+        listing = cut_page(numbers, page)
+        if not listing.items:
+            return Listing([], page, listing.total)
+        found = {issue.id: issue for issue in self._db.all(Issue, _BY_IDS, issues=listing.items)}
+        # One may have gone in between, where a server's statements do not all see the same moment.
+        return Listing([found[number] for number in listing.items if number in found], page, listing.total)
+
+    def count(self) -> dict[str, int]:
+        """How many there are by state."""
+        counts = {"opened": 0, "closed": 0}
+        if not self._nothing:
+            query = counts_of(frozenset(self._filters), self._labels, self._excluded_labels)
+            counts.update(self._db.rows(query, **self._values))
+        return counts
+
+    def _read(self, default_scope: str) -> None:
+        wanted = self._wanted
+        if wanted.state not in (None, "all"):
+            self.add("state", state=wanted.state)
+        if wanted.confidential is not None:
+            self.add("confidential" if wanted.confidential else "not_confidential")
+        if wanted.iids is not None:
+            self.add("iids", iids=wanted.iids)
+        for name in ("created_after", "created_before", "updated_after", "updated_before"):
+            if getattr(wanted, name) is not None:
+                self.add(name, **{name: getattr(wanted, name)})
+        self._read_labels(wanted.labels)
+        self._read_milestone(wanted.milestone)
+        self._read_people(default_scope)
+        self._read_due_date(wanted.due_date)
+        self._read_reaction(wanted.my_reaction_emoji)
+        if wanted.search:
+            self._read_search(wanted.search)
+        if wanted.excluded is not None:
+            self._read_excluded(wanted.excluded)
+
+    def _read_labels(self, titles: list[str] | None) -> None:
+        if not titles:
+            return
+        word = titles[0].casefold() if len(titles) == 1 else ""
+        if word in ("no label", "no+label", "none"):
+            self.add("without_labels")
+        elif word == "any":
+            self.add("any_label")
+        else:
+            self._labels = self._bind_labels("label", titles)
+
+    def _bind_labels(self, prefix: str, titles: list[str]) -> int:
+        if len(titles) > _MOST_LABELS:
+            raise Invalid(labels=[f"cannot be more than {_MOST_LABELS}"])
+        known: dict[str, list[int]] = {}
+        for title, number in self._db.rows(_LABELS, titles=titles):
+            known.setdefault(title, []).append(number)
+        if prefix == "label" and len(known) < len(set(titles)):
+            self._nothing = True  # Nothing carries a label that is not there.
+        self._values |= {f"{prefix}_{place}": numbers for place, numbers in enumerate(known.values())}
+        return len(known)
+
+    def _read_milestone(self, title: str | None) -> None:
+        if not title:
+            return
+        word = title.casefold()
+        if word in ("no milestone", "none"):
+            self.add("without_milestone")
+        elif word in ("any milestone", "any"):
+            self.add("any_milestone")
+        elif word in ("#upcoming", "upcoming", "#started", "started"):
+            self.add(f"{word.removeprefix('#')}_milestone", today=day_of(self._db.now))
+        else:
+            self.add("milestone", milestone=title)
+
+    def _read_people(self, default_scope: str) -> None:
+        wanted = self._wanted
+        scope = (wanted.scope or default_scope).replace("-", "_")
+        if wanted.scope is None and (wanted.author_id or wanted.author_username):
+            scope = "all"
+        if scope == "created_by_me":
+            self.add("written_by_me", me=self._actor.user_id)
+        elif scope == "assigned_to_me":
+            self.add("assigned_to_me", me=self._actor.user_id)
+        author = wanted.author_id or self._user_id(wanted.author_username)
+        if author is not None:
+            self.add("author", author=author)
+        self._read_assignee(wanted.assignee_id)
+        if wanted.assignee_username:
+            self.add("assignees", assignees=[self._user_id(name) for name in wanted.assignee_username])
+
+    def _read_assignee(self, assignee: str | None) -> None:
+        if not assignee:
+            return
+        word = assignee.casefold()
+        if word in ("none", "0"):
+            self.add("no_assignee")
+        elif word == "any":
+            self.add("any_assignee")
+        else:
+            number = number_or_none(assignee)
+            if number is None:
+                raise Invalid(assignee_id=["is invalid"])
+            self.add("assignees", assignees=[number])
+
+    def _user_id(self, username: str | None) -> int | None:
+        """The number of a user; of one who is not there, one that nobody has."""
+        if not username:
+            return None
+        user = user_by_username(self._db, username)
+        return user.id if user else 0
+
+    def _read_due_date(self, asked: str | None) -> None:
+        if not asked:
+            return
+        today = day_of(self._db.now)
+        if asked == "0":
+            self.add("no_due_date")
+        elif asked == "any":
+            self.add("any_due_date")
+        elif asked == "overdue":
+            self.add("due_before", due_before=day_of(later(self._db.now, days=-1)))
+        elif asked in _MOST_PAST_DAYS:
+            self.add("due_after", due_after=today)
+            self.add("due_before", due_before=day_of(later(self._db.now, days=_MOST_PAST_DAYS[asked])))
+        else:
+            raise Invalid(due_date=["is invalid"])
+
+    def _read_reaction(self, name: str | None) -> None:
+        if not name:
+            return
+        word = name.casefold()
+        if word == "none":
+            self.add("no_reaction", giver=self._actor.user_id)
+        elif word == "any":
+            self.add("any_reaction", giver=self._actor.user_id)
+        else:
+            self.add("reaction", giver=self._actor.user_id, reaction=proper_names().get(name, name))
+
+    def _read_search(self, text: str) -> None:
+        if is_indexed(text):
+            self.add("search", needle=needle(text))
+        else:
+            self.add("short_search", pattern=like_pattern(text))
+
+    def _read_excluded(self, excluded: Excluded) -> None:
+        if excluded.labels:
+            self._excluded_labels = self._bind_labels("not_label", excluded.labels)
+        if excluded.milestone:
+            self.add("not_milestone", not_milestone=excluded.milestone)
+        author = excluded.author_id or self._user_id(excluded.author_username)
+        if author is not None:
+            self.add("not_author", not_author=author)
+        people = [excluded.assignee_id, *(self._user_id(name) for name in excluded.assignee_username or ())]
+        people = [person for person in people if person is not None]
+        if people:
+            self.add("not_assignees", not_assignees=people)
+        if excluded.iids:
+            self.add("not_iids", not_iids=excluded.iids)
+        if excluded.my_reaction_emoji:
+            name = excluded.my_reaction_emoji
+            self.add("not_reaction", giver=self._actor.user_id, not_reaction=proper_names().get(name, name))
+        if excluded.search:
+            self.add("not_search", not_pattern=like_pattern(excluded.search))

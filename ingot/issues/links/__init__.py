@@ -1,0 +1,1 @@
+"""Links between issues: what has to do with what."""

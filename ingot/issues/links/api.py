@@ -1,0 +1,54 @@
+"""Links between issues over the API."""
+
+from ingot.access.rules import require
+from ingot.api.params import path_number
+from ingot.api.routes import Call, Routes
+from ingot.db.paging import Listing, Page
+from ingot.issues import policy
+from ingot.issues.api import issue_in_path
+from ingot.issues.links import queries, service
+from ingot.issues.links.params import LinkIssue
+from ingot.issues.links.views import IssueLinkView, LinkedIssueView, link_view, linked_views
+from ingot.issues.policy import Found
+from ingot.issues.queries import find_issue
+
+routes = Routes("issues")
+
+
+@routes.get(
+    "/projects/:id/issues/:issue_iid/links",
+    on=issue_in_path,
+    may=policy.may_read_found,
+    returns=list[LinkedIssueView],
+)
+def list_links(call: Call, found: Found, page: Page) -> Listing[LinkedIssueView]:
+    """List the issues that an issue is linked to."""
+    linked = queries.list_links(call.db, call.actor, found.issue.id, page)
+    return linked.of(linked_views(call.db, linked.items, call.origin.base))
+
+
+@routes.post(
+    "/projects/:id/issues/:issue_iid/links", on=issue_in_path, may=policy.may_triage_issue, returns=IssueLinkView
+)
+def link_issue(call: Call, found: Found, params: LinkIssue) -> IssueLinkView:
+    """Link an issue to another one."""
+    other = find_issue(call.db, call.actor, params.target_project_id, str(params.target_issue_iid))
+    require(policy.may_triage(call.actor, other.here, other.project))
+    link = service.link_issues(call.db, found.issue, other.issue, params.link_type)
+    return link_view(call.db, link, [found.issue, other.issue], call.origin.base)
+
+
+@routes.delete(
+    "/projects/:id/issues/:issue_iid/links/:issue_link_id",
+    on=issue_in_path,
+    may=policy.may_triage_issue,
+    returns=IssueLinkView,
+)
+def unlink_issue(call: Call, found: Found) -> IssueLinkView | None:
+    """Take a link between issues off both."""
+    number = path_number(call.path, "issue_link_id")
+    linked = queries.link_or_none(call.db, call.actor, found.issue.id, number)
+    if linked is None:
+        return None
+    service.unlink_issues(call.db, linked.link)
+    return link_view(call.db, linked.link, [found.issue, linked.issue], call.origin.base)

@@ -1,0 +1,50 @@
+"""How links between issues are shown."""
+
+from collections.abc import Sequence
+
+from ingot.api.views import View
+from ingot.db.connection import Connection
+from ingot.db.times import Timestamp
+from ingot.issues.links.queries import Linked
+from ingot.issues.links.tables import IssueLink
+from ingot.issues.tables import Issue
+from ingot.issues.views import IssueView, issue_views
+
+
+class LinkedIssueView(IssueView, kw_only=True):
+    """An issue at the other end of a link."""
+
+    issue_link_id: int
+    link_type: str
+    link_created_at: Timestamp
+    link_updated_at: Timestamp
+
+
+class IssueLinkView(View):
+    """A link with both of its ends."""
+
+    id: int
+    source_issue: IssueView
+    target_issue: IssueView
+    link_type: str
+
+
+def linked_views(db: Connection, linked: Sequence[Linked], base: str) -> list[LinkedIssueView]:
+    """A page of what an issue has to do with."""
+    views = issue_views(db, [issue for _, issue in linked], base)
+    return [
+        LinkedIssueView(
+            **{name: getattr(view, name) for name in view.__struct_fields__},
+            issue_link_id=link.id,
+            link_type=link.link_type,
+            link_created_at=link.created_at,
+            link_updated_at=link.updated_at,
+        )
+        for (link, _), view in zip(linked, views, strict=True)
+    ]
+
+
+def link_view(db: Connection, link: IssueLink, ends: Sequence[Issue], base: str) -> IssueLinkView:
+    """One link; ``ends`` are its two issues, in any order."""
+    views = {view.id: view for view in issue_views(db, ends, base)}
+    return IssueLinkView(link.id, views[link.source_id], views[link.target_id], link.link_type)

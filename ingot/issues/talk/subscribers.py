@@ -1,0 +1,94 @@
+"""What issues show of what is said about them, and what is recorded when they change."""
+
+from sqlalchemy import bindparam, update
+
+from ingot.db.connection import Connection
+from ingot.emoji.events import VotesChanged
+from ingot.events.bus import Subscriptions
+from ingot.issues.events import IssueChanged, IssueMoved
+from ingot.issues.queries import issue_by_id
+from ingot.issues.tables import Issue, issues
+from ingot.issues.talk.mentions import record_mentions
+from ingot.issues.talk.recording import record_changes, record_move, record_opening
+from ingot.notes.events import NoteAdded, NoteEdited, NoteRemoved
+from ingot.notes.queries import find_note
+from ingot.notes.service import drop_mentions
+
+subscriptions = Subscriptions()
+_ISSUE = issues.c.id == bindparam("issue")
+_COUNT_NOTES = (
+    update(issues)
+    .where(_ISSUE)
+    .values(user_notes_count=issues.c.user_notes_count + bindparam("more"), updated_at=bindparam("now"))
+)
+_COUNT_VOTES = (
+    update(issues)
+    .where(_ISSUE)
+    .values(upvotes=issues.c.upvotes + bindparam("up"), downvotes=issues.c.downvotes + bindparam("down"))
+)
+
+
+@subscriptions.on(NoteAdded)
+def count_note(db: Connection, event: NoteAdded) -> None:
+    """An issue shows how much was said about it; what not everybody reads, not everybody may count."""
+    if event.subject_kind == "issue" and not event.internal:
+        db.run(_COUNT_NOTES, issue=event.subject_id, more=1, now=db.now)
+
+
+@subscriptions.on(NoteRemoved)
+def count_note_no_more(db: Connection, event: NoteRemoved) -> None:
+    """What is gone does not count."""
+    if event.subject_kind == "issue" and not event.internal:
+        db.run(_COUNT_NOTES, issue=event.subject_id, more=-1, now=db.now)
+
+
+@subscriptions.on(VotesChanged)
+def count_votes(db: Connection, event: VotesChanged) -> None:
+    """An issue shows how many like it."""
+    if event.subject_kind == "issue":
+        db.run(_COUNT_VOTES, issue=event.subject_id, up=event.upvotes, down=event.downvotes)
+
+
+@subscriptions.on(NoteAdded)
+def record_mentions_of_note(db: Connection, event: NoteAdded) -> None:
+    """Issues that a note names hear of it, through the issue that it is about."""
+    _note_mentions(db, event)
+
+
+@subscriptions.on(NoteEdited)
+def record_mentions_of_edited_note(db: Connection, event: NoteEdited) -> None:
+    """The same for those that it names only now."""
+    _note_mentions(db, event)
+
+
+def _note_mentions(db: Connection, event: NoteAdded | NoteEdited) -> None:
+    if event.subject_kind == "issue" and event.subject_id is not None and not event.internal:
+        note = find_note(db, event.note_id)
+        record_mentions(db, note.author_id, issue_by_id(db, event.subject_id), note.body)
+
+
+@subscriptions.on(IssueChanged)
+def record_change(db: Connection, event: IssueChanged) -> None:
+    """Every change of an issue is written down below it."""
+    if event.action == "deleted":
+        return
+    issue = issue_by_id(db, event.issue_id)
+    if event.action == "opened":
+        record_opening(db, event, issue)
+    else:
+        record_changes(db, event, issue)
+    if event.action == "opened" or event.changes.keys() & {"title", "description", "confidential"}:
+        _issue_mentions(db, event.actor_id, issue)
+
+
+def _issue_mentions(db: Connection, writer_id: int, issue: Issue) -> None:
+    if issue.confidential:
+        drop_mentions(db, "issue", issue.id)
+    else:
+        record_mentions(db, writer_id, issue, f"{issue.title}\n\n{issue.description or ''}")
+
+
+@subscriptions.on(IssueMoved)
+def record_moved(db: Connection, event: IssueMoved) -> None:
+    """Both the original and the copy say where the other one is."""
+    record_move(db, event.actor_id, issue_by_id(db, event.issue_id), issue_by_id(db, event.moved_to_id))

@@ -1,0 +1,122 @@
+"""What changes milestones."""
+
+from typing import Any
+
+from msgspec import UNSET
+
+from ingot.api.params import given
+from ingot.db.connection import Connection
+from ingot.errors import Invalid
+from ingot.events.bus import emit
+from ingot.groups.members.queries import Source
+from ingot.iids.service import next_iid
+from ingot.milestones.events import MilestonesMerging
+from ingot.milestones.params import CreateMilestone, EditMilestone
+from ingot.milestones.queries import find_milestone, is_taken, namesakes_below, own_by_title, usable_by_title
+from ingot.milestones.tables import Milestone, milestones
+from ingot.projects.queries import source_of
+from ingot.projects.tables import Project
+
+LONGEST_TITLE = 255
+LONGEST_TEXT = 1_000_000
+# A title is told apart from those of other projects and groups, which no constraint can see.
+TITLES = "titles of milestones"
+
+
+def create_milestone(db: Connection, source: Source, wanted: CreateMilestone) -> Milestone:
+    """Add a milestone to a project or group."""
+    columns: dict[str, Any] = {
+        "title": wanted.title.strip(),
+        "description": wanted.description or None,
+        "due_date": wanted.due_date,
+        "start_date": wanted.start_date,
+    }
+    _validate(**columns)
+    db.lock(TITLES)
+    if is_taken(db, source, columns["title"]):
+        raise _taken()
+    return _add(db, source, state="active", **columns)
+
+
+def edit_milestone(db: Connection, source: Source, milestone: Milestone, wanted: EditMilestone) -> Milestone:
+    """Change what was sent; closing what is closed already is no error."""
+    columns = given(wanted, "state_event")
+    if "title" in columns:
+        columns["title"] = columns["title"].strip()
+    if "description" in columns:
+        columns["description"] = columns["description"] or None
+    held = {name: getattr(milestone, name) for name in ("title", "description", "due_date", "start_date")}
+    _validate(**held | columns)
+    if columns.get("title", milestone.title) != milestone.title:
+        db.lock(TITLES)
+        if is_taken(db, source, columns["title"], by_other_than=milestone.id):
+            raise _taken()
+    if wanted.state_event is not UNSET:
+        columns["state"] = "closed" if wanted.state_event == "close" else "active"
+    # Nothing but what was sent: somebody else may be changing the rest.
+    db.update(milestones, milestone.id, **columns, **_folded(columns), updated_at=db.now)
+    return find_milestone(db, source, milestone.id)
+
+
+def delete_milestone(db: Connection, milestone: Milestone) -> None:
+    """Remove a milestone; what had it goes on without."""
+    db.delete(milestones, milestone.id)
+
+
+def promote_milestone(db: Connection, milestone: Milestone, group: Source) -> Milestone:
+    """Make one milestone of the group out of all those of this title in its projects, however deep they lie."""
+    db.lock(TITLES)
+    stays = own_by_title(db, group, milestone.title) or _copy(db, milestone, group)
+    merged = namesakes_below(db, group.id, milestone.title)
+    emit(db, MilestonesMerging(merged, stays.id))
+    for milestone_id in merged:
+        db.delete(milestones, milestone_id)
+    return stays
+
+
+def usable_in(db: Connection, project: Project, milestone: Milestone) -> Milestone:
+    """The milestone that a project can have in place of another one: of the same title, or else a copy."""
+    db.lock(TITLES)
+    return usable_by_title(db, project, milestone.title) or _copy(db, milestone, source_of(project))
+
+
+def _copy(db: Connection, milestone: Milestone, into: Source) -> Milestone:
+    names = ("title", "description", "due_date", "start_date", "state")
+    return _add(db, into, **{name: getattr(milestone, name) for name in names})
+
+
+def _add(db: Connection, source: Source, **columns: Any) -> Milestone:
+    milestone_id = db.insert(
+        milestones,
+        project_id=source.id if source.kind == "project" else None,
+        group_id=source.id if source.kind == "group" else None,
+        iid=next_iid(db, source.kind, source.id, "milestone"),
+        created_at=db.now,
+        updated_at=db.now,
+        **columns,
+        **_folded(columns),
+    )
+    return find_milestone(db, source, milestone_id)
+
+
+def _folded(columns: dict[str, Any]) -> dict[str, str]:
+    searched = ("title", "description")
+    return {f"{name}_key": (columns[name] or "").casefold() for name in searched if name in columns}
+
+
+def _taken() -> Invalid:
+    return Invalid(title=["already being used for another group or project milestone."])
+
+
+def _validate(title: str, description: str | None, due_date: str | None, start_date: str | None) -> None:
+    errors: dict[str, list[str]] = {}
+    if not title:
+        errors["title"] = ["can't be blank"]
+    elif len(title) > LONGEST_TITLE:
+        errors["title"] = [f"is too long (maximum is {LONGEST_TITLE} characters)"]
+    if description is not None and len(description) > LONGEST_TEXT:
+        errors["description"] = [f"is too long (maximum is {LONGEST_TEXT} characters)"]
+    if due_date and start_date and due_date < start_date:
+        errors["start_date"] = ["can't be greater than due date"]
+    if errors:
+        raise Invalid(**errors)

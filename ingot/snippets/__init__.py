@@ -1,0 +1,1 @@
+"""Snippets: small files that people share, in a project or of their own."""

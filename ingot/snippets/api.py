@@ -1,0 +1,223 @@
+"""Snippets over the API."""
+
+from ingot.access.levels import Access, Level
+from ingot.access.rules import administrators, require, signed_in
+from ingot.api.params import Missing, given, path_number
+from ingot.api.routes import Call, Raw, Routes
+from ingot.db.paging import Listing, Page
+from ingot.emoji.api import award_routes
+from ingot.errors import NotFound
+from ingot.notes.api import discussion_routes, note_routes
+from ingot.projects.queries import find_project
+from ingot.projects.tables import Project
+from ingot.repository.contents import SANDBOX, disposition
+from ingot.snippets import policy, queries, service
+from ingot.snippets.params import CreateProjectSnippet, CreateSnippet, EditSnippet, ListSnippets
+from ingot.snippets.policy import Found
+from ingot.snippets.tables import Snippet, SnippetFile
+from ingot.snippets.views import SnippetView, UserAgentView, snippet_view, snippet_views, user_agent_view
+from ingot.subjects import Reached
+
+routes = Routes("snippets")
+# A snippet has one state only; these are the names under which clients ask for it.
+_REFS = frozenset({"main", "master", "HEAD"})
+
+
+def project_in_path(call: Call) -> tuple[Access, Project]:
+    """The project whose snippets are meant."""
+    return find_project(call.db, call.actor, call.path["id"])
+
+
+def project_snippet_in_path(call: Call) -> tuple[Access, Found]:
+    """The snippet that the path names within a project."""
+    found = queries.find_project_snippet(call.db, call.actor, call.path["id"], call.path["snippet_id"])
+    return found.here, found
+
+
+def snippet_in_path(call: Call) -> tuple[Access, Found]:
+    """The snippet that the path names, wherever it is."""
+    found = queries.find_snippet(call.db, call.actor, path_number(call.path, "id"))
+    return found.here, found
+
+
+def _reached_in_path(call: Call) -> tuple[Access, Reached]:
+    """The same for what people say about it."""
+    here, found = project_snippet_in_path(call)
+    return here, Reached(
+        service.subject_of(found.snippet),
+        takes_part=policy.may_take_part(call.actor, here, found),
+        moderates=policy.may_moderate(call.actor, here, found),
+        sets_times=here.level >= Level.OWNER or call.actor.admin,
+    )
+
+
+note_routes(routes, "/projects/:id/snippets/:snippet_id", _reached_in_path)
+discussion_routes(routes, "/projects/:id/snippets/:snippet_id", _reached_in_path)
+award_routes(routes, "/projects/:id/snippets/:snippet_id", _reached_in_path)
+
+
+def _shown(call: Call, snippet: Snippet) -> SnippetView:
+    return snippet_view(call.db, snippet, call.origin.base)
+
+
+def _listed(call: Call, found: Listing[Snippet]) -> Listing[SnippetView]:
+    return found.of(snippet_views(call.db, found.items, call.origin.base))
+
+
+def _edited(call: Call, found: Found, params: EditSnippet) -> SnippetView:
+    if not given(params):
+        raise Missing("title")
+    return _shown(call, service.edit_snippet(call.db, call.actor, found.snippet, params))
+
+
+def _delete(call: Call, found: Found | None) -> None:
+    if found is not None:
+        require(policy.may_edit_snippet(call.actor, found.here, found))
+        service.delete_snippet(call.db, call.actor, found.snippet)
+
+
+def _raw(file: SnippetFile) -> Raw:
+    name = file.path.rpartition("/")[2]
+    return Raw(file.content.encode(), headers=(disposition("inline", name), SANDBOX))
+
+
+def _raw_file(call: Call, found: Found) -> Raw:
+    if call.path["ref"] not in _REFS:
+        raise NotFound("Reference")
+    return _raw(queries.find_file(call.db, found.snippet.id, call.path["file_path"]))
+
+
+@routes.get("/projects/:id/snippets", on=project_in_path, may=policy.may_read_snippets, returns=list[SnippetView])
+def list_project_snippets(call: Call, project: Project, page: Page) -> Listing[SnippetView]:
+    """List the snippets of a project."""
+    here, _ = project_in_path(call)
+    return _listed(call, queries.list_project_snippets(call.db, call.actor, here, project, page))
+
+
+@routes.get(
+    "/projects/:id/snippets/:snippet_id",
+    on=project_snippet_in_path,
+    may=policy.may_read_found,
+    returns=SnippetView,
+)
+def get_project_snippet(call: Call, found: Found) -> SnippetView:
+    """Get a snippet of a project."""
+    return _shown(call, found.snippet)
+
+
+@routes.post("/projects/:id/snippets", on=project_in_path, may=policy.may_create_project_snippet, returns=SnippetView)
+def create_project_snippet(call: Call, project: Project, params: CreateProjectSnippet) -> SnippetView:
+    """Create a snippet in a project."""
+    origin = call.origin.user_agent, call.origin.ip
+    return _shown(call, service.create_snippet(call.db, call.actor, project, params, params.visibility, *origin))
+
+
+@routes.put(
+    "/projects/:id/snippets/:snippet_id",
+    on=project_snippet_in_path,
+    may=policy.may_edit_snippet,
+    returns=SnippetView,
+)
+def edit_project_snippet(call: Call, found: Found, params: EditSnippet) -> SnippetView:
+    """Edit a snippet of a project."""
+    return _edited(call, found, params)
+
+
+@routes.delete("/projects/:id/snippets/:snippet_id", on=project_in_path, may=policy.may_reach_snippets, returns=None)
+def delete_project_snippet(call: Call, project: Project) -> None:
+    """Delete a snippet of a project."""
+    here, _ = project_in_path(call)
+    number = path_number(call.path, "snippet_id")
+    _delete(call, queries.project_snippet_or_none(call.db, call.actor, here, project, number))
+
+
+@routes.get(
+    "/projects/:id/snippets/:snippet_id/raw", on=project_snippet_in_path, may=policy.may_read_found, returns=Raw
+)
+def get_raw_project_snippet(call: Call, found: Found) -> Raw:
+    """Get the content of a project's snippet; of several files, that of the first."""
+    return _raw(queries.first_file(call.db, found.snippet.id))
+
+
+@routes.get(
+    "/projects/:id/snippets/:snippet_id/files/:ref/:file_path/raw",
+    on=project_snippet_in_path,
+    may=policy.may_read_found,
+    returns=Raw,
+)
+def get_raw_project_snippet_file(call: Call, found: Found) -> Raw:
+    """Get the content of a file of a project's snippet."""
+    return _raw_file(call, found)
+
+
+@routes.get(
+    "/projects/:id/snippets/:snippet_id/user_agent_detail",
+    on=project_snippet_in_path,
+    may=administrators,
+    returns=UserAgentView,
+)
+def get_project_snippet_origin(call: Call, found: Found) -> UserAgentView:  # noqa: ARG001 - Every handler gets its call.
+    """Get with which program and from where a project's snippet was written."""
+    return user_agent_view(found.snippet)
+
+
+@routes.get("/snippets", may=signed_in, returns=list[SnippetView])
+def list_snippets(call: Call, params: ListSnippets, page: Page) -> Listing[SnippetView]:
+    """List the snippets that the caller wrote."""
+    return _listed(call, queries.list_own_snippets(call.db, call.actor, params, page))
+
+
+@routes.get("/snippets/public", may=signed_in, returns=list[SnippetView])
+def list_public_snippets(call: Call, params: ListSnippets, page: Page) -> Listing[SnippetView]:
+    """List the public snippets that are in no project."""
+    return _listed(call, queries.list_public_snippets(call.db, params, page))
+
+
+@routes.get("/snippets/all", may=administrators, returns=list[SnippetView])
+def list_all_snippets(call: Call, params: ListSnippets, page: Page) -> Listing[SnippetView]:
+    """List all snippets."""
+    return _listed(call, queries.list_all_snippets(call.db, params, page))
+
+
+@routes.get("/snippets/:id", on=snippet_in_path, may=policy.may_read_found, returns=SnippetView)
+def get_snippet(call: Call, found: Found) -> SnippetView:
+    """Get a snippet."""
+    return _shown(call, found.snippet)
+
+
+@routes.post("/snippets", may=signed_in, returns=SnippetView)
+def create_snippet(call: Call, params: CreateSnippet) -> SnippetView:
+    """Create a snippet in no project."""
+    require(policy.may_create_snippet(call.actor))
+    origin = call.origin.user_agent, call.origin.ip
+    return _shown(call, service.create_snippet(call.db, call.actor, None, params, params.visibility, *origin))
+
+
+@routes.put("/snippets/:id", on=snippet_in_path, may=policy.may_edit_snippet, returns=SnippetView)
+def edit_snippet(call: Call, found: Found, params: EditSnippet) -> SnippetView:
+    """Edit a snippet."""
+    return _edited(call, found, params)
+
+
+@routes.delete("/snippets/:id", may=signed_in, returns=None)
+def delete_snippet(call: Call) -> None:
+    """Delete a snippet."""
+    _delete(call, queries.snippet_or_none(call.db, call.actor, path_number(call.path, "id")))
+
+
+@routes.get("/snippets/:id/raw", on=snippet_in_path, may=policy.may_read_found, returns=Raw)
+def get_raw_snippet(call: Call, found: Found) -> Raw:
+    """Get the content of a snippet; of several files, that of the first."""
+    return _raw(queries.first_file(call.db, found.snippet.id))
+
+
+@routes.get("/snippets/:id/files/:ref/:file_path/raw", on=snippet_in_path, may=policy.may_read_found, returns=Raw)
+def get_raw_snippet_file(call: Call, found: Found) -> Raw:
+    """Get the content of a file of a snippet."""
+    return _raw_file(call, found)
+
+
+@routes.get("/snippets/:id/user_agent_detail", on=snippet_in_path, may=administrators, returns=UserAgentView)
+def get_snippet_origin(call: Call, found: Found) -> UserAgentView:  # noqa: ARG001 - Every handler gets its call.
+    """Get with which program and from where a snippet was written."""
+    return user_agent_view(found.snippet)

@@ -1,0 +1,169 @@
+"""How snippets are found and listed."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, bindparam, select
+
+from ingot.access.actor import Actor
+from ingot.access.levels import NO_ACCESS, Access, Level
+from ingot.access.rules import require
+from ingot.api.params import number_or_none
+from ingot.db.connection import Connection
+from ingot.db.expressions import any_of
+from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.db.times import day_of
+from ingot.errors import Invalid, NotFound
+from ingot.projects.queries import find_project
+from ingot.projects.tables import Project, projects
+from ingot.snippets import policy
+from ingot.snippets.params import ListSnippets
+from ingot.snippets.tables import Snippet, SnippetFile, snippet_files, snippets
+
+_BEFORE_ALL, _AFTER_ALL = "0", "~"
+_BY_ID = select(snippets).where(snippets.c.id == bindparam("snippet"))
+_FILES = select(snippet_files).where(snippet_files.c.snippet_id == bindparam("snippet")).order_by(snippet_files.c.id)
+_FIRST = _FILES.limit(1)
+_BY_PATH = select(snippet_files).where(
+    snippet_files.c.snippet_id == bindparam("snippet"), snippet_files.c.path == bindparam("file")
+)
+_PATHS = (
+    select(snippet_files.c.snippet_id, snippet_files.c.path)
+    .where(any_of(snippet_files.c.snippet_id, "snippets"))
+    .order_by(snippet_files.c.id)
+)
+
+
+def _lists(*conditions: ColumnElement[bool]) -> ListQuery:
+    return list_query(select(snippets).where(*conditions), snippets.c.id, snippets.c.id.desc())
+
+
+def _lists_anywhere(*conditions: ColumnElement[bool]) -> ListQuery:
+    """The same over the bounds of projects, and of a span of time."""
+    span = snippets.c.created_at >= bindparam("earliest"), snippets.c.created_at <= bindparam("latest")
+    matching = select(snippets).outerjoin(projects, projects.c.id == snippets.c.project_id).where(*span, *conditions)
+    return list_query(matching, snippets.c.id, snippets.c.id.desc())
+
+
+_IN_PROJECT = snippets.c.project_id == bindparam("project")
+_ALL_IN_PROJECT = _lists(_IN_PROJECT)
+_SEEN_IN_PROJECT = {external: _lists(_IN_PROJECT, policy.open_or_own(external=external)) for external in (False, True)}
+_WRITTEN = snippets.c.author_id == bindparam("author")
+_OWN = {external: _lists_anywhere(_WRITTEN, policy.visible_snippets(external=external)) for external in (False, True)}
+_OWN_OF_ADMINISTRATORS = _lists_anywhere(_WRITTEN, policy.in_a_project_that_has_them())
+_PUBLIC = _lists_anywhere(snippets.c.visibility == "public", snippets.c.project_id.is_(None))
+_EVERY_ONE = _lists_anywhere(policy.in_a_project_that_has_them())
+
+
+def snippet_by_id(db: Connection, snippet_id: int) -> Snippet:
+    """The snippet with this number, whoever asks."""
+    snippet = db.first(Snippet, _BY_ID, snippet=snippet_id)
+    if snippet is None:
+        raise NotFound("Snippet")
+    return snippet
+
+
+def find_project_snippet(db: Connection, actor: Actor, project_name: str, snippet_id: str) -> policy.Found:
+    """The snippet of a project with this number, if the caller may know of it."""
+    here, project = find_project(db, actor, project_name)
+    number = number_or_none(snippet_id)
+    if number is None:
+        raise Invalid(snippet_id=["is invalid"])
+    require(policy.may_read_snippets(actor, here, project))
+    found = project_snippet_or_none(db, actor, here, project, number)
+    if found is None:
+        raise NotFound("Snippet")
+    return found
+
+
+def project_snippet_or_none(
+    db: Connection, actor: Actor, here: Access, project: Project, snippet_id: int
+) -> policy.Found | None:
+    """The same for a project at hand."""
+    snippet = db.first(Snippet, _BY_ID, snippet=snippet_id)
+    if snippet is None or snippet.project_id != project.id:
+        return None
+    return policy.Found(here, project, snippet) if policy.may_see_snippet(actor, here, project, snippet) else None
+
+
+def find_snippet(db: Connection, actor: Actor, snippet_id: int) -> policy.Found:
+    """The snippet with this number, in a project or not, if the caller may know of it."""
+    found = snippet_or_none(db, actor, snippet_id)
+    if found is None:
+        raise NotFound("Snippet")
+    return found
+
+
+def snippet_or_none(db: Connection, actor: Actor, snippet_id: int) -> policy.Found | None:
+    """The same, or nothing."""
+    snippet = db.first(Snippet, _BY_ID, snippet=snippet_id)
+    if snippet is None:
+        return None
+    here: Access = NO_ACCESS
+    project: Project | None = None
+    if snippet.project_id is not None:
+        try:
+            here, project = find_project(db, actor, snippet.project_id)
+        except NotFound:
+            return None
+    return policy.Found(here, project, snippet) if policy.may_see_snippet(actor, here, project, snippet) else None
+
+
+def files_of(db: Connection, snippet_id: int) -> list[SnippetFile]:
+    """The files of a snippet with their contents."""
+    return db.all(SnippetFile, _FILES, snippet=snippet_id)
+
+
+def first_file(db: Connection, snippet_id: int) -> SnippetFile:
+    """What older clients take for the whole."""
+    file = db.first(SnippetFile, _FIRST, snippet=snippet_id)
+    if file is None:
+        raise NotFound("File")
+    return file
+
+
+def find_file(db: Connection, snippet_id: int, path: str) -> SnippetFile:
+    """The file at a path."""
+    file = db.first(SnippetFile, _BY_PATH, snippet=snippet_id, file=path)
+    if file is None:
+        raise NotFound("File")
+    return file
+
+
+def paths_of(db: Connection, snippet_ids: Sequence[int]) -> dict[int, list[str]]:
+    """The paths of each one's files; one statement for all."""
+    paths: defaultdict[int, list[str]] = defaultdict(list)
+    for snippet_id, path in db.rows(_PATHS, snippets=list(snippet_ids)):
+        paths[snippet_id].append(path)
+    return paths
+
+
+def list_project_snippets(db: Connection, actor: Actor, here: Access, project: Project, page: Page) -> Listing[Snippet]:
+    """A page of a project's snippets, the newest first."""
+    if here.level >= Level.GUEST or actor.admin:
+        return fetch_page(db, Snippet, _ALL_IN_PROJECT, page, project=project.id)
+    return fetch_page(db, Snippet, _SEEN_IN_PROJECT[actor.external], page, project=project.id, actor=actor.user_id)
+
+
+def list_own_snippets(db: Connection, actor: Actor, wanted: ListSnippets, page: Page) -> Listing[Snippet]:
+    """A page of what the caller wrote, in projects or not."""
+    values = {"author": actor.user_id, **_span(wanted)}
+    if actor.admin:
+        return fetch_page(db, Snippet, _OWN_OF_ADMINISTRATORS, page, **values)
+    held = {"actor": actor.user_id, "today": day_of(db.now)}
+    return fetch_page(db, Snippet, _OWN[actor.external], page, **values, **held)
+
+
+def list_public_snippets(db: Connection, wanted: ListSnippets, page: Page) -> Listing[Snippet]:
+    """A page of the public ones that are in no project."""
+    return fetch_page(db, Snippet, _PUBLIC, page, **_span(wanted))
+
+
+def list_all_snippets(db: Connection, wanted: ListSnippets, page: Page) -> Listing[Snippet]:
+    """A page of all there are, for administrators."""
+    return fetch_page(db, Snippet, _EVERY_ONE, page, **_span(wanted))
+
+
+def _span(wanted: ListSnippets) -> dict[str, Any]:
+    return {"earliest": wanted.created_after or _BEFORE_ALL, "latest": wanted.created_before or _AFTER_ALL}

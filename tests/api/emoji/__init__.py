@@ -1,0 +1,1 @@
+"""Award emoji through the API."""

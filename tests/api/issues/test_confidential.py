@@ -1,0 +1,163 @@
+"""D26: a confidential issue is as good as none to those who may not see it, whichever way they ask."""
+
+import re
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+
+from ingot.access.levels import Level
+from ingot.app import all_endpoints
+from tests.api.issues.writing import make_milestone, write_issue
+from tests.client import Api, Make, Person
+from tests.making import Group, Project, make_group, make_project
+
+OUTSIDERS = ["stranger", "external", "guest"]
+INSIDERS = ["author", "assignee", "reporter", "developer", "administrator"]
+SECRET = "unspeakable"
+# As much as any call needs, so that each gets as far as looking for the issue.
+BODY: dict[str, Any] = {
+    "title": "x",
+    "body": "x",
+    "name": "thumbsup",
+    "duration": "1h",
+    "target_issue_iid": 1,
+    "move_after_id": 1,
+    "note": "x",
+}
+# Administrators only, and owners only: refused before anybody looks for the issue.
+REFUSED_ANYWAY = {
+    "GET /projects/:id/issues/:issue_iid/user_agent_detail",
+    "DELETE /projects/:id/issues/:issue_iid",
+}
+
+
+class Scene(NamedTuple):
+    """A public project with a confidential issue, and everybody who might ask for it."""
+
+    people: dict[str, Person]
+    group: Group
+    project: Project
+    issue: dict[str, Any]
+    plain: dict[str, Any]
+    milestone: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def scene(make: Make) -> Scene:
+    """The confidential one carries a label and a milestone, is linked to an open one, and is talked about."""
+    people = {name: make.user(external=name == "external") for name in (*OUTSIDERS, *INSIDERS[:-1])}
+    people["administrator"] = make.root
+    group = make_group(make, visibility="public")
+    levels = {people["guest"]: Level.GUEST, people["reporter"]: Level.REPORTER, people["developer"]: Level.DEVELOPER}
+    project = make_project(make, group=group, visibility="public", members=levels)
+    milestone = make_milestone(make, project)
+    plain = write_issue(make, project, make.root, title="plain")
+    issue = write_issue(make, project, people["author"], title=SECRET, description=SECRET, confidential=True)
+    base = f"/projects/{project.id}/issues/{issue['iid']}"
+    sent = {"assignee_ids": [people["assignee"].id], "labels": "hush", "milestone_id": milestone["id"]}
+    assert make.api.put(base, make.root, **sent).status_code == 200
+    linked = {"target_project_id": project.id, "target_issue_iid": plain["iid"]}
+    assert make.api.post(f"{base}/links", make.root, **linked).status_code == 201
+    assert make.api.post(f"{base}/notes", make.root, body=SECRET).status_code == 201
+    return Scene(people, group, project, issue, plain, milestone)
+
+
+def _routes() -> list[str]:
+    """Every route below an issue, whichever room declares it."""
+    return sorted(
+        f"{endpoint.method} {endpoint.path}" for endpoint in all_endpoints() if "/issues/:issue_iid" in endpoint.path
+    )
+
+
+def _ask(api: Api, scene: Scene, route: str, caller: Person | None, iid: int) -> httpx.Response:
+    method, path = route.split(" ")
+    path = path.replace(":issue_iid", str(iid)).replace(":id", str(scene.project.id), 1)
+    body = {**BODY, "to_project_id": scene.project.id, "target_project_id": scene.project.id}
+    options = {} if method in ("GET", "DELETE") else {"json": body}
+    return api.request(method, re.sub(r":\w+", "1", path), caller, **options)
+
+
+@pytest.mark.parametrize("route", _routes())
+def test_it_answers_like_one_that_is_not_there(api: Api, scene: Scene, route: str) -> None:
+    for name in OUTSIDERS:
+        caller = scene.people[name]
+        hidden = _ask(api, scene, route, caller, scene.issue["iid"])
+        missing = _ask(api, scene, route, caller, 999_999)
+        assert (hidden.status_code, hidden.content) == (missing.status_code, missing.content), name
+        assert hidden.status_code == (403 if route in REFUSED_ANYWAY else 404), (name, hidden.text)
+    assert _ask(api, scene, route, None, scene.issue["iid"]).status_code == 401
+
+
+@pytest.mark.parametrize("route", [route for route in _routes() if route.startswith("GET") and route.count(":") == 2])
+def test_who_may_see_it_does(api: Api, scene: Scene, route: str) -> None:
+    if route in REFUSED_ANYWAY:
+        return
+    for name in INSIDERS:
+        assert _ask(api, scene, route, scene.people[name], scene.issue["iid"]).status_code == 200, name
+
+
+def _lists(scene: Scene) -> list[str]:
+    project, group = f"/projects/{scene.project.id}", f"/groups/{scene.group.id}"
+    everywhere = [f"{project}/issues", f"{group}/issues", "/issues?scope=all"]
+    narrowed = [
+        f"search={SECRET}",
+        f"search={SECRET[:2]}",
+        f"iids[]={scene.issue['iid']}",
+        "labels=hush",
+        f"milestone={scene.milestone['title']}",
+        "confidential=true",
+        f"author_username={scene.people['author'].username}",
+        f"assignee_username={scene.people['assignee'].username}",
+        "pagination=keyset&per_page=100",
+    ]
+    lists = [f"{path}{'&' if '?' in path else '?'}{more}" for path in everywhere for more in narrowed]
+    lists += [f"{project}/issues/{scene.plain['iid']}/links"]
+    lists += [f"{project}/milestones/{scene.milestone['id']}/issues"]
+    return lists
+
+
+def test_lists(api: Api, scene: Scene) -> None:
+    for path in _lists(scene):
+        for name, caller in scene.people.items():
+            answer = api.request("GET", path, caller)
+            assert answer.status_code == 200, (path, answer.text)
+            found = [issue["id"] for issue in answer.json()]
+            assert (scene.issue["id"] in found) is (name in INSIDERS), (path, name)
+            assert (SECRET in answer.text) is (name in INSIDERS), (path, name)
+            if "x-total" in answer.headers and len(found) < 20:
+                assert int(answer.headers["x-total"]) == len(found), (path, name)
+
+
+def test_counts(api: Api, scene: Scene) -> None:
+    paths = [f"/projects/{scene.project.id}/issues_statistics", f"/groups/{scene.group.id}/issues_statistics"]
+    for path in [*paths, "/issues_statistics?scope=all&labels=hush"]:
+        for name, caller in scene.people.items():
+            everything = api.request("GET", path, caller).json()["statistics"]["counts"]["all"]
+            assert everything == (name in INSIDERS) + ("labels" not in path), (path, name)
+
+
+def test_all_at_once_when_it_changes(api: Api, make: Make) -> None:
+    """D29: who may see it changes with the next call."""
+    stranger, reporter = make.user(), make.user()
+    project = make_project(make, visibility="public", members={reporter: Level.REPORTER})
+    base = f"/projects/{project.id}/issues/{write_issue(make, project, make.root)['iid']}"
+
+    def seen(caller: Person) -> bool:
+        status = api.get(base, caller).status_code
+        listed = api.get(f"/projects/{project.id}/issues", caller)
+        assert (len(listed.json()) == 1) is (listed.headers["x-total"] == "1") is (status == 200)
+        return status == 200
+
+    assert seen(stranger)
+    api.put(base, make.root, confidential=True)
+    assert not seen(stranger)
+    assert seen(reporter)
+    api.delete(f"/projects/{project.id}/members/{reporter.id}", make.root)
+    assert not seen(reporter)
+    api.put(base, make.root, assignee_ids=[stranger.id])
+    assert seen(stranger)
+    api.put(base, make.root, assignee_ids=[])
+    assert not seen(stranger)
+    api.put(base, make.root, confidential=False)
+    assert seen(stranger)

@@ -1,0 +1,187 @@
+"""Moving issues to another project."""
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.issues.writing import make_milestone, write_issue
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.making import make_group, make_project
+
+WHO = [
+    (Level.REPORTER, Level.REPORTER, 201),
+    (Level.REPORTER, Level.GUEST, 400),
+    (Level.GUEST, Level.REPORTER, 400),
+    (Level.NONE, Level.REPORTER, 404),
+    (Level.REPORTER, Level.NONE, 404),
+]
+
+
+@pytest.mark.parametrize(("here", "there", "status"), WHO)
+def test_moving_takes_a_reporter_in_both(api: Api, make: Make, here: Level, there: Level, status: int) -> None:
+    caller = make.user()
+    source, target = (make_project(make, members={caller: level}, visibility="private") for level in (here, there))
+    issue = write_issue(make, source, make.root, title="wanders")
+
+    answer = api.post(f"/projects/{source.id}/issues/{issue['iid']}/move", caller, to_project_id=target.id)
+
+    assert answer.status_code == status, answer.text
+    now = api.get(f"/projects/{source.id}/issues/{issue['iid']}", make.root).json()
+    assert now["state"] == ("closed" if status == 201 else "opened")
+    if status == 201:
+        assert (answer.json()["project_id"], answer.json()["title"]) == (target.id, "wanders")
+        assert now["moved_to_id"] == answer.json()["id"]
+    elif status == 400:
+        assert "reporter" in answer.json()["message"]
+    else:
+        assert answer.json() == {"message": "404 Project Not Found"}
+        assert (
+            answer.json()
+            == api.post(f"/projects/{source.id}/issues/{issue['iid']}/move", caller, to_project_id=2**60).json()
+        )
+
+
+def test_what_moves_along(api: Api, make: Make) -> None:
+    """Its text, who wrote it and when, notes with theirs, and labels and milestone where the target has the same."""
+    author, mover, helper = make.user(), make.user(), make.user()
+    source, target = (
+        make_project(make, members={author: Level.GUEST, mover: Level.REPORTER, helper: Level.GUEST}) for _ in range(2)
+    )
+    issue = write_issue(
+        make, source, make.root, title="t", description="see #1 and @x", due_date="2030-01-01", labels="both,here"
+    )
+    base = f"/projects/{source.id}/issues/{issue['iid']}"
+    milestone = make_milestone(make, source, title="1.0")
+    same = make_milestone(make, target, title="1.0")
+    api.put(base, mover, milestone_id=milestone["id"], assignee_ids=[helper.id], confidential=True)
+    api.post(f"{base}/time_estimate", mover, duration="1h")
+    api.post(f"{base}/notes", author, body="hidden from me")
+    note = api.post(f"{base}/notes", helper, body="I shall do it").json()
+    assert api.post(f"{base}/award_emoji", helper, name="thumbsup").status_code == 201
+    write_issue(make, target, mover, labels="both")
+
+    answer = api.post(f"/projects/{source.id}/issues/{issue['iid']}/move", mover, to_project_id=target.id)
+
+    assert answer.status_code == 201, answer.text
+    moved = answer.json()
+    assert (moved["iid"], moved["author"]["id"], moved["created_at"]) == (2, make.root.id, issue["created_at"])
+    assert (moved["description"], moved["due_date"], moved["confidential"]) == ("see #1 and @x", "2030-01-01", True)
+    assert (moved["labels"], moved["milestone"]["id"]) == (["both"], same["id"])
+    assert [person["id"] for person in moved["assignees"]] == [helper.id]
+    assert moved["time_stats"]["time_estimate"] == 3600
+    assert (moved["upvotes"], moved["downvotes"]) == (1, 0)
+    awards = api.get(f"/projects/{target.id}/issues/2/award_emoji", mover).json()
+    assert [(award["name"], award["user"]["id"]) for award in awards] == [("thumbsup", helper.id)]
+    there = api.get(f"/projects/{target.id}/issues/2/notes", mover, sort="asc").json()
+    said = [each for each in there if not each["system"]]
+    assert [(each["body"], each["author"]["id"], each["created_at"]) for each in said] == [
+        ("I shall do it", helper.id, note["created_at"])
+    ]
+    here = api.get(f"{base}/notes", mover, sort="asc").json()
+    told = [[each["body"] for each in notes if each["body"].startswith("moved")] for notes in (there, here)]
+    assert told == [[f"moved from {source.path}#{issue['iid']}"], [f"moved to {target.path}#2"]]
+    assert moved["user_notes_count"] == api.get(base, mover).json()["user_notes_count"] == 1
+    counts = [api.get(f"/projects/{project.id}", mover).json()["open_issues_count"] for project in (source, target)]
+    assert counts == [0, 2]
+
+
+def test_the_way_is_only_told_to_who_sees_its_other_end(api: Api, make: Make) -> None:
+    """D26: in a public project nobody reads of the private one to which an issue went."""
+    owner, stranger = make.user(), make.user()
+    source = make_project(make, owner, visibility="public")
+    target = make_project(make, owner, visibility="private")
+    base = f"/projects/{source.id}/issues/{write_issue(make, source, owner)['iid']}"
+    assert api.post(f"{base}/move", owner, to_project_id=target.id).status_code == 201
+
+    assert target.path in api.get(f"{base}/notes", owner).text
+    assert target.path not in api.get(f"{base}/notes", stranger).text
+    assert target.path not in api.get(base, stranger).text
+
+
+def test_refusals(api: Api, make: Make) -> None:
+    """The same project, one twice, an archived or a featureless target, and what is no number."""
+    owner = make.user()
+    source, target, archived, bare = (make_project(make, owner) for _ in range(4))
+    base = f"/projects/{source.id}/issues/{write_issue(make, source, owner)['iid']}"
+    api.post(f"/projects/{archived.id}/archive", owner)
+    api.put(f"/projects/{bare.id}", owner, issues_enabled=False)
+
+    def move(to: object) -> tuple[int, object]:
+        answer = api.post(f"{base}/move", owner, to_project_id=to)
+        return answer.status_code, answer.json()["message"]
+
+    assert move(source.id) == (400, "The issue is in this project already")
+    assert move(archived.id)[0] == move(bare.id)[0] == 400
+    assert move("x") == (400, {"to_project_id": ["is invalid"]})
+    assert move(None) == (400, '400 (Bad request) "to_project_id" not given')
+    assert api.post(f"{base}/move", owner, to_project_id=target.id).status_code == 201
+    assert move(target.id) == (400, "The issue was moved before; move what it became")
+    assert api.post(f"/projects/{source.id}/issues/999/move", owner, to_project_id=target.id).status_code == 404
+    assert api.post(f"/projects/{source.id}/issues/999/move", owner, to_project_id=target.id).json() == {
+        "message": "404 Issue Not Found"
+    }
+    assert len(api.get(f"/projects/{target.id}/issues", owner).json()) == 1
+
+
+def test_administrators_move_anywhere(api: Api, make: Make) -> None:
+    source, target = make_project(make, make.user()), make_project(make, group=make_group(make))
+    iid = write_issue(make, source, make.root)["iid"]
+
+    assert api.post(f"/projects/{source.id}/issues/{iid}/move", make.root, to_project_id=target.id).status_code == 201
+
+
+def test_a_closed_one_stays_closed(api: Api, make: Make) -> None:
+    owner = make.user()
+    source, target = make_project(make, owner), make_project(make, owner)
+    base = f"/projects/{source.id}/issues/{write_issue(make, source, owner)['iid']}"
+    api.put(base, owner, state_event="close")
+
+    moved = api.post(f"{base}/move", owner, to_project_id=target.id).json()
+
+    assert moved["state"] == "closed"
+    assert moved["closed_by"]["id"] == owner.id
+
+
+def test_uploads_move_along(house: House, api: Api, make: Make) -> None:
+    """A link to a file of the project leads to a copy in the other, and every other text stays as it is."""
+    owner = make.user()
+    source, target = make_project(make, owner), make_project(make, owner)
+    files = {"file": ("dog.png", b"\x89PNG woof")}
+    upload = api.request("POST", f"/projects/{source.id}/uploads", owner, files=files).json()
+    strange = "![a](/uploads/" + "1" * 32 + "/../../../../etc/passwd) [b](/uploads/" + "2" * 32 + "/none.png)"
+    text = f"{upload['markdown']} {strange} {upload['url']}"
+    base = f"/projects/{source.id}/issues/{write_issue(make, source, owner, description=text)['iid']}"
+    api.post(f"{base}/notes", owner, body=upload["markdown"])
+
+    moved = api.post(f"{base}/move", owner, to_project_id=target.id).json()
+
+    link = moved["description"].split(" ")[0]
+    assert link.startswith("![dog](/uploads/")
+    assert link != upload["markdown"]
+    assert moved["description"] == f"{link} {strange} {upload['url']}"
+    notes = api.get(f"/projects/{target.id}/issues/{moved['iid']}/notes", owner).json()
+    assert [note["body"] for note in notes if not note["system"]] == [link]
+    secret = link.removeprefix("![dog](/uploads/").removesuffix("/dog.png)")
+    uploads = house.settings.data / "uploads"
+    assert (uploads / str(target.id) / secret / "dog.png").read_bytes() == b"\x89PNG woof"
+    assert [entry.name for entry in (uploads / str(target.id)).iterdir()] == [secret]
+
+
+def test_files_of_other_projects_stay_where_they_are(house: House, api: Api, make: Make) -> None:
+    """D6: nobody gets at a file by naming it in a text and moving that."""
+    owner, attacker = make.user(), make.user()
+    hidden = make_project(make, owner, visibility="private")
+    files = {"file": ("secret.txt", b"treasure")}
+    upload = api.request("POST", f"/projects/{hidden.id}/uploads", owner, files=files).json()
+    source, target = make_project(make, attacker), make_project(make, attacker)
+    texts = [
+        upload["markdown"],
+        "![a](/uploads/" + "1" * 32 + "/../../../../../../../../etc/passwd)",
+        "![a](/uploads/" + "1" * 32 + "/..)",
+        "![a](/uploads/../" + str(hidden.id) + upload["url"].removeprefix("/uploads") + ")",
+    ]
+    for text in texts:
+        iid = write_issue(make, source, attacker, description=text)["iid"]
+        answer = api.post(f"/projects/{source.id}/issues/{iid}/move", attacker, to_project_id=target.id)
+        assert (answer.status_code, answer.json()["description"]) == (201, text)
+    assert not (house.settings.data / "uploads" / str(target.id)).exists()

@@ -1,0 +1,145 @@
+"""Milestones of groups, and the issues that have a milestone."""
+
+from typing import Any
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.casting import Cast, group_with
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.making import Group, make_group, make_project
+
+
+@pytest.fixture(scope="module")
+def owner(make: Make) -> Person:
+    """Somebody whose groups these are."""
+    return make.user()
+
+
+@pytest.fixture
+def group(make: Make, owner: Person) -> Group:
+    """A group of its own for each test."""
+    return make_group(make, owner)
+
+
+def _make(api: Api, owner: Person, group: Group, title: str = "v1", **more: Any) -> dict[str, Any]:
+    made = api.post(f"/groups/{group.id}/milestones", owner, title=title, **more)
+    assert made.status_code == 201, made.text
+    milestone: dict[str, Any] = made.json()
+    return milestone
+
+
+def test_create_read_edit_delete(api: Api, house: House, owner: Person, group: Group) -> None:
+    milestone = _make(api, owner, group, due_date="2030-01-01")
+    assert (milestone["iid"], milestone["group_id"], milestone["project_id"]) == (1, group.id, None)
+    assert milestone["web_url"] == f"{house.url}/groups/{group.path}/-/milestones/1"
+    path = f"/groups/{group.id}/milestones/{milestone['id']}"
+    assert api.get(f"/groups/{group.id}/milestones/{milestone['id']}", owner).json() == milestone
+    assert api.get(f"/groups/{group.id}/milestones", owner, state="active").json() == [milestone]
+    assert api.put(f"/groups/{group.id}/milestones/{milestone['id']}", owner, title="v2").json()["title"] == "v2"
+    assert api.put(path, owner, state_event="close").json()["state"] == "closed"
+    assert api.put(path, owner).status_code == 400
+    assert [api.delete(path, owner).status_code for _ in range(2)] == [200, 200]
+    assert api.delete(f"/groups/{group.id}/milestones/999999", owner).status_code == 200
+    assert api.get(path, owner).status_code == 404
+
+
+def test_above_and_below(api: Api, make: Make, owner: Person, group: Group) -> None:
+    """What lies below is only listed for those who see it."""
+    child = make_group(make, owner, parent=group, visibility="private")
+    project = make_project(make, owner, group=child, visibility="private")
+    _make(api, owner, group, "above")
+    _make(api, owner, child, "below")
+    api.post(f"/projects/{project.id}/milestones", owner, title="deep")
+    api.put(f"/groups/{group.id}", owner, visibility="public")
+    outside = make.user()
+
+    def titles(path: str, caller: Person = owner, **params: Any) -> list[str]:
+        return [milestone["title"] for milestone in api.get(path, caller, **params).json()]
+
+    assert titles(f"/projects/{project.id}/milestones") == ["deep"]
+    assert titles(f"/projects/{project.id}/milestones", include_ancestors="true") == ["deep", "below", "above"]
+    assert titles(f"/projects/{project.id}/milestones", include_parent_milestones="true", search="abo") == ["above"]
+    assert titles(f"/groups/{child.id}/milestones", include_ancestors="true") == ["below", "above"]
+    for caller in (owner, make.root):
+        assert titles(f"/groups/{group.id}/milestones", caller, include_descendants="true") == [
+            "deep",
+            "below",
+            "above",
+        ]
+    assert titles(f"/groups/{group.id}/milestones", outside, include_descendants="true") == ["above"]
+
+
+WHO = [
+    ("nobody", 401, 401),
+    ("stranger", 404, 404),
+    ("guest", 200, 403),
+    ("reporter", 200, 201),
+    ("owner", 200, 201),
+    ("administrator", 200, 201),
+]
+
+
+@pytest.fixture(scope="module")
+def cast(make: Make) -> Cast:
+    """Somebody at every level."""
+    return Cast(make)
+
+
+@pytest.fixture(scope="module")
+def private(make: Make, cast: Cast) -> Group:
+    """A private group of theirs."""
+    return group_with(make, cast)
+
+
+@pytest.mark.parametrize(("role", "reads", "writes"), WHO)
+def test_who_may(api: Api, make: Make, cast: Cast, private: Group, role: str, reads: int, writes: int) -> None:
+    milestone = _make(api, cast.owner, private, make.name("milestone"))
+    base, caller = f"/groups/{private.id}/milestones", cast[role]
+    assert api.get(base, caller).status_code == reads
+    assert api.get(f"{base}/{milestone['id']}/issues", caller).status_code == reads
+    assert api.post(base, caller, title=make.name("milestone")).status_code == writes
+    done = 200 if writes == 201 else writes
+    assert api.put(f"{base}/{milestone['id']}", caller, description="x").status_code == done
+    assert api.delete(f"{base}/{milestone['id']}", caller).status_code == done
+
+
+def test_the_issues_of_one_are_those_that_the_caller_sees(api: Api, make: Make, owner: Person) -> None:
+    """D26: a milestone shows nothing of what is confidential or in a project that is hidden."""
+    group = make_group(make, owner, visibility="public")
+    wide = _make(api, owner, group, "wide")
+    guest, reporter, outside = make.user(), make.user(), make.user()
+    people = {guest: Level.GUEST, reporter: Level.REPORTER}
+    public = make_project(make, owner, group=group, visibility="public", members=people)
+    hidden = make_project(make, owner, group=group, visibility="private", members=people)
+    own = api.post(f"/projects/{public.id}/milestones", owner, title="own").json()
+    for project, milestone_id, title, confidential in [
+        (public, own["id"], "own", False),
+        (public, own["id"], "own secret", True),
+        (public, wide["id"], "shown", False),
+        (public, wide["id"], "secret", True),
+        (hidden, wide["id"], "hidden", False),
+    ]:
+        sent = {"title": title, "confidential": confidential, "milestone_id": milestone_id}
+        assert api.post(f"/projects/{project.id}/issues", owner, **sent).status_code == 201
+    asked = api.post(f"/projects/{public.id}/issues", guest, title="asked", confidential=True).json()
+    api.put(f"/projects/{public.id}/issues/{asked['iid']}", owner, milestone_id=wide["id"])
+    gone = api.post(f"/projects/{public.id}/issues", owner, title="gone", milestone_id=wide["id"]).json()
+    api.delete(f"/projects/{public.id}/issues/{gone['iid']}", owner)
+
+    def titles(path: str, caller: Person) -> list[str]:
+        answer = api.get(path, caller)
+        assert int(answer.headers["x-total"]) == len(answer.json())
+        return [issue["title"] for issue in answer.json()]
+
+    of_project = f"/projects/{public.id}/milestones/{own['id']}/issues"
+    assert titles(of_project, owner) == titles(of_project, reporter) == ["own secret", "own"]
+    assert titles(of_project, guest) == titles(of_project, outside) == ["own"]
+    of_group = f"/groups/{group.id}/milestones/{wide['id']}/issues"
+    everything = ["asked", "hidden", "secret", "shown"]
+    assert titles(of_group, owner) == titles(of_group, reporter) == titles(of_group, make.root) == everything
+    assert titles(of_group, guest) == ["asked", "hidden", "shown"]
+    assert titles(of_group, outside) == ["shown"]
+    # One of the group is no milestone of the project, though its issues may have it.
+    assert api.get(f"/projects/{public.id}/milestones/{wide['id']}/issues", owner).status_code == 404

@@ -1,0 +1,161 @@
+"""Calls on issues that come at once, at several servers of the instance."""
+
+from typing import Any
+
+from ingot.access.levels import Level
+from tests.api.issues.writing import write_issue
+from tests.api.races.racing import Send, Track
+from tests.client import Api, Make
+from tests.making import ids, make_project
+
+
+def _check_counts(api: Api, make: Make, project_id: int) -> dict[str, int]:
+    """The totals that are kept are those that are there."""
+    issues = api.get(f"/projects/{project_id}/issues", make.root, per_page=100)
+    assert int(issues.headers["x-total"]) == len(issues.json())
+    counts: dict[str, int] = api.get(f"/projects/{project_id}/issues_statistics", make.root).json()["statistics"][
+        "counts"
+    ]
+    states = [issue["state"] for issue in issues.json()]
+    assert counts == {"all": len(states), "opened": states.count("opened"), "closed": states.count("closed")}
+    assert api.get(f"/projects/{project_id}", make.root).json()["open_issues_count"] == counts["opened"]
+    return counts
+
+
+def test_thirty_at_once_have_numbers_of_their_own(api: Api, make: Make, track: Track) -> None:
+    """Fault 12: each number is given once, and none is left out; the label that all of them name is one."""
+    owner = make.user()
+    project = make_project(make, owner)
+    path = f"/projects/{project.id}/issues"
+
+    answers = track.race(*(Send("POST", path, owner, {"title": str(n), "labels": "same,new"}) for n in range(30)))
+
+    assert answers == [201] * 30
+    found = api.get(path, owner, per_page=100).json()
+    assert sorted(issue["iid"] for issue in found) == list(range(1, 31))
+    assert {tuple(issue["labels"]) for issue in found} == {("new", "same")}
+    assert _check_counts(api, make, project.id)["opened"] == 30
+
+
+def test_edits_at_once_lose_nothing(api: Api, make: Make, track: Track) -> None:
+    owner = make.user()
+    project = make_project(make, owner)
+    path = f"/projects/{project.id}/issues/{write_issue(make, project, owner)['iid']}"
+    edits: list[dict[str, Any]] = [
+        {"title": "new title"},
+        {"description": "new text"},
+        {"confidential": True},
+        {"due_date": "2030-01-01"},
+        {"add_labels": "a"},
+        {"add_labels": "b"},
+        {"add_labels": "c"},
+        {"assignee_ids": [owner.id]},
+        {"discussion_locked": True},
+    ]
+
+    assert track.race(*(Send("PUT", path, owner, edit) for edit in edits)) == [200] * len(edits)
+
+    issue = api.get(path, owner).json()
+    assert (issue["title"], issue["description"], issue["confidential"]) == ("new title", "new text", True)
+    assert (issue["due_date"], issue["labels"], issue["discussion_locked"]) == ("2030-01-01", ["a", "b", "c"], True)
+    assert issue["assignee"]["id"] == owner.id
+
+
+def test_closing_and_reopening_at_once_counts_once(api: Api, make: Make, track: Track) -> None:
+    owner = make.user()
+    project = make_project(make, owner)
+    paths = [f"/projects/{project.id}/issues/{write_issue(make, project, owner)['iid']}" for _ in range(6)]
+    for path in paths[3:]:
+        api.put(path, owner, state_event="close")
+
+    for _ in range(3):
+        close = [Send("PUT", path, owner, {"state_event": "close"}) for path in paths]
+        reopen = [Send("PUT", path, owner, {"state_event": "reopen"}) for path in paths]
+        hide = [Send("PUT", path, owner, {"confidential": True}) for path in paths[:3]]
+        assert set(track.race(*close, *reopen, *hide)) == {200}
+        _check_counts(api, make, project.id)
+
+
+def test_deleted_at_once_is_deleted_once(api: Api, make: Make, track: Track) -> None:
+    owner = make.user()
+    project = make_project(make, owner)
+    path = f"/projects/{project.id}/issues/{write_issue(make, project, owner)['iid']}"
+    write_issue(make, project, owner)
+
+    answers = track.race(*(Send("DELETE", path, owner) for _ in range(6)), Send("PUT", path, owner, {"title": "x"}))
+
+    assert set(answers[:-1]) == {200}
+    assert answers[-1] in (200, 404)
+    assert _check_counts(api, make, project.id)["all"] == 1
+
+
+def test_time_spent_at_once_adds_up(api: Api, make: Make, track: Track) -> None:
+    owner = make.user()
+    project = make_project(make, owner)
+    path = f"/projects/{project.id}/issues/{write_issue(make, project, owner)['iid']}"
+
+    answers = track.race(*(Send("POST", f"{path}/add_spent_time", owner, {"duration": "1h"}) for _ in range(12)))
+    assert answers == [201] * 12
+    assert api.get(f"{path}/time_stats", owner).json()["total_time_spent"] == 12 * 3600
+
+    back = track.race(*(Send("POST", f"{path}/add_spent_time", owner, {"duration": "-7h"}) for _ in range(4)))
+    assert sorted(back) == [201, 400, 400, 400]
+
+
+def test_moved_at_once_is_moved_once(api: Api, make: Make, track: Track) -> None:
+    """And who moves the opposite way at the same time stops nobody."""
+    owner = make.user()
+    one, other = make_project(make, owner), make_project(make, owner)
+    path = f"/projects/{one.id}/issues/{write_issue(make, one, owner)['iid']}"
+
+    answers = track.race(*(Send("POST", f"{path}/move", owner, {"to_project_id": other.id}) for _ in range(5)))
+    assert sorted(answers) == [201, 400, 400, 400, 400]
+    assert len(ids(api.get(f"/projects/{other.id}/issues", owner))) == 1
+
+    ways = [(one, other), (other, one)] * 3
+    moves = []
+    for source, target in ways:
+        iid = write_issue(make, source, owner)["iid"]
+        moves.append(Send("POST", f"/projects/{source.id}/issues/{iid}/move", owner, {"to_project_id": target.id}))
+    assert track.race(*moves) == [201] * 6
+    for project in (one, other):
+        _check_counts(api, make, project.id)
+
+
+def test_linked_from_both_ends_at_once_is_linked_once(api: Api, make: Make, track: Track) -> None:
+    owner = make.user()
+    project = make_project(make, owner)
+    one, other = (write_issue(make, project, owner)["iid"] for _ in range(2))
+
+    def link(source: int, target: int) -> Send:
+        sent = {"target_project_id": project.id, "target_issue_iid": target}
+        return Send("POST", f"/projects/{project.id}/issues/{source}/links", owner, sent)
+
+    assert sorted(track.race(*[link(one, other), link(other, one)] * 3)) == [201] + [409] * 5
+    assert len(ids(api.get(f"/projects/{project.id}/issues/{one}/links", owner))) == 1
+
+
+def test_followed_at_once_is_followed(api: Api, make: Make, track: Track) -> None:
+    owner, other = make.user(), make.user()
+    project = make_project(make, owner, members={other: Level.GUEST})
+    path = f"/projects/{project.id}/issues/{write_issue(make, project, owner)['iid']}"
+
+    answers = track.race(*(Send("POST", f"{path}/subscribe", other) for _ in range(6)))
+
+    assert set(answers) <= {201, 304}
+    assert 201 in answers
+    assert api.get(path, other).json()["subscribed"] is True
+
+
+def test_labels_made_by_many_at_once(make: Make, track: Track) -> None:
+    """Each of many issues names labels that nobody has made yet, in its own order."""
+    owner = make.user()
+    project = make_project(make, owner)
+    orders = ["a,b,c", "c,b,a", "b,a,c"] * 4
+    path = f"/projects/{project.id}/issues"
+
+    answers = track.race(*(Send("POST", path, owner, {"title": "x", "labels": labels}) for labels in orders))
+
+    assert answers == [201] * len(orders)
+    labels = make.api.get(f"/projects/{project.id}/labels", owner).json()
+    assert sorted(label["name"] for label in labels) == ["a", "b", "c"]

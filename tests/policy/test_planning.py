@@ -1,0 +1,87 @@
+"""Who may do what with labels, milestones and boards."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ingot.access.actor import NOBODY, Actor
+from ingot.access.levels import Access, Level
+from ingot.boards import policy as boards
+from ingot.labels import policy as labels
+from ingot.milestones import policy as milestones
+
+USER = Actor(user_id=2, username="user", name="User")
+ADMIN = Actor(user_id=1, username="root", name="Root", admin=True)
+EXTERNAL = Actor(user_id=3, username="external", name="External", external=True)
+
+
+def _project(visibility: str = "private", **flags: bool) -> Any:
+    features = {"issues_enabled": True, "merge_requests_enabled": True, "archived": False, **flags}
+    return SimpleNamespace(visibility=visibility, **features)
+
+
+# Who, at which level, in a project of which visibility: whether they read and whether they write.
+WHO: list[tuple[Actor, Level, str, bool, bool]] = [
+    (NOBODY, Level.NONE, "private", False, False),
+    (NOBODY, Level.NONE, "internal", False, False),
+    (NOBODY, Level.NONE, "public", True, False),
+    (USER, Level.NONE, "private", False, False),
+    (USER, Level.NONE, "internal", True, False),
+    (EXTERNAL, Level.NONE, "internal", False, False),
+    (EXTERNAL, Level.NONE, "public", True, False),
+    (EXTERNAL, Level.REPORTER, "private", True, True),
+    (USER, Level.GUEST, "private", True, False),
+    (USER, Level.GUEST, "public", True, False),
+    (USER, Level.REPORTER, "private", True, True),
+    (USER, Level.MASTER, "public", True, True),
+    (ADMIN, Level.NONE, "private", True, True),
+]
+
+
+def _of_labels(rule: Any) -> Any:
+    """A rule on a place as one on a project."""
+    return lambda actor, here, project: rule(actor, here, labels.Place(here, project))
+
+
+RULES = [
+    (_of_labels(labels.may_read_labels), _of_labels(labels.may_admin_labels)),
+    (milestones.may_read_milestones, milestones.may_admin_milestones),
+    (boards.may_read_boards, boards.may_admin_boards),
+]
+
+
+@pytest.mark.parametrize(("reading", "writing"), RULES)
+@pytest.mark.parametrize(("actor", "level", "visibility", "reads", "writes"), WHO)
+def test_projects(
+    reading: Any, writing: Any, actor: Actor, level: Level, visibility: str, reads: bool, writes: bool
+) -> None:
+    here, project = Access(level=level), _project(visibility)
+    assert (reading(actor, here, project), writing(actor, here, project)) == (reads, writes)
+    archived = _project(visibility, archived=True)
+    assert (reading(actor, here, archived), writing(actor, here, archived)) == (reads, False)
+    nothing = _project(visibility, issues_enabled=False, merge_requests_enabled=False)
+    assert (reading(actor, here, nothing), writing(actor, here, nothing)) == (False, False)
+    requests = _project(visibility, issues_enabled=False)
+    on_requests = reading is not boards.may_read_boards
+    assert reading(actor, here, requests) is (reads and on_requests)
+    assert writing(actor, here, requests) is (writes and on_requests)
+
+
+@pytest.mark.parametrize(("actor", "level", "visibility", "reads", "_"), WHO)
+def test_following(actor: Actor, level: Level, visibility: str, reads: bool, _: bool) -> None:
+    here, may_follow = Access(level=level), _of_labels(labels.may_follow_labels)
+    assert may_follow(actor, here, _project(visibility)) is (reads and actor.known)
+    assert not may_follow(actor, here, _project(visibility, archived=True))
+
+
+@pytest.mark.parametrize(
+    "rule", [labels.may_admin_group_labels, milestones.may_admin_group_milestones, boards.may_admin_group_boards]
+)
+def test_groups(rule: Any) -> None:
+    group = SimpleNamespace(visibility="public")
+    for level in Level:
+        assert rule(USER, Access(level=level), group) is (level >= Level.REPORTER)
+    assert rule(ADMIN, Access(), group)
+    assert not rule(NOBODY, Access(), group)
+    assert not rule(USER, Access(inside=True), group)

@@ -1,0 +1,93 @@
+"""Who may say what, as tables of cases without a database."""
+
+from typing import Any
+
+import pytest
+
+from ingot.access.actor import NOBODY, Actor
+from ingot.access.levels import Access, Level
+from ingot.emoji.policy import may_give, may_take_back
+from ingot.emoji.tables import Award
+from ingot.issues.policy import Found
+from ingot.issues.tables import Issue
+from ingot.issues.talk.policy import reach
+from ingot.notes.policy import may_change_note, may_write_notes
+from ingot.notes.tables import Note
+from ingot.projects.tables import Project
+from ingot.subjects import Reached, Subject
+
+ANN, BOB = Actor(user_id=1, username="ann"), Actor(user_id=2, username="bob")
+ROOT = Actor(user_id=4, username="root", admin=True)
+ISSUE = Subject("issue", 1, 7, 1, author_id=ANN.user_id)
+
+
+def _filled(record: Any, **columns: Any) -> Any:
+    return record(**{**dict.fromkeys(record.__struct_fields__), **columns})
+
+
+def _found(here: Access, *, locked: bool = False, archived: bool = False, assignees: tuple[int, ...] = ()) -> Found:
+    project = _filled(Project, id=1, visibility="public", issues_enabled=True, archived=archived)
+    return Found(here, project, _filled(Issue, id=7, author_id=ANN.user_id, discussion_locked=locked), assignees)
+
+
+def _words(reached: Reached) -> set[str]:
+    return {name for name, value in reached._asdict().items() if value is True}
+
+
+TALKS, READS = "takes_part", "sees_internal"
+WORKS = {TALKS, READS, "writes_internal"}
+MODERATES = WORKS | {"moderates"}
+OWNS = MODERATES | {"sets_times"}
+REACHES: list[tuple[Actor, Level, set[str]]] = [
+    (NOBODY, Level.NONE, set()),
+    (BOB, Level.NONE, {TALKS}),
+    (ANN, Level.NONE, {TALKS, READS}),
+    (BOB, Level.GUEST, {TALKS}),
+    (BOB, Level.REPORTER, WORKS),
+    (BOB, Level.DEVELOPER, WORKS),
+    (BOB, Level.MASTER, MODERATES),
+    (BOB, Level.OWNER, OWNS),
+    (ROOT, Level.NONE, OWNS),
+]
+
+
+@pytest.mark.parametrize(("actor", "level", "words"), REACHES)
+def test_what_a_caller_may_do_below_an_issue(actor: Actor, level: Level, words: set[str]) -> None:
+    """Open, locked and archived; the author and who has it to do read more than others."""
+    here = Access(level)
+    assert _words(reach(actor, here, _found(here), ISSUE)) == words
+    belongs = level >= Level.GUEST or actor.admin
+    assert _words(reach(actor, here, _found(here, locked=True), ISSUE)) == (words if belongs else words - {TALKS})
+    assert _words(reach(actor, here, _found(here, archived=True), ISSUE)) == words - {TALKS}
+    assigned = _found(here, assignees=(BOB.user_id,))
+    assert _words(reach(actor, here, assigned, ISSUE)) == words | ({READS} if actor is BOB else set())
+
+
+@pytest.mark.parametrize(
+    ("actor", "takes_part", "moderates", "system", "may"),
+    [
+        (ANN, True, False, False, True),
+        (ANN, False, False, False, False),
+        (ANN, True, False, True, False),
+        (BOB, True, False, False, False),
+        (BOB, True, True, False, True),
+        (BOB, True, True, True, False),
+        (BOB, False, True, False, False),
+    ],
+)
+def test_who_changes_a_note(actor: Actor, takes_part: bool, moderates: bool, system: bool, may: bool) -> None:
+    """Who wrote it and who moderates, where they may write at all; never what the system wrote."""
+    note = _filled(Note, id=1, author_id=ANN.user_id, system=system)
+    assert may_change_note(actor, Reached(ISSUE, takes_part, moderates), note) is may
+
+
+def test_who_writes_and_gives() -> None:
+    """Users who take part; nobody votes for what they wrote, and only who gave something takes it back."""
+    here = Access(Level.OWNER)
+    assert may_write_notes(BOB, here, Reached(ISSUE, takes_part=True))
+    assert not may_write_notes(NOBODY, here, Reached(ISSUE, takes_part=True))
+    assert not may_write_notes(BOB, here, Reached(ISSUE, takes_part=False))
+    assert [may_give(ANN, ISSUE, name) for name in ("tada", "thumbsup", "thumbsdown")] == [True, False, False]
+    assert [may_give(BOB, ISSUE, name) for name in ("tada", "thumbsup", "thumbsdown")] == [True, True, True]
+    award = _filled(Award, id=1, user_id=ANN.user_id)
+    assert [may_take_back(actor, award) for actor in (ANN, BOB, ROOT)] == [True, False, True]

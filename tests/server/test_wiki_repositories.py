@@ -1,0 +1,46 @@
+"""``ingot backup``, ``ingot restore`` and ``ingot doctor`` with wikis."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ingot.git.repository import Repository
+from ingot.git.store import Store
+from tests.server.process import Server, fresh_database, ingot
+from tests.server.test_backup import _options
+
+
+@pytest.fixture
+def wiki(server: Server) -> Path:
+    """The repository of the wiki of a project ``root/app``, with a page."""
+    made = server.call("POST", "/projects", json={"name": "app"})
+    assert made.status_code == 201, made.text
+    store = Store(server.data / "repositories")
+    before = set(store.keys())
+    page = server.call("POST", f"/projects/{made.json()['id']}/wikis", json={"title": "home", "content": "kept"})
+    assert page.status_code == 201, page.text
+    (key,) = set(store.keys()) - before
+    return store.path_of(key)
+
+
+def test_a_wiki_comes_back(server: Server, database_url: str, wiki: Path, tmp_path: Path) -> None:
+    """A backup holds it, and what is restored is whole; HEAD of a wiki says nothing about its project."""
+    Repository(wiki).set_head("elsewhere")
+    file = tmp_path / "backup.tar.gz"
+    written = ingot("backup", file, *_options(server.data, server.database_url))
+    assert (written.returncode, written.stderr) == (0, "")
+    url = fresh_database(database_url, "restored_wikis")
+    restored = ingot("restore", file, *_options(tmp_path / "target", url))
+    assert (restored.returncode, restored.stderr) == (0, "")
+    there = Store(tmp_path / "target" / "repositories").path_of(wiki.stem)
+    assert Repository(there).refs() == Repository(wiki).refs() != {}
+    assert ingot("doctor", *_options(tmp_path / "target", url)).stdout == "All is well.\n"
+
+
+def test_the_doctor_looks_after_wikis(server: Server, wiki: Path) -> None:
+    """One that is gone is missed, under its own name."""
+    assert ingot("doctor", *_options(server.data, server.database_url)).stdout == "All is well.\n"
+    shutil.rmtree(wiki)
+    said = ingot("doctor", *_options(server.data, server.database_url)).stdout
+    assert "root/app.wiki has no repository" in said
