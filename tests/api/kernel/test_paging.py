@@ -177,6 +177,7 @@ COUNTED_ELSEWHERE |= {
     "statuses",
     "notes",
 }
+COUNTED_ELSEWHERE |= {"issues", "labels", "milestones", "boards", "snippets", "wikis"}
 
 
 def _paged() -> Iterator[str]:
