@@ -25,13 +25,13 @@ setup: .venv/.dev ## Install everything, also what tests and checks need
 test: test-sqlite test-postgresql ## Run all tests on both databases; T=... names some
 
 test-sqlite: setup
-	INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -n 2 --dist loadfile $(T)
+	INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -n 4 --dist loadfile $(T)
 
 # What asks no database is run once.
 WITHOUT_DATABASE := tests/git tests/house tests/markup tests/outgoing
 
 test-postgresql: setup
-	INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 2 --dist loadfile $(or $(T),$(WITHOUT_DATABASE:%=--ignore=%))
+	INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 4 --dist loadfile $(or $(T),$(WITHOUT_DATABASE:%=--ignore=%))
 
 check: setup ## Format, lint, types, layers, house rules
 	$(BIN)/ruff format --check .
