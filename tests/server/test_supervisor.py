@@ -109,7 +109,7 @@ def test_an_interrupt_at_a_terminal_is_drained_once(server: Server) -> None:
 
 def test_children_end_when_the_supervisor_is_killed(server: Server) -> None:
     children = server.children()
-    assert len(children) == 2 and all(map(is_alive, children))
+    assert len(children) == 3 and all(map(is_alive, children))
     assert server.process is not None
     server.process.kill()
     server.process.wait(10)
