@@ -27,11 +27,11 @@ test: test-sqlite test-postgresql ## Run all tests on both databases; T=... name
 test-sqlite: setup
 	INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -n 4 --dist loadfile $(T)
 
-# What asks no database is run once.
-WITHOUT_DATABASE := tests/git tests/house tests/markup tests/outgoing
+# What asks no database is run once; so are the faults, which take longest (INGOT_TEST_DATABASE and T run them here too).
+RUN_ONCE := tests/git tests/house tests/markup tests/outgoing tests/faults
 
 test-postgresql: setup
-	INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 4 --dist loadfile $(or $(T),$(WITHOUT_DATABASE:%=--ignore=%))
+	INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 4 --dist loadfile $(or $(T),$(RUN_ONCE:%=--ignore=%))
 
 check: setup ## Format, lint, types, layers, house rules
 	$(BIN)/ruff format --check .
