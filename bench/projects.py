@@ -40,6 +40,7 @@ def _lists(forest: Forest) -> dict[str, bytes]:
         "projects, by stars": "/projects?order_by=star_count",
         # As many as a page holds are found in both forests.
         "projects, search": "/projects?search=project-77&per_page=5",
+        "projects, search, whole page": "/projects?search=project-77",
         "projects, search by name": "/projects/search/project-77?per_page=5",
         "projects of a user": "/users/tree-person-5/projects",
         "projects starred by a user": f"/users/{MEMBER_NAME}/starred_projects",
