@@ -1,6 +1,7 @@
 """After the last file of a restore: whether each project's repository is there, whole, and as the record says."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, delete, select
@@ -54,14 +55,14 @@ def verify_repositories(
             continue
         progress(f"checking the repository of {project.full_path}", done, total)
         if entry.deleted:
-            database.write(lambda db, project=project, key=entry.key: _delete(db, project, key))  # type: ignore[misc] # It is bound now.
+            database.write(partial(_delete, gone=project, key=entry.key))
             continue
         now = repository_entry(store.path_of(entry.key), entry.key) if store.exists(entry.key) else None
         wrong += [f"{project.full_path}: {trouble}" for trouble in _differences(entry, now, record is not None)]
         notes += [f"{project.full_path} was damaged when the backup was made: {said}" for said in entry.troubles]
         if now is not None and not project.wiki and now.head not in (None, project.default_branch):
             head = str(now.head)
-            database.write(lambda db, project=project, head=head: _follow(db, project, head))  # type: ignore[misc] # It is bound now too.
+            database.write(partial(_follow, project=project, head=head))
     wrong += [f"{project.full_path}: the backup has no repository of it" for project in live.values()]
     if wrong:
         more = f"; and {len(wrong) - _MOST_NAMED} more" if len(wrong) > _MOST_NAMED else ""
