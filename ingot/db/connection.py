@@ -77,7 +77,8 @@ class Statements:
         lists: tuple[str, ...] = ()
         flags: tuple[int, ...] = ()
         if self._embedded:
-            lists = tuple(name for bind, name in compiled.bind_names.items() if isinstance(bind.type, ListOfValues))
+            named = (name for bind, name in compiled.bind_names.items() if isinstance(bind.type, ListOfValues))
+            lists = tuple(dict.fromkeys(named))  # One name may stand in several places, and is bound once.
             columns_back = getattr(statement, "exported_columns", ())
             flags = tuple(place for place, column in enumerate(columns_back) if isinstance(column.type, Boolean))
         self._compiled[key] = Compiled(str(compiled), carried, lists, flags)

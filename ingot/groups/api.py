@@ -14,7 +14,7 @@ from ingot.groups.members.views import MemberView, RequesterView, member_view, r
 from ingot.groups.namespaces.attributes import add_attributes
 from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.params import ListGroups, TransferGroup
-from ingot.groups.shares.people import by_invitation, seen_by
+from ingot.groups.shares.people import ways_into_group
 from ingot.groups.views import GroupView, group_view
 from ingot.names import NAMESPACES
 from ingot.users.accounts.queries import find_user
@@ -83,8 +83,8 @@ def list_group_members(call: Call, group: Namespace, params: ListMembers, page: 
 @routes.get("/groups/:id/members/all", on=group_in_path, may=policy.may_see_group, returns=list[MemberView])
 def list_all_group_members(call: Call, group: Namespace, params: ListMembers, page: Page) -> Listing[MemberView]:
     """List the members of a group, of all groups around it, and of those that were invited there."""
-    others, seen = (by_invitation(call.actor),), seen_by(call.actor)
-    found = members.list_members(call.db, queries.source_of(group), params, page, inherited=True, others=others, **seen)
+    ways = ways_into_group(call.db, call.actor, group.id)
+    found = members.list_members(call.db, queries.source_of(group), params, page, ways)
     return found.of([member_view(member, call.origin.base) for member in found.items])
 
 
@@ -99,8 +99,8 @@ def get_group_member(call: Call, group: Namespace) -> MemberView:
 def get_any_group_member(call: Call, group: Namespace) -> MemberView:
     """Get a member of a group, of one around it, or of one that was invited there."""
     user_id = path_number(call.path, "user_id")
-    others, seen = (by_invitation(call.actor),), seen_by(call.actor)
-    found = members.find_member(call.db, queries.source_of(group), user_id, inherited=True, others=others, **seen)
+    ways = ways_into_group(call.db, call.actor, group.id)
+    found = members.find_member(call.db, queries.source_of(group), user_id, ways)
     return member_view(found, call.origin.base)
 
 

@@ -1,5 +1,6 @@
 """How members are found and listed, of a group or a project alike."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -45,6 +46,14 @@ class Source(NamedTuple):
     namespace_id: int
     owner_id: int | None = None
     """The user in whose own namespace the project lives, if it does."""
+
+
+class Ways(NamedTuple):
+    """How one belongs besides by a membership there or above: by groups that were invited and that the caller sees."""
+
+    by_shares: tuple[Select[Any], ...] = ()
+    """Each made once by ``by_share``, of the groups in ``seen``."""
+    seen: Sequence[int] = ()
 
 
 _BRIEF = (users.c.id, users.c.username, users.c.name, users.c.state, users.c.avatar_id, users.c.avatar_file)
@@ -127,8 +136,8 @@ def _sooner(held: FromClause, share: FromClause) -> ColumnElement[str | None]:
     return case((or_(other.is_(None), one < other), one), else_=other).label("expires_at")
 
 
-def _with_inherited(others: tuple[Select[Any], ...]) -> Select[Any]:
-    """Everybody here or in a group above, and who comes by ``others``, each with the highest level that they hold."""
+def _with_inherited(by_shares: tuple[Select[Any], ...]) -> Select[Any]:
+    """Everybody here or in a group above, and who comes by shares, each with the highest level that they hold."""
     inherited = and_(
         memberships.c.source_kind == "group",
         memberships.c.source_id.in_(
@@ -142,7 +151,7 @@ def _with_inherited(others: tuple[Select[Any], ...]) -> Select[Any]:
         memberships.c.expires_at,
         memberships.c.created_at,
     ).where(or_(_OF_SOURCE, inherited), counts_today(memberships.c.expires_at))
-    ways = (union_all(here, *others) if others else here).subquery()
+    ways = (union_all(here, *by_shares) if by_shares else here).subquery()
     place = func.row_number().over(partition_by=ways.c.user_id, order_by=(ways.c.access_level.desc(), ways.c.id))
     ranked = select(ways, place.label("place")).subquery()
     return (
@@ -153,8 +162,8 @@ def _with_inherited(others: tuple[Select[Any], ...]) -> Select[Any]:
 
 
 @lru_cache(maxsize=64)
-def _list_query(inherited: bool, others: tuple[Select[Any], ...], search: bool, chosen: bool) -> ListQuery:
-    matching = _with_inherited(others) if inherited else _direct()
+def _list_query(by_shares: tuple[Select[Any], ...] | None, search: bool, chosen: bool) -> ListQuery:
+    matching = _direct() if by_shares is None else _with_inherited(by_shares)
     if search:
         matching = matching.where(or_(contains(users.c.username_key, "pattern"), contains(users.c.name_key, "pattern")))
     if chosen:
@@ -163,42 +172,27 @@ def _list_query(inherited: bool, others: tuple[Select[Any], ...], search: bool, 
 
 
 def list_members(
-    db: Connection,
-    source: Source,
-    wanted: ListMembers,
-    page: Page,
-    *,
-    inherited: bool = False,
-    others: tuple[Select[Any], ...] = (),
-    **bound: Any,
+    db: Connection, source: Source, wanted: ListMembers, page: Page, ways: Ways | None = None
 ) -> Listing[Member]:
-    """A page of those who belong here, with ``inherited`` also of those who belong by a group above.
-
-    ``others`` are further ways to belong, each made once by ``by_share``; what they need is ``bound``.
-    """
+    """A page of those who belong here; with ``ways`` also of those who belong by a group above, or by these."""
     values: dict[str, Any] = {"kind": source.kind, "source": source.id, "today": day_of(db.now)}
-    if inherited:
-        values |= {"namespace": source.namespace_id, **bound}
+    by_shares = None
+    if ways is not None:
+        values["namespace"] = source.namespace_id
+        if ways.seen:
+            values["seen"] = ways.seen
+        by_shares = ways.by_shares if ways.seen else ()
     if wanted.query:
         values["pattern"] = like_pattern(wanted.query)
     if wanted.user_ids:
         values["chosen"] = wanted.user_ids
-    query = _list_query(inherited, others, bool(wanted.query), bool(wanted.user_ids))
+    query = _list_query(by_shares, bool(wanted.query), bool(wanted.user_ids))
     return fetch_page(db, Member, query, page, **values)
 
 
-def find_member(
-    db: Connection,
-    source: Source,
-    user_id: int,
-    *,
-    inherited: bool = False,
-    others: tuple[Select[Any], ...] = (),
-    **bound: Any,
-) -> Member:
+def find_member(db: Connection, source: Source, user_id: int, ways: Ways | None = None) -> Member:
     """One of them."""
-    wanted = ListMembers(user_ids=[user_id])
-    found = list_members(db, source, wanted, Page(size=1), inherited=inherited, others=others, **bound)
+    found = list_members(db, source, ListMembers(user_ids=[user_id]), Page(size=1), ways)
     if not found.items:
         raise NotFound()
     return found.items[0]

@@ -3,20 +3,20 @@
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Select, and_, bindparam, func, or_, select
+from sqlalchemy import and_, bindparam, func, or_, select, union_all
 
 from ingot.access.actor import Actor
 from ingot.db.connection import Connection
-from ingot.db.expressions import contains, like_pattern
+from ingot.db.expressions import any_of, contains, like_pattern
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.db.schema import Record
 from ingot.db.times import Timestamp, day_of
 from ingot.groups.members.params import ListMembers
-from ingot.groups.members.queries import by_share, find_member, list_members
+from ingot.groups.members.queries import Ways, by_share, find_member, list_members
 from ingot.groups.members.records import Member
 from ingot.groups.namespaces.policy import counts_today
 from ingot.groups.namespaces.tables import memberships, namespaces
-from ingot.groups.shares.people import VISIBLE_ONLY, by_invitation, seen_by
+from ingot.groups.shares.people import BY_INVITATION, INVITED, seen_of
 from ingot.projects.queries import source_of
 from ingot.projects.tables import Project, Share, projects, shares, stars
 from ingot.users.accounts.tables import users
@@ -51,11 +51,10 @@ _SHARE = (
 )
 
 
-_BY_SHARE = by_share(shares, shares.c.group_id, with_above=True).where(shares.c.project_id == bindparam("source"))
-# One who may not see the group is not told who is in it.
-_BY_VISIBLE_SHARE = {
-    external: _BY_SHARE.where(shares.c.group_id.in_(VISIBLE_ONLY[external])) for external in (False, True)
-}
+_BY_SHARE = by_share(shares, shares.c.group_id, with_above=True).where(
+    shares.c.project_id == bindparam("source"), any_of(shares.c.group_id, "seen")
+)
+_INVITED = union_all(select(shares.c.group_id).where(shares.c.project_id == bindparam("project")), INVITED)
 
 
 @lru_cache(maxsize=2)
@@ -116,18 +115,17 @@ def list_starrers(db: Connection, project: Project, search: str, page: Page) -> 
 
 def list_everybody(db: Connection, actor: Actor, project: Project, wanted: ListMembers, page: Page) -> Listing[Member]:
     """Who belongs to a project: directly, by a group around it, or by one with which it or that was shared."""
-    others = _ways_by_groups(actor)
-    return list_members(db, source_of(project), wanted, page, inherited=True, others=others, **seen_by(actor))
+    return list_members(db, source_of(project), wanted, page, _ways_into(db, actor, project))
 
 
 def find_anybody(db: Connection, actor: Actor, project: Project, user_id: int) -> Member:
     """One of them."""
-    others = _ways_by_groups(actor)
-    return find_member(db, source_of(project), user_id, inherited=True, others=others, **seen_by(actor))
+    return find_member(db, source_of(project), user_id, _ways_into(db, actor, project))
 
 
-def _ways_by_groups(actor: Actor) -> tuple[Select[Any], ...]:
-    return (_BY_SHARE if actor.admin else _BY_VISIBLE_SHARE[actor.external]), by_invitation(actor)
+def _ways_into(db: Connection, actor: Actor, project: Project) -> Ways:
+    invited = db.rows(_INVITED, project=project.id, namespace=project.namespace_id)
+    return Ways((_BY_SHARE, BY_INVITATION), seen_of(db, actor, [group_id for (group_id,) in invited]))
 
 
 def share_or_none(db: Connection, project: Project, group_id: int) -> Share | None:
