@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 T ?=
+# Where it is set, every start of a process compiles all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help run setup test test-sqlite test-postgresql check format bench soak migration access lock
@@ -48,7 +50,7 @@ bench: setup ## Measure speed as design.md states it; prints ratios
 	$(BIN)/python -m bench
 
 soak: setup ## The long fault tests: 100 rounds where `make test` does 5
-	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=sqlite $(BIN)/pytest tests/faults
+	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=sqlite $(BIN)/pytest tests/faults tests/markup/test_hostile.py
 
 migration: setup ## Write the script that takes the schema to the tables as they are; M="what changes"
 	$(BIN)/python -m ingot.migrations.write "$(M)"

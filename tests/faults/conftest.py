@@ -1,5 +1,5 @@
 """The same processes as in ``tests/server``."""
 
-from tests.server.conftest import empty_database, place, server, stopped
+from tests.server.conftest import begun, empty_database, place, server, stopped
 
-__all__ = ["empty_database", "place", "server", "stopped"]
+__all__ = ["begun", "empty_database", "place", "server", "stopped"]

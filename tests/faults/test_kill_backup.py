@@ -8,9 +8,10 @@ from pathlib import Path
 
 import httpx
 
+from tests import forking
 from tests.faults.load import Load, check_projects
 from tests.faults.test_kill_projects import filled_project, start
-from tests.server.process import INGOT, ROOT, Server, environment, fresh_database, ingot, until
+from tests.server.process import Server, environment, fresh_database, ingot, until
 
 ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "5"))
 SECONDS = 60.0
@@ -20,11 +21,9 @@ def _options(data: Path, database_url: str) -> list[str]:
     return ["--data", str(data), *(["--database-url", database_url] if database_url else [])]
 
 
-def _begin(server: Server, file: Path) -> "subprocess.Popen[bytes]":
-    command = [*INGOT, "backup", str(file), *_options(server.data, server.database_url)]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment(), cwd=ROOT, start_new_session=True
-    )
+def _begin(server: Server, file: Path) -> forking.Process:
+    words = ("backup", str(file), *_options(server.data, server.database_url))
+    return forking.start("ingot", *words, env=environment(), new_session=True)
 
 
 def _written(file: Path) -> int:
@@ -38,7 +37,7 @@ def _written(file: Path) -> int:
     return max(sizes, default=-1)
 
 
-def _reached(file: Path, backup: "subprocess.Popen[bytes]", enough: int) -> bool:
+def _reached(file: Path, backup: forking.Process, enough: int) -> bool:
     return _written(file) >= enough or backup.poll() is not None
 
 

@@ -27,7 +27,7 @@ def _status(connection: socket.socket) -> int:
 
 def test_more_connections_than_descriptors(stopped: Server) -> None:
     """Whoever has a connection keeps it; when the others leave, all is as before."""
-    stopped.start(nofile=256)
+    stopped.start_anew(nofile=256)
     parts = urlsplit(stopped.url)
     held: list[socket.socket] = []
     try:

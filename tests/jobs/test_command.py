@@ -1,25 +1,22 @@
 """``ingot jobs``, as an administrator types it."""
 
 import subprocess
-import sys
-from pathlib import Path
 
 from ingot.app import open_database
 from ingot.jobs.queue import MOST_ATTEMPTS, enqueue
 from ingot.jobs.tables import jobs
 from ingot.mail.post import send_mail
+from tests import forking
 from tests.jobs.conftest import DEADLINE_SECONDS, Bench, until
-
-ROOT = Path(__file__).parents[2]
 
 
 def _arguments(bench: Bench, *words: str) -> list[str]:
     url = ["--database-url", bench.settings.database_url] if bench.settings.database_url else []
-    return [sys.executable, "-m", "ingot", "jobs", *words, "--data", str(bench.settings.data), *url]
+    return ["ingot", "jobs", *words, "--data", str(bench.settings.data), *url]
 
 
 def _ingot(bench: Bench, *words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(_arguments(bench, *words), cwd=ROOT, capture_output=True, text=True, check=False)
+    return forking.run(*_arguments(bench, *words))
 
 
 def _bury(bench: Bench, job_id: int) -> None:
@@ -63,15 +60,14 @@ def test_list_retry_and_drop(bench: Bench) -> None:
 def test_options_may_stand_before_the_verb(bench: Bench) -> None:
     bench.database.write(lambda db: enqueue(db, "mail", 1))
     words = _arguments(bench)
-    listed = subprocess.run([*words, "list"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert "waiting" in listed
+    assert "waiting" in forking.run(*words, "list").stdout
 
 
 def test_without_a_verb_it_works_until_sigterm_and_readiness_sees_it(bench: Bench) -> None:
     database = open_database(bench.settings)
     engine = bench.database.engine
     assert not engine.is_served("jobs")
-    worker = subprocess.Popen(_arguments(bench), cwd=ROOT, stderr=subprocess.DEVNULL)
+    worker = forking.start(*_arguments(bench))
     try:
         until(lambda: engine.is_served("jobs"))
         database.write(lambda db: send_mail(db, "joe@example.com", "Hello", "A text"))

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,20 +10,20 @@ import pytest
 
 from ingot.app import open_database
 from ingot.jobs.queue import enqueue
+from tests import forking
 from tests.jobs.conftest import DEADLINE_SECONDS, Bench, until
 
-Start = Callable[..., "subprocess.Popen[bytes]"]
-ROOT = Path(__file__).parents[2]
+Start = Callable[..., forking.Process]
 
 
 @pytest.fixture
 def start(bench: Bench, tmp_path: Path) -> Iterator[Start]:
     """Starts workers that leave traces in the test's folder."""
-    processes: list[subprocess.Popen[bytes]] = []
+    processes: list[forking.Process] = []
 
-    def begin(lease: float = 60.0, grace: float = 8.0) -> "subprocess.Popen[bytes]":
+    def begin(lease: float = 60.0, grace: float = 8.0) -> forking.Process:
         arguments = [str(bench.settings.data), bench.settings.database_url, str(tmp_path), str(lease), str(grace)]
-        process = subprocess.Popen([sys.executable, "-m", "tests.jobs.process", *arguments], cwd=ROOT)
+        process = forking.start("tests.jobs.process", *arguments)
         processes.append(process)
         return process
 
@@ -99,9 +97,15 @@ def test_sigterm_gives_a_job_back_that_takes_too_long(bench: Bench, start: Start
     until(lambda: "done" in notes(tmp_path))
 
 
+def _states(pid: int) -> set[str]:
+    """Whether its threads run, sleep or are stopped."""
+    return {stat.read_text().rpartition(")")[2].split()[0] for stat in Path(f"/proc/{pid}/task").glob("*/stat")}
+
+
 def _stopped_without_lock(bench: Bench, pid: int) -> bool:
     """Stop a process; not in the middle of a transaction, which would stop everybody on the embedded engine."""
     os.kill(pid, signal.SIGSTOP)
+    until(lambda: _states(pid) == {"T"})  # The signal takes effect a little later, for each thread by itself.
     raw = bench.database.engine.connect(read_only=False)
     try:
         if bench.settings.embedded:

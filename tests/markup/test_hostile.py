@@ -1,5 +1,6 @@
 """Texts that were made to keep us busy cost a bounded amount of work."""
 
+import os
 import subprocess
 import sys
 
@@ -13,6 +14,8 @@ from tests.markup.hostile import PAYLOADS
 
 # Enough for a slow machine, and far below what one quadratic walk over a million characters takes.
 SECONDS_OF_CPU = 60
+# The long tests take the longest texts; a fifth shows what is quadratic as well.
+LONGER = 5 if "INGOT_SOAK_ROUNDS" in os.environ else 1
 
 PROGRAM = """
 import resource, sys
@@ -24,7 +27,7 @@ from ingot.markup.tasks import count_tasks
 from tests.markup.hostile import KNOWN, PAYLOADS
 
 for name in sys.argv[1:]:
-    text = PAYLOADS[name] if name in KNOWN else PAYLOADS[name][:300_000]
+    text = PAYLOADS[name] if name in KNOWN else PAYLOADS[name][:{longest}]
     assert len(references(text, "https://h")) <= 1000
     closing_references(text, "https://h")
     count_tasks(text)
@@ -37,7 +40,7 @@ for name in sys.argv[1:]:
 @pytest.mark.parametrize("first", range(0, len(PAYLOADS), 9))
 def test_every_payload_is_answered_within_its_share(first: int) -> None:
     names = list(PAYLOADS)[first : first + 9]
-    program = PROGRAM.format(seconds=SECONDS_OF_CPU)
+    program = PROGRAM.format(seconds=SECONDS_OF_CPU, longest=60_000 * LONGER)
     done = subprocess.run([sys.executable, "-c", program, *names], capture_output=True, text=True, check=False)
     assert done.returncode == 0, (names, done.stderr[-2000:])
 
@@ -63,13 +66,13 @@ PIECES = ["a", "0", " ", "a b ", "a\\n", "(", "{{", "[", "<", "/", "\\"", "'", "
 for lexer in sorted(set(_LEXERS.values()))[int(sys.argv[1])::8]:
     for piece in [*PIECES, "<a ", "1e", "/*\\n", "<!--\\n", "<?\\n", "\\\\\\n", "\\"\\n"]:
         line = (piece * 500)[:490] + "\\n"
-        assert highlighted((line * LONGEST)[: LONGEST // 4], lexer, "x")
+        assert highlighted((line * LONGEST)[: LONGEST * {longer} // 20], lexer, "x")
 """
 
 
 @pytest.mark.parametrize("share", range(8))
 def test_no_lexer_that_we_use_is_slow(share: int) -> None:
-    program = LEXERS.format(seconds=2 * SECONDS_OF_CPU)
+    program = LEXERS.format(seconds=2 * SECONDS_OF_CPU, longer=LONGER)
     done = subprocess.run([sys.executable, "-c", program, str(share)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
 

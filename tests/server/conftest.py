@@ -1,5 +1,6 @@
 """An instance per test, on the database that the run is for."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,16 +15,30 @@ def place(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
+def database_name(request: pytest.FixtureRequest) -> str:
+    """A name that no other test's database has."""
+    return f"test_{abs(hash(request.node.nodeid)):x}"
+
+
 @pytest.fixture
 def empty_database(database_url: str, request: pytest.FixtureRequest) -> str:
     """The URL of an empty PostgreSQL database, or nothing: then the embedded one is used."""
-    return fresh_database(database_url, f"test_{abs(hash(request.node.nodeid)):x}")
+    return fresh_database(database_url, database_name(request))
+
+
+@pytest.fixture(scope="session")
+def begun(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Server:
+    """An instance after its first start, which every test would wait for; it is copied, and never served."""
+    instance = Server(tmp_path_factory.mktemp("begun") / "data", fresh_database(database_url, "begun"))
+    instance.prepare()
+    return instance
 
 
 @pytest.fixture
-def server(place: Path, empty_database: str) -> Iterator[Server]:
+def server(place: Path, database_url: str, begun: Server, request: pytest.FixtureRequest) -> Iterator[Server]:
     """A server that runs."""
-    server = Server(place, empty_database)
+    shutil.copytree(begun.data, place)
+    server = Server(place, fresh_database(database_url, database_name(request), template="begun"))
     try:
         yield server.start()
     finally:

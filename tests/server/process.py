@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 
 import httpx
 
+from tests import forking
+
 T = TypeVar("T")
 INGOT = [sys.executable, "-m", "ingot"]
 ROOT = Path(__file__).parents[2]
@@ -29,16 +31,7 @@ def environment(**more: str) -> dict[str, str]:
 
 def ingot(*arguments: object, stdin: str = "", **more: str) -> subprocess.CompletedProcess[str]:
     """Run a command to its end."""
-    return subprocess.run(
-        [*INGOT, *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=environment(**more),
-        cwd=ROOT,
-        check=False,
-    )
+    return forking.run("ingot", *map(str, arguments), stdin=stdin, env=environment(**more))
 
 
 def until(what: str, look: Callable[[], T | None], seconds: float = 20.0) -> T:
@@ -67,32 +60,50 @@ class Server:
     def __init__(self, data: Path, database_url: str = "") -> None:
         self.data = data
         self.database_url = database_url
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | forking.Process | None = None
         self.url = ""
         self._log = data.parent / f"{data.name}.log"
         self._out = data.parent / f"{data.name}.out"
 
-    def start(self, *arguments: object, wait: bool = True, nofile: int = 0, **more: str) -> "Server":
+    def prepare(self) -> None:
+        """Do what the first start does, and end."""
+        words = ["migrate", "--data", str(self.data)]
+        words += ["--database-url", self.database_url] if self.database_url else []
+        done = forking.run("ingot", *words, env=self._chosen({}))
+        assert done.returncode == 0, done.stderr
+
+    def start(self, *arguments: object, wait: bool = True, **more: str) -> "Server":
         """Start, and wait until it says that it is ready."""
         (self.data / "run" / "address").unlink(missing_ok=True)
-        command = [*INGOT, "serve"]
+        words, chosen = self._words(arguments), self._chosen(more)
+        with self._log.open("ab") as log, self._out.open("ab") as out:
+            streams = {"stdout": out.fileno(), "stderr": log.fileno()}
+            self.process = forking.start("ingot", *words, env=chosen, new_session=True, **streams)
+        if wait:
+            self.wait_until_ready()
+        return self
+
+    def start_anew(self, *arguments: object, wait: bool = True, nofile: int = 0, **more: str) -> "Server":
+        """Start as a shell does, by the interpreter, also with few open files."""
+        (self.data / "run" / "address").unlink(missing_ok=True)
+        command = [*INGOT, *self._words(arguments)]
         if nofile:
             command = ["sh", "-c", f'ulimit -n {nofile} && exec "$@"', "sh", *command]
-        flags = ["--data", self.data, "--port", 0, "--ssh-port", 0]
-        flags += ["--database-url", self.database_url] if self.database_url else []
-        chosen = {"INGOT_ROOT_TOKEN": TOKEN, "INGOT_ROOT_PASSWORD": PASSWORD, **more}
         with self._log.open("ab") as log, self._out.open("ab") as out:
             self.process = subprocess.Popen(
-                [*command, *map(str, (*flags, "--workers", 1, *arguments))],
-                stdout=out,
-                stderr=log,
-                env=environment(**chosen),
-                cwd=ROOT,
-                start_new_session=True,
+                command, stdout=out, stderr=log, env=self._chosen(more), cwd=ROOT, start_new_session=True
             )
         if wait:
             self.wait_until_ready()
         return self
+
+    def _words(self, arguments: tuple[object, ...]) -> list[str]:
+        flags = ["--data", self.data, "--port", 0, "--ssh-port", 0]
+        flags += ["--database-url", self.database_url] if self.database_url else []
+        return ["serve", *map(str, (*flags, "--workers", 1, *arguments))]
+
+    def _chosen(self, more: dict[str, str]) -> dict[str, str]:
+        return environment(**{"INGOT_ROOT_TOKEN": TOKEN, "INGOT_ROOT_PASSWORD": PASSWORD, **more})
 
     def wait_until_ready(self) -> None:
         """Find out where it listens, and wait until it says that it is ready."""
@@ -174,13 +185,13 @@ def serving(data: Path, database_url: str = "", *arguments: object, **more: str)
         server.kill()
 
 
-def fresh_database(database_url: str, name: str) -> str:
-    """Another, empty database on the same PostgreSQL server; nothing where there is none."""
+def fresh_database(database_url: str, name: str, template: str = "template1") -> str:
+    """Another database on the same PostgreSQL server, empty or like its template; nothing where there is none."""
     if not database_url:
         return ""
     import psycopg
 
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
-        connection.execute(f'CREATE DATABASE "{name}"')
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE {template}')
     return re.sub(r"/postgres\?", f"/{name}?", database_url)

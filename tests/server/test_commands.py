@@ -6,7 +6,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from openapi_spec_validator import validate
 
 from ingot.cli.main import COMMANDS
 from tests.server.process import Server, ingot, serving
@@ -143,9 +142,7 @@ def test_routes_say_who_may() -> None:
     assert all(line.endswith("]") for line in access.stdout.splitlines())
 
 
-def test_the_document_is_valid() -> None:
+def test_the_document_is_the_one_that_is_served(server: Server) -> None:
     printed = ingot("openapi")
     assert printed.returncode == 0
-    document = json.loads(printed.stdout)
-    assert document["openapi"].startswith("3.1")
-    validate(document)
+    assert json.loads(printed.stdout)["paths"] == server.call("GET", "/openapi.json").json()["paths"]

@@ -16,14 +16,14 @@ NOTHING_CHOSEN = {"INGOT_ROOT_PASSWORD": "", "INGOT_ROOT_TOKEN": ""}
 
 
 def test_the_first_start_prints_a_password_once(stopped: Server) -> None:
-    stopped.start(**NOTHING_CHOSEN)
+    stopped.start_anew(**NOTHING_CHOSEN)
     printed = FIRST.findall(stopped.output())
     assert len(printed) == 1
     signed_in = httpx.post(f"{stopped.url}/api/v4/session", json={"login": "root", "password": printed[0]})
     assert signed_in.status_code == 201
     assert stopped.stop() == 0
 
-    stopped.start(**NOTHING_CHOSEN)
+    stopped.start_anew(**NOTHING_CHOSEN)
     assert FIRST.findall(stopped.output()) == printed
     assert printed[0] not in stopped.log()
 
@@ -39,9 +39,9 @@ def test_root_gets_the_chosen_password_and_token(server: Server) -> None:
 
 
 def test_what_was_chosen_counts_at_the_first_start_only(stopped: Server) -> None:
-    stopped.start()
+    stopped.start_anew()
     stopped.stop()
-    stopped.start(INGOT_ROOT_TOKEN="another-token", INGOT_ROOT_PASSWORD="another-password")
+    stopped.start_anew(INGOT_ROOT_TOKEN="another-token", INGOT_ROOT_PASSWORD="another-password")
     assert stopped.call("GET", "/user", "another-token").status_code == 401
     assert stopped.call("GET", "/user", TOKEN).status_code == 200
 
@@ -57,7 +57,7 @@ def test_nobody_else_can_read_the_data_directory(server: Server) -> None:
 
 def test_an_existing_empty_directory_is_fine(stopped: Server) -> None:
     stopped.data.mkdir()
-    stopped.start()
+    stopped.start_anew()
     assert stopped.call("GET", "/user").status_code == 200
 
 
@@ -165,7 +165,7 @@ def test_cookies_are_secure_exactly_when_people_come_by_https(
 def test_an_ephemeral_server_leaves_nothing_behind(stopped: Server, tmp_path: Path) -> None:
     room = tmp_path / "room"
     room.mkdir()
-    stopped.start("--ephemeral", wait=False, TMPDIR=str(room))
+    stopped.start_anew("--ephemeral", wait=False, TMPDIR=str(room))
     serving_at = until("the address", lambda: stopped.process and (stopped.events("serving") or [None])[0])
     stopped.url = serving_at["url"]
     until("readiness", lambda: stopped.ready() == 200)
