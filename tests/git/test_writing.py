@@ -274,7 +274,7 @@ def test_git_agrees(repository: Repository, path: str) -> None:
     """Every name that git's own check of trees refuses is refused; it is asked about each part by itself."""
     blob = write_object(repository, "blob", b"")
     unsound = False
-    for part in path.split("/"):
+    for part in set(path.split("/")):
         if not part or len(part) > 255:
             continue
         raw = b"100644 " + part.encode() + b"\0" + bytes.fromhex(blob)
