@@ -12,6 +12,9 @@ PREFIX = b"/api/v4"
 _SAFE: Header = (b"x-content-type-options", b"nosniff")
 _EXPOSED = (
     b"Link, X-Total, X-Total-Pages, X-Per-Page, X-Page, X-Next-Page, X-Prev-Page, X-Request-Id, ETag, "
+    b"Content-Disposition, Content-Range, Accept-Ranges, X-Next-Cursor, X-Prev-Cursor, X-Gitlab-Blob-Id, "
+    b"X-Gitlab-Commit-Id, X-Gitlab-Content-Sha256, X-Gitlab-Encoding, X-Gitlab-File-Name, X-Gitlab-File-Path, "
+    b"X-Gitlab-Last-Commit-Id, X-Gitlab-Ref, X-Gitlab-Size, X-Gitlab-Execute-Filemode, "
     b"Retry-After, RateLimit-Limit, RateLimit-Observed, RateLimit-Remaining, RateLimit-Reset"
 )
 # Any site may call, but never with the cookie of the person who visits it.

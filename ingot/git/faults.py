@@ -1,5 +1,7 @@
 """What can be wrong with a repository, or with running git on it."""
 
+UNREADABLE = "The repository of this project cannot be read. Whoever runs this server should look into it."
+
 
 class MissingRepository(Exception):
     """There is no repository under this key."""
@@ -27,3 +29,10 @@ class GitTimedOut(GitFailed):
 
 class GitSaidTooMuch(GitFailed):
     """It wrote more than was asked for, and was killed."""
+
+
+def is_unreadable(error: BaseException) -> bool:
+    """Whether this came of a repository that is missing or damaged; libgit2 has errors of its own for that."""
+    if isinstance(error, GitTimedOut | GitSaidTooMuch):
+        return False
+    return isinstance(error, MissingRepository | DamagedRepository | GitFailed) or "pygit2" in type(error).__module__

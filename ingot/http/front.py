@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any
 
 from ingot.db.database import wall_clock
+from ingot.git.faults import UNREADABLE, is_unreadable
 from ingot.http.metrics import Metrics
 from ingot.http.request import BadHost, Door, Header, Message, Origins, Receive, Request, Send, Trace, request_id
 from ingot.log import Log
@@ -53,20 +54,26 @@ class Front:
         try:
             await self._serve(scope, headers, receive, send, trace)
         except Exception as error:  # noqa: BLE001 - The last line of defence: log it, and tell the caller nothing of it.
-            # The message is left out: drivers put the values that they choked on into it.
-            where = "".join(traceback.format_tb(error.__traceback__))
-            self._log("fault", request_id=trace.request_id, error=type(error).__name__, where=where)
-            # With no descriptor left for a file, the same call may succeed when others have gone.
-            crowded = isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
-            trace.status = 503 if crowded else 500
-            if not trace.answered:
-                answer = [(b"content-type", b"application/json"), *([(b"retry-after", b"5")] if crowded else [])]
-                text = "503 Service Unavailable" if crowded else "500 Internal Server Error"
-                await respond(send, trace, trace.status, answer, b'{"message":"%s"}' % text.encode())
+            await self._tell_fault(send, trace, error)
         seconds = perf_counter() - started
         method = scope["method"] if scope["method"] in METHODS else "OTHER"
         self._metrics.observe(method, trace.route, trace.status, seconds)
         self._log.request(wall_clock(), trace.request_id, method, trace.route, trace.status, seconds * 1000, trace.user)
+
+    async def _tell_fault(self, send: Send, trace: Trace, error: Exception) -> None:
+        # The message is left out: drivers put the values that they choked on into it.
+        where = "".join(traceback.format_tb(error.__traceback__))
+        unreadable = is_unreadable(error)
+        event = "repository unreadable" if unreadable else "fault"
+        self._log(event, request_id=trace.request_id, error=type(error).__name__, where=where)
+        # With no descriptor left for a file, the same call may succeed when others have gone.
+        crowded = isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
+        trace.status = 503 if crowded or unreadable else 500
+        if not trace.answered:
+            answer = [(b"content-type", b"application/json"), *([(b"retry-after", b"5")] if crowded else [])]
+            text = "503 Service Unavailable" if crowded else "500 Internal Server Error"
+            body = b'{"message":"%s"}' % (UNREADABLE if unreadable else text).encode()
+            await respond(send, trace, trace.status, answer, body)
 
     async def _serve(
         self, scope: Message, headers: dict[bytes, bytes], receive: Receive, send: Send, trace: Trace

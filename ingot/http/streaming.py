@@ -6,6 +6,9 @@ from concurrent.futures import Executor
 
 from ingot.http.request import Header, Receive, Request, Send, Trace
 
+SEND_SECONDS = 120.0
+"""For one piece: a caller that stops reading must not keep a process and a place for ever."""
+
 
 async def stream(
     request: Request,
@@ -27,7 +30,11 @@ async def stream(
         headers.append((b"x-request-id", trace.request_id.encode()))
         await send({"type": "http.response.start", "status": status, "headers": headers})
         while piece and not gone.done():
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            try:
+                async with asyncio.timeout(SEND_SECONDS):
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+            except TimeoutError:
+                return
             piece = await loop.run_in_executor(pool, next, pieces, b"")
         if not gone.done():
             await send({"type": "http.response.body", "body": b""})

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from ingot.db.database import Database
 from ingot.errors import NotFound, Unavailable
-from ingot.git.faults import MissingRepository
+from ingot.git.faults import UNREADABLE, MissingRepository
 from ingot.git.repository import Repository
 from ingot.http.front import respond
 from ingot.http.request import Door, Header, Request, Send, Trace
@@ -26,7 +26,7 @@ from ingot.transport.children import Child
 from ingot.transport.greeting import Asked
 from ingot.transport.policy import Service
 from ingot.transport.receiving import Push
-from ingot.transport.serving import UNREADABLE, most_bytes, protocol_environment, service_config
+from ingot.transport.serving import most_bytes, protocol_environment, service_config
 from ingot.transport.targets import Target, open_target
 from ingot.transport.wiki_pushes import WikiPush
 
@@ -236,6 +236,10 @@ class Transfer:
         self, child: Child, feeding: "asyncio.Future[None]", watching: "asyncio.Future[None]", push: Push | None
     ) -> None:
         while piece := await child.read():
+            if push is not None and not self._trace.answered:
+                # Git may complain of the first bytes already; whether all of them may be sent is said first.
+                await asyncio.wait([feeding])
+                self._refuse(feeding.exception())
             for part in [piece] if push is None else push.passes(piece):
                 await self._piece(part)
         status = await child.wait()
@@ -247,6 +251,8 @@ class Transfer:
             # Git has ended without a word to the client, who perhaps still sends; what it sends tells why.
             await asyncio.wait([feeding])
             self._refuse(feeding.exception())
+            if feeding.exception() is None:
+                raise Refused(400, "Git does not understand this request.")
         await self._end(watching)
 
     def _refuse(self, error: BaseException | None) -> None:
@@ -256,8 +262,6 @@ class Transfer:
             raise Refused(400, "The body is not what its encoding says.")
         if isinstance(error, TooSlow | TimeoutError):
             raise Refused(408, "The body came too slowly.")
-        if error is None:
-            raise Refused(400, "Git does not understand this request.")
 
     async def _head(self, what: str) -> None:
         kind = f"application/x-{self._service}-{what}".encode()

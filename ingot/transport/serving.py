@@ -10,7 +10,6 @@ from ingot.transport.policy import Service
 
 HOOKS = Path(__file__).parent / "hooks"
 _VERSION = re.compile(r"version=[012](?::[a-z0-9=:-]{0,100})?")
-UNREADABLE = "The repository of this project cannot be read. Whoever runs this server should look into it."
 _MEGABYTE = 2**20
 _MOST_BYTES_OF_WANTS = 64 * _MEGABYTE
 _MOST_BYTES_OF_COMMANDS = 16 * _MEGABYTE

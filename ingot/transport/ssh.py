@@ -3,16 +3,18 @@
 import asyncio
 import shlex
 import socket
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
 
 import asyncssh
+from asyncssh.constants import MSG_IGNORE
 
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.errors import NotFound, Unauthenticated, Unavailable
-from ingot.git.faults import MissingRepository
+from ingot.git.faults import UNREADABLE, MissingRepository
 from ingot.git.repository import Repository
 from ingot.log import Log
 from ingot.projects.api import store_of
@@ -29,7 +31,7 @@ from ingot.transport.host_keys import host_keys
 from ingot.transport.lfs_tokens import Operation, lfs_way
 from ingot.transport.policy import SERVICES, Service
 from ingot.transport.receiving import Push
-from ingot.transport.serving import UNREADABLE, hidden_refs, most_bytes, protocol_environment, service_config
+from ingot.transport.serving import hidden_refs, most_bytes, protocol_environment, service_config
 from ingot.transport.talking import Process, Talk, TooQuiet
 from ingot.transport.targets import Target, find_target, open_target, target_refusal
 from ingot.transport.wiki_pushes import WikiPush
@@ -39,6 +41,8 @@ USER = "git"
 LOGIN_SECONDS = 30
 KEEP_ALIVE_SECONDS = 60
 MOST_AT_ONCE = 48
+MOST_KNOCKING = 200
+"""Connections that have not proven yet who they are; more are turned away, so that they take nobody's memory."""
 _REFUSED = 128
 """What git itself exits with."""
 # What the interpreter's cryptography does in one call for a whole packet; others take several times as long.
@@ -79,6 +83,14 @@ class _Connection(asyncssh.SSHServer):
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
         """Begin a connection."""
         self._connection = conn
+        _send_nothing_in_vain(conn)
+        if len(self._door.knocking) >= MOST_KNOCKING:
+            conn.abort()
+        self._door.knocking.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - Why does not matter.
+        """End a connection."""
+        self._door.knocking.discard(self)
 
     def begin_auth(self, username: str) -> bool:  # noqa: ARG002 - Whoever it is has to prove it.
         """Nobody comes in without a proof."""
@@ -95,8 +107,20 @@ class _Connection(asyncssh.SSHServer):
 
     def auth_completed(self) -> None:
         """The key that was offered last is the one that was proven."""
+        self._door.knocking.discard(self)
         if self._connection is not None:
             self._connection.set_extra_info(proven_key=self._offered)
+
+
+def _send_nothing_in_vain(connection: asyncssh.SSHServerConnection) -> None:
+    """Leave out the empty packet that goes before each other one: it guards a way of encrypting that is not offered."""
+    send: Callable[..., None] = connection.send_packet
+
+    def send_packet(kind: int, *parts: bytes, handler: object = None) -> None:
+        if kind != MSG_IGNORE:
+            send(kind, *parts, handler=handler)
+
+    connection.send_packet = send_packet  # type: ignore[assignment, method-assign] # It has no setting for that.
 
 
 class SshDoor:
@@ -110,6 +134,7 @@ class SshDoor:
         self._activity = Activity(database, self._pool)
         self._usage = KeyUsage(database, self._pool)
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
+        self.knocking: set[_Connection] = set()
         self._running: set[asyncio.Task[None]] = set()
 
     async def listen(self, listener: socket.socket) -> asyncssh.SSHAcceptor:

@@ -6,10 +6,10 @@ from time import monotonic
 
 import asyncssh
 
+from ingot.git.faults import UNREADABLE
 from ingot.transport.bodies import TooLarge
 from ingot.transport.children import PIECE, Child
 from ingot.transport.receiving import Push
-from ingot.transport.serving import UNREADABLE
 
 IDLE_SECONDS = 900.0
 """Git says something every few seconds while it works; a client may need minutes to pack what it pushes."""

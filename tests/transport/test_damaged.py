@@ -63,6 +63,9 @@ def test_a_damaged_repository(
         if what in ("no repository", "a bad HEAD", "no HEAD", "a bad config"):
             assert UNREADABLE in said
         assert api.get(f"/projects/{broken.id}", owner).status_code == 200
+        for place in ("commits", "tree", "branches/master"):
+            read = api.get(f"/projects/{broken.id}/repository/{place}", owner)
+            assert read.status_code < 500 or UNREADABLE in read.json()["message"], read.text
         assert what == "no repository" or what == "a bad config" or find_troubles(path, deep=True)
         tree.git("clone", "-q", chosen.url(whole), str(tmp_path / "other"))
     finally:

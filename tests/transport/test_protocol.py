@@ -198,10 +198,7 @@ def test_bombs(small: Server) -> None:
         "Content-Encoding": "gzip",
         "PRIVATE-TOKEN": TOKEN,
     }
-    try:
-        answer = httpx.post(f"{small.url}/root/bombs.git/git-receive-pack", headers=kind, content=bomb, timeout=30)
-    except httpx.RemoteProtocolError:
-        return  # git had begun to complain already, so its answer was cut off instead.
+    answer = httpx.post(f"{small.url}/root/bombs.git/git-receive-pack", headers=kind, content=bomb, timeout=30)
     assert answer.status_code == 413
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import asyncssh
 import pytest
 
+from ingot.transport import ssh
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.making import Project, make_project
@@ -240,3 +241,22 @@ def test_many_commands_at_once(house: House, owner: Person, project: Project, ss
         for process in processes:
             out, _ = process.communicate(b"0000", timeout=60)
             assert process.returncode == 0 and out
+
+
+def test_many_who_never_prove_anything(
+    house: House, owner: Person, ssh_key: Give, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are turned away before they take everybody's memory; when they have gone, a key opens the door again."""
+    monkeypatch.setattr(ssh, "MOST_KNOCKING", 3)
+    key = key_of(ssh_key(owner))
+    there = ("127.0.0.1", house.settings.ssh_port)
+    waiting = [socket.create_connection(there) for _ in range(3)]
+    for connection in waiting:
+        assert connection.recv(4) == b"SSH-"
+    with socket.create_connection(there) as one_more:
+        assert len(one_more.recv(100)) < 100 and one_more.recv(100) == b"", "it is closed at once"
+    assert _ssh(house, key, "-T", "git@127.0.0.1").returncode == 255
+    for connection in waiting:
+        connection.close()
+    while _ssh(house, key, "-T", "git@127.0.0.1").returncode != 0:  # The server has yet to see that they went.
+        pass
