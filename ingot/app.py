@@ -89,6 +89,7 @@ from ingot.projects.uploads.work import SWEEP_UPLOADS, UploadWork, ask_for_uploa
 from ingot.projects.work import SWEEP_PROJECTS, ProjectWork, ask_for_sweep
 from ingot.releases import api as releases
 from ingot.renderings import api as renderings
+from ingot.renderings.subscribers import subscriptions as rendering_subscriptions
 from ingot.repository.branches import api as branches
 from ingot.repository.changes.subscribers import subscriptions as change_subscriptions
 from ingot.repository.changes.work import SETTLE_CHANGES, ask_to_settle, settle_all
@@ -207,6 +208,7 @@ SUBSCRIPTIONS = (
     deploy_key_subscriptions,
     lfs_subscriptions,
     session_subscriptions,
+    rendering_subscriptions,
 )
 
 

@@ -72,11 +72,21 @@ def _named(repository: Repository, name: str) -> Any:
     if found is None and name.startswith(("refs/heads/", "refs/tags/")):
         found = _tip(handle, raw)
     if found is None and _ABBREVIATED.fullmatch(name):
-        try:
-            found = _peeled(handle, handle.get(handle.expand_id(name.lower())))
-        except (KeyError, ValueError):  # None, or more than one.
-            return None
+        return _expanded(handle, name)
     return found
+
+
+def _expanded(handle: "pygit2.Repository", beginning: str) -> Any:
+    try:
+        return _peeled(handle, handle.get(handle.expand_id(beginning.lower())))
+    except (KeyError, ValueError):  # None, or more than one.
+        return None
+
+
+def commit_with_id(repository: Repository, beginning: str) -> Commit | None:
+    """The one commit whose id begins so; a branch or tag of this name is not meant."""
+    found = _expanded(open_repository(repository.path), beginning)
+    return _read(found) if found is not None and str(found.id).startswith(beginning.lower()) else None
 
 
 def branch_tip(repository: Repository, name: str) -> str | None:

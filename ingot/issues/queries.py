@@ -1,7 +1,7 @@
 """How issues are found and listed."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from sqlalchemy import bindparam, select
 
@@ -26,6 +26,9 @@ _BY_IID = select(issues).where(
     issues.c.project_id == bindparam("project"), issues.c.iid == bindparam("iid"), issues.c.deleted_at.is_(None)
 )
 _BY_ID = select(issues).where(issues.c.id == bindparam("issue"))
+_NAMED = select(issues).where(
+    any_of(issues.c.project_id, "projects"), any_of(issues.c.iid, "iids"), issues.c.deleted_at.is_(None)
+)
 _ASSIGNEES = (
     select(issue_assignees.c.issue_id, issue_assignees.c.user_id)
     .where(any_of(issue_assignees.c.issue_id, "issues"))
@@ -67,6 +70,26 @@ def issue_or_none(db: Connection, actor: Actor, here: Access, project: Project, 
     if not policy.may_see_issue(actor, here, issue, assignees):
         return None
     return policy.Found(here, project, issue, assignees)
+
+
+def seen_issues(
+    db: Connection, actor: Actor, places: Iterable[policy.Place], named: Collection[tuple[int, int]]
+) -> dict[tuple[int, int], policy.Found]:
+    """The issues with these numbers of projects at hand that the caller may know of; two statements for all."""
+    open_to = {one.project.id: one for one in places if policy.may_read_issues(actor, one.here, one.project)}
+    wanted = {(project_id, iid) for project_id, iid in named if project_id in open_to}
+    if not wanted:
+        return {}
+    projects_named, iids = ({pair[place] for pair in wanted} for place in (0, 1))
+    rows = db.all(Issue, _NAMED, projects=sorted(projects_named), iids=sorted(iids))
+    rows = [issue for issue in rows if (issue.project_id, issue.iid) in wanted]
+    assigned = assignees_of(db, [issue.id for issue in rows])
+    found = (policy.Found(*open_to[issue.project_id], issue, tuple(assigned.get(issue.id, ()))) for issue in rows)
+    return {
+        (one.issue.project_id, one.issue.iid): one
+        for one in found
+        if policy.may_see_issue(actor, one.here, one.issue, one.assignees)
+    }
 
 
 def issue_by_id(db: Connection, issue_id: int) -> Issue:

@@ -30,6 +30,26 @@ _OF_GROUPS_AROUND = labels.c.group_id.in_(_AROUND.scalar_subquery())
 USABLE = select(labels).where(or_(labels.c.project_id == bindparam("project"), _OF_GROUPS_AROUND))
 _BY_TITLES = USABLE.where(any_of(labels.c.title, "titles"))
 _BY_IDS = USABLE.where(any_of(labels.c.id, "ids"))
+# What is usable in each of many projects: its number before each label.
+_AROUND_EACH = (
+    select(namespace_tree.c.ancestor_id)
+    .where(namespace_tree.c.descendant_id == projects.c.namespace_id)
+    .correlate(projects)
+    .scalar_subquery()
+)
+_USABLE_IN_EACH = projects.join(labels, or_(labels.c.project_id == projects.c.id, labels.c.group_id.in_(_AROUND_EACH)))
+_TITLED_OR_NUMBERED = (
+    select(labels.c.id)
+    .where(any_of(labels.c.title, "titles"))
+    .union(select(labels.c.id).where(any_of(labels.c.id, "ids")))
+)
+_NAMED = (
+    select(projects.c.id, *labels.c)
+    .select_from(_USABLE_IN_EACH)
+    .where(any_of(projects.c.id, "projects"), labels.c.id.in_(_TITLED_OR_NUMBERED.scalar_subquery()))
+    # Where two have the same title, the nearer one comes last, and counts.
+    .order_by(labels.c.project_id.is_not(None), labels.c.id)
+)
 _OF_SUBJECTS = (
     select(label_links.c.subject_id, *labels.c)
     .join(labels, labels.c.id == label_links.c.label_id)
@@ -87,6 +107,14 @@ def usable_labels(db: Connection, project: Project, titles: Sequence[str]) -> di
 def usable_by_ids(db: Connection, project: Project, ids: Sequence[int]) -> list[Label]:
     """The same by number; those of other projects are as good as none."""
     return db.all(Label, _BY_IDS, project=project.id, namespace=project.namespace_id, ids=list(ids))
+
+
+def named_labels(
+    db: Connection, project_ids: Sequence[int], titles: Sequence[str], ids: Sequence[int]
+) -> list[tuple[int, Label]]:
+    """The labels usable in any of these projects by title or number, each with the project that it is usable in."""
+    rows = db.rows(_NAMED, projects=list(project_ids), titles=list(titles), ids=list(ids))
+    return [(project_id, Label(*columns)) for project_id, *columns in rows]
 
 
 def labels_of(db: Connection, kind: str, subject_ids: Sequence[int]) -> dict[int, list[Label]]:

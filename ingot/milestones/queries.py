@@ -36,6 +36,30 @@ USABLE = MILESTONES.where(or_(milestones.c.project_id == bindparam("project"), _
 _USABLE_BY_ID = USABLE.where(milestones.c.id == bindparam("milestone"))
 _USABLE_BY_TITLE = USABLE.where(milestones.c.title == bindparam("title")).order_by(milestones.c.project_id.is_(None))
 _BY_IDS = MILESTONES.where(any_of(milestones.c.id, "ids"))
+# What is usable in each of many projects: its number behind each milestone.
+_FOR = projects.alias("for_projects")
+_TITLED_OR_NUMBERED = (
+    select(milestones.c.id)
+    .where(any_of(milestones.c.title, "titles"))
+    .union(select(milestones.c.id).where(any_of(milestones.c.project_id, "projects"), any_of(milestones.c.iid, "iids")))
+)
+_NAMED = (
+    MILESTONES.add_columns(_FOR.c.id)
+    .join(
+        _FOR,
+        or_(
+            milestones.c.project_id == _FOR.c.id,
+            milestones.c.group_id.in_(
+                select(namespace_tree.c.ancestor_id)
+                .where(namespace_tree.c.descendant_id == _FOR.c.namespace_id)
+                .correlate(_FOR)
+                .scalar_subquery()
+            ),
+        ),
+    )
+    .where(any_of(_FOR.c.id, "projects"), milestones.c.id.in_(_TITLED_OR_NUMBERED.scalar_subquery()))
+    .order_by(milestones.c.project_id.is_not(None), milestones.c.id)
+)
 _OWN = {
     "project": milestones.c.project_id == bindparam("source"),
     "group": milestones.c.group_id == bindparam("source"),
@@ -68,6 +92,17 @@ def usable_milestone(db: Connection, project: Project, milestone_id: int) -> Mil
 def usable_by_title(db: Connection, project: Project, title: str) -> Milestone | None:
     """The same by title; the project's own counts first."""
     return db.first(Milestone, _USABLE_BY_TITLE, title=title, project=project.id, namespace=project.namespace_id)
+
+
+def named_milestones(
+    db: Connection, project_ids: Sequence[int], titles: Sequence[str], iids: Sequence[int]
+) -> list[tuple[int, Milestone]]:
+    """The milestones usable in any of these projects by title, and their own by number, each with its project.
+
+    Where two have the same title, the nearer one comes last.
+    """
+    rows = db.rows(_NAMED, projects=list(project_ids), titles=list(titles), iids=list(iids))
+    return [(project_id, Milestone(*columns)) for *columns, project_id in rows]
 
 
 def milestones_by_ids(db: Connection, ids: Sequence[int]) -> dict[int, Milestone]:

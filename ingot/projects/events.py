@@ -1,7 +1,14 @@
 """What is announced of projects."""
 
+from collections.abc import Sequence
+
+from ingot.access.actor import Actor
 from ingot.events.bus import Event
+from ingot.git.store import Store
 from ingot.git.updating import RefUpdate
+from ingot.markup.links import Link
+from ingot.markup.references import Reference
+from ingot.projects.tables import Project
 
 
 class ProjectCreated(Event, frozen=True):
@@ -40,3 +47,17 @@ class ProjectTagged(Event, frozen=True):
     project_id: int
     added: dict[str, str]
     dropped: list[str]
+
+
+class LinksAsked(Event, frozen=True):
+    """A port to who knows all rooms: what the references of a project's text lead to, for who reads it.
+
+    As many links as there are references are put into ``found``; nothing stands for what is not there for the reader.
+    """
+
+    actor: Actor
+    project: Project
+    base_url: str
+    store: Store
+    references: Sequence[Reference]
+    found: list[Link | None]

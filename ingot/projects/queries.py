@@ -1,6 +1,6 @@
 """How projects are found and listed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, exists, func, select
@@ -37,6 +37,7 @@ _WITH_ACCESS = PROJECTS.add_columns(
 )
 _BY_ID = _WITH_ACCESS.where(projects.c.id == bindparam("project"))
 _BY_PATH = _WITH_ACCESS.where(projects.c.full_path_key == bindparam("path"))
+_BY_PATHS = _WITH_ACCESS.where(any_of(projects.c.full_path_key, "paths"))
 _REDIRECT = select(project_redirects.c.project_id).where(
     project_redirects.c.namespace_id == bindparam("namespace"), project_redirects.c.path_key == bindparam("path")
 )
@@ -95,12 +96,22 @@ def _look_up(db: Connection, user_id: int, today: Date, name: str) -> policy.Fou
         if not rows and db.leads_on:
             moved = _moved_project(db, name.lower())
             rows = db.rows(_BY_ID, project=moved, **held) if moved is not None else []
-    if not rows:
-        return None
-    *columns, own, group, by_share, by_invitation, shared, tagged = rows[0]
+    return _found(user_id, rows[0]) if rows else None
+
+
+def _found(user_id: int, row: tuple[Any, ...]) -> policy.Found:
+    *columns, own, group, by_share, by_invitation, shared, tagged = row
     project = Project(*columns)
     here = _access(user_id, project, unpacked(own), unpacked(group), max(by_share or 0, by_invitation or 0))
     return policy.Found(here, project, bool(shared), bool(tagged))
+
+
+def seen_by_paths(db: Connection, actor: Actor, paths: Iterable[str]) -> dict[str, policy.Found]:
+    """The projects at these full paths that the caller may see, by their folded paths; one statement for all."""
+    values = {"actor": actor.user_id, "today": day_of(db.now)}
+    rows = db.rows(_BY_PATHS, paths=sorted({path.lower() for path in paths}), **values)
+    found = (_found(actor.user_id, row) for row in rows)
+    return {one.project.full_path.lower(): one for one in found if policy.may_see_project(actor, one.here, one.project)}
 
 
 def _found_bytes(found: policy.Found) -> int:

@@ -23,6 +23,7 @@ from ingot.snippets.tables import Snippet, SnippetFile, snippet_files, snippets
 
 _BEFORE_ALL, _AFTER_ALL = "0", "~"
 _BY_ID = select(snippets).where(snippets.c.id == bindparam("snippet"))
+_BY_IDS = select(snippets).where(any_of(snippets.c.id, "ids"), any_of(snippets.c.project_id, "projects"))
 _FILES = select(snippet_files).where(snippet_files.c.snippet_id == bindparam("snippet")).order_by(snippet_files.c.id)
 _FIRST = _FILES.limit(1)
 _BY_PATH = select(snippet_files).where(
@@ -62,6 +63,17 @@ def snippet_by_id(db: Connection, snippet_id: int) -> Snippet:
     if snippet is None:
         raise NotFound("Snippet")
     return snippet
+
+
+def seen_snippets(
+    db: Connection, actor: Actor, places: Sequence[tuple[Access, Project]], ids: Sequence[int]
+) -> dict[int, Snippet]:
+    """The snippets with these numbers in projects at hand that the caller may know of; one statement for all."""
+    around = {project.id: (here, project) for here, project in places}
+    rows = db.all(Snippet, _BY_IDS, ids=list(ids), projects=list(around))
+    return {
+        one.id: one for one in rows if one.project_id and policy.may_see_snippet(actor, *around[one.project_id], one)
+    }
 
 
 def find_project_snippet(db: Connection, actor: Actor, project_name: str, snippet_id: str) -> policy.Found:

@@ -1,11 +1,17 @@
 """Wikis over the API."""
 
+from collections.abc import Sequence
+
 from ingot.access.levels import Access
 from ingot.api.params import Missing, given
 from ingot.api.routes import Call, Routes, Stage
 from ingot.db.paging import Listing, Page, cut_page
+from ingot.events.bus import emit
 from ingot.git.repository import Repository
+from ingot.markup.links import Link, Resolve
+from ingot.markup.references import Reference
 from ingot.projects.api import store_of
+from ingot.projects.events import LinksAsked
 from ingot.wikis import policy, queries, work
 from ingot.wikis.params import AttachFile, CreatePage, EditPage, GetPage, ListPages
 from ingot.wikis.policy import Place
@@ -40,8 +46,20 @@ def get_page(call: Call, place: Place, params: GetPage) -> PageView:
     found = queries.find_page(place.repository, call.path["slug"], params.version)
     (content,) = queries.contents_of(place.repository, [found])
     if params.render_html:
-        content = rendered(found, content, call.origin.base, place.project.full_path)
+        content = rendered(found, content, call.origin.base, place.project.full_path, _resolving(call, place))
     return page_view(found, content)
+
+
+def _resolving(call: Call, place: Place) -> Resolve:
+    """What is referred to lies in rooms above: who knows them all answers, for this reader."""
+
+    def resolve(references: Sequence[Reference]) -> list[Link | None]:
+        found: list[Link | None] = []
+        store = store_of(call.settings)
+        emit(call.db, LinksAsked(call.actor, place.project, call.origin.base, store, references, found))
+        return found or [None] * len(references)
+
+    return resolve
 
 
 @routes.post("/projects/:id/wikis", on=wiki_in_path, may=policy.may_write_wiki, returns=PageView, staged=True)

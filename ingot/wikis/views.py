@@ -6,7 +6,7 @@ from msgspec import UNSET, UnsetType
 
 from ingot.api.views import View
 from ingot.inline import expect_a_wait
-from ingot.markup.links import Place
+from ingot.markup.links import Place, Resolve
 from ingot.markup.rendering import render
 from ingot.projects.uploads.names import is_picture, stem_of
 from ingot.wikis.pages import Page
@@ -43,12 +43,12 @@ def page_view(page: Page, content: str | UnsetType = UNSET) -> PageView:
     return PageView(page.format, page.slug, page.title, "UTF-8", content)
 
 
-def rendered(page: Page, content: str, base: str, full_path: str) -> str:
+def rendered(page: Page, content: str, base: str, full_path: str, resolve: Resolve) -> str:
     """What a page says as HTML; formats that we do not read are shown as they are."""
     if page.format != "markdown":
         return f"<pre>{escape(content, quote=False)}</pre>"
     expect_a_wait()
-    return render(content, Place(base, full_path))
+    return render(content, Place(base, full_path), resolve)
 
 
 def attachment_view(path: str, branch: str) -> AttachmentView:

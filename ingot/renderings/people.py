@@ -1,0 +1,52 @@
+"""Who is mentioned in a text."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import select
+
+from ingot.db.connection import Connection
+from ingot.db.expressions import any_of
+from ingot.db.times import day_of
+from ingot.groups.namespaces.tables import Namespace, namespaces
+from ingot.groups.policy import visible_groups
+from ingot.markup.links import Link
+from ingot.markup.references import Reference
+from ingot.renderings.reading import Reader
+from ingot.users.accounts.tables import User, users
+from ingot.users.accounts.views import web_url
+
+_PEOPLE = select(users).where(any_of(users.c.username_key, "names"), ~users.c.placeholder)
+_ALL_GROUPS = select(namespaces).where(any_of(namespaces.c.full_path_key, "paths"), namespaces.c.kind == "group")
+_GROUPS = {external: _ALL_GROUPS.where(visible_groups(external)) for external in (False, True)}
+_CLASS = "gfm-project_member"
+
+
+def mentioned(reader: Reader, references: Sequence[Reference]) -> dict[Reference, Link]:
+    """Users before groups of the same name, which there cannot be; ``@all`` are those of the project."""
+    names = {reference.name.lower() for reference in references}
+    known: dict[str, Link] = {}
+    for group in _groups(reader, names):
+        url = f"{reader.base_url}/groups/{group.full_path}"
+        known[group.full_path.lower()] = Link(url, group.name, _CLASS, f"@{group.full_path}", {"group": str(group.id)})
+    for user in _people(reader.db, names):
+        url = web_url(user, reader.base_url)
+        known[user.username.lower()] = Link(url, user.name, _CLASS, f"@{user.username}", {"user": str(user.id)})
+    if reader.project is not None:
+        url = f"{reader.base_url}/{reader.project.full_path}"
+        data = {"project": str(reader.project.id)}
+        known["all"] = Link(url, "All project and group members", _CLASS, "@all", data)
+    return {reference: known[reference.name.lower()] for reference in references if reference.name.lower() in known}
+
+
+def _people(db: Connection, names: Iterable[str]) -> list[User]:
+    wanted = sorted(name for name in names if "/" not in name)
+    return db.all(User, _PEOPLE, names=wanted) if wanted else []
+
+
+def _groups(reader: Reader, paths: Iterable[str]) -> list[Namespace]:
+    values: dict[str, Any] = {"paths": sorted(paths)}
+    if reader.actor.admin:
+        return reader.db.all(Namespace, _ALL_GROUPS, **values)
+    values |= {"actor": reader.actor.user_id, "today": day_of(reader.db.now)}
+    return reader.db.all(Namespace, _GROUPS[reader.actor.external], **values)

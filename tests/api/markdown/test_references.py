@@ -1,0 +1,174 @@
+"""What texts refer to, and for whom it is a link."""
+
+import re
+from typing import Any, NamedTuple
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.client import Api, Make, Person
+from tests.making import Project, make_group, make_project
+
+
+class Scene(NamedTuple):
+    """A private project in a group with one of each kind, beside another one."""
+
+    member: Person
+    guest: Person
+    stranger: Person
+    project: Project
+    beside: Project
+    ids: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def scene(api: Api, make: Make) -> Scene:
+    """Made once: these tests only read."""
+    member, guest, stranger = make.user(), make.user(), make.user()
+    group = make_group(make, visibility="private")
+    project = make_project(make, group=group, visibility="private", members={member: Level.MASTER, guest: Level.GUEST})
+    beside = make_project(make, group=group, visibility="private", members={member: Level.MASTER})
+
+    def post(path: str, **sent: Any) -> Any:
+        made = api.post(f"{project.url}{path}", member, **sent)
+        assert made.status_code == 201, made.text
+        return made.json()
+
+    ids: dict[str, Any] = {"issue": post("/issues", title="A <b>first</b> one")["id"]}
+    ids["secret"] = post("/issues", title="The secret plan", confidential=True)["id"]
+    ids["label"] = post("/labels", name="bug", color="#ff0000")["id"]
+    ids["spaced"] = post("/labels", name="two words", color="#00ff00")["id"]
+    ids["group_label"] = api.post(f"/groups/{group.id}/labels", make.root, name="around", color="#0000ff").json()["id"]
+    ids["milestone"] = post("/milestones", title="a b")["id"]
+    ids["plain"] = post("/milestones", title="v1.0")["id"]
+    ids["snippet"] = post("/snippets", title="Snip", file_name="a.rb", code="1", visibility="private")["id"]
+    sent = {"branch": "master", "commit_message": "Begin", "content": "a"}
+    for name in ("one", "two"):
+        assert api.post(f"{project.url}/repository/files/{name}", member, **sent).status_code == 201
+    newest, first = (one["id"] for one in api.get(f"{project.url}/repository/commits", member).json())
+    ids |= {"newest": newest, "first": first}
+    assert api.post(f"{beside.url}/issues", member, title="Beside").status_code == 201
+    return Scene(member, guest, stranger, project, beside, ids)
+
+
+def rendered(api: Api, reader: Person, text: str, project: Project | None = None) -> str:
+    """The text as its reader gets it."""
+    sent = {"project": project.path} if project else {}
+    answer = api.post("/markdown", reader, text=text, gfm=True, **sent)
+    assert answer.status_code == 201, answer.text
+    html: str = answer.json()["html"]
+    return html
+
+
+SIGNS = [
+    ("#1", "issues/1", 'data-issue="{issue}"'),
+    ("#2", "issues/2", 'data-issue="{secret}"'),
+    ("~bug", "issues?label_name=bug", 'data-label="{label}"'),
+    ('~"two words"', "issues?label_name=two+words", 'data-label="{spaced}"'),
+    ("~{label}", "issues?label_name=bug", 'data-label="{label}"'),
+    ("~around", "issues?label_name=around", 'data-label="{group_label}"'),
+    ('%"a b"', "milestones/1", 'data-milestone="{milestone}"'),
+    ("%1", "milestones/1", 'data-milestone="{milestone}"'),
+    ("%v1.0", "milestones/2", 'data-milestone="{plain}"'),
+    ("${snippet}", "snippets/{snippet}", 'data-snippet="{snippet}"'),
+    ("{newest}", "commit/{newest}", 'data-commit="{newest}"'),
+    ("{newest:.7}", "commit/{newest}", 'data-commit="{newest}"'),
+    ("{first}...{newest}", "compare/{first}...{newest}", "gfm-commit_range"),
+]
+
+
+@pytest.mark.parametrize(("sign", "path", "mark"), SIGNS)
+def test_every_sign_leads_there_for_members_and_nowhere_for_strangers(
+    api: Api, scene: Scene, sign: str, path: str, mark: str
+) -> None:
+    sign, path, mark = (part.format(**scene.ids) for part in (sign, path, mark))
+    at = "@" if re.match("[0-9a-f]{7}", sign) else ""
+    elsewhere = f"see {scene.project.path}{at}{sign} there"
+
+    here = rendered(api, scene.member, f"see {sign} there", scene.project)
+    from_afar = rendered(api, scene.member, elsewhere)
+    hidden = rendered(api, scene.stranger, elsewhere)
+
+    for html in (here, from_afar):
+        assert f'href="{api.url.rstrip("/")}/{scene.project.path}/{path}"' in html
+        assert mark in html
+    assert "<a" not in hidden
+    assert hidden.count("see") == hidden.count("there") == 1
+
+
+def test_projects_beside_are_named_alone(api: Api, scene: Scene) -> None:
+    name = scene.beside.path.rpartition("/")[2]
+
+    html = rendered(api, scene.member, f"{name}#1", scene.project)
+    for_guest = rendered(api, scene.guest, f"{name}#1", scene.project)
+
+    assert f'/{scene.beside.path}/issues/1"' in html
+    assert "<a" not in for_guest
+    assert "Beside" not in for_guest
+
+
+def test_addresses_become_signs_where_the_reader_sees_what_is_there(api: Api, scene: Scene) -> None:
+    url = f"{api.url.rstrip('/')}/{scene.project.path}/issues/1"
+
+    assert ">#1</a>" in rendered(api, scene.member, url, scene.project)
+    assert f">{scene.project.path}#1</a>" in rendered(api, scene.member, url)
+    hidden = rendered(api, scene.stranger, url)
+    assert f">{url}</a>" in hidden
+    assert "first" not in hidden
+
+
+def test_confidential_issues_and_code_are_not_for_guests(api: Api, scene: Scene) -> None:
+    """As D26: neither the title nor that there is anything may show in a reference."""
+    text = f"#1 #2 #77 {scene.ids['newest']} {scene.ids['first']}...{scene.ids['newest']}"
+
+    html = rendered(api, scene.guest, text, scene.project)
+
+    assert html.count("<a") == 1
+    assert "secret" not in html
+    assert "#2 #77" in html
+
+
+def test_titles_are_text(api: Api, scene: Scene) -> None:
+    html = rendered(api, scene.member, "#1", scene.project)
+
+    assert "<b>" not in html
+    assert 'title="A &lt;b&gt;first&lt;/b&gt; one"' in html
+
+
+def test_what_is_not_there_stays_as_it_was_written(api: Api, scene: Scene) -> None:
+    text = "#99 ~nope %nope $99999 0123456789 no/such#1 0123456...89abcde #99999999999"
+
+    assert rendered(api, scene.member, text, scene.project).strip() == f"<p>{text}</p>"
+
+
+def test_many_references_take_no_more_statements_than_one_of_each(api: Api, make: Make, scene: Scene) -> None:
+    def cost(text: str) -> int:
+        costs = []
+        for _ in range(3):
+            before = make.database.statements.executed
+            rendered(api, scene.member, text, scene.project)
+            costs.append(make.database.statements.executed - before)
+        return min(costs)
+
+    one = "#1 ~bug %1 $1"
+    many = " ".join(f"#{n} ~bug{n} %{n} ${n} {scene.beside.path}#{n}" for n in range(1, 180))
+    assert cost(f"{one} {many}") == cost(one)
+
+
+def test_pages_of_wikis_refer_too(api: Api, scene: Scene) -> None:
+    sent = {"title": "Home", "content": "See #1 and #2 and `#1`."}
+    assert api.post(f"{scene.project.url}/wikis", scene.member, **sent).status_code == 201
+
+    page = f"{scene.project.url}/wikis/Home"
+    for reader, links in ((scene.member, 2), (scene.guest, 1)):
+        html = api.get(page, reader, render_html=True).json()["content"]
+        assert html.count("<a") == links
+
+
+def test_a_branch_that_looks_like_a_commit_is_not_meant(api: Api, scene: Scene) -> None:
+    sent = {"branch": scene.ids["newest"][:9], "ref": scene.ids["first"]}
+    assert api.post(f"{scene.project.url}/repository/branches", scene.member, **sent).status_code == 201
+
+    html = rendered(api, scene.member, scene.ids["newest"][:9], scene.project)
+
+    assert f'data-commit="{scene.ids["newest"]}"' in html
