@@ -56,6 +56,7 @@ from ingot.issues.planning.subscribers import subscriptions as issue_planning_su
 from ingot.issues.subscribers import subscriptions as issue_subscriptions
 from ingot.issues.talk import api as issue_talk
 from ingot.issues.talk.subscribers import subscriptions as issue_talk_subscriptions
+from ingot.issues.talk.work import READ_COMMITS, CommitWork
 from ingot.jobs.numbers import job_numbers
 from ingot.jobs.worker import Recurring, Worker
 from ingot.labels import api as labels
@@ -300,6 +301,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             IMPORT_PROJECT: ImportWork(store, Guard(settings.allow_local_requests)).run,
             SWEEP_UPLOADS: UploadWork(files).sweep,
             SWEEP_LFS: LfsWork(lfs_files_of(settings)).sweep,
+            READ_COMMITS: CommitWork(store).read,
         },
         [
             Recurring(600, drop_ended_sessions),

@@ -111,10 +111,11 @@ def all_tips(repository: Repository) -> list[str]:
     return list(dict.fromkeys(read_refs(repository.path, (HEADS, TAGS)).values()))
 
 
-def commits_between(repository: Repository, old: str, new: str, most: int) -> list[str]:
-    """The newest commits that ``new`` leads to and ``old`` does not, oldest first."""
+def commits_between(repository: Repository, old: str | None, new: str, most: int) -> list[str]:
+    """The newest commits that ``new`` leads to and ``old`` does not, if there is one, oldest first."""
     # Asked for in git's usual order and then turned round: with ``--reverse`` it would give the oldest ones.
-    args = ["rev-list", f"--max-count={most}", "--end-of-options", new, f"^{old}", "--"]
+    without = [] if old is None else [f"^{old}"]
+    args = ["rev-list", f"--max-count={most}", "--end-of-options", new, *without, "--"]
     return run_git(args, repository.path).out.decode().split()[::-1]
 
 

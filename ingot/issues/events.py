@@ -11,6 +11,17 @@ from ingot.events.bus import Event
 Action = Literal["opened", "updated", "closed", "reopened", "moved", "deleted"]
 
 
+class Cause(msgspec.Struct, frozen=True):
+    """What elsewhere made something happen to an issue; who may not see that place is not told of it."""
+
+    text: str
+    """As the issue's project names it: ``commit 0a1b…``, ``merge request !3``."""
+    kind: str
+    project_id: int
+    id: int | None = None
+    """Its row, where it has one."""
+
+
 class IssueChanged(Event, frozen=True):
     """Something happened to an issue; ``changes`` holds what was and what is, by field."""
 
@@ -19,6 +30,7 @@ class IssueChanged(Event, frozen=True):
     actor_id: int
     action: Action
     changes: dict[str, tuple[object, object]] = msgspec.field(default_factory=dict)
+    cause: Cause | None = None
 
 
 class IssueMoved(Event, frozen=True):

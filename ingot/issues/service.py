@@ -18,7 +18,7 @@ from ingot.followers.service import drop_follows
 from ingot.histories.service import drop_history
 from ingot.iids.service import next_iid
 from ingot.issues import policy
-from ingot.issues.events import Action, FollowUpAsked, FollowUpOpened, IssueChanged
+from ingot.issues.events import Action, Cause, FollowUpAsked, FollowUpOpened, IssueChanged
 from ingot.issues.params import CreateIssue, EditIssue, IssueAttributes
 from ingot.issues.queries import assignees_of, issue_by_id
 from ingot.issues.tables import Issue, issue_assignees, issue_origins, issues
@@ -378,6 +378,7 @@ def announce(
     issue: Issue,
     action: Action,
     changes: dict[str, tuple[object, object]] | None = None,
+    cause: Cause | None = None,
 ) -> None:
     """Tell what happened to an issue."""
-    emit(db, IssueChanged(issue.id, issue.project_id, actor.user_id, action, changes or {}))
+    emit(db, IssueChanged(issue.id, issue.project_id, actor.user_id, action, changes or {}, cause))

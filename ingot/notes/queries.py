@@ -16,7 +16,7 @@ from ingot.db.times import day_of
 from ingot.errors import Invalid, NotFound
 from ingot.notes.params import ListNotes
 from ingot.notes.tables import Note, notes
-from ingot.projects.policy import visible_projects
+from ingot.projects.policy import readable_projects, visible_projects
 from ingot.projects.tables import projects
 from ingot.subjects import Reached, Subject
 
@@ -52,12 +52,13 @@ _ABOUT: dict[str, ColumnElement[bool]] = {
 
 
 def _seen_where_mentioned(*, external: bool) -> ColumnElement[bool]:
-    """Mentions from elsewhere are only known to those who see the project that they come from."""
-    seen = exists().where(projects.c.id == notes.c.source_project_id, visible_projects(external=external))
+    """Mentions from elsewhere are only known to those who see where they come from; commits are code."""
+    there = projects.c.id == notes.c.source_project_id
+    in_sight = exists().where(there, visible_projects(external=external))
     return or_(
         notes.c.source_project_id.is_(None),
-        notes.c.source_project_id == notes.c.project_id,
-        seen,
+        and_(notes.c.source_kind == "issue", or_(notes.c.source_project_id == notes.c.project_id, in_sight)),
+        exists().where(there, readable_projects(external=external)),
     )
 
 

@@ -30,16 +30,14 @@ _IDS_ABOUT = select(notes.c.id).where(_ABOUT)
 _DROP_ABOUT = delete(notes).where(_ABOUT)
 _FROM = (notes.c.source_kind == bindparam("kind")) & (notes.c.source_id == bindparam("source"))
 _DROP_FROM = delete(notes).where(_FROM, notes.c.action == MENTION)
-_MENTIONED = (
-    select(notes.c.id)
-    .where(
-        _FROM,
-        notes.c.subject_kind == bindparam("of_kind"),
-        notes.c.subject_id == bindparam("of_subject"),
-        notes.c.action == MENTION,
-    )
-    .limit(1)
+_MENTION_OF = select(notes.c.id).where(
+    notes.c.subject_kind == bindparam("of_kind"),
+    notes.c.subject_id == bindparam("of_subject"),
+    notes.c.action == MENTION,
 )
+_MENTIONED = _MENTION_OF.where(_FROM).limit(1)
+# The sentence holds the whole id of a commit.
+_SAID = _MENTION_OF.where(notes.c.body == bindparam("text"), notes.c.source_project_id == bindparam("project")).limit(1)
 
 
 class Position(msgspec.Struct, frozen=True):
@@ -53,10 +51,10 @@ class Position(msgspec.Struct, frozen=True):
 
 
 class Source(NamedTuple):
-    """A row of some project that mentions a subject."""
+    """What mentions a subject: a row of some project, or a commit, which no row stands for."""
 
     kind: str
-    id: int
+    id: int | None
     project_id: int
 
 
@@ -149,8 +147,12 @@ def add_system_note(
 
 def add_mention(db: Connection, author_id: int, subject: Subject, text: str, source: Source) -> None:
     """Record that something elsewhere mentions a subject; once, however often it does."""
-    asked = {"kind": source.kind, "source": source.id, "of_kind": subject.kind, "of_subject": subject.id}
-    if db.value(_MENTIONED, **asked) is None:
+    asked = {"of_kind": subject.kind, "of_subject": subject.id}
+    if source.id is None:
+        known = db.value(_SAID, **asked, text=text, project=source.project_id)
+    else:
+        known = db.value(_MENTIONED, **asked, kind=source.kind, source=source.id)
+    if known is None:
         add_system_note(db, author_id, subject, text, MENTION, source)
 
 

@@ -106,6 +106,12 @@ def visible_projects(*, external: bool) -> ColumnElement[bool]:
     return or_(one_of(projects.c.visibility, *open_to), belongs_to_this_project())
 
 
+def readable_projects(*, external: bool) -> ColumnElement[bool]:
+    """``may_download_code`` in the same way."""
+    open_to = ("public",) if external else ("public", "internal")
+    return or_(one_of(projects.c.visibility, *open_to), belongs_to_this_project(Level.REPORTER))
+
+
 def belongs_to_project(least: ColumnElement[int] | Level = Level.GUEST) -> ColumnElement[bool]:
     """``actor`` holds this level or more: directly, by a group around it, by a share, or as its namespace's owner.
 

@@ -5,11 +5,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from sqlalchemy import select
 
 from ingot.access.actor import NOBODY, Actor
 from ingot.access.levels import Access, Level
 from ingot.db.connection import Connection
 from ingot.db.paging import Page
+from ingot.db.times import day_of
 from ingot.errors import NotFound
 from ingot.groups import policy as groups_policy
 from ingot.groups.namespaces.params import ListNamespaces
@@ -18,14 +20,17 @@ from ingot.groups.params import ListGroups
 from ingot.groups.queries import find_group, list_groups
 from ingot.projects import policy
 from ingot.projects.params import ListProjects
-from ingot.projects.queries import find_project, list_projects, project_by_id
-from ingot.projects.tables import Project
+from ingot.projects.queries import find_project, list_projects, project_by_id, seen_by_paths
+from ingot.projects.tables import Project, projects
 from tests.client import Make, Person
 from tests.making import Group, make_group, make_project, share
 from tests.making import Project as MadeProject
 
 USER = Actor(user_id=7, username="u", via="private")
 EXTERNAL = Actor(user_id=8, username="e", external=True, via="private")
+_READABLE = {
+    external: select(projects.c.id).where(policy.readable_projects(external=external)) for external in (False, True)
+}
 ROOT = Actor(user_id=1, username="root", admin=True, via="private")
 
 
@@ -207,6 +212,28 @@ def test_one_project_and_the_lists_agree(
                 assert (access.level >= Level.OWNER) is (project.id in owned), (actor, project)
                 for least, found in held.items():
                     assert (access.level >= least) is (project.id in found), (actor, project, least)
+        return rows
+
+    assert make.database.read(compare) > 50
+
+
+def test_code_and_many_paths_agree(make: Make, world: tuple[list[Person], list[Group], list[MadeProject]]) -> None:
+    """``may_download_code`` and ``readable_projects``, and one project found by its path among many."""
+    people, _, made = world
+
+    def compare(db: Connection) -> int:
+        rows = 0
+        for actor in _actors(people):
+            together = seen_by_paths(db, actor, [project.path for project in made])
+            values = {"actor": actor.user_id, "today": day_of(db.now)}
+            readable = {row[0] for row in db.rows(_READABLE[actor.external], **values)}
+            for project in made:
+                access, found = _found(db, find_project, actor, project.id), together.get(project.path.lower())
+                assert access == (found.here if found else None), (actor, project)
+                if found is not None and not actor.admin:
+                    rows += 1
+                    may = policy.may_download_code(actor, found.here, found.project)
+                    assert may is (project.id in readable), (actor, project)
         return rows
 
     assert make.database.read(compare) > 50

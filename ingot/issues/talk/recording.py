@@ -100,8 +100,13 @@ def _record_state(db: Connection, event: IssueChanged, subject: Subject, change:
     text = "closed" if change[1] == "closed" else "reopened"
     record_state(db, event.actor_id, subject, text)
     # Who moves an issue closes it by that, and a note of its own says so.
-    if event.action != "moved":
-        add_system_note(db, event.actor_id, subject, text, "closed" if text == "closed" else "opened")
+    if event.action == "moved":
+        return
+    action, source = "closed" if text == "closed" else "opened", None
+    if event.cause is not None:
+        text = f"{text} via {event.cause.text}"
+        source = Source(event.cause.kind, event.cause.id, event.cause.project_id)
+    add_system_note(db, event.actor_id, subject, text, action, source)
 
 
 _RECORDS = {

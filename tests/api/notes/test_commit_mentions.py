@@ -1,0 +1,125 @@
+"""Commits that name issues: these hear of it, and are closed where a commit of the default branch says so."""
+
+from typing import Any
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.notes.test_system_notes import said
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.making import Project, make_project
+
+
+def commit(house: House, api: Api, project: Project, person: Person, message: str, **sent: Any) -> str:
+    """Commit a new file, let jobs do what follows; gives the commit's id."""
+    name = f"file-{abs(hash(message))}"
+    actions = [{"action": "create", "file_path": name, "content": "a"}]
+    sent = {"branch": "master", "commit_message": message, "actions": actions, **sent}
+    made = api.post(f"{project.url}/repository/commits", person, **sent)
+    assert made.status_code == 201, made.text
+    house.work()
+    oid: str = made.json()["id"]
+    return oid
+
+
+def states(api: Api, project: Project, person: Person) -> dict[int, str]:
+    """How the issues of a project are."""
+    return {one["iid"]: one["state"] for one in api.get(f"{project.url}/issues", person).json()}
+
+
+@pytest.fixture
+def place(api: Api, make: Make) -> tuple[Person, Project]:
+    """Somebody's project with three issues and a first commit."""
+    owner = make.user()
+    project = make_project(make, owner, visibility="public", initialize_with_readme=True)
+    for title in ("one", "two", "three"):
+        assert api.post(f"{project.url}/issues", owner, title=title).status_code == 201
+    return owner, project
+
+
+def test_a_commit_is_mentioned_once(house: House, api: Api, place: tuple[Person, Project]) -> None:
+    owner, project = place
+    oid = commit(house, api, project, owner, "See #1, #1 and #99", branch="topic", start_branch="master")
+    assert api.post(f"{project.url}/repository/branches", owner, branch="same", ref="topic").status_code == 201
+    house.work()
+
+    assert said(api, project, owner) == [f"mentioned in commit {oid}"]
+    assert said(api, project, owner, 2) == []
+
+
+@pytest.mark.parametrize(
+    "message", ["Closes #1, #2 and #3", "Fixed #1\n\nImplements: #2. Resolving #3", "closing issues #1 and #2, fix #3"]
+)
+def test_commits_of_the_default_branch_close(
+    house: House, api: Api, place: tuple[Person, Project], message: str
+) -> None:
+    owner, project = place
+    oid = commit(house, api, project, owner, message)
+
+    assert states(api, project, owner) == {1: "closed", 2: "closed", 3: "closed"}
+    assert said(api, project, owner) == [f"closed via commit {oid}"]
+    assert api.get(f"{project.url}/issues/1", owner).json()["closed_by"]["id"] == owner.id
+    events = api.get(f"{project.url}/issues/1/resource_state_events", owner).json()
+    assert [event["state"] for event in events] == ["closed"]
+
+
+def test_other_branches_close_nothing(house: House, api: Api, place: tuple[Person, Project]) -> None:
+    owner, project = place
+    oid = commit(house, api, project, owner, "Closes #1, and `closes #2`", branch="topic", start_branch="master")
+
+    assert states(api, project, owner) == {1: "opened", 2: "opened", 3: "opened"}
+    assert said(api, project, owner) == [f"mentioned in commit {oid}"]
+    assert said(api, project, owner, 2) == []
+
+
+def test_over_the_bounds_of_projects(house: House, api: Api, make: Make, place: tuple[Person, Project]) -> None:
+    """Who may not see the code is not told of its commits, and who may not close issues there closes none."""
+    owner, project = place
+    guest = make.user()
+    secret = make_project(make, owner, visibility="private", members={guest: Level.GUEST}, initialize_with_readme=True)
+    assert api.post(f"{secret.url}/issues", owner, title="own").status_code == 201
+    oid = commit(house, api, secret, owner, f"Closes {project.path}#1, see #1 and {project.path}#2")
+
+    assert states(api, project, owner)[1] == "closed"
+    assert said(api, project, owner) == [f"closed via commit {secret.path}@{oid}"]
+    assert said(api, project, owner, 2) == [f"mentioned in commit {secret.path}@{oid}"]
+    assert said(api, secret, owner) == [f"mentioned in commit {oid}"]
+    for issue in ((project, 1), (project, 2), (secret, 1)):
+        assert said(api, issue[0], guest, issue[1]) == []
+
+    stranger = make.user()
+    theirs = make_project(make, stranger, visibility="public", initialize_with_readme=True)
+    oid = commit(house, api, theirs, stranger, f"Closes {project.path}#3 and {secret.path}#1")
+    assert states(api, project, owner)[3] == "opened"
+    assert said(api, project, owner, 3) == [f"mentioned in commit {theirs.path}@{oid}"]
+    assert len(said(api, secret, owner)) == 1
+
+
+def test_very_many_references_take_bounded_work(house: House, api: Api, place: tuple[Person, Project]) -> None:
+    """As D22: a commit that closes a hundred thousand issues, or a note that names as many."""
+    owner, project = place
+    message = f"Closes {', '.join(f'#{number}' for number in range(1, 12_000))}"
+    before = house.app.database.statements.executed
+    commit(house, api, project, owner, message)
+
+    assert house.app.database.statements.executed - before < 400
+    assert set(states(api, project, owner).values()) == {"closed"}
+
+    before = house.app.database.statements.executed
+    body = " ".join(f"#{1 + number % 3}" for number in range(100_000))
+    assert api.post(f"{project.url}/issues/1/notes", owner, body=body).status_code == 201
+    assert house.app.database.statements.executed - before < 60
+
+
+def test_who_is_blocked_meanwhile_closes_nothing(house: House, api: Api, make: Make) -> None:
+    owner, other = make.user(), make.user()
+    project = make_project(make, owner, members={other: Level.MASTER}, initialize_with_readme=True)
+    assert api.post(f"{project.url}/issues", owner, title="one").status_code == 201
+    actions = [{"action": "create", "file_path": "a", "content": "a"}]
+    sent = {"branch": "master", "commit_message": "Closes #1", "actions": actions}
+    assert api.post(f"{project.url}/repository/commits", other, **sent).status_code == 201
+    assert api.post(f"/users/{other.id}/block", make.root).status_code == 201
+    house.work()
+
+    assert states(api, project, owner) == {1: "opened"}
