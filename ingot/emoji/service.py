@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import bindparam, delete, text
+from sqlalchemy import bindparam, delete, select, text
 
 from ingot.access.actor import Actor
 from ingot.db.connection import Connection
@@ -22,6 +22,12 @@ _GIVE = text(
     " (project_id, subject_kind, subject_id, user_id, former_user_id, name, created_at, updated_at)"
     " VALUES (:project, :kind, :subject, :giver, 0, :name, :now, :now)"
     " ON CONFLICT (subject_kind, subject_id, user_id, name, former_user_id) DO NOTHING RETURNING id"
+)
+_GIVEN = select(award_emoji).where(
+    award_emoji.c.subject_kind == bindparam("kind"),
+    award_emoji.c.subject_id == bindparam("subject"),
+    award_emoji.c.user_id == bindparam("giver"),
+    award_emoji.c.name == bindparam("wanted"),
 )
 _DROP = delete(award_emoji).where(
     award_emoji.c.subject_kind == bindparam("kind"), any_of(award_emoji.c.subject_id, "subjects")
@@ -46,6 +52,15 @@ def give_award(db: Connection, actor: Actor, subject: Subject, typed: str) -> Aw
         raise NotFound(message="404 Award Emoji Name has already been taken Not Found")
     _count(db, subject.kind, subject.id, name, 1)
     return find_award(db, subject, str(award_id))
+
+
+def toggle_award(db: Connection, actor: Actor, subject: Subject, name: str) -> None:
+    """Give an emoji to something, or take back what one gave."""
+    given = db.first(Award, _GIVEN, kind=subject.kind, subject=subject.id, giver=actor.user_id, wanted=name)
+    if given is None:
+        give_award(db, actor, subject, name)
+    else:
+        take_back(db, given)
 
 
 def take_back(db: Connection, award: Award) -> None:

@@ -18,6 +18,7 @@ from ingot.groups.api import group_in_path
 from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.policy import may_see_group
 from ingot.issues import moving, policy, queries, service
+from ingot.issues.commands.obeying import create_issue as create_obeying
 from ingot.issues.durations import parse_duration
 from ingot.issues.events import MergeRequestsAsked
 from ingot.issues.params import CreateIssue, EditIssue, ListIssues, MoveIssue
@@ -162,7 +163,7 @@ def create_issue(call: Call, place: Place, params: CreateIssue) -> IssueView:
     """Create an issue."""
     if not params.title:
         raise Missing("title")
-    issue = service.create_issue(
+    issue = create_obeying(
         call.db, call.actor, place.here, place.project, params, call.origin.user_agent, call.origin.ip
     )
     return _shown(call, place.project, issue)

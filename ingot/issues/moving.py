@@ -77,15 +77,26 @@ def copy_uploads(files: UploadFiles, uploads: Iterable[StoredUpload], target: Pr
     return copied
 
 
-def move_issue(db: Connection, actor: Actor, found: policy.Found, target: Project, copied: Iterable[Copied]) -> Issue:
-    """Copy an issue with its notes into ``target``, then close the original and point it at the copy."""
+def move_issue(
+    db: Connection,
+    actor: Actor,
+    found: policy.Found,
+    target: Project,
+    copied: Iterable[Copied],
+    *,
+    links_stay: bool = False,
+) -> Issue:
+    """Copy an issue with its notes into ``target``, then close the original and point it at the copy.
+
+    Where no uploads could be copied ahead, links may go on leading to those of the project that it comes from.
+    """
     # Two that go opposite ways would wait for each other's totals.
     for project_id in sorted((found.project.id, target.id)):
         db.lock(f"moves of issues {project_id}")
     original = hold_issue(db, found.issue)
     if original.moved_to_id is not None:
         raise Denied(MOVED_BEFORE)
-    reword = _reworded(db, actor, target, copied)
+    reword = _reworded(db, actor, target, copied, f"/{found.project.full_path}" if links_stay else "")
     copy = _copy(db, original, target, reword)
     set_assignees(db, target, copy, assignees_of(db, [original.id]).get(original.id, []))
     titles = [label.title for label in labels_of(db, "issue", [original.id]).get(original.id, [])]
@@ -98,7 +109,9 @@ def move_issue(db: Connection, actor: Actor, found: policy.Found, target: Projec
     return issue_by_id(db, copy.id)
 
 
-def _reworded(db: Connection, actor: Actor, target: Project, copied: Iterable[Copied]) -> Callable[[str], str]:
+def _reworded(
+    db: Connection, actor: Actor, target: Project, copied: Iterable[Copied], origin: str
+) -> Callable[[str], str]:
     """Make the copies known, and let texts link to them; all else in a text stays as it is."""
     links = {}
     for source, kept in copied:
@@ -107,7 +120,8 @@ def _reworded(db: Connection, actor: Actor, target: Project, copied: Iterable[Co
 
     def link(match: re.Match[str]) -> str:
         secret, name = match.groups()
-        return f"/uploads/{links.get((secret, name), secret)}/{name}"
+        kept = links.get((secret, name))
+        return f"/uploads/{kept}/{name}" if kept else f"{origin}/uploads/{secret}/{name}"
 
     return lambda text: _UPLOAD.sub(link, text)
 

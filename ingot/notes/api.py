@@ -1,14 +1,22 @@
 """Notes and discussions over the API: on commits, and on whatever a room lets people talk about."""
 
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
 from ingot.access.levels import Access
 from ingot.access.rules import require
-from ingot.api.routes import Call, Finder, Routes, Stage
+from ingot.api.routes import Call, Finder, Instead, Routes, Stage
+from ingot.commands.desk import Obeyed
 from ingot.db.paging import Listing, Page
 from ingot.emoji.api import award_routes
+from ingot.markup.commands import Command, commands_in
 from ingot.notes import policy, queries, service, work
 from ingot.notes.params import EditNote, ListNotes, PostComment, WriteNote
 from ingot.notes.tables import Note
 from ingot.notes.views import (
+    CommandsView,
     CommentView,
     DiscussionView,
     NoteView,
@@ -24,6 +32,7 @@ from ingot.repository.place import Place, may_read_code, place_in_path
 from ingot.subjects import Reached, Subject
 
 routes = Routes("notes")
+V = TypeVar("V", NoteView, DiscussionView)
 
 
 @routes.get(
@@ -74,7 +83,29 @@ def commit_in_path(call: Call) -> tuple[Access, Reached]:
     )
 
 
-def note_routes(routes: Routes, path: str, finder: Finder) -> None:
+class Orders(NamedTuple):
+    """What may be commanded in notes about something, and how the room that it belongs to obeys."""
+
+    names: frozenset[str]
+    obey: Callable[[Call, Sequence[Command]], Obeyed]
+
+
+NO_ORDERS = Orders(frozenset(), lambda *_: Obeyed({}, []))
+
+
+def _said(call: Call, orders: Orders, wanted: WriteNote, write: Callable[[WriteNote], V]) -> V | Instead:
+    """Write what a text says, then do what it commands; of nothing but commands no note is made."""
+    text, commands = commands_in(wanted.body, orders.names) if orders.names else (wanted.body, ())
+    if not commands:
+        return write(msgspec.structs.replace(wanted, body=text))
+    if not text:
+        return Instead(202, CommandsView(*orders.obey(call, commands)))
+    written = write(msgspec.structs.replace(wanted, body=text))
+    orders.obey(call, commands)
+    return written
+
+
+def note_routes(routes: Routes, path: str, finder: Finder, orders: Orders = NO_ORDERS) -> None:
     """Declare the notes about what ``finder`` reaches below its path, and what people give to them."""
     every, one = f"{path}/notes", f"{path}/notes/:note_id"
 
@@ -84,10 +115,14 @@ def note_routes(routes: Routes, path: str, finder: Finder) -> None:
         found = queries.list_notes(call.db, call.actor, reached, params, page)
         return found.of(note_views(call.db, reached.subject, found.items, call.origin.base))
 
-    @routes.post(every, on=finder, may=policy.may_write_notes, returns=NoteView)
-    def write_note(call: Call, reached: Reached, params: WriteNote) -> NoteView:
+    @routes.post(every, on=finder, may=policy.may_write_notes, returns=NoteView, instead=_instead(orders))
+    def write_note(call: Call, reached: Reached, params: WriteNote) -> NoteView | Instead:
         """Write a note about something."""
-        return _shown(call, reached.subject, service.write_note(call.db, call.actor, reached, params))
+
+        def write(wanted: WriteNote) -> NoteView:
+            return _shown(call, reached.subject, service.write_note(call.db, call.actor, reached, wanted))
+
+        return _said(call, orders, params, write)
 
     @routes.get(one, on=finder, may=policy.may_read_notes, returns=NoteView)
     def get_note(call: Call, reached: Reached) -> NoteView:
@@ -113,7 +148,13 @@ def note_routes(routes: Routes, path: str, finder: Finder) -> None:
     award_routes(routes, one, note_in_path, suffix="_of_note")
 
 
-def discussion_routes(routes: Routes, path: str, finder: Finder, *, begins: bool = True) -> None:
+def _instead(orders: Orders) -> dict[int, Any]:
+    return {202: CommandsView} if orders.names else {}
+
+
+def discussion_routes(
+    routes: Routes, path: str, finder: Finder, *, begins: bool = True, orders: Orders = NO_ORDERS
+) -> None:
     """Declare the discussions about what ``finder`` reaches; how one ``begins`` may be declared elsewhere."""
     every, one = f"{path}/discussions", f"{path}/discussions/:discussion_id"
     replies, answer = f"{one}/notes", f"{one}/notes/:note_id"
@@ -126,11 +167,15 @@ def discussion_routes(routes: Routes, path: str, finder: Finder, *, begins: bool
 
     if begins:
 
-        @routes.post(every, on=finder, may=policy.may_write_notes, returns=DiscussionView)
-        def begin_discussion(call: Call, reached: Reached, params: WriteNote) -> DiscussionView:
+        @routes.post(every, on=finder, may=policy.may_write_notes, returns=DiscussionView, instead=_instead(orders))
+        def begin_discussion(call: Call, reached: Reached, params: WriteNote) -> DiscussionView | Instead:
             """Begin a discussion about something."""
-            note = service.write_note(call.db, call.actor, reached, params, service.IN_DISCUSSION)
-            return discussion_view(call.db, reached.subject, [note], call.origin.base)
+
+            def write(wanted: WriteNote) -> DiscussionView:
+                note = service.write_note(call.db, call.actor, reached, wanted, service.IN_DISCUSSION)
+                return discussion_view(call.db, reached.subject, [note], call.origin.base)
+
+            return _said(call, orders, params, write)
 
     @routes.get(one, on=finder, may=policy.may_read_notes, returns=DiscussionView)
     def get_discussion(call: Call, reached: Reached) -> DiscussionView:
@@ -142,11 +187,15 @@ def discussion_routes(routes: Routes, path: str, finder: Finder, *, begins: bool
         """List the notes of a discussion, the oldest first."""
         return note_views(call.db, reached.subject, _discussion_in_path(call, reached), call.origin.base)
 
-    @routes.post(replies, on=finder, may=policy.may_write_notes, returns=NoteView)
-    def reply(call: Call, reached: Reached, params: WriteNote) -> NoteView:
+    @routes.post(replies, on=finder, may=policy.may_write_notes, returns=NoteView, instead=_instead(orders))
+    def reply(call: Call, reached: Reached, params: WriteNote) -> NoteView | Instead:
         """Answer in a discussion."""
         discussion = _discussion_in_path(call, reached)
-        return _shown(call, reached.subject, service.reply(call.db, call.actor, reached, discussion, params))
+
+        def write(wanted: WriteNote) -> NoteView:
+            return _shown(call, reached.subject, service.reply(call.db, call.actor, reached, discussion, wanted))
+
+        return _said(call, orders, params, write)
 
     @routes.get(answer, on=finder, may=policy.may_read_notes, returns=NoteView)
     def get_discussion_note(call: Call, reached: Reached) -> NoteView:

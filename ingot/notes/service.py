@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, delete, select
 from ingot.access.actor import Actor
 from ingot.access.rules import require
 from ingot.db.connection import Connection
+from ingot.db.expressions import one_of
 from ingot.db.times import Timestamp
 from ingot.emoji.service import drop_awards
 from ingot.errors import Invalid
@@ -24,12 +25,13 @@ from ingot.subjects import Reached, Subject
 LONGEST_BODY = 1_000_000
 IN_DISCUSSION = "DiscussionNote"
 MENTION = "cross_reference"
+DUPLICATE = "duplicate"
 _DISCUSSION_BYTES = 20
 _ABOUT = (notes.c.subject_kind == bindparam("kind")) & (notes.c.subject_id == bindparam("subject"))
 _IDS_ABOUT = select(notes.c.id).where(_ABOUT)
 _DROP_ABOUT = delete(notes).where(_ABOUT)
 _FROM = (notes.c.source_kind == bindparam("kind")) & (notes.c.source_id == bindparam("source"))
-_DROP_FROM = delete(notes).where(_FROM, notes.c.action == MENTION)
+_DROP_FROM = delete(notes).where(_FROM, one_of(notes.c.action, MENTION, DUPLICATE))
 _MENTION_OF = select(notes.c.id).where(
     notes.c.subject_kind == bindparam("of_kind"),
     notes.c.subject_id == bindparam("of_subject"),

@@ -1,6 +1,7 @@
 """How notes are shown."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ingot.api.views import View
 from ingot.db.connection import Connection
@@ -99,6 +100,13 @@ def note_views(db: Connection, subject: Subject, found: Sequence[Note], base: st
         )
         for note in found
     ]
+
+
+class CommandsView(View):
+    """What came of a text that held nothing but commands."""
+
+    commands_changes: dict[str, Any]
+    summary: list[str]
 
 
 def note_view(db: Connection, subject: Subject, note: Note, base: str) -> NoteView:

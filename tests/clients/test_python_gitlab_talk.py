@@ -96,3 +96,13 @@ def test_commit_discussions(issue: Any, house: House, make: Make) -> None:
         shown = commit.discussions.get(discussion.id).attributes["notes"]
         assert [each["body"] for each in shown] == ["First", "Third"]
         assert [each.id for each in commit.discussions.list(get_all=True)] == [discussion.id]
+
+
+def test_commands(issue: Any) -> None:
+    """A note of nothing but commands makes none, and clients go on."""
+    done = issue.notes.create({"body": "/close\n/title two"})
+    assert done.commands_changes == {"state_event": "close", "title": "two"}
+    now = issue.manager.get(issue.iid)
+    assert (now.title, now.state) == ("two", "closed")
+    assert issue.notes.create({"body": "Well.\n/reopen"}).body == "Well."
+    assert issue.manager.get(issue.iid).state == "opened"

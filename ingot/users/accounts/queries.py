@@ -32,6 +32,7 @@ from ingot.users.accounts.tables import (
 _BY_ID = select(users).where(users.c.id == bindparam("user"))
 _BY_IDS = select(users).where(any_of(users.c.id, "users"))
 _BY_USERNAME = select(users).where(users.c.username_key == bindparam("username"))
+_BY_USERNAMES = select(users).where(any_of(users.c.username_key, "usernames"), ~users.c.placeholder)
 _BY_EMAIL = select(users).where(
     or_(
         users.c.email == bindparam("email"),
@@ -88,6 +89,13 @@ def user_by_login(db: Connection, login: str) -> User | None:
 def user_by_username(db: Connection, username: str) -> User | None:
     """The user with this username, whatever its case."""
     return db.first(User, _BY_USERNAME, username=username.lower())
+
+
+def users_by_usernames(db: Connection, usernames: Iterable[str]) -> dict[str, User]:
+    """The users with these usernames by their folded ones, but for the placeholder; one statement for all."""
+    wanted = sorted({name.lower() for name in usernames})
+    found = db.all(User, _BY_USERNAMES, usernames=wanted) if wanted else []
+    return {user.username.lower(): user for user in found}
 
 
 def user_by_email(db: Connection, email: str) -> User | None:

@@ -1,0 +1,62 @@
+"""Commands in a text: lines such as ``/close`` that say what to do rather than what to read."""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from ingot.markup.shielding import hidden
+
+MOST = 100
+"""So many commands of a text count; the rest is taken out of it, and nothing comes of it."""
+_LONGEST_ARGUMENT = 10_000
+_LINE = re.compile(r"^/([A-Za-z][a-z_A-Z]{0,30}+)(?:[ \t]++(.*+))?+$", re.MULTILINE)
+# Besides lines that begin with a sign, everything between two of these is a quote.
+_QUOTE = re.compile(r"^>>>[ \t]*+$", re.MULTILINE)
+PHRASES: Mapping[str, str] = {"shrug": "¯\\\\＿(ツ)＿/¯", "tableflip": "(╯°□°)╯︵ ┻━┻"}
+"""What stands for a command that is one to say something."""
+
+
+class Command(NamedTuple):
+    """What to do, and with what."""
+
+    name: str
+    argument: str
+
+
+class Said(NamedTuple):
+    """What a text says besides, and what it commands, in its order."""
+
+    text: str
+    commands: tuple[Command, ...]
+
+
+def commands_in(text: str, names: Collection[str]) -> Said:
+    """Take the commands of these names out of a text; what is code or a quote stays, and so does what is no command."""
+    lines = [line for line in _LINE.finditer(text) if line[1].lower() in names or line[1].lower() in PHRASES]
+    if not lines:
+        return Said(text, ())
+    prose, quotes = hidden(text), _quotes(text)
+    pieces: list[str] = []
+    commands: list[Command] = []
+    done = 0
+    for line in lines:
+        start, end = line.span()
+        if prose[start] != "/" or any(first < start < last for first, last in quotes):
+            continue
+        name, argument = line[1].lower(), (line[2] or "").strip()[:_LONGEST_ARGUMENT]
+        pieces.append(text[done:start])
+        done = min(end + 1, len(text))
+        if name in PHRASES:
+            pieces.append(f"{argument} {PHRASES[name]}".lstrip() + "\n")
+        elif len(commands) < MOST:
+            commands.append(Command(name, argument))
+    if not done:
+        return Said(text, ())
+    pieces.append(text[done:])
+    return Said("".join(pieces).strip(), tuple(commands))
+
+
+def _quotes(text: str) -> list[tuple[int, int]]:
+    """From where to where quotes go; one that has no end is none."""
+    marks = [mark.start() for mark in _QUOTE.finditer(text)]
+    return list(zip(marks[::2], marks[1::2], strict=False))

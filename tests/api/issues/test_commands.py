@@ -1,0 +1,226 @@
+"""Commands in descriptions and notes."""
+
+from typing import Any, NamedTuple
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.issues.writing import make_milestone, write_issue
+from tests.client import Api, Make, Person
+from tests.making import Project, make_project
+
+HOUR = 3600
+
+
+class Scene(NamedTuple):
+    """A project whose issues are commanded about."""
+
+    owner: Person
+    reporter: Person
+    author: Person
+    project: Project
+    other: Project
+
+
+@pytest.fixture(scope="module")
+def scene(api: Api, make: Make) -> Scene:
+    """Made once; every test writes an issue of its own."""
+    owner, reporter, author = make.user(), make.user(), make.user()
+    members = {reporter: Level.REPORTER, author: Level.GUEST}
+    project = make_project(make, owner, visibility="private", members=members)
+    other = make_project(make, owner, visibility="private", members={reporter: Level.REPORTER})
+    for name in ("bug", "two words", "old"):
+        assert api.post(f"{project.url}/labels", owner, name=name, color="#ff0000").status_code == 201
+    make_milestone(make, project, title="v 1")
+    return Scene(owner, reporter, author, project, other)
+
+
+def command(api: Api, scene: Scene, issue: dict[str, Any], body: str, person: Person | None = None) -> Any:
+    """Write a note; gives its answer."""
+    return api.post(f"{scene.project.url}/issues/{issue['iid']}/notes", person or scene.reporter, body=body)
+
+
+def shown(api: Api, scene: Scene, issue: dict[str, Any]) -> dict[str, Any]:
+    """The issue as it is now."""
+    now: dict[str, Any] = api.get(f"{scene.project.url}/issues/{issue['iid']}", scene.reporter).json()
+    return now
+
+
+CASES: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
+    ({}, "/close", {"state": "closed"}),
+    ({}, "/close\n/reopen", {"state": "closed"}),
+    ({}, "/title Something else", {"title": "Something else"}),
+    ({"labels": "old"}, '/label ~bug ~"two words" nope', {"labels": ["bug", "old", "two words"]}),
+    ({"labels": "old"}, "/label bug", {"labels": ["bug", "old"]}),
+    ({"labels": "old,bug"}, "/unlabel ~bug", {"labels": ["old"]}),
+    ({"labels": "old,bug"}, "/unlabel", {"labels": []}),
+    ({"labels": "old,bug"}, '/relabel ~"two words"', {"labels": ["two words"]}),
+    ({}, '/milestone %"v 1"', {"milestone": "v 1"}),
+    ({}, "/milestone v 1", {"milestone": "v 1"}),
+    ({}, "/milestone %1", {"milestone": "v 1"}),
+    ({}, "/milestone %nope", {"milestone": None}),
+    ({}, '/milestone %"v 1"\n/remove_milestone', {"milestone": None}),
+    ({}, "/due 2030-01-31", {"due_date": "2030-01-31"}),
+    ({"due_date": "2030-01-31"}, "/remove_due_date", {"due_date": None}),
+    ({}, "/due whenever", {"due_date": None}),
+    ({}, "/estimate 1h 30m", {"time_estimate": 5400}),
+    ({}, "/estimate 1h1h", {"time_estimate": 0}),
+    ({}, "/estimate 1h\n/remove_estimate", {"time_estimate": 0}),
+    ({}, "/spend 2h\n/spend -30m", {"total_time_spent": 5400}),
+    ({}, "/spend 1h\n/spend -2h", {"total_time_spent": HOUR}),
+    ({}, "/spend 1h\n/remove_time_spent", {"total_time_spent": 0}),
+    ({}, "/confidential", {"confidential": True}),
+    ({}, "/award :tada:\n/award thumbsup", {"upvotes": 1}),
+    ({}, "/award thumbsup\n/award thumbsup", {"upvotes": 0}),
+    ({}, "/award :no-such-emoji:", {"upvotes": 0}),
+    ({}, "/subscribe", {"subscribed": True}),
+    ({}, "/todo\n/done", {"state": "opened"}),
+    ({}, "`/close`\n> /close\n```\n/close\n```", {"state": "opened"}),
+]
+
+
+@pytest.mark.parametrize(("created", "body", "expected"), CASES)
+def test_a_note_commands(
+    api: Api, make: Make, scene: Scene, created: dict[str, Any], body: str, expected: dict[str, Any]
+) -> None:
+    issue = write_issue(make, scene.project, scene.owner, **created)
+
+    answer = command(api, scene, issue, body)
+
+    assert answer.status_code in (201, 202), answer.text
+    now = shown(api, scene, issue)
+    now |= {name: now["time_stats"][name] for name in ("time_estimate", "total_time_spent")}
+    now["milestone"] = now["milestone"]["title"] if now["milestone"] else None
+    assert {name: now[name] for name in expected} == expected
+    assert now["user_notes_count"] == (1 if answer.status_code == 201 else 0)
+
+
+def test_people(api: Api, make: Make, scene: Scene) -> None:
+    issue = write_issue(make, scene.project, scene.owner)
+    stranger = make.user()
+
+    def assignee(body: str) -> str | None:
+        assert command(api, scene, issue, body).status_code == 202
+        found = shown(api, scene, issue)["assignee"]
+        return found["username"] if found else None
+
+    assert assignee(f"/assign @{scene.owner.username}") == scene.owner.username
+    assert assignee(f"/reassign @{scene.author.username}") == scene.author.username
+    assert assignee(f"/assign @{stranger.username}") == scene.author.username
+    assert assignee("/assign me") == scene.reporter.username
+    assert assignee(f"/unassign @{scene.owner.username}") == scene.reporter.username
+    assert assignee("/unassign") is None
+    assert assignee("/assign @no-such-person") is None
+
+
+def test_what_is_answered(api: Api, make: Make, scene: Scene) -> None:
+    """Of nothing but commands no note is made; what else was said is one, without them."""
+    issue = write_issue(make, scene.project, scene.owner)
+
+    alone = command(api, scene, issue, "/close\n/label ~bug")
+    assert alone.status_code == 202
+    assert alone.json()["commands_changes"] == {"state_event": "close", "add_labels": ["bug"]}
+    assert alone.json()["summary"] == ["Closed this.", "Added ~bug label."]
+
+    mixed = command(api, scene, issue, "Not yet.\n/reopen\n/cc @somebody\n")
+    assert mixed.status_code == 201
+    assert mixed.json()["body"] == "Not yet.\n/cc @somebody"
+    assert shown(api, scene, issue)["state"] == "opened"
+
+    for path in ("discussions", f"discussions/{_discussion(api, scene, issue)}/notes"):
+        url = f"{scene.project.url}/issues/{issue['iid']}/{path}"
+        assert api.post(url, scene.reporter, body="/close").status_code == 202
+        assert shown(api, scene, issue)["state"] == "closed"
+        assert api.post(url, scene.reporter, body="So.\n/reopen").status_code == 201
+        assert shown(api, scene, issue)["state"] == "opened"
+
+
+def _discussion(api: Api, scene: Scene, issue: dict[str, Any]) -> str:
+    """One that somebody began."""
+    found = api.get(f"{scene.project.url}/issues/{issue['iid']}/discussions", scene.reporter).json()
+    return next(str(one["id"]) for one in found if not one["notes"][0]["system"])
+
+
+def test_who_may_not_is_passed_over(api: Api, make: Make, scene: Scene) -> None:
+    """A guest may say what they like and close what they wrote; planning takes a reporter."""
+    text = (
+        '/close\n/title Mine\n/label ~bug\n/assign me\n/milestone %"v 1"\n/due tomorrow\n/estimate 1h\n/spend 1h\n'
+        f"/confidential\n/duplicate #1\n/move {scene.other.path}"
+    )
+    theirs = write_issue(make, scene.project, scene.owner)
+    answer = command(api, scene, theirs, text, scene.author)
+    assert answer.status_code == 202
+    assert answer.json() == {"commands_changes": {}, "summary": []}
+    assert shown(api, scene, theirs)["updated_at"] == theirs["updated_at"]
+
+    own = write_issue(make, scene.project, scene.author)
+    assert command(api, scene, own, "Done.\n/close\n/label ~bug", scene.author).json()["body"] == "Done."
+    now = shown(api, scene, own)
+    assert (now["state"], now["labels"]) == ("closed", [])
+
+
+def test_a_description_commands(api: Api, make: Make, scene: Scene) -> None:
+    text = 'It broke.\n\n/label ~bug\n/assign me\n/milestone %"v 1"\n/due 2030-01-02\n/estimate 2h\n/spend 1h\n/close'
+    sent = {"description": text, "labels": "old"}
+
+    made = write_issue(make, scene.project, scene.reporter, **sent)
+    assert made["description"] == "It broke."
+    assert (made["labels"], made["state"], made["due_date"]) == (["bug", "old"], "opened", "2030-01-02")
+    assert made["assignee"]["username"] == scene.reporter.username
+    assert made["milestone"]["title"] == "v 1"
+    assert made["time_stats"]["time_estimate"] == 2 * HOUR
+    assert made["time_stats"]["total_time_spent"] == HOUR
+
+    by_guest = write_issue(make, scene.project, scene.author, description="/label ~bug\n/confidential")
+    assert (by_guest["labels"], by_guest["confidential"], by_guest["description"]) == ([], True, None)
+
+
+def test_duplicates(api: Api, make: Make, scene: Scene) -> None:
+    first, second = (write_issue(make, scene.project, scene.owner) for _ in range(2))
+    secret = write_issue(make, scene.project, scene.owner, confidential=True)
+
+    def said(issue: dict[str, Any]) -> list[str]:
+        url = f"{scene.project.url}/issues/{issue['iid']}/notes"
+        return [note["body"] for note in api.get(url, scene.author, sort="asc").json()]
+
+    assert command(api, scene, second, f"/duplicate #{first['iid']}").status_code == 202
+    assert shown(api, scene, second)["state"] == "closed"
+    assert said(first) == [f"marked #{second['iid']} as a duplicate of this issue"]
+    assert said(second) == ["closed", f"marked this issue as a duplicate of #{first['iid']}"]
+    command(api, scene, first, f"/duplicate #{secret['iid']}\n/duplicate #{first['iid']}\n/duplicate #99999")
+    assert shown(api, scene, first)["state"] == "closed"
+    assert not any(str(secret["iid"]) in text for text in said(first) if "duplicate of #" in text)
+    assert api.put(f"{scene.project.url}/issues/{second['iid']}", scene.owner, confidential=True).status_code == 200
+    assert said(first) == ["closed"]
+
+
+def test_moving(api: Api, make: Make, scene: Scene) -> None:
+    link = f"![a](/uploads/{'a' * 32}/a.png)"
+    issue = write_issue(make, scene.project, scene.reporter, description=link)
+
+    nowhere = command(api, scene, issue, f"/move {scene.project.path}\n/move no/such\n/move 7")
+    assert nowhere.json()["summary"] == []
+    answer = command(api, scene, issue, f"Over there.\n/label ~bug\n/move {scene.other.path}\n/move {scene.other.path}")
+    assert answer.status_code == 201
+
+    now = shown(api, scene, issue)
+    assert (now["state"], now["labels"]) == ("closed", ["bug"])
+    (moved,) = api.get(f"{scene.other.url}/issues", scene.reporter).json()
+    assert moved["id"] == now["moved_to_id"]
+    assert moved["description"] == f"![a](/{scene.project.path}/uploads/{'a' * 32}/a.png)"
+    notes = api.get(f"{scene.other.url}/issues/{moved['iid']}/notes", scene.reporter).json()
+    assert "Over there." in [note["body"] for note in notes]
+
+
+def test_nothing_is_half_done(api: Api, make: Make, scene: Scene) -> None:
+    """Where one thing that a text wants is refused as a whole, nothing of it has happened, also not the note."""
+    issue = write_issue(make, scene.project, scene.owner)
+    for some in (range(60), range(60, 101)):
+        write_issue(make, scene.project, scene.owner, labels=",".join(f"l{number}" for number in some))
+    words = " ".join(f"l{number}" for number in range(60))
+    more = " ".join(f"l{number}" for number in range(60, 101))
+
+    assert command(api, scene, issue, f"Look.\n/close\n/label {words}\n/label {more}").status_code == 400
+
+    now = shown(api, scene, issue)
+    assert (now["state"], now["labels"], now["user_notes_count"]) == ("opened", [], 0)
