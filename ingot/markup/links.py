@@ -47,6 +47,8 @@ class Place(msgspec.Struct, frozen=True):
     """The branch, tag or commit, where the text is a file of a repository."""
     directory: str = ""
     """And the directory that this file is in."""
+    wiki: bool = False
+    """Whether the text is a page of the project's wiki, in that directory."""
 
     def link(self, url: str) -> str:
         """The address that a link of the text leads to."""
@@ -65,11 +67,20 @@ class Place(msgspec.Struct, frozen=True):
         project = f"{self.base_url.rstrip('/')}/{self.project}"
         if url.startswith("/uploads/"):
             return project + url
+        if self.wiki:
+            return self._in_wiki(project, url)
         if self.ref is None:
             return url
         path, mark, rest = _split(url)
         inside = posixpath.normpath(posixpath.join("/", "" if path.startswith("/") else self.directory, unquote(path)))
         return f"{project}/{view}/{quote(self.ref)}/{quote(inside.lstrip('/'))}{mark}{rest}"
+
+    def _in_wiki(self, project: str, url: str) -> str:
+        """What begins with a dot is beside the page, all else is named from the top of the wiki."""
+        path, mark, rest = _split(url)
+        start = self.directory if path.startswith(".") else ""
+        inside = posixpath.normpath(posixpath.join("/", start, unquote(path).lstrip("/")))
+        return f"{project}/wikis/{quote(inside.lstrip('/'))}{mark}{rest}"
 
 
 def _split(url: str) -> tuple[str, str, str]:

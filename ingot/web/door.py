@@ -21,7 +21,7 @@ from ingot.http.request import Header, Request, Send, Trace
 from ingot.instance.queries import current_broadcasts
 from ingot.settings import Settings
 from ingot.users.sessions.queries import csrf_token, session_or_none
-from ingot.web import avatars, documents, passwords, profile, sign_in, static, uploads
+from ingot.web import avatars, documents, passwords, profile, sign_in, static, uploads, wiki_files
 from ingot.web.cookies import SESSION_COOKIE, VISITOR_COOKIE, read_cookies, set_cookie
 from ingot.web.pages import File, Page, Pages, Place, Redirect, Reply, StoredFile, Visit
 from ingot.web.sending import send_file
@@ -36,6 +36,7 @@ ALL_PAGES: Sequence[Pages] = (
     profile.pages,
     avatars.pages,
     uploads.pages,
+    wiki_files.pages,
     documents.pages,
     static.pages,
 )
@@ -85,7 +86,8 @@ class WebDoor:
         if method in ("POST", "PUT", "PATCH", "DELETE"):
             form = await parse_body(request.receive, request.headers, FORM_LIMIT)
             method = str(form.get("_method", method)).upper()
-        place, path = self._router.match(method, uploads.by_project(request.path) or request.path)
+        meant = wiki_files.by_project(request.path) or uploads.by_project(request.path) or request.path
+        place, path = self._router.match(method, meant)
         trace.route = place.path
         cookies = read_cookies(request)
         visitor = cookies.get(VISITOR_COOKIE) or secrets.token_urlsafe(16)

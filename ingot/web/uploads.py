@@ -42,12 +42,17 @@ def show_upload(visit: Visit, db: Connection) -> Reply:
     except FileNotFoundError:
         raise NotFound("Upload") from None
     shown = shown_as(upload.name)
-    headers: list[Header] = [
-        (b"content-disposition", _disposition("inline" if shown else "attachment", upload.name)),
+    headers = file_headers(upload.name, shown=shown is not None)
+    return StoredFile(file, os.fstat(file.fileno()).st_size, shown or "application/octet-stream", headers)
+
+
+def file_headers(name: str, *, shown: bool) -> list[Header]:
+    """What is said with a file: what it is called, and whether a browser may show it."""
+    return [
+        (b"content-disposition", _disposition("inline" if shown else "attachment", name)),
         # Whether somebody may see it can change at any moment.
         (b"cache-control", b"private, no-cache"),
     ]
-    return StoredFile(file, os.fstat(file.fileno()).st_size, shown or "application/octet-stream", headers)
 
 
 def _disposition(kind: str, name: str) -> bytes:

@@ -48,7 +48,7 @@ def rendered(page: Page, content: str, base: str, full_path: str, resolve: Resol
     if page.format != "markdown":
         return f"<pre>{escape(content, quote=False)}</pre>"
     expect_a_wait()
-    return render(content, Place(base, full_path), resolve)
+    return render(content, Place(base, full_path, directory=page.slug.rpartition("/")[0], wiki=True), resolve)
 
 
 def attachment_view(path: str, branch: str) -> AttachmentView:

@@ -4,6 +4,7 @@ from ingot.access.rules import require
 from ingot.api.params import path_number
 from ingot.api.routes import Call, Routes
 from ingot.db.paging import Listing, Page
+from ingot.errors import NotFound
 from ingot.issues import policy
 from ingot.issues.api import issue_in_path
 from ingot.issues.links import queries, service
@@ -36,6 +37,21 @@ def link_issue(call: Call, found: Found, params: LinkIssue) -> IssueLinkView:
     require(policy.may_triage(call.actor, other.here, other.project))
     link = service.link_issues(call.db, found.issue, other.issue, params.link_type)
     return link_view(call.db, link, [found.issue, other.issue], call.origin.base)
+
+
+@routes.get(
+    "/projects/:id/issues/:issue_iid/links/:issue_link_id",
+    on=issue_in_path,
+    may=policy.may_read_found,
+    returns=IssueLinkView,
+)
+def get_link(call: Call, found: Found) -> IssueLinkView:
+    """Get a link between issues, for who sees both."""
+    number = path_number(call.path, "issue_link_id")
+    linked = queries.link_or_none(call.db, call.actor, found.issue.id, number)
+    if linked is None:
+        raise NotFound("Issue Link")
+    return link_view(call.db, linked.link, [found.issue, linked.issue], call.origin.base)
 
 
 @routes.delete(

@@ -81,10 +81,14 @@ def test_links(api: Api, make: Make) -> None:
     assert ids(found) == [other["id"]]
     assert ids(api.get(back, owner)) == [one["id"]]
     link_id = found.json()[0]["issue_link_id"]
+    one_link = api.get(f"/projects/{here.id}/issues/{one['iid']}/links/{link_id}", owner)
+    assert (one_link.status_code, one_link.json()) == (200, made.json())
+    assert api.get(f"/projects/{here.id}/issues/{one['iid']}/links/{link_id}", make.user()).status_code == 404
     taken = api.delete(f"/projects/{there.id}/issues/{other['iid']}/links/{link_id}", owner)
     assert (taken.status_code, taken.json()["target_issue"]["id"]) == (200, other["id"])
     gone = api.delete(f"{base}/{link_id}", owner)
     assert (gone.status_code, gone.content) == (200, b"")
+    assert api.get(f"{base}/{link_id}", owner).status_code == 404
     assert ids(api.get(base, owner)) == ids(api.get(back, owner)) == []
 
 

@@ -265,6 +265,7 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "GET /projects/:id/issues/:issue_iid/links": (USER, READ),
     "POST /projects/:id/issues/:issue_iid/links": (USER, WRITE),
     "DELETE /projects/:id/issues/:issue_iid/links/:issue_link_id": (USER, WRITE),
+    "GET /projects/:id/issues/:issue_iid/links/:issue_link_id": (USER, READ),
     "POST /projects/:id/issues/:issue_iid/move": (USER, WRITE),
     "GET /projects/:id/issues/:issue_iid/participants": (USER, READ),
     "GET /projects/:id/issues/:issue_iid/related_merge_requests": (USER, READ),
