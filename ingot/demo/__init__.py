@@ -1,1 +1,1 @@
-"""Invented people for an instance that somebody wants to look at."""
+"""Invented people, and what they work on, for an instance that somebody wants to look at."""
