@@ -224,3 +224,18 @@ def test_nothing_is_half_done(api: Api, make: Make, scene: Scene) -> None:
 
     now = shown(api, scene, issue)
     assert (now["state"], now["labels"], now["user_notes_count"]) == ("opened", [], 0)
+
+
+def test_what_is_elsewhere_is_as_good_as_none(api: Api, make: Make, scene: Scene) -> None:
+    """As D27: nothing of a project is reached by a command in another, nor is it told that it is there."""
+    issue = write_issue(make, scene.project, scene.owner)
+    hidden = make_project(make, visibility="private")
+    for path, sent in {"labels": {"name": "hidden", "color": "#ff0000"}, "milestones": {"title": "hidden"}}.items():
+        assert api.post(f"{hidden.url}/{path}", make.root, **sent).status_code == 201
+    label = api.get(f"{hidden.url}/labels", make.root).json()[0]["id"]
+    write_issue(make, hidden, make.root)
+    text = f"/label ~hidden ~{label}\n/milestone %hidden\n/move {hidden.path}\n/duplicate {hidden.path}#1"
+
+    for named in (text, text.replace(hidden.path, "no/such")):
+        answer = command(api, scene, issue, named)
+        assert (answer.status_code, answer.json()) == (202, {"commands_changes": {}, "summary": []})

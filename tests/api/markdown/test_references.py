@@ -172,3 +172,64 @@ def test_a_branch_that_looks_like_a_commit_is_not_meant(api: Api, scene: Scene) 
     html = rendered(api, scene.member, scene.ids["newest"][:9], scene.project)
 
     assert f'data-commit="{scene.ids["newest"]}"' in html
+
+
+def test_a_flood_of_references_is_cut(api: Api, make: Make, scene: Scene) -> None:
+    """As D22: the first thousand count, however many there are."""
+    before = make.database.statements.executed
+    html = rendered(api, scene.member, "#1 " * 100_000, scene.project)
+
+    assert html.count("data-issue") == 1000
+    assert make.database.statements.executed - before < 40
+
+
+def test_a_flood_of_names_is_cut(api: Api, make: Make, scene: Scene) -> None:
+    """Ten thousand names, and everybody, in a note: it is kept, with as much work as for a few."""
+    names = " ".join(["@all", *(f"@nobody-{number}" for number in range(10_000)), f"@{scene.guest.username}"])
+
+    def cost(body: str) -> int:
+        before = make.database.statements.executed
+        assert api.post(f"{scene.project.url}/issues/1/notes", scene.member, body=body).status_code == 201
+        return make.database.statements.executed - before
+
+    assert cost(names) <= cost(f"@all @{scene.guest.username}") + 10
+
+
+def test_names_that_would_run_do_not(api: Api, make: Make) -> None:
+    """As D25: whatever something is called, it is text where it is referred to."""
+    owner = make.user()
+    project = make_project(make, owner)
+    title = "'\"><img src=x onerror=alert(1)>"
+    for path, sent in {
+        "issues": {"title": title},
+        "labels": {"name": "red", "color": "#ff0000", "description": title},
+        "milestones": {"title": title},
+        "snippets": {"title": title, "file_name": "a", "code": "a", "visibility": "private"},
+        "repository/files/a": {"branch": "master", "content": "a", "commit_message": title},
+    }.items():
+        assert api.post(f"{project.url}/{path}", owner, **sent).status_code == 201, path
+    snippet = api.get(f"{project.url}/snippets", owner).json()[0]["id"]
+    commit = api.get(f"{project.url}/repository/commits", owner).json()[0]["id"]
+
+    html = rendered(api, owner, f"#1 ~red %1 ${snippet} {commit}", project)
+
+    assert html.count("<a ") == 5
+    assert "<img" not in html
+    assert set(re.findall(r"<(\w+)", html)) == {"p", "a"}
+
+
+def test_who_has_gone_reads_no_more(api: Api, make: Make) -> None:
+    """As D29: with the very next call a reference, an address and a mention tell nothing."""
+    owner, other = make.user(), make.user()
+    project = make_project(make, owner, visibility="private", members={other: Level.REPORTER})
+    open_one = make_project(make, owner, visibility="public")
+    for where, title in ((open_one, "seen"), (project, f"hidden {open_one.path}#1")):
+        assert api.post(f"{where.url}/issues", owner, title=title).status_code == 201
+    text = f"{project.path}#1 {api.url.rstrip('/')}/{project.path}/issues/1"
+    notes = f"{open_one.url}/issues/1/notes"
+
+    assert rendered(api, other, text).count("hidden") == 2
+    assert len(api.get(notes, other).json()) == 1
+    assert api.delete(f"{project.url}/members/{other.id}", owner).status_code == 200
+    assert "hidden" not in rendered(api, other, text)
+    assert api.get(notes, other).json() == []
