@@ -1,6 +1,7 @@
 """Commands in a text: lines such as ``/close`` that say what to do rather than what to read."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
@@ -35,13 +36,15 @@ def commands_in(text: str, names: Collection[str]) -> Said:
     lines = [line for line in _LINE.finditer(text) if line[1].lower() in names or line[1].lower() in PHRASES]
     if not lines:
         return Said(text, ())
-    prose, quotes = hidden(text), _quotes(text)
+    prose, marks = hidden(text), [mark.start() for mark in _QUOTE.finditer(text)]
     pieces: list[str] = []
     commands: list[Command] = []
     done = 0
     for line in lines:
         start, end = line.span()
-        if prose[start] != "/" or any(first < start < last for first, last in quotes):
+        # Behind an odd number of marks, with another one to come, one is in a quote; without an end it is none.
+        before = bisect_left(marks, start)
+        if prose[start] != "/" or (before % 2 and before < len(marks)):
             continue
         name, argument = line[1].lower(), (line[2] or "").strip()[:_LONGEST_ARGUMENT]
         pieces.append(text[done:start])
@@ -54,9 +57,3 @@ def commands_in(text: str, names: Collection[str]) -> Said:
         return Said(text, ())
     pieces.append(text[done:])
     return Said("".join(pieces).strip(), tuple(commands))
-
-
-def _quotes(text: str) -> list[tuple[int, int]]:
-    """From where to where quotes go; one that has no end is none."""
-    marks = [mark.start() for mark in _QUOTE.finditer(text)]
-    return list(zip(marks[::2], marks[1::2], strict=False))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, and_, bindparam, exists, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, exists, not_, or_, select
 
 from ingot.access.actor import Actor
 from ingot.api.params import number_or_none
@@ -54,11 +54,12 @@ _ABOUT: dict[str, ColumnElement[bool]] = {
 def _seen_where_mentioned(*, external: bool) -> ColumnElement[bool]:
     """Mentions from elsewhere are only known to those who see where they come from; commits are code."""
     there = projects.c.id == notes.c.source_project_id
-    in_sight = exists().where(there, visible_projects(external=external))
+    in_sight = exists().where(there, projects.c.issues_enabled.is_(True), visible_projects(external=external))
+    of_issue = notes.c.source_kind == "issue"
     return or_(
         notes.c.source_project_id.is_(None),
-        and_(notes.c.source_kind == "issue", or_(notes.c.source_project_id == notes.c.project_id, in_sight)),
-        exists().where(there, readable_projects(external=external)),
+        and_(of_issue, or_(notes.c.source_project_id == notes.c.project_id, in_sight)),
+        and_(not_(of_issue), exists().where(there, readable_projects(external=external))),
     )
 
 

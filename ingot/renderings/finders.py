@@ -1,9 +1,11 @@
 """What leads into projects: issues, labels, milestones, snippets and commits, each kind found all at once."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlencode
 
+from ingot.access.actor import Actor
+from ingot.db.connection import Connection
 from ingot.git.commits import Commit, commit_with_id
 from ingot.git.faults import MissingRepository
 from ingot.git.repository import Repository
@@ -16,7 +18,7 @@ from ingot.milestones.queries import named_milestones
 from ingot.milestones.views import milestone_view
 from ingot.projects.policy import may_download_code
 from ingot.projects.tables import Project
-from ingot.renderings.reading import Named, Reader
+from ingot.renderings.reading import Finder, Named, Reader
 from ingot.snippets.queries import seen_snippets
 
 SHORT = 8
@@ -30,18 +32,43 @@ def _places(named: Iterable[Named]) -> list[Place]:
     return list({one.project.id: Place(one.here, one.project) for one in named}.values())
 
 
-def issues(reader: Reader, named: Sequence[Named]) -> dict[Reference, Link]:
-    """Issues; of confidential ones nothing is told to those who may not know of them."""
-    wanted = [(one, (one.project.id, one.reference.number)) for one in named if one.reference.number is not None]
-    found = seen_issues(reader.db, reader.actor, _places(named), [key for _, key in wanted if key[1] is not None])
-    links = {}
-    for one, key in wanted:
-        if key[1] is not None and (key[0], key[1]) in found:
-            issue = found[key[0], key[1]].issue
-            data = {"project": str(one.project.id), "issue": str(issue.id)}
-            url = one.reference.url or one.url(reader, f"issues/{issue.iid}")
-            links[one.reference] = Link(url, issue.title, "", one.text(reader, f"#{issue.iid}"), data)
-    return links
+Numbers = Collection[tuple[int, int]]
+"""Projects' numbers, each with one of something in it."""
+Seen = Callable[[Connection, Actor, Sequence[Place], Numbers], Mapping[tuple[int, int], "Shown"]]
+"""Says which of these somebody may see in projects that they may see; what they may not is left out."""
+
+
+class Shown(NamedTuple):
+    """A row, and what it is called."""
+
+    id: int
+    title: str
+
+
+def numbered(sign: str, pages: str, data: str, seen: Seen) -> Finder:
+    """A finder of what has numbers within projects: by its sign, where its pages are, and what links say of it."""
+
+    def find(reader: Reader, named: Sequence[Named]) -> dict[Reference, Link]:
+        wanted = [(one, (one.project.id, one.reference.number)) for one in named if one.reference.number is not None]
+        found = seen(reader.db, reader.actor, _places(named), [key for _, key in wanted])
+        links = {}
+        for one, key in wanted:
+            if key in found:
+                url = one.reference.url or one.url(reader, f"{pages}/{key[1]}")
+                facts = {"project": str(one.project.id), data: str(found[key].id)}
+                links[one.reference] = Link(url, found[key].title, "", one.text(reader, f"{sign}{key[1]}"), facts)
+        return links
+
+    return find
+
+
+def _seen_issues(db: Connection, actor: Actor, places: Sequence[Place], named: Numbers) -> dict[tuple[int, int], Shown]:
+    """Of confidential ones nothing is told to those who may not know of them."""
+    found = seen_issues(db, actor, places, named)
+    return {key: Shown(one.issue.id, one.issue.title) for key, one in found.items()}
+
+
+issues = numbered("#", "issues", "issue", _seen_issues)
 
 
 def labels(reader: Reader, named: Sequence[Named]) -> dict[Reference, Link]:

@@ -45,7 +45,7 @@ def test_which_lines_are_commands(text: str, stays: str, found: list[tuple[str, 
 
 def test_hostile_texts_are_read_once() -> None:
     assert len(commands_in("/close\n" * 140_000, NAMES).commands) == MOST
-    assert commands_in("/close\n>>>\n" * 5_000, NAMES).text.startswith(">>>")
+    assert commands_in("/close\n>>>\n" * 90_000, NAMES).text.startswith(">>>")
     assert commands_in("/" * 1_000_000, NAMES).commands == ()
     assert commands_in("/close " + "a" * 900_000, NAMES).text == ""
 

@@ -147,6 +147,9 @@ def test_mentions(api: Api, make: Make) -> None:
     api.post(f"/projects/{secret.id}/issues", owner, title=f"hidden {project.path}#1")
     assert said(api, project, owner)[2:] == [f"mentioned in issue {secret.path}#1"]
     assert said(api, project, stranger) == ["mentioned in issue #2", "mentioned in issue #3"]
+    assert api.put(secret.url, owner, issues_enabled=False).status_code == 200
+    assert len(said(api, project, owner)) == 2
+    assert api.put(secret.url, owner, issues_enabled=True).status_code == 200
     number = api.get(f"/projects/{project.id}/issues/1/notes", owner).json()[0]["id"]
     assert api.get(f"/projects/{project.id}/issues/1/notes/{number}", owner).status_code == 200
     assert api.get(f"/projects/{project.id}/issues/1/notes/{number}", stranger).status_code == 404
