@@ -301,7 +301,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             IMPORT_PROJECT: ImportWork(store, Guard(settings.allow_local_requests)).run,
             SWEEP_UPLOADS: UploadWork(files).sweep,
             SWEEP_LFS: LfsWork(lfs_files_of(settings)).sweep,
-            READ_COMMITS: CommitWork(store).read,
+            READ_COMMITS: CommitWork(store, settings.base_url).read,
         },
         [
             Recurring(600, drop_ended_sessions),

@@ -61,8 +61,9 @@ def ask_to_read_commits(db: Connection, project_id: int, actor_id: int, updates:
 class CommitWork:
     """The handler of that job; it may run twice."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, base_url: str) -> None:
         self._store = store
+        self._base_url = base_url
 
     def read(self, database: Database, payload: Any) -> None:
         """Read the messages of new commits, and do what they say, each commit in a transaction of its own."""
@@ -71,14 +72,15 @@ class CommitWork:
         if project is None or project.namespace_id is None:
             return
         try:
-            said = _what_was_said(self._store.open(project.repository_key), project, pushed.updates)
+            repository = self._store.open(project.repository_key)
+            said = _what_was_said(repository, project, pushed.updates, self._base_url)
         except (MissingRepository, FileNotFoundError):  # Deleted meanwhile.
             return
         for one in said:
             database.write(partial(_do, project=project, actor_id=pushed.actor_id, said=one))
 
 
-def _what_was_said(repository: Repository, project: Project, updates: Sequence[RefUpdate]) -> list[Said]:
+def _what_was_said(repository: Repository, project: Project, updates: Sequence[RefUpdate], base_url: str) -> list[Said]:
     """Of each commit once; what came into the default branch may close issues, and is read first."""
     main = [update for update in updates if update.branch == project.default_branch]
     others = [update for update in updates if update.branch != project.default_branch]
@@ -88,8 +90,8 @@ def _what_was_said(repository: Repository, project: Project, updates: Sequence[R
         fresh = [oid for oid in _new_commits(repository, project, update, room) if oid not in said] if room else []
         for commit in read_commits(repository, fresh):
             message = commit.message[:LONGEST_MESSAGE]
-            closed = closing_references(message) if update in main else []
-            said[commit.oid] = Said(commit, references(message), closed)
+            closed = closing_references(message, base_url) if update in main else []
+            said[commit.oid] = Said(commit, references(message, base_url), closed)
     return [one for one in said.values() if one.named]
 
 
