@@ -159,3 +159,19 @@ def test_labels_made_by_many_at_once(make: Make, track: Track) -> None:
     assert answers == [201] * len(orders)
     labels = make.api.get(f"/projects/{project.id}/labels", owner).json()
     assert sorted(label["name"] for label in labels) == ["a", "b", "c"]
+
+
+def test_commands_at_once_lose_nothing(api: Api, make: Make, track: Track) -> None:
+    owner = make.user()
+    project = make_project(make, owner)
+    write_issue(make, project, owner, labels="a,b,c,d,e,f")
+    path = f"/projects/{project.id}/issues/{write_issue(make, project, owner)['iid']}"
+    bodies = [f"/label ~{name}\n/spend 1h" for name in "abcdef"] + ["Once.\n/award :tada:\n/spend 1h"] * 3
+
+    answers = track.race(*(Send("POST", f"{path}/notes", owner, {"body": body}) for body in bodies))
+
+    assert answers == [202] * 6 + [201] * 3
+    issue = api.get(path, owner).json()
+    assert (issue["labels"], issue["time_stats"]["total_time_spent"]) == (list("abcdef"), 9 * 3600)
+    assert issue["user_notes_count"] == 3
+    assert len(api.get(f"{path}/award_emoji", owner).json()) == 1
