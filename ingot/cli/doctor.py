@@ -9,8 +9,10 @@ from ingot.cli.options import add_instance_options, settings_of
 from ingot.doctor.database import check_database
 from ingot.doctor.files import check_files
 from ingot.doctor.findings import Finding
+from ingot.doctor.large_files import check_large_files
 from ingot.doctor.repositories import check_repositories
 from ingot.errors import Failure, Unavailable
+from ingot.lfs.files import lfs_files_of
 from ingot.settings import Settings
 
 
@@ -19,9 +21,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mend", action="store_true", help="repair what can safely be repaired")
     parser.epilog = (
         "It looks at permissions, the secret, settings, the schema, the database's integrity, users without a "
-        "namespace or private token, pictures, jobs that gave up, leftover files, and at the repository of every "
-        "project: that it is there, its HEAD, its references and packs, its configuration, and old locks. It exits "
-        "with 0 when all is well or was mended, and with 1 when something is wrong. The server may run meanwhile."
+        "namespace or private token, pictures, large files, jobs that gave up, leftover files, and at the repository "
+        "of every project: that it is there, its HEAD, its references and packs, its configuration, and old locks. It "
+        "exits with 0 when all is well or was mended, and with 1 when something is wrong. The server may run meanwhile."
     )
     add_instance_options(parser)
 
@@ -59,6 +61,7 @@ def _findings(settings: Settings) -> Iterator[Finding]:
             usable = usable and not finding.hopeless
             yield finding
         if usable:
+            yield from check_large_files(database, lfs_files_of(settings))
             yield from check_repositories(database, settings.data / "repositories")
     finally:
         database.close()

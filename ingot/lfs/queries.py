@@ -24,6 +24,12 @@ _UNLINKED = (
     .order_by(lfs_objects.c.oid)
     .limit(500)
 )
+_RECORDED = (
+    select(lfs_objects.c.oid, lfs_objects.c.size)
+    .where(lfs_objects.c.oid > bindparam("after"))
+    .order_by(lfs_objects.c.oid)
+    .limit(500)
+)
 _LOCKS = (
     select(lfs_locks, users.c.name)
     .join(users, users.c.id == lfs_locks.c.user_id)
@@ -47,6 +53,11 @@ def known_oids(db: Connection, oids: Collection[str]) -> set[str]:
 def unlinked_oids(db: Connection, after: str) -> list[str]:
     """The next few files that no project has any more."""
     return [oid for (oid,) in db.rows(_UNLINKED, after=after)]
+
+
+def recorded_files(db: Connection, after: str) -> list[tuple[str, int]]:
+    """The next few files that have a row, and how large they are."""
+    return [(oid, size) for oid, size in db.rows(_RECORDED, after=after)]
 
 
 def digest_of(path: str) -> str:

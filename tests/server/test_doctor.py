@@ -15,6 +15,8 @@ from ingot.db.database import Database
 from ingot.groups.namespaces.tables import namespaces
 from ingot.jobs.queue import MOST_ATTEMPTS
 from ingot.jobs.tables import jobs
+from ingot.lfs.files import lfs_files_of
+from ingot.lfs.tables import lfs_objects
 from ingot.names import NAMESPACES
 from ingot.settings import Settings
 from ingot.startup import prepare
@@ -137,6 +139,20 @@ def test_a_picture_that_is_gone(patient: Patient) -> None:
     assert "The picture of pat is gone" in said.stdout and "points to a row of avatars" in said.stdout
     assert patient.doctor("--mend").returncode == 0
     assert patient.doctor().returncode == 0
+
+
+def test_large_files_that_are_lost_or_cut_off(patient: Patient) -> None:
+    files = lfs_files_of(patient.settings)
+    for oid, kept in (("a" * 64, None), ("b" * 64, b"cut"), ("c" * 64, b"whole")):
+        patient.database.write(lambda db, oid=oid: db.insert(lfs_objects, oid=oid, size=5, created_at=db.now))
+        if kept is not None:
+            files.path_of(oid).parent.mkdir(parents=True)
+            files.path_of(oid).write_bytes(kept)
+    said = patient.doctor()
+    assert said.returncode == 1
+    assert f"large file {'a' * 64} is missing" in said.stdout
+    assert f"large file {'b' * 64} has 3 bytes instead of 5" in said.stdout
+    assert "c" * 64 not in said.stdout
 
 
 def test_what_a_person_must_decide(patient: Patient) -> None:

@@ -1,0 +1,21 @@
+"""Checks of large files: each that a project has must lie on the disk, as large as it was."""
+
+from collections.abc import Iterator
+
+from ingot.db.database import Database
+from ingot.doctor.findings import Finding
+from ingot.lfs.files import LfsFiles
+from ingot.lfs.queries import recorded_files
+
+
+def check_large_files(database: Database, files: LfsFiles) -> Iterator[Finding]:
+    """By name and size only: reading all of their content would take too long."""
+    after = ""
+    while recorded := database.read(lambda db, after=after: recorded_files(db, after)):  # type: ignore[misc] # Bound now.
+        for oid, size in recorded:
+            there = files.size_of(oid)
+            if there is None:
+                yield Finding(f"The large file {oid} is missing: bring {files.path_of(oid)} back from a backup")
+            elif there != size:
+                yield Finding(f"The large file {oid} has {there} bytes instead of {size}: bring it back from a backup")
+        after = recorded[-1][0]
