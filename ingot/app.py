@@ -48,6 +48,7 @@ from ingot.http.request import Door
 from ingot.instance import api as instance
 from ingot.instance.limits import ApiLimits
 from ingot.instance.throttles import drop_ended as drop_ended_throttles
+from ingot.involvement.subscribers import subscriptions as involvement_subscriptions
 from ingot.issues import api as issues
 from ingot.issues.links import api as issue_links
 from ingot.issues.links.subscribers import subscriptions as issue_link_subscriptions
@@ -55,6 +56,7 @@ from ingot.issues.planning import api as issue_planning
 from ingot.issues.planning.subscribers import subscriptions as issue_planning_subscriptions
 from ingot.issues.subscribers import subscriptions as issue_subscriptions
 from ingot.issues.talk import api as issue_talk
+from ingot.issues.talk.involving import subscriptions as issue_involving_subscriptions
 from ingot.issues.talk.subscribers import subscriptions as issue_talk_subscriptions
 from ingot.issues.talk.work import READ_COMMITS, CommitWork
 from ingot.jobs.numbers import job_numbers
@@ -110,6 +112,8 @@ from ingot.snippets import api as snippets
 from ingot.snippets.subscribers import subscriptions as snippet_subscriptions
 from ingot.statuses import api as statuses
 from ingot.templates import api as templates
+from ingot.todos import api as todos
+from ingot.todos.subscribers import subscriptions as todo_subscriptions
 from ingot.topics import api as topics
 from ingot.topics.subscribers import subscriptions as topic_subscriptions
 from ingot.transport.activity import Activity
@@ -177,6 +181,7 @@ ROOMS = (
     boards,
     issue_links,
     issue_talk,
+    todos,
     snippets,
     wikis,
     renderings,
@@ -202,6 +207,9 @@ SUBSCRIPTIONS = (
     board_subscriptions,
     issue_link_subscriptions,
     issue_talk_subscriptions,
+    issue_involving_subscriptions,
+    todo_subscriptions,
+    involvement_subscriptions,
     emoji_subscriptions,
     history_subscriptions,
     snippet_subscriptions,

@@ -3,6 +3,14 @@
 from ingot.events.bus import Event
 
 
+class AwardGiven(Event, frozen=True):
+    """Somebody gave an emoji to something."""
+
+    subject_kind: str
+    subject_id: int
+    giver_id: int
+
+
 class VotesChanged(Event, frozen=True):
     """Something is liked, or disliked, by more people or by fewer."""
 

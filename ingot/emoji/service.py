@@ -8,7 +8,7 @@ from ingot.access.actor import Actor
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
 from ingot.emoji import policy
-from ingot.emoji.events import VotesChanged
+from ingot.emoji.events import AwardGiven, VotesChanged
 from ingot.emoji.queries import find_award
 from ingot.emoji.tables import Award, award_emoji
 from ingot.errors import NotFound
@@ -51,6 +51,8 @@ def give_award(db: Connection, actor: Actor, subject: Subject, typed: str) -> Aw
     if award_id is None:
         raise NotFound(message="404 Award Emoji Name has already been taken Not Found")
     _count(db, subject.kind, subject.id, name, 1)
+    if subject.id is not None:
+        emit(db, AwardGiven(subject.kind, subject.id, actor.user_id))
     return find_award(db, subject, str(award_id))
 
 

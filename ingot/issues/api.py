@@ -17,10 +17,12 @@ from ingot.followers.service import follow
 from ingot.groups.api import group_in_path
 from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.policy import may_see_group
+from ingot.involvement.queries import participants_of
 from ingot.issues import moving, policy, queries, service
 from ingot.issues.commands.obeying import create_issue as create_obeying
 from ingot.issues.durations import parse_duration
 from ingot.issues.events import MergeRequestsAsked
+from ingot.issues.kind import ISSUES
 from ingot.issues.params import CreateIssue, EditIssue, ListIssues, MoveIssue
 from ingot.issues.policy import Found, Place
 from ingot.issues.tables import Issue
@@ -33,7 +35,6 @@ from ingot.issues.views import (
     statistics_view,
     time_stats_view,
 )
-from ingot.notes.copying import writers_on
 from ingot.notes.queries import has_written
 from ingot.projects.queries import find_project
 from ingot.projects.tables import Project
@@ -306,10 +307,9 @@ def get_time_stats(call: Call, found: Found) -> TimeStatsView:  # noqa: ARG001 -
     returns=list[UserBrief],
 )
 def list_participants(call: Call, found: Found, page: Page) -> Listing[UserBrief]:
-    """List who takes part in an issue: who wrote it, who has it to do, and who wrote notes on it."""
-    writers = writers_on(call.db, service.subject_of(found.issue))
-    people = dict.fromkeys((found.issue.author_id, *found.assignees, *writers))
-    shown = cut_page(list(people), page)
+    """List who takes part in an issue: who wrote it, has it to do, wrote notes on it, or is named there."""
+    people = participants_of(call.db, ISSUES, service.subject_of(found.issue))
+    shown = cut_page(people, page)
     users = users_by_ids(call.db, shown.items)
     return shown.of([user_brief(users[number], call.origin.base) for number in shown.items if number in users])
 

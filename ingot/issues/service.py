@@ -17,6 +17,7 @@ from ingot.events.bus import emit
 from ingot.followers.service import drop_follows
 from ingot.histories.service import drop_history
 from ingot.iids.service import next_iid
+from ingot.involvement.service import drop_people
 from ingot.issues import policy
 from ingot.issues.events import Action, Cause, FollowUpAsked, FollowUpOpened, IssueChanged
 from ingot.issues.params import CreateIssue, EditIssue, IssueAttributes
@@ -31,6 +32,7 @@ from ingot.projects.queries import access_of_user
 from ingot.projects.service import count_open_issues
 from ingot.projects.tables import Project
 from ingot.subjects import Subject
+from ingot.todos.service import drop_todos
 from ingot.users.accounts.queries import users_by_ids
 
 LONGEST_TITLE = 255
@@ -179,6 +181,8 @@ def forget_issue(db: Connection, issue: Issue) -> None:
     drop_notes(db, subject_of(issue))
     drop_awards(db, "issue", [issue.id])
     drop_history(db, subject_of(issue))
+    drop_todos(db, subject_of(issue))
+    drop_people(db, subject_of(issue))
 
 
 def set_estimate(db: Connection, actor: Actor, issue: Issue, seconds: int) -> Issue:

@@ -159,6 +159,11 @@ def paths_of_projects(db: Connection, project_ids: Sequence[int]) -> dict[int, s
     return dict(db.rows(_PATHS, projects=list(project_ids)))
 
 
+def projects_by_ids(db: Connection, project_ids: Sequence[int]) -> dict[int, Project]:
+    """The projects with these numbers, whoever asks; one statement for all."""
+    return {project.id: project for project in db.all(Project, _BY_NUMBERS, projects=list(project_ids))}
+
+
 def project_or_none(db: Connection, project_id: int) -> Project | None:
     """The project with this number, whoever asks."""
     return db.first(Project, _BY_NUMBER, project=project_id)

@@ -15,6 +15,7 @@ from ingot.issues.talk.policy import reach
 from ingot.markup.commands import Command
 from ingot.notes.api import Orders, discussion_routes, note_routes
 from ingot.subjects import Reached
+from ingot.todos.api import todo_routes
 
 routes = Routes("issues")
 
@@ -34,3 +35,4 @@ note_routes(routes, "/projects/:id/issues/:issue_iid", issue_subject_in_path, or
 discussion_routes(routes, "/projects/:id/issues/:issue_iid", issue_subject_in_path, orders=orders)
 award_routes(routes, "/projects/:id/issues/:issue_iid", issue_subject_in_path)
 history_routes(routes, "/projects/:id/issues/:issue_iid", issue_subject_in_path)
+todo_routes(routes, "/projects/:id/issues/:issue_iid", issue_subject_in_path)

@@ -1,11 +1,13 @@
 """How starrers, shares and the memberships of a user are found."""
 
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import and_, bindparam, func, or_, select, union_all
 
 from ingot.access.actor import Actor
+from ingot.access.levels import Access, Level
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of, contains, like_pattern
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
@@ -17,8 +19,10 @@ from ingot.groups.members.records import Member
 from ingot.groups.namespaces.policy import counts_today
 from ingot.groups.namespaces.tables import memberships, namespaces
 from ingot.groups.shares.people import BY_INVITATION, INVITED, seen_of
+from ingot.projects.policy import may_see_project
 from ingot.projects.queries import source_of
 from ingot.projects.tables import Project, Share, projects, shares, stars
+from ingot.users.accounts.queries import users_by_ids
 from ingot.users.accounts.tables import users
 
 
@@ -126,6 +130,24 @@ def find_anybody(db: Connection, actor: Actor, project: Project, user_id: int) -
 def _ways_into(db: Connection, actor: Actor, project: Project) -> Ways:
     invited = db.rows(_INVITED, project=project.id, namespace=project.namespace_id)
     return Ways((_BY_SHARE, BY_INVITATION), seen_of(db, actor, [group_id for (group_id,) in invited]))
+
+
+def who_sees(db: Connection, project: Project, user_ids: Collection[int]) -> dict[int, Level]:
+    """Which of these users can act and may see a project, each with what they hold there."""
+    able = [user for user in users_by_ids(db, user_ids).values() if user.state == "active" and not user.placeholder]
+    if not able or project.namespace_id is None:
+        return {}
+    wanted, page = ListMembers(user_ids=[user.id for user in able]), Page(size=len(able))
+    found = list_members(db, source_of(project), wanted, page, _ways_into(db, Actor(admin=True), project))
+    held = {member.id: Level(member.access_level) for member in found.items}
+    seeing = {}
+    for user in able:
+        owns = user.admin or project.space_owner_id == user.id
+        level = Level.OWNER if owns else held.get(user.id, Level.NONE)
+        actor = Actor(user.id, user.username, user.name, admin=user.admin, external=user.external)
+        if may_see_project(actor, Access(level=level), project):
+            seeing[user.id] = level
+    return seeing
 
 
 def share_or_none(db: Connection, project: Project, group_id: int) -> Share | None:

@@ -46,6 +46,25 @@ def test_participants(api: Api, make: Make) -> None:
     assert ids(api.get(f"{base}/participants", author, per_page=1, page=2)) == [assignee.id]
 
 
+def test_people_who_are_named_take_part(api: Api, make: Make) -> None:
+    """In the description or in a note for all to read, as long as it says so and they may see the issue."""
+    author, named, in_note, in_secret, outsider = (make.user() for _ in range(5))
+    members = {named: Level.GUEST, in_note: Level.GUEST, in_secret: Level.REPORTER}
+    project = make_project(make, author, members=members)
+    iid = write_issue(make, project, author, description=f"for @{named.username} and @{outsider.username}")["iid"]
+    base = f"/projects/{project.id}/issues/{iid}"
+    note = api.post(f"{base}/notes", author, body=f"and @{in_note.username}").json()["id"]
+    api.post(f"{base}/notes", author, body=f"and @{in_secret.username}", internal=True)
+
+    assert ids(api.get(f"{base}/participants", author)) == [author.id, named.id, in_note.id]
+    api.delete(f"{base}/notes/{note}", author)
+    api.delete(f"/projects/{project.id}/members/{named.id}", make.root)
+    assert ids(api.get(f"{base}/participants", author)) == [author.id]
+    api.put(base, author, description="for nobody")
+    api.post(f"/projects/{project.id}/members", make.root, user_id=named.id, access_level=10)
+    assert ids(api.get(f"{base}/participants", author)) == [author.id]
+
+
 def test_merge_requests_of_an_issue(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)

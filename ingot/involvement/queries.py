@@ -1,0 +1,43 @@
+"""Which kinds of subjects there are, and who takes part in one."""
+
+from sqlalchemy import bindparam, func, select
+
+from ingot.db.connection import Connection
+from ingot.events.bus import emit
+from ingot.involvement.events import KindsAsked
+from ingot.involvement.kinds import SubjectKind
+from ingot.involvement.tables import mentioned_people
+from ingot.notes.copying import writers_on
+from ingot.subjects import Subject
+
+_NAMED = (
+    select(mentioned_people.c.user_id)
+    .where(
+        mentioned_people.c.subject_kind == bindparam("kind"),
+        mentioned_people.c.subject_id == bindparam("subject"),
+        mentioned_people.c.internal.is_(False),
+    )
+    .group_by(mentioned_people.c.user_id)
+    .order_by(func.min(mentioned_people.c.id))
+)
+
+
+def all_kinds(db: Connection) -> tuple[SubjectKind, ...]:
+    """Every kind of subject that a room keeps."""
+    found: list[SubjectKind] = []
+    emit(db, KindsAsked(found))
+    return tuple(found)
+
+
+def kind_or_none(db: Connection, name: str) -> SubjectKind | None:
+    """The kind with this name, where a room keeps it."""
+    return next((kind for kind in all_kinds(db) if kind.kind == name), None)
+
+
+def participants_of(db: Connection, kind: SubjectKind, subject: Subject) -> list[int]:
+    """Who wrote a subject, has it to do or wrote notes on it, and who is named there and may see it; each once."""
+    active = dict.fromkeys((subject.author_id or 0, *kind.assignees(db, subject), *writers_on(db, subject)))
+    rows = db.rows(_NAMED, kind=subject.kind, subject=subject.id)
+    named = [user_id for (user_id,) in rows if user_id not in active]
+    seeing = kind.readers(db, subject, named, False) if named else ()
+    return [*active, *(user_id for user_id in named if user_id in seeing)]

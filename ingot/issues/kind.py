@@ -1,0 +1,81 @@
+"""Issues as a kind of subject, for rooms that serve every kind alike."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from sqlalchemy import ColumnElement, exists, select
+
+from ingot.access.actor import Actor
+from ingot.access.levels import Level
+from ingot.db.connection import Connection
+from ingot.db.expressions import any_of
+from ingot.involvement.kinds import Audience, SubjectKind
+from ingot.issues import policy
+from ingot.issues.queries import assignees_of, issue_by_id
+from ingot.issues.service import subject_of
+from ingot.issues.tables import Issue, issues
+from ingot.issues.views import IssueView, issue_views
+from ingot.projects.people.queries import who_sees
+from ingot.projects.queries import project_or_none
+from ingot.projects.tables import projects
+from ingot.subjects import Subject
+
+_BY_IDS = select(issues).where(any_of(issues.c.id, "issues"), issues.c.deleted_at.is_(None))
+_THERE = projects.c.issues_enabled.is_(True) & projects.c.namespace_id.is_not(None)
+
+
+def _visible(number: ColumnElement[int], audience: Audience) -> ColumnElement[bool]:
+    if audience == "administrator":
+        seen = _THERE
+    elif audience == "nobody":
+        seen = _THERE & (projects.c.visibility == "public") & issues.c.confidential.is_(False)
+    else:
+        seen = _THERE & policy.visible_issues(external=audience == "external")
+    there = (issues.c.id == number) & issues.c.deleted_at.is_(None) & (projects.c.id == issues.c.project_id)
+    return exists().select_from(issues, projects).where(there, seen)
+
+
+def _found(db: Connection, issue_ids: Sequence[int]) -> list[Issue]:
+    return db.all(Issue, _BY_IDS, issues=list(issue_ids))
+
+
+def _subjects(db: Connection, issue_ids: Sequence[int]) -> dict[int, Subject]:
+    return {issue.id: subject_of(issue) for issue in _found(db, issue_ids)}
+
+
+def _views(db: Connection, actor: Actor, issue_ids: Sequence[int], base: str) -> Mapping[int, IssueView]:  # noqa: ARG001 - Other kinds show what a caller may do.
+    return {view.id: view for view in issue_views(db, _found(db, issue_ids), base)}
+
+
+def _readers(db: Connection, subject: Subject, user_ids: Collection[int], internal: bool) -> set[int]:
+    project = project_or_none(db, subject.project_id or 0)
+    if project is None or not project.issues_enabled:
+        return set()
+    seeing = who_sees(db, project, user_ids)
+    if not subject.confidential and not internal:
+        return set(seeing)
+    involved = {subject.author_id, *_assignees(db, subject)}
+    return {user_id for user_id, level in seeing.items() if level >= Level.REPORTER or user_id in involved}
+
+
+def _assignees(db: Connection, subject: Subject) -> list[int]:
+    number = subject.id or 0
+    return assignees_of(db, [number]).get(number, [])
+
+
+def _text(db: Connection, subject: Subject) -> str:
+    return issue_by_id(db, subject.id or 0).description or ""
+
+
+ISSUES = SubjectKind(
+    kind="issue",
+    shown="Issue",
+    path="issues",
+    sign="#",
+    noun="issue",
+    visible=_visible,
+    subjects=_subjects,
+    views=_views,
+    readers=_readers,
+    assignees=_assignees,
+    text=_text,
+)

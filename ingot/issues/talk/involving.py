@@ -1,0 +1,59 @@
+"""Telling of issues as of any subject: to whoever lets people look at them, follow them and read of them."""
+
+from typing import Any, cast
+
+from ingot.db.connection import Connection
+from ingot.events.bus import Subscriptions, emit
+from ingot.involvement.events import Action, KindsAsked, SubjectChanged
+from ingot.issues.events import IssueChanged
+from ingot.issues.kind import ISSUES
+from ingot.issues.queries import assignees_of, issue_by_id
+from ingot.issues.service import subject_of
+from ingot.issues.tables import Issue
+from ingot.labels.queries import labels_of
+
+subscriptions = Subscriptions()
+
+
+@subscriptions.on(KindsAsked)
+def describe_issues(db: Connection, event: KindsAsked) -> None:  # noqa: ARG001 - Subscribers take the same two.
+    """Issues are a kind of subject."""
+    event.found.append(ISSUES)
+
+
+@subscriptions.on(IssueChanged)
+def tell_those_involved(db: Connection, event: IssueChanged) -> None:
+    """Whatever happens to an issue happens to a subject."""
+    if event.action == "deleted":
+        return
+    issue = issue_by_id(db, event.issue_id)
+    opened = event.action == "opened"
+    before, after = cast("tuple[Any, Any]", event.changes.get("assignees", ([], [])))
+    marked_before, marked = cast("tuple[Any, Any]", event.changes.get("labels", ([], [])))
+    if opened:
+        after = assignees_of(db, [issue.id]).get(issue.id, [])
+        marked = [label.id for label in labels_of(db, "issue", [issue.id]).get(issue.id, [])]
+    emit(
+        db,
+        SubjectChanged(
+            subject_of(issue),
+            event.actor_id,
+            _action(event),
+            said=_said(issue) if opened or event.changes.keys() & {"title", "description"} else None,
+            assigned=tuple(number for number in after if number not in before),
+            unassigned=tuple(number for number in before if number not in after),
+            labelled=tuple(number for number in marked if number not in marked_before),
+        ),
+    )
+
+
+def _action(event: IssueChanged) -> Action:
+    """Who moves an issue closes it by that, where it was open."""
+    if event.action in ("opened", "updated", "closed", "reopened"):
+        return event.action
+    return "closed" if "state" in event.changes else "updated"
+
+
+def _said(issue: Issue) -> str:
+    """The description first: whom it begins with is spoken to."""
+    return f"{issue.description or ''}\n\n{issue.title}"

@@ -1,0 +1,82 @@
+"""How todos are found and listed."""
+
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, false, or_, select
+
+from ingot.access.actor import Actor
+from ingot.db.connection import Connection
+from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.db.times import day_of
+from ingot.errors import NotFound
+from ingot.groups.namespaces.tables import namespace_tree
+from ingot.involvement.kinds import Audience, SubjectKind, audience_of
+from ingot.involvement.queries import all_kinds
+from ingot.projects.tables import projects
+from ingot.todos.params import ListTodos
+from ingot.todos.tables import Todo, todos
+
+_BELOW = (
+    select(projects.c.id)
+    .join(namespace_tree, namespace_tree.c.descendant_id == projects.c.namespace_id)
+    .where(namespace_tree.c.ancestor_id == bindparam("group_id"))
+)
+_CONDITIONS: dict[str, ColumnElement[bool]] = {
+    "todo": todos.c.id == bindparam("todo"),
+    "state": todos.c.state == bindparam("state"),
+    "action": todos.c.action == bindparam("action"),
+    "author_id": todos.c.author_id == bindparam("author_id"),
+    "project_id": todos.c.project_id == bindparam("project_id"),
+    "group_id": todos.c.project_id.in_(_BELOW.scalar_subquery()),
+    "kind": todos.c.subject_kind == bindparam("kind"),
+}
+
+
+def _seen(kinds: tuple[SubjectKind, ...], audience: Audience) -> ColumnElement[bool]:
+    """What a todo is about is still there, and its user may still see it."""
+    ways = [and_(todos.c.subject_kind == kind.kind, kind.visible(todos.c.subject_id, audience)) for kind in kinds]
+    return or_(false(), *ways)
+
+
+@lru_cache(maxsize=256)
+def _matching(kinds: tuple[SubjectKind, ...], audience: Audience, filters: frozenset[str]) -> Select[Any]:
+    conditions = [_CONDITIONS[name] for name in sorted(filters)]
+    return select(todos).where(todos.c.user_id == bindparam("user"), *conditions, _seen(kinds, audience))
+
+
+@lru_cache(maxsize=256)
+def _lists_of(kinds: tuple[SubjectKind, ...], audience: Audience, filters: frozenset[str]) -> ListQuery:
+    return list_query(_matching(kinds, audience, filters), todos.c.id, todos.c.id.desc())
+
+
+def list_todos(db: Connection, actor: Actor, wanted: ListTodos, page: Page) -> Listing[Todo]:
+    """A page of what the caller has to look at and may see, the newest first."""
+    kinds = all_kinds(db)
+    values = _bound(db, actor) | {"state": wanted.state or "pending"}
+    filters = {"state"}
+    for name in ("action", "author_id", "project_id", "group_id"):
+        if getattr(wanted, name) is not None:
+            filters.add(name)
+            values[name] = getattr(wanted, name)
+    if wanted.type is not None:
+        filters.add("kind")
+        values["kind"] = next((kind.kind for kind in kinds if kind.shown == wanted.type), "")
+    return fetch_page(db, Todo, _lists_of(kinds, audience_of(actor), frozenset(filters)), page, **values)
+
+
+def find_todo(db: Connection, actor: Actor, todo_id: int) -> Todo:
+    """One of the caller's own; one about something that they may not see any more is as good as none."""
+    found = db.first(
+        Todo,
+        _matching(all_kinds(db), audience_of(actor), frozenset({"todo"})),
+        todo=todo_id,
+        **_bound(db, actor),
+    )
+    if found is None:
+        raise NotFound("Todo")
+    return found
+
+
+def _bound(db: Connection, actor: Actor) -> dict[str, Any]:
+    return {"user": actor.user_id, "actor": actor.user_id, "today": day_of(db.now)}

@@ -1,0 +1,60 @@
+"""Adding todos, and being done with them."""
+
+from collections.abc import Iterable
+
+from sqlalchemy import bindparam, delete, text, update
+
+from ingot.db.connection import Connection
+from ingot.subjects import Subject
+from ingot.todos.tables import todos
+
+# Who has it to look at already, or gets it twice at once, has it once; no row comes back then.
+_ADD = text(
+    "INSERT INTO todos (user_id, author_id, project_id, subject_kind, subject_id, note_id, action, state,"
+    " created_at, updated_at)"
+    " VALUES (:user, :author, :project, :kind, :subject, :note, :action, 'pending', :now, :now)"
+    " ON CONFLICT (user_id, subject_kind, subject_id) WHERE state = 'pending' DO NOTHING RETURNING id"
+)
+_DONE = update(todos).where(todos.c.state == "pending", todos.c.user_id == bindparam("who"))
+_DONE = _DONE.values(state="done", updated_at=bindparam("now"))
+_ABOUT = (todos.c.subject_kind == bindparam("kind")) & (todos.c.subject_id == bindparam("subject"))
+_FINISH = _DONE.where(_ABOUT)
+_FINISH_ONE = _DONE.where(todos.c.id == bindparam("todo"))
+_DROP = delete(todos).where(_ABOUT)
+
+
+def add_todo(
+    db: Connection, user_id: int, author_id: int, subject: Subject, action: str, note_id: int | None = None
+) -> int | None:
+    """Let a user look at something; nothing where they have to already."""
+    about = {"project": subject.project_id, "kind": subject.kind, "subject": subject.id, "note": note_id}
+    added: int | None = db.value(_ADD, user=user_id, author=author_id, **about, action=action, now=db.now)
+    return added
+
+
+def add_todos(
+    db: Connection, user_ids: Iterable[int], author_id: int, subject: Subject, action: str, note_id: int | None = None
+) -> None:
+    """The same for several."""
+    for user_id in user_ids:
+        add_todo(db, user_id, author_id, subject, action, note_id)
+
+
+def finish_todos(db: Connection, user_id: int, kind: str, subject_id: int) -> None:
+    """Who has done something about a subject does not have to look at it any more."""
+    db.run(_FINISH, who=user_id, kind=kind, subject=subject_id, now=db.now)
+
+
+def finish_todo(db: Connection, user_id: int, todo_id: int) -> None:
+    """Take one as done; what is done stays so."""
+    db.run(_FINISH_ONE, who=user_id, todo=todo_id, now=db.now)
+
+
+def finish_all(db: Connection, user_id: int) -> None:
+    """Take all of a user's as done."""
+    db.run(_DONE, who=user_id, now=db.now)
+
+
+def drop_todos(db: Connection, subject: Subject) -> None:
+    """Nobody has to look at what is gone."""
+    db.run(_DROP, kind=subject.kind, subject=subject.id)

@@ -1,0 +1,1 @@
+"""Todos over the API."""
