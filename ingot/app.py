@@ -13,6 +13,8 @@ from sqlalchemy import literal, select
 from ingot.access.actor import Actor
 from ingot.access.credentials import Credentials
 from ingot.access.rules import anyone
+from ingot.activity import api as activity
+from ingot.activity.subscribers import subscriptions as activity_subscriptions
 from ingot.api.door import PREFIX, ApiDoor
 from ingot.api.kernel import Kernel
 from ingot.api.openapi import openapi_document
@@ -184,6 +186,7 @@ ROOMS = (
     todos,
     snippets,
     wikis,
+    activity,
     renderings,
 )
 _ONE = select(literal(1))
@@ -210,6 +213,7 @@ SUBSCRIPTIONS = (
     issue_involving_subscriptions,
     todo_subscriptions,
     involvement_subscriptions,
+    activity_subscriptions,
     emoji_subscriptions,
     history_subscriptions,
     snippet_subscriptions,

@@ -47,10 +47,11 @@ def read_page(sent: dict[str, Any]) -> Page:
 def page_headers(listing: Listing[Any], url: str, query: bytes) -> list[Header]:
     """``Link`` and the ``X-`` headers; links keep the other parameters and the caller's origin."""
     page = listing.page
-    if listing.total is None:
+    if listing.total is None and listing.more is None:
         return _keyset_headers(listing, url, query)
-    last = max(1, -(-listing.total // page.size))
-    following = page.number + 1 if page.number < last else None
+    last = None if listing.total is None else max(1, -(-listing.total // page.size))
+    follows = listing.more if last is None else page.number < last
+    following = page.number + 1 if follows else None
     previous = page.number - 1 if page.number > 1 else None
     # What all links have in common is written once: quoting it costs more than counting pages.
     kept = urlencode([(name, value) for name, value in _pairs(query) if name not in ("page", "per_page")])
@@ -61,11 +62,14 @@ def page_headers(listing: Listing[Any], url: str, query: bytes) -> list[Header]:
 
     links = [link(previous, "prev")] if previous else []
     links += [link(following, "next")] if following else []
-    links += [link(1, "first"), link(last, "last")]
+    links += [link(1, "first")]
+    counted: list[Header] = []
+    if listing.total is not None and last is not None:
+        links += [link(last, "last")]
+        counted = [(b"x-total", b"%d" % listing.total), (b"x-total-pages", b"%d" % last)]
     return [
         (b"link", ", ".join(links).encode()),
-        (b"x-total", b"%d" % listing.total),
-        (b"x-total-pages", b"%d" % last),
+        *counted,
         (b"x-per-page", b"%d" % page.size),
         (b"x-page", b"%d" % page.number),
         (b"x-next-page", b"%d" % following if following else b""),

@@ -33,10 +33,12 @@ class Listing(msgspec.Struct, Generic[T]):
     next_key: int | None = None
     next_token: str | None = None
     """In keyset mode, where pages go by something else than a row's id."""
+    more: bool | None = None
+    """Whether pages follow, where they go by number and are too many to count."""
 
     def of(self, items: list[U]) -> "Listing[U]":
         """The same page with other items, such as the views of its records."""
-        return Listing(items, self.page, self.total, self.next_key, self.next_token)
+        return Listing(items, self.page, self.total, self.next_key, self.next_token, self.more)
 
 
 class ListQuery(NamedTuple):

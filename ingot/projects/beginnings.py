@@ -6,7 +6,7 @@ from ingot.git.repository import Repository
 from ingot.git.updating import RefUpdate, update_refs
 from ingot.git.writing import Action, CannotApply, Words, commit_actions
 
-_MESSAGE = "Initial commit"
+FIRST_MESSAGE = "Initial commit"
 
 
 def begin_with_readme(
@@ -16,7 +16,7 @@ def begin_with_readme(
     text = f"# {name}\n\n{description}\n" if description else f"# {name}\n"
     readme = Action("create", "README.md", content=text.encode())
     try:
-        commit = commit_actions(repository, None, [readme], Words(_MESSAGE, author, author))
+        commit = commit_actions(repository, None, [readme], Words(FIRST_MESSAGE, author, author))
         update = RefUpdate(f"refs/heads/{branch}", NO_OID, commit)
         update_refs(repository, [update])
     except (OSError, GitFailed, CannotApply):

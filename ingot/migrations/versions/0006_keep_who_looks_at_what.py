@@ -67,3 +67,23 @@ def upgrade() -> None:
         sqlite_where=_PENDING,
         postgresql_where=_PENDING,
     )
+    op.create_table(
+        "events",
+        sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
+        sa.Column("project_id", _IDENTIFIER, nullable=False),
+        sa.Column("author_id", _IDENTIFIER, nullable=False),
+        sa.Column("action", sa.Text(), nullable=False),
+        sa.Column("target_kind", sa.Text(), nullable=True),
+        sa.Column("target_id", sa.BigInteger(), nullable=True),
+        sa.Column("subject_kind", sa.Text(), nullable=True),
+        sa.Column("subject_id", sa.BigInteger(), nullable=True),
+        sa.Column("push", sa.Text(), nullable=True),
+        sa.Column("created_at", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["author_id"], ["users.id"], name=op.f("fk_events_author_id"), ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["project_id"], ["projects.id"], name=op.f("fk_events_project_id"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_events")),
+        sqlite_autoincrement=True,
+    )
+    op.create_index("ix_events_project_id", "events", ["project_id", "id"])
+    op.create_index("ix_events_author_id", "events", ["author_id", "id"])
+    op.create_index("ix_events_target_kind_target_id", "events", ["target_kind", "target_id"])

@@ -1,6 +1,9 @@
 """What is announced of changes to references."""
 
+import msgspec
+
 from ingot.events.bus import Event
+from ingot.git.counting import Brought
 from ingot.git.updating import RefUpdate
 
 
@@ -11,3 +14,5 @@ class RefsChanged(Event, frozen=True):
     actor_id: int | None
     via: str
     updates: tuple[RefUpdate, ...]
+    brought: dict[str, Brought] = msgspec.field(default_factory=dict)
+    """What came by the first of them, by their full names."""

@@ -9,6 +9,7 @@ from sqlalchemy import bindparam, delete, update
 from ingot.db.connection import Connection
 from ingot.db.times import later
 from ingot.events.bus import emit
+from ingot.git.counting import Brought
 from ingot.git.updating import RefUpdate
 from ingot.projects.queries import project_or_none
 from ingot.projects.service import measure_project, tidy_project
@@ -37,6 +38,8 @@ class After(msgspec.Struct, frozen=True):
     head: str
     is_empty: Callable[[], bool]
     """Asked when nobody else can record anything: of two who change it at once, the later one tells the truth."""
+    brought: dict[str, Brought] = msgspec.field(default_factory=dict)
+    """What came by the first of the changes, by the full names of their references."""
 
 
 def open_intent(
@@ -81,4 +84,4 @@ def record(
     db.update(projects, project.id, empty=after.is_empty())
     measure_project(db, project)
     tidy_project(db, project, run_at=later(db.now, seconds=TIDY_AFTER_SECONDS))
-    emit(db, RefsChanged(project.id, intent.actor_id, intent.via, tuple(happened)))
+    emit(db, RefsChanged(project.id, intent.actor_id, intent.via, tuple(happened), after.brought))

@@ -4,6 +4,8 @@ from sqlalchemy import bindparam, update
 
 from ingot.db.connection import Connection
 from ingot.events.bus import Subscriptions
+from ingot.git.counting import Brought
+from ingot.projects.beginnings import FIRST_MESSAGE
 from ingot.projects.events import ProjectBegun, ProjectCreated
 from ingot.projects.imports.events import ProjectImported
 from ingot.projects.queries import project_or_none
@@ -31,7 +33,8 @@ def record_first_commit(db: Connection, event: ProjectBegun) -> None:
     project = project_or_none(db, event.project_id)
     if project is not None:
         intent = open_intent(db, project.id, event.actor_id, "api", [event.update])
-        record(db, intent, [event.update], After(project.default_branch, lambda: False))
+        brought = {event.update.ref: Brought(1, FIRST_MESSAGE)}
+        record(db, intent, [event.update], After(project.default_branch, lambda: False, brought))
 
 
 @subscriptions.on(ProjectImported)

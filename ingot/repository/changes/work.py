@@ -16,6 +16,7 @@ from ingot.db.times import Timestamp, later
 from ingot.errors import Conflict, Denied, Invalid
 from ingot.git.ancestry import is_ancestor
 from ingot.git.commits import NO_OID
+from ingot.git.counting import what_came
 from ingot.git.faults import MissingRepository
 from ingot.git.repository import Repository
 from ingot.git.store import Store
@@ -34,6 +35,8 @@ FORGET_AFTER_SECONDS = 600
 """Longer than any process takes from its intent to its references."""
 _MANY = 50
 """So many references are faster read all at once than one by one."""
+MOST_DESCRIBED = 20
+"""Of so many references in one push it is said what came by them."""
 _KINDS = {"heads": "branch", "tags": "tag"}
 Standing = Callable[[Connection], tuple[Access, Project]]
 """What the caller holds in the project at this moment; raises where it is hidden from them."""
@@ -205,4 +208,6 @@ def _after(database: Database, repository: Repository, intent: RefIntent, happen
     created = [update.branch for update in happened if update.creates and update.branch is not None]
     # Only a project that was empty takes another default branch; else its row says where HEAD points.
     first = created if project is not None and project.empty else []
-    return After(adopt_head(repository, first), lambda: not repository.branches_exist())
+    head = adopt_head(repository, first)
+    brought = {update.ref: what_came(repository, update, head) for update in happened[:MOST_DESCRIBED]}
+    return After(head, lambda: not repository.branches_exist(), brought)

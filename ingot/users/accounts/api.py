@@ -49,7 +49,7 @@ def user_in_path(call: Call) -> tuple[Access, User]:
     return NO_ACCESS, queries.find_user(call.db, call.path.get("id") or call.path["user_id"])
 
 
-def _named_user(call: Call) -> tuple[Access, User]:
+def named_user(call: Call) -> tuple[Access, User]:
     """The user whom the path names by number or username."""
     name = call.path["id"]
     user = queries.user_by_username(call.db, name) if not name.isdigit() else None
@@ -181,7 +181,7 @@ def list_activities(call: Call, params: ListActivities, page: Page) -> Listing[A
     )
 
 
-@routes.get("/users/:id/status", on=_named_user, may=policy.may_see_user, returns=StatusView, scopes=READING_USERS)
+@routes.get("/users/:id/status", on=named_user, may=policy.may_see_user, returns=StatusView, scopes=READING_USERS)
 def get_status(call: Call, user: User) -> StatusView:
     """Get what a user is doing."""
     return status_view(queries.status_of(call.db, user))

@@ -1,0 +1,1 @@
+"""What people did, as others may see it."""

@@ -1,0 +1,116 @@
+"""How what people did is listed: each event only for those who may see what it is about."""
+
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, false, func, literal_column, or_, select, true
+
+from ingot.access.actor import Actor
+from ingot.access.levels import Level
+from ingot.activity.params import ListEvents
+from ingot.activity.tables import Happening, events
+from ingot.db.connection import Connection
+from ingot.db.expressions import one_of
+from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.db.times import day_of
+from ingot.involvement.kinds import Audience, SubjectKind, audience_of
+from ingot.involvement.queries import all_kinds
+from ingot.projects.policy import belongs_to_project, belongs_to_this_project, visible_projects
+from ingot.projects.tables import projects
+
+MOST_COUNTED = 10_000
+"""Of longer lists the total is not told, since to count it would take longer than to read the page."""
+COMMIT = "commit"
+_CONDITIONS: dict[str, ColumnElement[bool]] = {
+    "project": events.c.project_id == bindparam("project"),
+    "author": events.c.author_id == bindparam("author"),
+    "belonging": belongs_to_project(),
+    "action": events.c.action == bindparam("action"),
+    "target_type": events.c.target_kind == bindparam("target_type"),
+    "before": events.c.created_at < bindparam("before"),
+    "after": events.c.created_at > bindparam("after"),
+}
+
+
+def _sees_project(audience: Audience) -> ColumnElement[bool]:
+    if audience == "administrator":
+        return true()
+    if audience == "nobody":
+        return projects.c.visibility == "public"
+    return visible_projects(external=audience == "external")
+
+
+def _reads_code(audience: Audience) -> ColumnElement[bool]:
+    if audience == "administrator":
+        return true()
+    if audience == "nobody":
+        return projects.c.visibility == "public"
+    open_to = ("public",) if audience == "external" else ("public", "internal")
+    return or_(one_of(projects.c.visibility, *open_to), belongs_to_this_project(Level.REPORTER))
+
+
+def _seen(kinds: tuple[SubjectKind, ...], audience: Audience) -> ColumnElement[bool]:
+    """What happened to the project is seen by who sees that; of the rest, what it is about decides.
+
+    What is about a kind that nobody describes is seen by nobody.
+    """
+    about_code = or_(
+        events.c.subject_kind == COMMIT, and_(events.c.subject_kind.is_(None), events.c.action == "pushed")
+    )
+    ways = [
+        and_(events.c.subject_kind.is_(None), events.c.action != "pushed"),
+        and_(about_code, _reads_code(audience)),
+        *(
+            and_(events.c.subject_kind == kind.kind, kind.visible(events.c.subject_id, audience))
+            for kind in kinds
+            if kind.kind != COMMIT
+        ),
+    ]
+    return and_(_sees_project(audience), or_(false(), *ways))
+
+
+@lru_cache(maxsize=256)
+def _lists_of(kinds: tuple[SubjectKind, ...], audience: Audience, filters: frozenset[str], sort: str) -> ListQuery:
+    matching: Select[Any] = (
+        select(events)
+        .join(projects, projects.c.id == events.c.project_id)
+        .where(projects.c.namespace_id.is_not(None), *(_CONDITIONS[name] for name in sorted(filters)))
+        .where(_seen(kinds, audience))
+    )
+    bounded = matching.with_only_columns(events.c.id).limit(literal_column(str(MOST_COUNTED + 1)))
+    order = events.c.id.asc() if sort == "asc" else events.c.id.desc()
+    total = select(func.count()).select_from(bounded.subquery())
+    return list_query(matching, events.c.id, order)._replace(total=total)
+
+
+def list_events(
+    db: Connection, actor: Actor, wanted: ListEvents, page: Page, *also: str, **values: Any
+) -> Listing[Happening]:
+    """A page of what happened and the caller may see; ``also`` names where, and what it is bound to follows."""
+    filters = set(also)
+    values |= {"actor": actor.user_id, "today": day_of(db.now)}
+    for name in ("action", "target_type"):
+        if getattr(wanted, name) is not None:
+            filters.add(name)
+            values[name] = getattr(wanted, name)
+    if wanted.before is not None:
+        filters.add("before")
+        values["before"] = wanted.before
+    if wanted.after is not None:
+        filters.add("after")
+        # Any time of that day sorts before this, and any later day behind it.
+        values["after"] = f"{wanted.after}U"
+    return _fetch(db, _lists_of(all_kinds(db), audience_of(actor), frozenset(filters), wanted.sort), page, values)
+
+
+def _fetch(db: Connection, query: ListQuery, page: Page, values: dict[str, Any]) -> Listing[Happening]:
+    if page.keyset:
+        return fetch_page(db, Happening, query, page, **values)
+    total: int = db.value(query.total, **values)
+    offset = (page.number - 1) * page.size
+    if offset >= total <= MOST_COUNTED:
+        return Listing([], page, total)
+    found = db.all(Happening, query.by_number, page_size=page.size + 1, page_offset=offset, **values)
+    if total > MOST_COUNTED:
+        return Listing(found[: page.size], page, more=len(found) > page.size)
+    return Listing(found[: page.size], page, total)

@@ -1,0 +1,44 @@
+"""Recording what people did."""
+
+from sqlalchemy import bindparam, delete
+
+from ingot.activity.tables import events
+from ingot.db.connection import Connection
+from ingot.subjects import Subject
+
+_DROP = delete(events).where(
+    events.c.target_kind == bindparam("kind"),
+    events.c.target_id == bindparam("target"),
+)
+
+
+def record_event(
+    db: Connection,
+    project_id: int,
+    author_id: int,
+    action: str,
+    *,
+    subject: Subject | None = None,
+    note_id: int | None = None,
+    push: str | None = None,
+) -> None:
+    """Keep that somebody did something: to a project, to a subject, or by a note about one."""
+    kind, number = (subject.kind, subject.id) if subject else (None, None)
+    target = ("note", note_id) if note_id is not None else (kind, number)
+    db.insert(
+        events,
+        project_id=project_id,
+        author_id=author_id,
+        action=action,
+        target_kind=target[0],
+        target_id=target[1],
+        subject_kind=kind,
+        subject_id=number,
+        push=push,
+        created_at=db.now,
+    )
+
+
+def drop_events(db: Connection, kind: str, target_id: int) -> None:
+    """Of what is gone nothing is told."""
+    db.run(_DROP, kind=kind, target=target_id)

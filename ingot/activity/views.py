@@ -1,0 +1,143 @@
+"""How what people did is shown."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from sqlalchemy import select
+
+from ingot.activity.tables import Happening
+from ingot.api.views import View
+from ingot.db.connection import Connection
+from ingot.db.expressions import any_of
+from ingot.db.times import Timestamp
+from ingot.involvement.queries import all_kinds
+from ingot.notes.tables import Note, notes
+from ingot.notes.views import TYPES, NoteView, note_views
+from ingot.subjects import Subject
+from ingot.users.accounts.queries import users_by_ids
+from ingot.users.accounts.views import UserBrief, user_brief
+
+_NOTES = select(notes).where(any_of(notes.c.id, "notes"))
+_NAMES = {
+    "closed": "closed",
+    "merged": "accepted",
+    "joined": "joined",
+    "left": "left",
+    "expired": "removed due to membership expiration from",
+    "commented": "commented on",
+}
+_PUSH_NAMES = {"created": "pushed new", "removed": "deleted", "pushed": "pushed to"}
+
+
+class PushView(View):
+    """What a push changed, and what came by it; also how it is stored."""
+
+    commit_count: int
+    action: Literal["created", "removed", "pushed"]
+    ref_type: Literal["branch", "tag"]
+    commit_from: str | None
+    commit_to: str | None
+    ref: str
+    commit_title: str | None
+    ref_count: int | None = None
+
+
+class EventView(View):
+    """Something that somebody did."""
+
+    id: int
+    title: str | None
+    project_id: int
+    action_name: str
+    target_id: int | None
+    target_iid: int | None
+    target_type: str | None
+    author_id: int
+    target_title: str | None
+    created_at: Timestamp
+    author: UserBrief
+    author_username: str
+    note: NoteView | UnsetType = UNSET
+    push_data: PushView | UnsetType = UNSET
+
+
+def event_views(db: Connection, found: Sequence[Happening], base: str) -> list[EventView]:
+    """A page of events; one statement for each relation, and one for the subjects of each kind."""
+    if not found:
+        return []
+    authors = users_by_ids(db, [event.author_id for event in found])
+    subjects = _subjects(db, found)
+    said = _notes(db, found, subjects, base)
+    views = []
+    for event in found:
+        about = subjects.get((event.subject_kind, event.subject_id))
+        note = said.get(event.target_id or 0) if event.target_kind == "note" else None
+        # One may have gone in between, where a server's statements do not all see the same moment.
+        if event.author_id in authors and (note is not None or event.target_kind != "note"):
+            views.append(_view(event, about, note, user_brief(authors[event.author_id], base)))
+    return views
+
+
+Subjects = dict[tuple[str | None, int | None], Subject]
+
+
+def _subjects(db: Connection, found: Sequence[Happening]) -> Subjects:
+    numbers: defaultdict[str | None, set[int]] = defaultdict(set)
+    for event in found:
+        if event.subject_id is not None:
+            numbers[event.subject_kind].add(event.subject_id)
+    return {
+        (kind.kind, number): subject
+        for kind in all_kinds(db)
+        if kind.kind in numbers
+        for number, subject in kind.subjects(db, sorted(numbers[kind.kind])).items()
+    }
+
+
+def _notes(db: Connection, found: Sequence[Happening], subjects: Subjects, base: str) -> dict[int, NoteView]:
+    wanted = [event.target_id for event in found if event.target_kind == "note"]
+    if not wanted:
+        return {}
+    by_kind: defaultdict[str, list[Note]] = defaultdict(list)
+    for note in db.all(Note, _NOTES, notes=wanted):
+        by_kind[note.subject_kind].append(note)
+    views = {}
+    for kind, written in by_kind.items():
+        stand_in = Subject(kind, None)  # type: ignore[arg-type] # Rows hold no other kinds.
+        for note, view in zip(written, note_views(db, stand_in, written, base), strict=True):
+            about = subjects.get((kind, note.subject_id))
+            view.noteable_id, view.noteable_iid = note.subject_id, about.iid if about else None
+            views[note.id] = view
+    return views
+
+
+def _view(event: Happening, about: Subject | None, note: NoteView | None, author: UserBrief) -> EventView:
+    push = msgspec.json.decode(event.push, type=PushView) if event.push is not None else None
+    return EventView(
+        id=event.id,
+        title=None,
+        project_id=event.project_id,
+        action_name=_action_name(event, push),
+        target_id=event.target_id,
+        target_iid=event.target_id if note is not None or about is None else about.iid,
+        target_type=TYPES.get(event.target_kind or ""),
+        author_id=event.author_id,
+        target_title=about.title if about else None,
+        created_at=event.created_at,
+        author=author,
+        author_username=author.username,
+        note=note if note is not None else UNSET,
+        push_data=push if push is not None else UNSET,
+    )
+
+
+def _action_name(event: Happening, push: PushView | None) -> str:
+    """The contract's words, which tell a reopened one from an opened one no more than it does."""
+    if push is not None:
+        return _PUSH_NAMES[push.action]
+    if event.action == "created" and event.target_kind is None:
+        return "created"
+    return _NAMES.get(event.action, "opened")

@@ -1,0 +1,1 @@
+"""What people did, over the API."""

@@ -1,0 +1,294 @@
+"""What people did: who did what to what, and who may know."""
+
+from typing import Any
+
+import pytest
+
+from ingot.access.levels import Level
+from ingot.groups.members.service import drop_ended
+from tests.api.issues.writing import write_issue
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.making import Project, day, make_group, make_project, statements_of
+
+
+def _events(api: Api, project: Project, caller: Person | None, **filters: Any) -> list[dict[str, Any]]:
+    answer = api.get(f"/projects/{project.id}/events", caller, **filters)
+    assert answer.status_code == 200, answer.text
+    found: list[dict[str, Any]] = answer.json()
+    return found
+
+
+def _what(api: Api, project: Project, caller: Person | None, **filters: Any) -> list[tuple[str, str | None]]:
+    return [(event["action_name"], event["target_type"]) for event in _events(api, project, caller, **filters)]
+
+
+def test_the_life_of_an_issue(api: Api, make: Make) -> None:
+    owner = make.user()
+    project = make_project(make, owner)
+    issue = write_issue(make, project, owner, title="first words")
+    url = f"/projects/{project.id}/issues/{issue['iid']}"
+    note = api.post(f"{url}/notes", owner, body="indeed").json()
+    api.put(url, owner, state_event="close")
+    api.put(url, owner, state_event="reopen")
+    api.put(url, owner, title="other words")
+
+    reopened, closed, commented, opened, created = _events(api, project, owner)
+
+    assert (created["action_name"], created["target_type"], created["target_id"]) == ("created", None, None)
+    assert opened == {
+        "id": opened["id"],
+        "title": None,
+        "project_id": project.id,
+        "action_name": "opened",
+        "target_id": issue["id"],
+        "target_iid": issue["iid"],
+        "target_type": "Issue",
+        "author_id": owner.id,
+        "target_title": "other words",
+        "created_at": opened["created_at"],
+        "author": issue["author"],
+        "author_username": owner.username,
+    }
+    assert (commented["action_name"], commented["target_type"], commented["target_id"]) == (
+        "commented on",
+        "Note",
+        note["id"],
+    )
+    assert (commented["note"], commented["target_title"]) == (note, "other words")
+    assert (closed["action_name"], reopened["action_name"]) == ("closed", "opened")
+    assert _what(api, project, owner, action="reopened") == [("opened", "Issue")]
+    api.delete(f"{url}/notes/{note['id']}", owner)
+    assert _what(api, project, owner, target_type="note") == []
+    api.delete(url, owner)
+    assert _what(api, project, owner) == [("created", None)]
+
+
+def test_pushes(api: Api, make: Make) -> None:
+    """A branch and a tag, made, moved and removed; what came by it is told."""
+    owner = make.user()
+    project = make_project(make, owner, initialize_with_readme=True)
+    base = f"/projects/{project.id}/repository"
+    (first,) = _events(api, project, owner, action="pushed")
+    assert first["push_data"]["commit_title"] == "Initial commit"
+    assert (first["push_data"]["commit_count"], first["push_data"]["ref"]) == (1, "master")
+    start = first["push_data"]["commit_to"]
+    for number in range(2):
+        sent = {"file_path": f"file-{number}", "action": "create", "content": "x"}
+        sent = {"branch": "work", "start_branch": "master" if not number else None, "actions": [sent]}
+        message = f"{'long ' * 20}\n\nbody" if number else "One\n\nmore"
+        made = api.post(f"{base}/commits", owner, commit_message=message, **{k: v for k, v in sent.items() if v})
+        assert made.status_code == 201, made.text
+    tip = made.json()["id"]
+    assert api.post(f"{base}/tags", owner, tag_name="v1", ref="work").status_code == 201
+    assert api.delete(f"{base}/branches/work", owner).status_code < 300
+
+    removed, tagged, moved, made_one, _ = _events(api, project, owner, action="pushed")
+
+    assert [event["action_name"] for event in (removed, tagged, moved, made_one)] == [
+        "deleted",
+        "pushed new",
+        "pushed to",
+        "pushed new",
+    ]
+    assert made_one["push_data"] == {
+        "commit_count": 1,
+        "action": "created",
+        "ref_type": "branch",
+        "commit_from": None,
+        "commit_to": moved["push_data"]["commit_from"],
+        "ref": "work",
+        "commit_title": "One",
+        "ref_count": None,
+    }
+    assert (moved["push_data"]["commit_to"], moved["push_data"]["commit_count"]) == (tip, 1)
+    assert len(moved["push_data"]["commit_title"]) == 70
+    assert (tagged["push_data"]["ref_type"], tagged["push_data"]["ref"]) == ("tag", "v1")
+    assert (removed["push_data"]["commit_from"], removed["push_data"]["commit_to"]) == (tip, None)
+    assert (removed["push_data"]["commit_count"], removed["push_data"]["commit_title"]) == (0, None)
+    assert start != tip
+    assert "note" not in removed
+
+
+def test_members_come_and_go(api: Api, house: House, make: Make) -> None:
+    owner, person, guest = make.user(), make.user(), make.user()
+    project = make_project(make, owner, members={person: Level.GUEST})
+    api.delete(f"/projects/{project.id}/members/{person.id}", owner)
+    sent = {"user_id": guest.id, "access_level": 10, "expires_at": "2050-01-01"}
+    assert api.post(f"/projects/{project.id}/members", owner, **sent).status_code == 201
+
+    seen = [(event["author_id"], event["action_name"]) for event in _events(api, project, owner)]
+    assert seen == [(guest.id, "joined"), (person.id, "left"), (person.id, "joined"), (owner.id, "created")]
+    with day(house, "2050-01-02"):
+        house.app.database.write(drop_ended)
+    assert _events(api, project, owner)[0]["action_name"] == "removed due to membership expiration from"
+
+
+def test_filters(api: Api, house: House, make: Make) -> None:
+    owner = make.user()
+    project = make_project(make, owner)
+    with day(house, "2040-05-05"):
+        issue = write_issue(make, project, owner)
+    with day(house, "2040-05-06"):
+        api.put(f"/projects/{project.id}/issues/{issue['iid']}", owner, state_event="close")
+
+    for filters, names in [
+        ({"after": "2040-05-05"}, ["closed"]),
+        ({"before": "2040-05-06", "after": "2040-05-04"}, ["opened"]),
+        ({"after": "2040-05-06"}, []),
+        ({"target_type": "issue", "sort": "asc"}, ["opened", "closed"]),
+        ({"action": "closed"}, ["closed"]),
+        ({"action": "merged"}, []),
+        ({"target_type": "merge_request"}, []),
+    ]:
+        assert [name for name, _ in _what(api, project, owner, **filters)] == names, filters
+    for wrong in ({"action": "eaten"}, {"target_type": "Issue"}, {"before": "never"}, {"sort": "up"}):
+        assert api.get(f"/projects/{project.id}/events", owner, **wrong).status_code == 400, wrong
+    page = api.get(f"/projects/{project.id}/events", owner, per_page=1, page=2)
+    assert (page.headers["x-total"], len(page.json())) == ("3", 1)
+    by_key = api.get(f"/projects/{project.id}/events", owner, per_page=2, pagination="keyset")
+    assert 'rel="next"' in by_key.headers["link"]
+
+
+def test_own_and_others(api: Api, make: Make) -> None:
+    """One's own wherever one still sees it, others' as far as one may, and those of all in one's projects."""
+    owner, member, stranger = make.user(), make.user(), make.user()
+    private = make_project(make, owner, visibility="private", members={member: Level.DEVELOPER})
+    public = make_project(make, owner, visibility="public")
+    write_issue(make, private, member)
+    write_issue(make, public, member)
+
+    def places(path: str, caller: Person, **filters: Any) -> list[int]:
+        answer = api.get(path, caller, **filters)
+        assert answer.status_code == 200, answer.text
+        return [event["project_id"] for event in answer.json()]
+
+    assert places("/events", member) == [public.id, private.id, private.id]
+    assert places(f"/users/{member.id}/events", member) == places("/events", member)
+    assert places(f"/users/{member.username}/events", stranger) == [public.id]
+    assert places(f"/users/{owner.id}/events", stranger) == [public.id]
+    assert places("/events", member, scope="all") == [private.id] * 3
+    assert places("/events", stranger, scope="all") == places("/events", stranger) == []
+    assert places(f"/users/{member.id}/events", make.root, target_type="issue") == [public.id, private.id]
+    api.delete(f"/projects/{private.id}/members/{member.id}", owner)
+    assert places("/events", member) == [public.id]
+    assert api.get(f"/users/{member.id}/events").status_code == 401
+    assert api.get("/events", member, scope="some").status_code == 400
+    assert api.get("/users/nobody-at-all/events", member).status_code == 404
+
+
+@pytest.fixture(scope="module")
+def told(make: Make) -> tuple[Project, dict[str, Person | None]]:
+    """A public project with a secret issue that is talked about, internal words, and code."""
+    owner, author = make.user(), make.user()
+    people: dict[str, Person | None] = {
+        "guest": make.user(),
+        "reporter": make.user(),
+        "external": make.user(external=True),
+        "stranger": make.user(),
+        "author": author,
+        "administrator": make.root,
+        "nobody": None,
+    }
+    project = make_project(make, owner, visibility="public", initialize_with_readme=True)
+    for name, level in (("guest", 10), ("reporter", 20)):
+        person = people[name]
+        assert person is not None
+        sent = {"user_id": person.id, "access_level": level}
+        assert make.api.post(f"/projects/{project.id}/members", owner, **sent).status_code == 201
+    plain = write_issue(make, project, owner, title="plain")
+    url = f"/projects/{project.id}/issues/{plain['iid']}/notes"
+    assert make.api.post(url, owner, body="unspeakable among us", internal=True).status_code == 201
+    secret = write_issue(make, project, author, title="unspeakable", confidential=True)
+    url = f"/projects/{project.id}/issues/{secret['iid']}"
+    assert make.api.post(f"{url}/notes", author, body="unspeakable").status_code == 201
+    return project, people
+
+
+@pytest.mark.parametrize("who", ["guest", "external", "stranger", "nobody", "reporter", "author", "administrator"])
+def test_secrets_are_not_told(api: Api, told: tuple[Project, dict[str, Person | None]], who: str) -> None:
+    """D26: confidential issues and what is said of them show to those who see them, in no list to others."""
+    project, people = told
+    caller = people[who]
+    paths = [f"/projects/{project.id}/events"]
+    if caller is not None:
+        author = people["author"]
+        assert author is not None
+        paths += [f"/users/{author.id}/events", "/events?scope=all"]
+    sees = who in ("reporter", "author", "administrator")
+
+    texts = [api.get(path, caller).text for path in paths]
+
+    assert ("unspeakable" in texts[0]) is sees
+    assert sees or not any("unspeakable" in text for text in texts)
+    assert not any("among us" in text for text in texts)
+    total = api.get(f"/projects/{project.id}/events", caller, target_type="note").headers["x-total"]
+    assert total == ("1" if sees else "0")
+    assert "pushed new" in texts[0]
+
+
+def test_code_is_told_to_those_who_read_it(api: Api, make: Make) -> None:
+    """A guest of a private project sees its issues and not its code; a hidden project is none."""
+    guest, reporter, stranger = make.user(), make.user(), make.user()
+    members = {guest: Level.GUEST, reporter: Level.REPORTER}
+    project = make_project(make, make.user(), visibility="private", initialize_with_readme=True, members=members)
+    tip = api.get(f"/projects/{project.id}/repository/commits", reporter).json()[0]["id"]
+    url = f"/projects/{project.id}/repository/commits/{tip}/comments"
+    assert api.post(url, reporter, note="on code").status_code == 201
+
+    assert _what(api, project, reporter, action="pushed") == [("pushed new", None)]
+    assert _what(api, project, reporter, action="commented") == [("commented on", "Note")]
+    assert _what(api, project, guest, action="pushed") == _what(api, project, guest, action="commented") == []
+    assert ("created", None) in _what(api, project, guest)
+    for caller in (stranger, None):
+        assert api.get(f"/projects/{project.id}/events", caller).status_code == 404
+    api.put(f"/projects/{project.id}", make.root, issues_enabled=False)
+    assert _what(api, project, reporter, target_type="issue") == []
+
+
+def test_what_goes(api: Api, make: Make) -> None:
+    """A deleted project is told of nowhere, and so is what a deleted user did."""
+    owner, leaving = make.user(), make.user()
+    gone = make_project(make, owner, visibility="public")
+    stays = make_project(make, group=make_group(make, members={owner: Level.OWNER, leaving: Level.DEVELOPER}))
+    write_issue(make, stays, leaving)
+    assert len(_events(api, stays, owner)) == 2
+
+    api.delete(f"/projects/{gone.id}", owner)
+    api.delete(f"/users/{leaving.id}", make.root)
+
+    assert api.get("/events", owner).json() == []
+    assert api.get(f"/users/{owner.id}/events", make.root).json() == []
+    assert [event["author_username"] for event in _events(api, stays, owner)] == ["root"]
+
+
+def test_statements_do_not_grow_with_the_page(api: Api, make: Make) -> None:
+    owner, other = make.user(), make.user()
+    project = make_project(make, owner, members={other: Level.DEVELOPER}, initialize_with_readme=True)
+    for person in (owner, other) * 3:
+        issue = write_issue(make, project, person)
+        api.post(f"/projects/{project.id}/issues/{issue['iid']}/notes", person, body="x")
+
+    for path in (f"/projects/{project.id}/events", "/events", f"/users/{other.id}/events"):
+        few, many = (
+            statements_of(make, lambda size=size, path=path: api.get(path, owner, per_page=size)) for size in (2, 100)
+        )
+        assert few == many, path
+
+
+def test_a_long_list_has_pages_and_no_total(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who counts a million rows to show twenty keeps everybody waiting; the next page is linked all the same."""
+    owner = make.user()
+    project = make_project(make, owner)
+    for _ in range(4):
+        write_issue(make, project, owner)
+    monkeypatch.setattr("ingot.activity.queries.MOST_COUNTED", 3)
+
+    seen, url = [], f"/projects/{project.id}/events?per_page=2"
+    while url:
+        answer = api.get(url, owner)
+        assert "x-total" not in answer.headers
+        seen += [event["id"] for event in answer.json()]
+        url = answer.links.get("next", {}).get("url", "").partition("/api/v4")[2]
+
+    assert len(seen) == len(set(seen)) == 5
