@@ -74,6 +74,10 @@ from ingot.mail.post import Post
 from ingot.milestones import api as milestones
 from ingot.notes import api as notes
 from ingot.notes.subscribers import subscriptions as note_subscriptions
+from ingot.notifications import api as notifications
+from ingot.notifications.notices import NOTIFY
+from ingot.notifications.subscribers import subscriptions as notification_subscriptions
+from ingot.notifications.work import Notifier
 from ingot.outgoing.guard import Guard
 from ingot.projects import api as projects
 from ingot.projects.forks import api as forks
@@ -187,6 +191,7 @@ ROOMS = (
     snippets,
     wikis,
     activity,
+    notifications,
     renderings,
 )
 _ONE = select(literal(1))
@@ -214,6 +219,7 @@ SUBSCRIPTIONS = (
     todo_subscriptions,
     involvement_subscriptions,
     activity_subscriptions,
+    notification_subscriptions,
     emoji_subscriptions,
     history_subscriptions,
     snippet_subscriptions,
@@ -304,6 +310,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
         database,
         {
             MAIL: Post(settings).deliver,
+            NOTIFY: Notifier(settings).notify,
             REMOVE_PROJECT: work.remove,
             TIDY_PROJECT: work.tidy,
             MEASURE_PROJECT: work.measure,

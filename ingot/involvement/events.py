@@ -42,3 +42,5 @@ class PeopleMentioned(Event, frozen=True):
     addressed: frozenset[int]
     """Those of them whom the text begins with."""
     internal: bool = False
+    new: bool = True
+    """Whether all of the text is new, and not only that it names them."""

@@ -49,7 +49,7 @@ def record_people(
         db.insert(mentioned_people, **about, user_id=user_id)
     if fresh:
         addressed = frozenset(user_id for user_id in fresh if named[user_id])
-        emit(db, PeopleMentioned(subject, writer_id, note_id, tuple(fresh), addressed, internal))
+        emit(db, PeopleMentioned(subject, writer_id, note_id, tuple(fresh), addressed, internal, new))
 
 
 def _before(db: Connection, subject: Subject, note_id: int | None) -> dict[int, int]:

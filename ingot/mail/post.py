@@ -2,8 +2,9 @@
 
 import smtplib
 import ssl
+from email.headerregistry import Address
 from email.message import EmailMessage
-from email.utils import format_datetime, make_msgid
+from email.utils import format_datetime, make_msgid, parseaddr
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -28,11 +29,32 @@ class Letter(msgspec.Struct, frozen=True):
     subject: str
     sealed_text: bytes
     key: str
+    sealed_html: bytes | None = None
+    """The same for those who read mail in colours."""
+    sender: str = ""
+    """In whose name it comes, from our own address."""
+    headers: dict[str, str] = {}
 
 
-def send_mail(db: Connection, to: str, subject: str, text: str) -> None:
-    """Send a mail once the caller's transaction commits."""
-    enqueue(db, KIND, Letter(to, subject, db.vault.seal(text), make_msgid(domain="ingot")))
+def send_mail(
+    db: Connection,
+    to: str,
+    subject: str,
+    text: str,
+    *,
+    html: str | None = None,
+    sender: str = "",
+    headers: dict[str, str] | None = None,
+    key: str = "",
+) -> None:
+    """Send a mail once the caller's transaction commits; one that waits already under the same ``key`` is the one."""
+    sealed = db.vault.seal(text), key or make_msgid(domain="ingot"), db.vault.seal(html) if html is not None else None
+    enqueue(db, KIND, Letter(to, _one_line(subject), *sealed, _one_line(sender), headers or {}), unique_key=key or None)
+
+
+def _one_line(text: str) -> str:
+    """What people wrote, as far as a header takes it: nothing in it begins another one."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
 class Post:
@@ -45,16 +67,30 @@ class Post:
         """Send one letter; the same one twice has the same message id."""
         letter = msgspec.convert(payload, Letter)
         message = EmailMessage()
-        message["From"] = self._settings.mail_from
+        message["From"] = self._from(letter.sender)
         message["To"] = letter.to
         message["Subject"] = letter.subject
-        message["Message-ID"] = letter.key
+        message["Message-ID"] = letter.headers.get("Message-ID", letter.key)
+        for name, value in letter.headers.items():
+            if name != "Message-ID":
+                message[name] = value
         message["Date"] = format_datetime(moment(database.clock()))
         message.set_content(database.vault.unseal(letter.sealed_text).replace(HERE, self._settings.base_url))
+        if letter.sealed_html is not None:
+            html = database.vault.unseal(letter.sealed_html).replace(HERE, self._settings.base_url)
+            message.add_alternative(html, subtype="html")
         if self._settings.smtp_url:
             self._send(message)
         else:
             self._keep(message, letter.key)
+
+    def _from(self, sender: str) -> Address | str:
+        address = parseaddr(self._settings.mail_from)[1]
+        if not sender or not address:
+            return self._settings.mail_from
+        # Signs that have a meaning in this header stay out of it: programs differ in what they make of quoted ones.
+        name = " ".join("".join(" " if sign in '<>@",:;()[]\\' else sign for sign in sender).split())
+        return Address(name, addr_spec=address)
 
     def _send(self, message: EmailMessage) -> None:
         url = urlsplit(self._settings.smtp_url)

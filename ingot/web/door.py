@@ -21,7 +21,7 @@ from ingot.http.request import Header, Request, Send, Trace
 from ingot.instance.queries import current_broadcasts
 from ingot.settings import Settings
 from ingot.users.sessions.queries import csrf_token, session_or_none
-from ingot.web import avatars, documents, passwords, profile, sign_in, static, uploads, wiki_files
+from ingot.web import avatars, documents, passwords, profile, sign_in, static, unsubscribe, uploads, wiki_files
 from ingot.web.cookies import SESSION_COOKIE, VISITOR_COOKIE, read_cookies, set_cookie
 from ingot.web.pages import File, Page, Pages, Place, Redirect, Reply, StoredFile, Visit
 from ingot.web.sending import send_file
@@ -33,6 +33,7 @@ FORM_LIMIT = 2**20
 ALL_PAGES: Sequence[Pages] = (
     sign_in.pages,
     passwords.pages,
+    unsubscribe.pages,
     profile.pages,
     avatars.pages,
     uploads.pages,
@@ -132,6 +133,8 @@ class WebDoor:
             return Redirect("/profile/password/new"), visit
         if not forms:
             return place.handler(visit, db), visit
+        if place.by_link:
+            return None, visit
         sent = form.get("authenticity_token") or request.headers.get(b"x-csrf-token", b"").decode("latin-1")
         if not isinstance(sent, str) or not hmac.compare_digest(sent.encode(), csrf.encode()):
             return Page("message.html", _message(422), 422), visit

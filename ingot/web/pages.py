@@ -105,6 +105,8 @@ class Place:
     open: bool
     """Whether people who are not signed in may come."""
     with_expired_password: bool
+    by_link: bool = False
+    """Whether its address itself proves that it may be used, so that a form needs no token besides."""
 
 
 @dataclass(slots=True)
@@ -117,9 +119,11 @@ class Pages:
         """Declare a page to read; it runs inline."""
         return self._declare("GET", path, open, with_expired_password)
 
-    def post(self, path: str, *, open: bool = False, with_expired_password: bool = False) -> Callable[[H], H]:
+    def post(
+        self, path: str, *, open: bool = False, with_expired_password: bool = False, by_link: bool = False
+    ) -> Callable[[H], H]:
         """Declare what a form does; it runs in the pool, outside of any unit of work."""
-        return self._declare("POST", path, open, with_expired_password)
+        return self._declare("POST", path, open, with_expired_password, by_link)
 
     def put(self, path: str, *, open: bool = False, with_expired_password: bool = False) -> Callable[[H], H]:
         """The same for forms that say ``_method=put``."""
@@ -129,9 +133,11 @@ class Pages:
         """The same for forms that say ``_method=delete``."""
         return self._declare("DELETE", path, open, with_expired_password)
 
-    def _declare(self, method: str, path: str, is_open: bool, with_expired_password: bool) -> Callable[[H], H]:
+    def _declare(
+        self, method: str, path: str, is_open: bool, with_expired_password: bool, by_link: bool = False
+    ) -> Callable[[H], H]:
         def declare(handler: H) -> H:
-            self.places.append(Place(method, path, handler, is_open, with_expired_password))
+            self.places.append(Place(method, path, handler, is_open, with_expired_password, by_link))
             return handler
 
         return declare

@@ -87,3 +87,29 @@ def upgrade() -> None:
     op.create_index("ix_events_project_id", "events", ["project_id", "id"])
     op.create_index("ix_events_author_id", "events", ["author_id", "id"])
     op.create_index("ix_events_target_kind_target_id", "events", ["target_kind", "target_id"])
+    op.create_table(
+        "notification_settings",
+        sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
+        sa.Column("user_id", _IDENTIFIER, nullable=False),
+        sa.Column("source_kind", sa.Text(), nullable=False),
+        sa.Column("source_id", sa.BigInteger(), nullable=False),
+        sa.Column("level", sa.BigInteger(), nullable=False),
+        sa.Column("events", sa.Text(), nullable=False),
+        sa.Column("email", sa.Text(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["user_id"], ["users.id"], name=op.f("fk_notification_settings_user_id"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_notification_settings")),
+        sa.UniqueConstraint(
+            "user_id",
+            "source_kind",
+            "source_id",
+            name=op.f("uq_notification_settings_user_id_source_kind_source_id"),
+        ),
+        sqlite_autoincrement=True,
+    )
+    op.create_index(
+        "ix_notification_settings_source_kind_source_id",
+        "notification_settings",
+        ["source_kind", "source_id", "level"],
+    )

@@ -1,0 +1,38 @@
+"""What callers may send about what they want to be told."""
+
+from typing import Literal
+
+from msgspec import UNSET, UnsetType
+
+from ingot.api.params import Params
+
+LEVELS = {"disabled": 0, "participating": 1, "watch": 2, "global": 3, "mention": 4, "custom": 5}
+LevelName = Literal["disabled", "participating", "watch", "global", "mention", "custom"]
+Flag = bool | UnsetType
+
+
+class SetWishes(Params):
+    """How much of one place, and of which events where the level leaves that open."""
+
+    level: LevelName | UnsetType = UNSET
+    new_note: Flag = UNSET
+    new_issue: Flag = UNSET
+    reopen_issue: Flag = UNSET
+    close_issue: Flag = UNSET
+    reassign_issue: Flag = UNSET
+    new_merge_request: Flag = UNSET
+    reopen_merge_request: Flag = UNSET
+    close_merge_request: Flag = UNSET
+    reassign_merge_request: Flag = UNSET
+    merge_merge_request: Flag = UNSET
+    failed_pipeline: Flag = UNSET
+    success_pipeline: Flag = UNSET
+
+
+class SetOwnWishes(SetWishes):
+    """The same of everywhere, and where mail goes."""
+
+    notification_email: str | UnsetType = UNSET
+
+
+FLAGS = tuple(name for name in SetWishes.__struct_fields__ if name != "level")

@@ -1,0 +1,84 @@
+"""How it is found what users want to be told."""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import msgspec
+from sqlalchemy import bindparam, func, or_, select
+
+from ingot.db.connection import Connection
+from ingot.db.expressions import any_of
+from ingot.groups.namespaces.tables import namespace_tree, namespaces
+from ingot.notifications.params import LEVELS
+from ingot.notifications.tables import Wish, notification_settings
+from ingot.projects.tables import Project
+from ingot.users.accounts.tables import User, emails
+
+EVERYWHERE = "global"
+_ROWS = notification_settings.c
+_ONE = select(notification_settings).where(
+    _ROWS.user_id == bindparam("user"), _ROWS.source_kind == bindparam("kind"), _ROWS.source_id == bindparam("source")
+)
+# The groups around a project, the nearest first.
+_AROUND = (
+    select(namespaces.c.id)
+    .join(namespace_tree, namespace_tree.c.ancestor_id == namespaces.c.id)
+    .where(namespace_tree.c.descendant_id == bindparam("namespace"), namespaces.c.kind == "group")
+    .order_by(func.length(namespaces.c.full_path).desc())
+)
+_HERE = or_(
+    (_ROWS.source_kind == "project") & (_ROWS.source_id == bindparam("project")),
+    (_ROWS.source_kind == "group") & any_of(_ROWS.source_id, "groups"),
+    _ROWS.source_kind == EVERYWHERE,
+)
+_OF_USERS = select(notification_settings).where(_HERE, any_of(_ROWS.user_id, "users"))
+_WATCHERS = select(_ROWS.user_id, _ROWS.source_kind).where(
+    _HERE, or_(_ROWS.level == LEVELS["watch"], _ROWS.level == LEVELS["custom"])
+)
+_CONFIRMED = select(emails.c.email).where(emails.c.user_id == bindparam("user"), emails.c.confirmed_at.is_not(None))
+
+
+class Level(NamedTuple):
+    """How much a user wants to be told of a project, and which events they chose."""
+
+    level: int
+    events: dict[str, bool]
+
+
+def wish_or_none(db: Connection, user_id: int, kind: str, source_id: int) -> Wish | None:
+    """What a user said of one place, if anything."""
+    return db.first(Wish, _ONE, user=user_id, kind=kind, source=source_id)
+
+
+def addresses_of_user(db: Connection, user: User) -> list[str]:
+    """Where mail for a user may go: the first address, and the further ones that were proven to be theirs."""
+    return [user.email, *(email for (email,) in db.rows(_CONFIRMED, user=user.id))]
+
+
+def groups_around(db: Connection, project: Project) -> list[int]:
+    """The groups around a project, the nearest first."""
+    return [group_id for (group_id,) in db.rows(_AROUND, namespace=project.namespace_id)]
+
+
+def watchers_of(db: Connection, project: Project, groups: Sequence[int]) -> dict[int, set[str]]:
+    """Who may want to hear of all, or of what they chose, and where they said so."""
+    found: dict[int, set[str]] = {}
+    for user_id, kind in db.rows(_WATCHERS, project=project.id, groups=list(groups)):
+        found.setdefault(user_id, set()).add(kind)
+    return found
+
+
+def levels_of(db: Connection, project: Project, groups: Sequence[int], user_ids: Collection[int]) -> dict[int, Level]:
+    """How much each of these users wants to be told of a project: what they said of the nearest place counts."""
+    nearness = {("project", project.id): 0, (EVERYWHERE, 0): len(groups) + 1}
+    nearness |= {("group", group_id): place for place, group_id in enumerate(groups, 1)}
+    wishes: dict[int, list[Wish]] = {}
+    for wish in db.all(Wish, _OF_USERS, project=project.id, groups=list(groups), users=list(user_ids)):
+        wishes.setdefault(wish.user_id, []).append(wish)
+    levels = {}
+    for user_id in user_ids:
+        said = sorted(wishes.get(user_id, ()), key=lambda wish: nearness[wish.source_kind, wish.source_id])
+        counts = next((wish for wish in said if wish.level != LEVELS["global"]), None)
+        events = msgspec.json.decode(counts.events, type=dict[str, bool]) if counts else {}
+        levels[user_id] = Level(counts.level if counts else LEVELS["participating"], events)
+    return levels

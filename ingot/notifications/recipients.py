@@ -1,0 +1,148 @@
+"""Who is told of something: those who take part, follow or watch, want to hear of it, and may see it."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, exists, or_, select
+
+from ingot.access.levels import Level as Access
+from ingot.db.connection import Connection
+from ingot.db.expressions import any_of
+from ingot.followers.queries import what_all_said
+from ingot.followers.tables import follows
+from ingot.involvement.kinds import SubjectKind
+from ingot.involvement.queries import participants_of
+from ingot.involvement.tables import mentioned_people
+from ingot.notes.tables import notes
+from ingot.notifications.notices import Notice
+from ingot.notifications.params import LEVELS
+from ingot.notifications.queries import EVERYWHERE, Level, groups_around, levels_of, watchers_of
+from ingot.notifications.tables import notification_settings
+from ingot.projects.people.queries import who_sees
+from ingot.projects.tables import Project
+from ingot.subjects import Subject
+
+_NAMED_BY_TEXT = select(mentioned_people.c.user_id).where(
+    mentioned_people.c.subject_kind == bindparam("kind"),
+    mentioned_people.c.subject_id == bindparam("subject"),
+    mentioned_people.c.note_id.is_(None),
+)
+_NAMED_BY_NOTE = select(mentioned_people.c.user_id).where(mentioned_people.c.note_id == bindparam("note"))
+_LABEL_FOLLOWERS = select(follows.c.user_id).where(
+    follows.c.subject_kind == "label", any_of(follows.c.subject_id, "labels"), follows.c.following.is_(True)
+)
+# Whether anybody besides who acts could want to hear of it; it spares most calls a job that would find nobody.
+_ANYBODY = select(
+    or_(
+        exists().where(
+            follows.c.subject_kind == bindparam("kind"),
+            follows.c.subject_id == bindparam("subject"),
+            follows.c.user_id != bindparam("doer"),
+        ),
+        exists().where(
+            mentioned_people.c.subject_kind == bindparam("kind"),
+            mentioned_people.c.subject_id == bindparam("subject"),
+            mentioned_people.c.user_id != bindparam("doer"),
+        ),
+        exists().where(
+            notes.c.subject_kind == bindparam("kind"),
+            notes.c.subject_id == bindparam("subject"),
+            notes.c.author_id != bindparam("doer"),
+            notes.c.system.is_(False),
+        ),
+        exists().where(
+            follows.c.subject_kind == "label",
+            any_of(follows.c.subject_id, "labels"),
+            follows.c.user_id != bindparam("doer"),
+        ),
+        exists().where(
+            or_(
+                notification_settings.c.level == LEVELS["watch"],
+                notification_settings.c.level == LEVELS["custom"],
+            ),
+            or_(
+                (notification_settings.c.source_kind == "project")
+                & (notification_settings.c.source_id == bindparam("project")),
+                notification_settings.c.source_kind != "project",
+            ),
+            notification_settings.c.user_id != bindparam("doer"),
+        ),
+    )
+)
+
+
+class Interest(NamedTuple):
+    """Who could want to hear of something, and why."""
+
+    participants: Collection[int]
+    named: Collection[int]
+    followers: Collection[int]
+    """Who said that they want to hear of it, whatever else they want."""
+    watchers: Collection[int]
+    refusing: Collection[int]
+    """Who said that they do not."""
+
+
+def may_concern_others(db: Connection, kind: SubjectKind, subject: Subject, notice: Notice) -> bool:
+    """Whether anybody besides who acts could want to hear of it."""
+    near = {subject.author_id, *notice.people, *kind.assignees(db, subject)}
+    asked = {"kind": subject.kind, "subject": subject.id, "project": subject.project_id}
+    return bool(near - {notice.actor_id}) or bool(
+        db.value(_ANYBODY, **asked, doer=notice.actor_id, labels=list(notice.labels))
+    )
+
+
+def recipients_of(
+    db: Connection, kind: SubjectKind, subject: Subject, project: Project, notice: Notice, *, internal: bool
+) -> list[int]:
+    """Who is told, never who did it."""
+    groups = groups_around(db, project)
+    interest = _interest(db, kind, subject, project, groups, notice)
+    candidates = {*interest.participants, *interest.named, *interest.followers, *interest.watchers}
+    candidates -= {notice.actor_id, 0, *interest.refusing}
+    levels = levels_of(db, project, groups, candidates) if candidates else {}
+    wanting = [user_id for user_id in sorted(candidates) if _wants(user_id, levels[user_id], interest, notice)]
+    seeing = kind.readers(db, subject, wanting, internal) if wanting else ()
+    return [user_id for user_id in wanting if user_id in seeing]
+
+
+def _interest(
+    db: Connection, kind: SubjectKind, subject: Subject, project: Project, groups: list[int], notice: Notice
+) -> Interest:
+    said = what_all_said(db, subject.kind, subject.id or 0)
+    refusing = {user_id for user_id, following in said.items() if not following}
+    marking = {user_id for (user_id,) in db.rows(_LABEL_FOLLOWERS, labels=list(notice.labels))}
+    if notice.what == "mentioned":
+        return Interest((), notice.people, (), (), refusing)
+    if notice.what == "relabelled":
+        return Interest((), (), marking, (), refusing)
+    if notice.note_id is not None:
+        rows = db.rows(_NAMED_BY_NOTE, note=notice.note_id)
+    else:
+        rows = db.rows(_NAMED_BY_TEXT, kind=subject.kind, subject=subject.id)
+    named = {user_id for (user_id,) in rows} if notice.what in ("opened", "noted") else set()
+    participants = {*participants_of(db, kind, subject), *notice.people}
+    followers = {user_id for user_id, following in said.items() if following} | marking
+    return Interest(participants, named, followers, _watchers(db, project, groups), refusing)
+
+
+def _watchers(db: Connection, project: Project, groups: list[int]) -> set[int]:
+    """Who watches everything means what they belong to, not all that is public."""
+    found = watchers_of(db, project, groups)
+    anywhere = [user_id for user_id, kinds in found.items() if kinds == {EVERYWHERE}]
+    held = who_sees(db, project, anywhere) if anywhere else {}
+    return {user_id for user_id in found if user_id not in anywhere or held.get(user_id, 0) >= Access.GUEST}
+
+
+def _wants(user_id: int, wish: Level, interest: Interest, notice: Notice) -> bool:
+    if user_id in interest.followers:
+        return True
+    if wish.level == LEVELS["disabled"]:
+        return False
+    if wish.level == LEVELS["mention"]:
+        return user_id in interest.named
+    if wish.level == LEVELS["watch"] and user_id in interest.watchers:
+        return True
+    if wish.level == LEVELS["custom"] and user_id in interest.watchers and wish.events.get(notice.flag, False):
+        return True
+    return user_id in interest.participants or user_id in interest.named

@@ -1,0 +1,113 @@
+"""Telling people: a job finds out whom, and leaves a letter for each."""
+
+from functools import partial
+from typing import NamedTuple
+
+import msgspec
+
+from ingot.db.connection import Connection
+from ingot.db.database import Database
+from ingot.errors import NotFound
+from ingot.instance.settings import current_settings
+from ingot.involvement.kinds import SubjectKind
+from ingot.involvement.queries import kind_or_none
+from ingot.mail.post import send_mail
+from ingot.notes.queries import find_note
+from ingot.notes.tables import Note
+from ingot.notifications import letters
+from ingot.notifications.letters import Occasion
+from ingot.notifications.links import Unsubscribing, unsubscribe_key
+from ingot.notifications.notices import Notice
+from ingot.notifications.queries import EVERYWHERE, addresses_of_user, wish_or_none
+from ingot.notifications.recipients import recipients_of
+from ingot.projects.queries import project_or_none
+from ingot.settings import Settings
+from ingot.subjects import Subject
+from ingot.users.accounts.queries import users_by_ids
+from ingot.users.accounts.tables import User
+
+
+class _Plan(NamedTuple):
+    """What is told, to whom, and where it goes."""
+
+    occasion: Occasion
+    addresses: list[tuple[int, str]]
+    in_html: bool
+
+
+class Notifier:
+    """Tells people what happened, as their mails say it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._base_url = settings.base_url
+
+    def notify(self, database: Database, payload: object) -> None:
+        """Tell everybody who wants to know of one thing; who is told twice gets the same letter."""
+        notice = msgspec.convert(payload, Notice)
+        plan = database.read(lambda db: self._plan(db, notice))
+        if plan is not None and plan.addresses:
+            database.write(partial(self._send, plan=plan))
+
+    def _plan(self, db: Connection, notice: Notice) -> _Plan | None:
+        kind = kind_or_none(db, notice.kind)
+        subject = kind.subjects(db, [notice.subject_id]).get(notice.subject_id) if kind else None
+        project = project_or_none(db, subject.project_id or 0) if subject else None
+        if kind is None or subject is None or project is None or project.namespace_id is None:
+            return None
+        try:
+            note = find_note(db, notice.note_id) if notice.note_id is not None else None
+        except NotFound:  # It was taken back before anybody was told.
+            return None
+        told = recipients_of(db, kind, subject, project, notice, internal=note is not None and note.internal)
+        if not told:
+            return None
+        people = users_by_ids(db, [notice.actor_id, *told])
+        actor = people.get(notice.actor_id)
+        settings = current_settings(db)
+        occasion = Occasion(
+            notice,
+            kind,
+            subject,
+            project,
+            actor.name if actor else "Somebody",
+            _assignees(db, kind, subject),
+            _text(db, kind, subject, notice, note),
+            self._base_url,
+        )
+        able = [people[user_id] for user_id in told if people[user_id].confirmed_at is not None]
+        return _Plan(occasion, [(user.id, _address(db, user)) for user in able], settings.html_emails_enabled)
+
+    def _send(self, db: Connection, plan: _Plan) -> None:
+        occasion = plan.occasion
+        for user_id, address in plan.addresses:
+            who = Unsubscribing(user_id, occasion.notice.kind, occasion.notice.subject_id)
+            leave = f"{self._base_url}/sent_notifications/{unsubscribe_key(db.vault, who)}/unsubscribe"
+            send_mail(
+                db,
+                address,
+                letters.subject_line(occasion),
+                letters.text_body(occasion, leave),
+                html=letters.html_body(occasion, leave) if plan.in_html else None,
+                sender=occasion.actor_name,
+                headers=letters.headers(occasion, leave),
+                key=f"<{occasion.notice.key}.{user_id}@ingot>",
+            )
+
+
+def _assignees(db: Connection, kind: SubjectKind, subject: Subject) -> list[str]:
+    numbers = kind.assignees(db, subject)
+    users = users_by_ids(db, numbers)
+    return [users[number].username for number in numbers if number in users]
+
+
+def _text(db: Connection, kind: SubjectKind, subject: Subject, notice: Notice, note: Note | None) -> str:
+    if note is not None:
+        return note.body
+    return kind.text(db, subject) if notice.what in ("opened", "mentioned") else ""
+
+
+def _address(db: Connection, user: User) -> str:
+    """Where they want it, as long as that address is theirs."""
+    wish = wish_or_none(db, user.id, EVERYWHERE, 0)
+    chosen = wish.email if wish else None
+    return chosen if chosen and chosen in addresses_of_user(db, user) else user.email

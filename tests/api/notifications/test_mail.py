@@ -1,0 +1,250 @@
+"""Mail about issues and notes, by a real SMTP server: to whom it goes, and what it says."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.issues.writing import write_issue
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.mailing import Mailbox, mailbox, text_of
+from tests.making import Project, make_group, make_project
+
+
+@pytest.fixture(scope="module")
+def box(house: House) -> Iterator[Mailbox]:
+    """Where mail arrives."""
+    with mailbox(house) as arriving:
+        yield arriving
+
+
+def _told(box: Mailbox) -> set[str]:
+    """Who gets mail, each once."""
+    came = [address for address, _ in box.receive()]
+    assert len(came) == len(set(came))
+    return set(came)
+
+
+def _issue(make: Make, box: Mailbox, project: Project, author: Person, **attributes: Any) -> tuple[str, dict[str, Any]]:
+    issue = write_issue(make, project, author, **attributes)
+    box.receive()
+    return f"/projects/{project.id}/issues/{issue['iid']}", issue
+
+
+def test_a_conversation(api: Api, house: House, make: Make, box: Mailbox) -> None:
+    """Text and HTML, safe as on a page; all mails of one issue belong together."""
+    author, assignee = make.user(name='Ädä \N{PILE OF POO} "Quote" <x>'), make.user()
+    project = make_project(make, author, members={assignee: Level.DEVELOPER})
+    text = "**Bold** <script>alert(1)</script> [x](javascript:alert(1))"
+    title = "Ünï <b>\N{SNOWMAN}</b>"
+    issue = write_issue(make, project, author, title=title, description=text, assignee_ids=[assignee.id])
+    url = f"/projects/{project.id}/issues/{issue['iid']}"
+
+    ((to, first),) = box.receive()
+
+    assert to == first["To"] == assignee.email
+    assert first["Subject"] == f"{project.name} | {title} (#{issue['iid']})"
+    assert first["From"].addresses[0].addr_spec == "ingot@localhost"
+    assert first["From"].addresses[0].display_name == "Ädä \N{PILE OF POO} Quote x"
+    assert first["Message-ID"] == f"<issue_{issue['id']}@127.0.0.1>"
+    assert first["List-Id"].startswith(f"<{project.path.split('/')[1]}.")
+    assert first["Auto-Submitted"] == "auto-generated"
+    page = f"{house.settings.base_url}/{project.path}/issues/{issue['iid']}"
+    assert page in text_of(first) and "Bold" in text_of(first)
+    html = text_of(first, "html")
+    assert "<strong>Bold</strong>" in html and page in html
+    assert "<script" not in html and "<a" not in html.partition("<p style")[0]
+    note = api.post(f"{url}/notes", assignee, body="I *see*").json()
+    ((to, second),) = box.receive()
+    assert (to, second["Subject"]) == (author.email, f"Re: {first['Subject']}")
+    assert second["In-Reply-To"] == second["References"] == first["Message-ID"]
+    assert second["Message-ID"] != first["Message-ID"]
+    assert f"{page}#note_{note['id']}" in text_of(second)
+    assert "I see" in text_of(second) and "<em>see</em>" in text_of(second, "html")
+
+
+def test_who_is_told(api: Api, make: Make, box: Mailbox) -> None:
+    """Who takes part, follows or is named; never who did it, nor who said no."""
+    author, commenter, follower, named, refusing, aside = (make.user() for _ in range(6))
+    members = {commenter: Level.DEVELOPER, follower: Level.GUEST, named: Level.GUEST, refusing: Level.GUEST}
+    project = make_project(make, author, members={**members, aside: Level.DEVELOPER})
+    url, _ = _issue(make, box, project, author)
+    api.post(f"{url}/subscribe", follower)
+    api.post(f"{url}/notes", refusing, body="Never again")
+    api.post(f"{url}/unsubscribe", refusing)
+    box.receive()
+
+    api.post(f"{url}/notes", commenter, body=f"For @{named.username}")
+    assert _told(box) == {author.email, follower.email, named.email}
+    api.put(url, author, state_event="close")
+    assert _told(box) == {commenter.email, follower.email, named.email}
+    api.put(url, author, state_event="reopen", assignee_ids=[aside.id])
+    assert _told(box) == {commenter.email, follower.email, named.email, aside.email}
+    api.put(url, author, assignee_ids=[author.id])
+    assert _told(box) == {commenter.email, follower.email, named.email, aside.email}
+    api.put(url, author, title="Nobody is told of another title")
+    assert _told(box) == set()
+
+
+LEVELS = [
+    ("disabled", set()),
+    ("mention", {"named"}),
+    ("participating", {"named", "own"}),
+    ("watch", {"named", "own", "other"}),
+    ("custom", {"named", "own", "other"}),
+]
+
+
+@pytest.mark.parametrize(("level", "hears_of"), LEVELS)
+@pytest.mark.parametrize("place", ["everywhere", "group", "project"])
+def test_levels(api: Api, make: Make, box: Mailbox, place: str, level: str, hears_of: set[str]) -> None:
+    """What one said of the nearest place counts; who chose single events hears of those."""
+    person, author = make.user(), make.user()
+    group = make_group(make, members={person: Level.DEVELOPER, author: Level.DEVELOPER})
+    project = make_project(make, group=group)
+    outside = make_project(make, author, visibility="public")
+    urls = {"everywhere": "", "group": group.url, "project": project.url}
+    assert api.put(f"{urls[place]}/notification_settings", person, level=level, new_issue=True).status_code == 200
+    own, _ = _issue(make, box, project, person)
+
+    write_issue(make, project, author)
+    write_issue(make, outside, author)
+    assert _told(box) == ({person.email} if "other" in hears_of else set()), "of what others write"
+    api.post(f"{own}/notes", author, body="Well")
+    assert _told(box) == ({person.email} if "own" in hears_of else set()), "of what one takes part in"
+    other, _ = _issue(make, box, project, author)
+    api.post(f"{other}/notes", author, body=f"cc @{person.username}")
+    assert _told(box) == ({person.email} if "named" in hears_of else set()), "of what names one"
+    another, _ = _issue(make, box, project, author)
+    api.put(another, author, state_event="close")
+    assert _told(box) == ({person.email} if level == "watch" else set()), "of what was not chosen"
+
+
+def test_labels_that_people_follow(api: Api, make: Make, box: Mailbox) -> None:
+    author, follower = make.user(), make.user()
+    project = make_project(make, author, visibility="public")
+    label = api.post(f"{project.url}/labels", author, name="loud", color="#ff0000").json()
+    api.post(f"{project.url}/labels/{label['id']}/subscribe", follower)
+    write_issue(make, project, author, labels="loud")
+    assert _told(box) == {follower.email}
+    url, _ = _issue(make, box, project, author)
+    api.put(url, author, add_labels="loud")
+    assert _told(box) == {follower.email}
+    api.put(url, author, add_labels="quiet")
+    assert _told(box) == set()
+
+
+def test_who_may_not_see_is_not_told(api: Api, make: Make, box: Mailbox) -> None:
+    """D26, D29: confidential issues, internal notes, lost membership, blocked people, what is gone by now."""
+    guest, reporter, leaving, blocked = (make.user() for _ in range(4))
+    members = {guest: Level.GUEST, reporter: Level.REPORTER, leaving: Level.REPORTER, blocked: Level.REPORTER}
+    project = make_project(make, visibility="private", members=members)
+    people = list(members)
+    url, _ = _issue(make, box, project, make.root)
+    for person in people:
+        api.post(f"{url}/notes", person, body="I take part")
+    for person in people:
+        api.put("/notification_settings", person, level="watch")
+    box.receive()
+    api.delete(f"{project.url}/members/{leaving.id}", make.root)
+    api.post(f"/users/{blocked.id}/block", make.root)
+
+    api.post(f"{url}/notes", make.root, body="Among us", internal=True)
+    assert _told(box) == {reporter.email}
+    api.put(url, make.root, state_event="close")
+    assert _told(box) == {guest.email, reporter.email}
+    api.post(f"{url}/notes", make.root, body="Before it becomes secret")
+    api.put(url, make.root, confidential=True)
+    assert _told(box) == {reporter.email}, "What became secret before the mail left stays so."
+    note = api.post(f"{url}/notes", make.root, body="Taken back").json()["id"]
+    api.delete(f"{url}/notes/{note}", make.root)
+    assert _told(box) == set()
+    write_issue(make, project, make.root, title="secret", confidential=True, description=f"@{guest.username}")
+    assert _told(box) == {reporter.email}
+
+
+def test_named_only_later(api: Api, make: Make, box: Mailbox) -> None:
+    """Who is named when something is reworded is told, and nobody else."""
+    author, other, named = make.user(), make.user(), make.user()
+    project = make_project(make, author, visibility="public")
+    url, _ = _issue(make, box, project, author, description=f"@{other.username}")
+    note = api.post(f"{url}/notes", author, body="well").json()["id"]
+    box.receive()
+
+    api.put(url, author, description=f"@{other.username} and @{named.username}")
+    ((to, message),) = box.receive()
+    assert to == named.email and "mentioned you" in text_of(message)
+    api.put(f"{url}/notes/{note}", author, body=f"well, @{other.username}")
+    assert _told(box) == {other.email}
+
+
+def test_a_title_begins_no_header(api: Api, make: Make, box: Mailbox) -> None:
+    """Line breaks and control signs in titles and names stay in the line that they stand in."""
+    author, person = make.user(), make.user()
+    project = make_project(make, author, members={person: Level.DEVELOPER})
+    hostile = "a\r\nBcc: victim@example.org\r\n\r\nbody\u2028\x07"
+    sent = {"title": hostile, "assignee_ids": [person.id]}
+    made = api.post(f"{project.url}/issues", author, **sent)
+    assert made.status_code in (201, 400)
+    came = box.receive()
+    assert [to for to, _ in came] == ([person.email] if made.status_code == 201 else [])
+    for _, message in came:
+        assert message["Bcc"] is None
+        assert "\n" not in message["Subject"]
+
+
+def test_unsubscribing_by_the_link(api: Api, house: House, make: Make, box: Mailbox) -> None:
+    """Without signing in: looking changes nothing, one click does, and so does the mail program's own button."""
+    author, one, other = make.user(), make.user(), make.user()
+    project = make_project(make, author, visibility="public")
+    url, issue = _issue(make, box, project, author)
+    for person in (one, other):
+        api.post(f"{url}/subscribe", person)
+    api.post(f"{url}/notes", author, body="hello")
+    mails = dict(box.receive())
+    links = {}
+    for person in (one, other):
+        found = re.fullmatch(r"<(http[^>]+)>", mails[person.email]["List-Unsubscribe"])
+        assert found and found[1] in text_of(mails[person.email])
+        assert mails[person.email]["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+        links[person] = found[1].removeprefix(house.settings.base_url)
+
+    with httpx.Client(base_url=house.url) as browser:
+        page = browser.get(links[one])
+        assert page.status_code == 200 and issue["title"] not in page.text
+        assert api.get(url, one).json()["subscribed"] is True
+        assert browser.post(links[one]).status_code == 200
+        assert browser.post(links[one]).status_code == 200
+        assert api.get(url, one).json()["subscribed"] is False
+        assert api.get(url, other).json()["subscribed"] is True
+        forged = links[one].replace(f"/{one.id}-", f"/{other.id}-", 1)
+        for wrong in (forged, links[other][:-15] + "0/unsubscribe", "/sent_notifications/x/unsubscribe"):
+            assert browser.get(wrong).status_code == browser.post(wrong).status_code == 404, wrong
+        assert api.get(url, other).json()["subscribed"] is True
+        quick = browser.post(links[other], data={"List-Unsubscribe": "One-Click"})
+        assert quick.status_code == 200
+    api.post(f"{url}/notes", author, body="still there?")
+    assert _told(box) == set()
+
+
+def test_where_mail_goes(api: Api, make: Make, box: Mailbox) -> None:
+    """To the address that was chosen, as long as it is one's own; as plain text where nobody wants HTML."""
+    author, person = make.user(), make.user()
+    project = make_project(make, author, visibility="public", members={person: Level.DEVELOPER})
+    sent = {"email": f"{make.name()}@example.org", "skip_confirmation": True}
+    further = api.post(f"/users/{person.id}/emails", make.root, **sent).json()
+    api.put("/notification_settings", person, notification_email=further["email"])
+    write_issue(make, project, author, assignee_ids=[person.id])
+    assert _told(box) == {further["email"]}
+    api.delete(f"/users/{person.id}/emails/{further['id']}", make.root)
+    api.put("/application/settings", make.root, html_emails_enabled=False)
+    try:
+        write_issue(make, project, author, assignee_ids=[person.id])
+        ((to, message),) = box.receive()
+    finally:
+        api.put("/application/settings", make.root, html_emails_enabled=True)
+    assert (to, message.get_content_type()) == (person.email, "text/plain")
