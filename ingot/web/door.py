@@ -21,7 +21,7 @@ from ingot.http.request import Header, Request, Send, Trace
 from ingot.instance.queries import current_broadcasts
 from ingot.settings import Settings
 from ingot.users.sessions.queries import csrf_token, session_or_none
-from ingot.web import avatars, documents, passwords, profile, sign_in, static, unsubscribe, uploads, wiki_files
+from ingot.web import avatars, documents, passwords, profile, sign_in, sign_up, static, unsubscribe, uploads, wiki_files
 from ingot.web.cookies import SESSION_COOKIE, VISITOR_COOKIE, read_cookies, set_cookie
 from ingot.web.pages import File, Page, Pages, Place, Redirect, Reply, StoredFile, Visit
 from ingot.web.sending import send_file
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 FORM_LIMIT = 2**20
 ALL_PAGES: Sequence[Pages] = (
     sign_in.pages,
+    sign_up.pages,
     passwords.pages,
     unsubscribe.pages,
     profile.pages,

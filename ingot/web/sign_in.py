@@ -63,5 +63,13 @@ def sign_out_by_method(visit: Visit) -> Reply:
 
 
 def _context(db: Connection, back: str, login: str) -> dict[str, object]:
-    text = current_settings(db).sign_in_text
-    return {"back": back, "login": login, "error": "", "text": text or "", "shortest": SHORTEST}
+    settings = current_settings(db)
+    return {
+        "back": back,
+        "login": login,
+        "error": "",
+        "text": settings.sign_in_text or "",
+        "shortest": SHORTEST,
+        "open": settings.signup_enabled,
+        "confirms": settings.send_user_confirmation_email,
+    }
