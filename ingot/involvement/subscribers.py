@@ -23,21 +23,19 @@ def record_people_of_subject(db: Connection, event: SubjectChanged) -> None:
 @subscriptions.on(NoteAdded)
 def record_people_of_note(db: Connection, event: NoteAdded) -> None:
     """Whom a note names."""
-    _record(db, event, event.author_id, new=True)
+    if "@" in event.body:
+        _record(db, event, event.author_id, event.body, new=True)
 
 
 @subscriptions.on(NoteEdited)
 def record_people_of_edited_note(db: Connection, event: NoteEdited) -> None:
     """Whom it names now."""
-    _record(db, event, event.actor_id, new=False)
+    _record(db, event, event.actor_id, find_note(db, event.note_id).body, new=False)
 
 
-def _record(db: Connection, event: NoteAdded | NoteEdited, writer_id: int, *, new: bool) -> None:
+def _record(db: Connection, event: NoteAdded | NoteEdited, writer_id: int, body: str, *, new: bool) -> None:
     kind = kind_or_none(db, event.subject_kind) if event.subject_id is not None else None
     if kind is None or event.subject_id is None:
-        return
-    body = find_note(db, event.note_id).body
-    if new and "@" not in body:
         return
     subject = kind.subjects(db, [event.subject_id]).get(event.subject_id)
     if subject is not None:

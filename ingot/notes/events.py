@@ -14,6 +14,7 @@ class NoteAdded(Event, frozen=True):
     commit_oid: str | None
     internal: bool = False
     """Whether only those who work on the subject may know of it."""
+    body: str = ""
 
 
 class NoteEdited(Event, frozen=True):

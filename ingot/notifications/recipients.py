@@ -85,11 +85,13 @@ class Interest(NamedTuple):
 
 def may_concern_others(db: Connection, kind: SubjectKind, subject: Subject, notice: Notice) -> bool:
     """Whether anybody besides who acts could want to hear of it."""
-    near = {subject.author_id, *notice.people, *kind.assignees(db, subject)}
+    if {subject.author_id, *notice.people} - {notice.actor_id}:
+        return True
+    # Of what is new, those who have it to do are among the people of the notice.
+    if notice.what != "opened" and set(kind.assignees(db, subject)) - {notice.actor_id}:
+        return True
     asked = {"kind": subject.kind, "subject": subject.id, "project": subject.project_id}
-    return bool(near - {notice.actor_id}) or bool(
-        db.value(_ANYBODY, **asked, doer=notice.actor_id, labels=list(notice.labels))
-    )
+    return bool(db.value(_ANYBODY, **asked, doer=notice.actor_id, labels=list(notice.labels)))
 
 
 def recipients_of(
