@@ -3,13 +3,14 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, exists, or_, select
+from sqlalchemy import ColumnElement, bindparam, exists, or_, select
 
 from ingot.access.levels import Level as Access
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
 from ingot.followers.queries import what_all_said
 from ingot.followers.tables import follows
+from ingot.groups.namespaces.tables import namespace_tree
 from ingot.involvement.kinds import SubjectKind
 from ingot.involvement.queries import participants_of
 from ingot.involvement.tables import mentioned_people
@@ -19,7 +20,7 @@ from ingot.notifications.params import LEVELS
 from ingot.notifications.queries import EVERYWHERE, Level, groups_around, levels_of, watchers_of
 from ingot.notifications.tables import notification_settings
 from ingot.projects.people.queries import who_sees
-from ingot.projects.tables import Project
+from ingot.projects.tables import Project, projects
 from ingot.subjects import Subject
 
 _NAMED_BY_TEXT = select(mentioned_people.c.user_id).where(
@@ -31,6 +32,24 @@ _NAMED_BY_NOTE = select(mentioned_people.c.user_id).where(mentioned_people.c.not
 _LABEL_FOLLOWERS = select(follows.c.user_id).where(
     follows.c.subject_kind == "label", any_of(follows.c.subject_id, "labels"), follows.c.following.is_(True)
 )
+_AROUND = (
+    select(namespace_tree.c.ancestor_id)
+    .join(projects, projects.c.namespace_id == namespace_tree.c.descendant_id)
+    .where(projects.c.id == bindparam("project"))
+)
+
+
+def _watched(kind: str, where: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Somebody besides ``doer`` wants to hear of all, or of what they chose, in places of one kind."""
+    level = notification_settings.c.level
+    return exists().where(
+        notification_settings.c.source_kind == kind,
+        where,
+        or_(level == LEVELS["watch"], level == LEVELS["custom"]),
+        notification_settings.c.user_id != bindparam("doer"),
+    )
+
+
 # Whether anybody besides who acts could want to hear of it; it spares most calls a job that would find nobody.
 _ANYBODY = select(
     or_(
@@ -55,18 +74,9 @@ _ANYBODY = select(
             any_of(follows.c.subject_id, "labels"),
             follows.c.user_id != bindparam("doer"),
         ),
-        exists().where(
-            or_(
-                notification_settings.c.level == LEVELS["watch"],
-                notification_settings.c.level == LEVELS["custom"],
-            ),
-            or_(
-                (notification_settings.c.source_kind == "project")
-                & (notification_settings.c.source_id == bindparam("project")),
-                notification_settings.c.source_kind != "project",
-            ),
-            notification_settings.c.user_id != bindparam("doer"),
-        ),
+        _watched("project", notification_settings.c.source_id == bindparam("project")),
+        _watched("group", notification_settings.c.source_id.in_(_AROUND.scalar_subquery())),
+        _watched(EVERYWHERE, notification_settings.c.source_id == 0),
     )
 )
 
