@@ -1,6 +1,7 @@
 """Checks of large files: each that a project has must lie on the disk, as large as it was."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from ingot.db.database import Database
 from ingot.doctor.findings import Finding
@@ -11,7 +12,7 @@ from ingot.lfs.queries import recorded_files
 def check_large_files(database: Database, files: LfsFiles) -> Iterator[Finding]:
     """By name and size only: reading all of their content would take too long."""
     after = ""
-    while recorded := database.read(lambda db, after=after: recorded_files(db, after)):  # type: ignore[misc] # Bound now.
+    while recorded := database.read(partial(recorded_files, after=after)):
         for oid, size in recorded:
             there = files.size_of(oid)
             if there is None:

@@ -2,6 +2,7 @@
 
 from sqlalchemy import bindparam, update
 
+from ingot.commands.events import TodoCommanded
 from ingot.db.connection import Connection
 from ingot.emoji.events import AwardGiven
 from ingot.events.bus import Subscriptions
@@ -51,6 +52,15 @@ def done_by_rewarding(db: Connection, event: AwardGiven) -> None:
             return
         kind, subject_id = note.subject_kind, note.subject_id
     finish_todos(db, event.giver_id, kind, subject_id)
+
+
+@subscriptions.on(TodoCommanded)
+def look_as_told(db: Connection, event: TodoCommanded) -> None:
+    """A line of what somebody wrote says so."""
+    if event.what == "add":
+        add_todos(db, [event.actor_id], event.actor_id, event.subject, "marked")
+    elif event.subject.id is not None:
+        finish_todos(db, event.actor_id, event.subject.kind, event.subject.id)
 
 
 @subscriptions.on(PeopleMentioned)

@@ -285,3 +285,17 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make) -> None:
     few, many = (statements_of(make, lambda size=size: api.get("/todos", person, per_page=size)) for size in (2, 100))
 
     assert few == many
+
+
+def test_commanded_in_a_note(api: Api, make: Make) -> None:
+    """By /todo and /done; what else the note says counts as having looked."""
+    owner = make.user()
+    project = make_project(make, owner)
+    issue = write_issue(make, project, owner, title="look")
+    notes = f"/projects/{project.id}/issues/{issue['iid']}/notes"
+
+    for command, left in (("/todo", ["marked"]), ("/todo", ["marked"]), ("/done", [])):
+        assert api.post(notes, owner, body=command).status_code == 202
+        assert _why(api, owner) == left
+    assert api.post(notes, owner, body="later\n/todo").status_code == 201
+    assert _why(api, owner) == ["marked"]
