@@ -113,6 +113,7 @@ from ingot.repository.tags import api as tags
 from ingot.repository.tags.subscribers import subscriptions as tag_subscriptions
 from ingot.repository.trees import api as trees
 from ingot.runners import api as runners
+from ingot.search import api as search
 from ingot.settings import Settings
 from ingot.snippets import api as snippets
 from ingot.snippets.subscribers import subscriptions as snippet_subscriptions
@@ -192,6 +193,7 @@ ROOMS = (
     wikis,
     activity,
     notifications,
+    search,
     renderings,
 )
 _ONE = select(literal(1))

@@ -3,7 +3,7 @@
 from typing import Any
 
 import msgspec
-from sqlalchemy import BindParameter, Boolean, ColumnElement, bindparam, literal_column, or_
+from sqlalchemy import BindParameter, Boolean, ColumnElement, bindparam, func, literal_column, or_
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import NullType
@@ -80,12 +80,22 @@ def unindexed(column: ColumnElement[int]) -> ColumnElement[int]:
     return column + literal_column("0")
 
 
-def like_pattern(text: str) -> str:
-    """``text`` anywhere, for ``LIKE … ESCAPE '\\'`` on a folded column."""
+def refuse_long_search(text: str) -> None:
+    """Refuse what nobody looks for."""
     if len(text) > MOST_SEARCHED:
         raise Invalid(f"400 (Bad request) a search has at most {MOST_SEARCHED} characters")
+
+
+def like_pattern(text: str) -> str:
+    """``text`` anywhere, for ``LIKE … ESCAPE '\\'`` on a folded column."""
+    refuse_long_search(text)
     escaped = text.casefold().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"
+
+
+def contains_as_written(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+    """The same of a column that is kept as it was written; the embedded engine folds no more than ASCII here."""
+    return func.lower(column).like(bindparam(name), escape="\\")
 
 
 def contains(column: ColumnElement[str], name: str) -> ColumnElement[bool]:

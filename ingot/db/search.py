@@ -10,15 +10,15 @@ from sqlalchemy import BindParameter, Boolean, ColumnElement, bindparam, func, l
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from ingot.db.expressions import like_pattern
+from ingot.db.expressions import like_pattern, refuse_long_search
 
 SHORTEST_INDEXED = 3
 """Below this many characters an index has nothing to go by."""
 
 
-def is_indexed(text: str) -> bool:
+def is_indexed(text: str, *, as_written: bool = False) -> bool:
     """Whether ``holding`` can look for this text; else it takes ``contains``."""
-    return len(text.casefold()) >= SHORTEST_INDEXED
+    return len(text if as_written else text.casefold()) >= SHORTEST_INDEXED
 
 
 def needle(text: str) -> str:
@@ -27,17 +27,27 @@ def needle(text: str) -> str:
     return text.casefold()
 
 
+def needle_as_written(text: str) -> str:
+    """The same for columns that are kept as they were written: the index folds them, and this."""
+    refuse_long_search(text)
+    return text
+
+
 class holding(ColumnElement[bool]):  # noqa: N801 - it reads as a function of SQL where it is used.
     """A row, found by ``key``, of which one of the searched ``columns`` holds the text bound to ``name``.
 
-    ``key`` equals the id of that row; the columns are of one table, which has an index for searches.
+    ``key`` equals the id of that row; the columns are of one table, which has an index for searches. They are kept
+    folded, or else are ``as_written``, and their index finds them whatever the case.
     """
 
     type = Boolean()
     inherit_cache = False
 
-    def __init__(self, key: ColumnElement[int], name: str, *columns: ColumnElement[str]) -> None:
+    def __init__(
+        self, key: ColumnElement[int], name: str, *columns: ColumnElement[Any], as_written: bool = False
+    ) -> None:
         self.row = key
+        self.as_written = as_written
         self.searched = columns
         self.needle: BindParameter[str] = bindparam(name)
 
@@ -57,10 +67,11 @@ def _holding_sqlite(element: holding, compiler: SQLCompiler, **options: Any) -> 
 
 @compiles(holding, "postgresql")
 def _holding_postgresql(element: holding, compiler: SQLCompiler, **options: Any) -> str:
-    escaped: ColumnElement[str] = element.needle
+    escaped: ColumnElement[str] = func.lower(element.needle) if element.as_written else element.needle
     for sign in ("\\", "%", "_"):
         escaped = func.replace(escaped, literal_column(f"'{sign}'"), literal_column(f"'\\{sign}'"))
     around: ColumnElement[str] = literal_column("'%'")
     pattern = around.concat(escaped).concat(around)
-    found = or_(*(column.like(pattern, escape="\\") for column in element.searched))
+    columns = [func.lower(column) if element.as_written else column for column in element.searched]
+    found = or_(*(column.like(pattern, escape="\\") for column in columns))
     return f"({compiler.process(found, **options)})"

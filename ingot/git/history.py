@@ -15,6 +15,10 @@ from ingot.inline import expect_a_wait
 
 BUFFERED = {"GIT_FLUSH": "0"}
 """Without this git writes each line by itself into a pipe, which takes longer than to find the commits."""
+FOLDING = {"LC_ALL": "C.UTF-8"}
+"""With this git knows the case of other letters than ASCII's too."""
+_SECONDS = 60.0
+_SEARCH_SECONDS = 10.0
 _OID_BYTES = 20
 _FIRST_WALK = 4096
 _LONGEST_WALK = 262_144
@@ -36,6 +40,8 @@ class Filter(msgspec.Struct, frozen=True):
     since: int | None = None
     until: int | None = None
     author: str | None = None
+    message: str | None = None
+    """What the message says somewhere, whatever the case."""
     first_parent: bool = False
     topological: bool = False
     """Whether no commit comes before all of its children, and lines of history are not mixed."""
@@ -43,7 +49,7 @@ class Filter(msgspec.Struct, frozen=True):
     @property
     def selects(self) -> bool:
         """Whether it leaves out commits that git would have to look at one by one."""
-        return any(part is not None for part in (self.path, self.since, self.until, self.author))
+        return any(part is not None for part in (self.path, self.since, self.until, self.author, self.message))
 
 
 EVERYTHING = Filter()
@@ -92,7 +98,7 @@ def list_commits(
     walk = known
     if known.total is None or not known.covers(offset, end):
         walk = _further(repository, tips, wanted, known, offset, end)
-        _walks.keep(key, walk, len(walk.oids) + 4 * len(f"{wanted.path}{wanted.author}"))
+        _walks.keep(key, walk, len(walk.oids) + 4 * len(f"{wanted.path}{wanted.author}{wanted.message}"))
     if walk.covers(offset, end):
         page = walk.part(offset, end)
     else:
@@ -206,8 +212,10 @@ def _ask(repository: Repository, tips: Sequence[str], wanted: Filter, args: list
         options.append(f"--since=@{wanted.since} +0000")  # Unlike ``--max-age``, it takes times after 2038.
     if wanted.until is not None:
         options.append(f"--until=@{wanted.until} +0000")
-    if wanted.author is not None:
-        options += ["--fixed-strings", "--regexp-ignore-case", f"--author={wanted.author}"]
+    if wanted.author is not None or wanted.message is not None:
+        options += ["--fixed-strings", "--regexp-ignore-case"]
+        options += [] if wanted.author is None else [f"--author={wanted.author}"]
+        options += [] if wanted.message is None else [f"--grep={wanted.message}"]
     if wanted.first_parent:
         options.append("--first-parent")
     if wanted.topological:
@@ -219,5 +227,6 @@ def _ask(repository: Repository, tips: Sequence[str], wanted: Filter, args: list
         [*args, *options, "--stdin", "--", *paths],
         repository.path,
         "\n".join([*tips, ""]).encode(),
-        env={"GIT_LITERAL_PATHSPECS": "1", **BUFFERED},
+        timeout=_SEARCH_SECONDS if wanted.message is not None else _SECONDS,
+        env={"GIT_LITERAL_PATHSPECS": "1", **BUFFERED, **(FOLDING if wanted.message is not None else {})},
     ).out

@@ -173,15 +173,42 @@ def _list_query(
 
 def _below(external: bool | None) -> list[ColumnElement[bool]]:
     """Milestones of the groups and projects in a group that the caller may see; administrators see all."""
-    groups = select(namespaces.c.id).where(namespaces.c.id.in_(_BELOW.scalar_subquery()))
+    below = _BELOW.scalar_subquery()
+    return _seen(external, namespaces.c.id.in_(below), projects.c.namespace_id.in_(below))
+
+
+def _seen(
+    external: bool | None, which_groups: ColumnElement[bool], which_projects: ColumnElement[bool]
+) -> list[ColumnElement[bool]]:
+    groups = select(namespaces.c.id).where(which_groups)
     inside = select(projects.c.id).where(
-        projects.c.namespace_id.in_(_BELOW.scalar_subquery()),
+        which_projects,
         or_(projects.c.issues_enabled.is_(True), projects.c.merge_requests_enabled.is_(True)),
     )
     if external is not None:
         groups = groups.where(visible_groups(external))
         inside = inside.where(visible_projects(external=external))
     return [milestones.c.group_id.in_(groups.scalar_subquery()), milestones.c.project_id.in_(inside.scalar_subquery())]
+
+
+@lru_cache(maxsize=64)
+def _list_query_anywhere(external: bool | None, filters: frozenset[str], sort: str) -> ListQuery:
+    places = _seen(external, namespaces.c.kind == "group", projects.c.namespace_id.is_not(None))
+    matching: Select[Any] = MILESTONES.where(or_(*places), *(_CONDITIONS[name] for name in sorted(filters)))
+    order = milestones.c.id.asc() if sort == "asc" else milestones.c.id.desc()
+    return list_query(matching, milestones.c.id, order)
+
+
+def list_milestones_anywhere(
+    db: Connection, actor: Actor, wanted: ListMilestones, page: Page, sort: str = "desc"
+) -> Listing[Milestone]:
+    """A page of the milestones of all projects and groups that the caller may see."""
+    values: dict[str, Any] = {}
+    filters = _wanted_filters(wanted, values)
+    external = None if actor.admin else actor.external
+    if external is not None:
+        values |= {"actor": actor.user_id, "today": day_of(db.now)}
+    return fetch_page(db, Milestone, _list_query_anywhere(external, filters, sort), page, **values)
 
 
 def list_milestones(

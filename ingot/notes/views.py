@@ -1,6 +1,6 @@
 """How notes are shown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ingot.api.views import View
@@ -75,6 +75,13 @@ def comment_views(db: Connection, comments: Sequence[Note], base: str) -> list[C
 
 def note_views(db: Connection, subject: Subject, found: Sequence[Note], base: str) -> list[NoteView]:
     """A page of the notes about a subject, with one statement for all authors."""
+    return views_of_notes(db, found, lambda _: subject.iid, base)
+
+
+def views_of_notes(
+    db: Connection, found: Sequence[Note], iid_of: Callable[[Note], int | None], base: str
+) -> list[NoteView]:
+    """The same of notes about different subjects; ``iid_of`` says which number in its project the subject has."""
     if not found:
         return []
     authors = users_by_ids(db, [note.author_id for note in found])
@@ -89,14 +96,14 @@ def note_views(db: Connection, subject: Subject, found: Sequence[Note], base: st
             created_at=note.created_at,
             updated_at=note.updated_at,
             system=note.system,
-            noteable_id=subject.id,
-            noteable_type=TYPES[subject.kind],
+            noteable_id=note.subject_id,
+            noteable_type=TYPES[note.subject_kind],
             project_id=note.project_id,
             commit_id=note.commit_oid,
             resolvable=False,
             confidential=note.internal,
             internal=note.internal,
-            noteable_iid=subject.iid,
+            noteable_iid=iid_of(note),
         )
         for note in found
     ]

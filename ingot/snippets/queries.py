@@ -2,17 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, bindparam, select
+from sqlalchemy import ColumnElement, bindparam, or_, select
 
 from ingot.access.actor import Actor
 from ingot.access.levels import NO_ACCESS, Access, Level
 from ingot.access.rules import require
 from ingot.api.params import number_or_none
 from ingot.db.connection import Connection
-from ingot.db.expressions import any_of
+from ingot.db.expressions import any_of, contains_as_written, like_pattern
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.db.search import holding, is_indexed, needle_as_written
 from ingot.db.times import day_of
 from ingot.errors import Invalid, NotFound
 from ingot.projects.queries import find_project
@@ -55,6 +57,33 @@ _OWN = {external: _lists_anywhere(_WRITTEN, policy.visible_snippets(external=ext
 _OWN_OF_ADMINISTRATORS = _lists_anywhere(_WRITTEN, policy.in_a_project_that_has_them())
 _PUBLIC = _lists_anywhere(snippets.c.visibility == "public", snippets.c.project_id.is_(None))
 _EVERY_ONE = _lists_anywhere(policy.in_a_project_that_has_them())
+
+
+def _where_searched(short: bool) -> dict[str, ColumnElement[bool]]:
+    """Where a text is looked for: in what is said of a snippet, or in its files."""
+
+    def found(key: ColumnElement[int], *columns: ColumnElement[Any]) -> ColumnElement[bool]:
+        if short:
+            return or_(*(contains_as_written(column, "pattern") for column in columns))
+        return holding(key, "needle", *columns, as_written=True)
+
+    def in_files(column: ColumnElement[str]) -> ColumnElement[bool]:
+        holding_it = select(snippet_files.c.snippet_id).where(found(snippet_files.c.id, column))
+        return snippets.c.id.in_(holding_it.scalar_subquery())
+
+    said = found(snippets.c.id, snippets.c.title, snippets.c.description)
+    return {"titles": or_(said, in_files(snippet_files.c.path)), "contents": in_files(snippet_files.c.content)}
+
+
+_SEARCHED = {short: _where_searched(short) for short in (False, True)}
+
+
+@lru_cache(maxsize=32)
+def _search_query(where: str, short: bool, external: bool | None, sort: str) -> ListQuery:
+    visible = policy.in_a_project_that_has_them() if external is None else policy.visible_snippets(external=external)
+    matching = select(snippets).outerjoin(projects, projects.c.id == snippets.c.project_id)
+    order = snippets.c.id.asc() if sort == "asc" else snippets.c.id.desc()
+    return list_query(matching.where(_SEARCHED[short][where], visible), snippets.c.id, order)
 
 
 def snippet_by_id(db: Connection, snippet_id: int) -> Snippet:
@@ -175,6 +204,18 @@ def list_public_snippets(db: Connection, wanted: ListSnippets, page: Page) -> Li
 def list_all_snippets(db: Connection, wanted: ListSnippets, page: Page) -> Listing[Snippet]:
     """A page of all there are, for administrators."""
     return fetch_page(db, Snippet, _EVERY_ONE, page, **_span(wanted))
+
+
+def search_snippets(
+    db: Connection, actor: Actor, where: Literal["titles", "contents"], text: str, page: Page, sort: str = "desc"
+) -> Listing[Snippet]:
+    """A page of the snippets, in projects or not, that hold a text and that the caller may see."""
+    short = not is_indexed(text, as_written=True)
+    values: dict[str, Any] = {"pattern": like_pattern(text)} if short else {"needle": needle_as_written(text)}
+    external = None if actor.admin else actor.external
+    if external is not None:
+        values |= {"actor": actor.user_id, "today": day_of(db.now)}
+    return fetch_page(db, Snippet, _search_query(where, short, external, sort), page, **values)
 
 
 def _span(wanted: ListSnippets) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Finding anything by a text: everywhere, in a group, in a project."""

@@ -1,0 +1,173 @@
+"""Searching code, commits and wikis by git: a text, never a pattern, and never an option."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+
+from ingot.access.levels import Level
+from ingot.git import searching
+from tests.client import Api, Make, Person
+from tests.making import Project, make_project
+
+README = "# Title\n\nFirst line\nThe NEEDLE is here\nafter\nmore\n\n\n\n\nlast needle\n"
+FILES = {
+    "README.md": README,
+    "src/deep/Needle.py": "print('nothing')\n",
+    "src/deep/other.py": "x = '.*'\n-- needle --\n",
+    "docs/übung.txt": "Grüße: ÄRGER\n",
+    "options.txt": "--output=/tmp/x\n",
+    "long.txt": "needle" + "y" * 100_000 + "\n",
+}
+
+
+class Scene(NamedTuple):
+    """A private project with code, and who calls."""
+
+    project: Project
+    owner: Person
+    guest: Person
+
+    @property
+    def path(self) -> str:
+        """Where it is searched."""
+        return f"/projects/{self.project.id}/search"
+
+
+@pytest.fixture(scope="module")
+def scene(make: Make) -> Scene:
+    """Built once; the tests only read."""
+    owner, guest = make.user(), make.user()
+    project = make_project(make, owner, visibility="private", members={guest: Level.GUEST})
+    base = f"/projects/{project.id}/repository"
+    actions = [{"action": "create", "file_path": path, "content": text} for path, text in FILES.items()]
+    actions.append({"action": "create", "file_path": "a.bin", "content": "AG5lZWRsZQA=", "encoding": "base64"})
+    sent = {"branch": "master", "commit_message": "Add the NEEDLE\n\nand Ärger", "actions": actions}
+    made = make.api.post(f"{base}/commits", owner, **sent)
+    assert made.status_code == 201, made.text
+    other = {"branch": "other", "start_branch": "master", "commit_message": "Elsewhere (.*) -x"}
+    changed = [{"action": "create", "file_path": "elsewhere.txt", "content": "only elsewhere"}]
+    assert make.api.post(f"{base}/branches", owner, branch="other", ref="master").status_code == 201
+    del other["start_branch"]
+    assert make.api.post(f"{base}/commits", owner, **other, actions=changed).status_code == 201
+    page = make.api.post(f"/projects/{project.id}/wikis", owner, title="Home", content="one\na Needle page\n")
+    assert page.status_code == 201, page.text
+    return Scene(project, owner, guest)
+
+
+def _paths(answer: httpx.Response) -> list[str]:
+    assert answer.status_code == 200, answer.text
+    return [file["path"] for file in answer.json()]
+
+
+def test_lines_around_what_was_found(api: Api, scene: Scene) -> None:
+    """Matches that lie close are one, others are apart; a file can be found by its name too; binaries are skipped."""
+    found = api.get(scene.path, scene.owner, scope="blobs", search="needle")
+    assert found.json()[0] == {
+        "basename": "README",
+        "data": "\nFirst line\nThe NEEDLE is here\nafter\nmore\n",
+        "path": "README.md",
+        "filename": "README.md",
+        "id": None,
+        "ref": "master",
+        "startline": 2,
+        "project_id": scene.project.id,
+    }
+    assert (found.json()[1]["startline"], found.json()[1]["data"]) == (9, "\n\nlast needle\n")
+    names = ["README.md", "README.md", "long.txt", "src/deep/other.py", "src/deep/Needle.py"]
+    assert (_paths(found), found.headers["X-Total"]) == (names, "5")
+    assert len(found.json()[2]["data"]) < 20_000
+    by_name = found.json()[4]
+    assert (by_name["data"], by_name["startline"], by_name["basename"]) == ("print('nothing')\n", 1, "src/deep/Needle")
+    pages = [
+        _paths(api.get(scene.path, scene.owner, scope="blobs", search="needle", per_page=2, page=n)) for n in (1, 2, 3)
+    ]
+    assert pages == [names[:2], names[2:4], names[4:]]
+
+
+TEXTS: list[tuple[str, list[str]]] = [
+    ("x = '.*'", ["src/deep/other.py"]),
+    (".*", ["src/deep/other.py"]),
+    ("--output=/tmp/x", ["options.txt"]),
+    ("-- NEEDLE", ["src/deep/other.py"]),
+    ("ärger", ["docs/übung.txt"]),
+    ("ÜBUNG", ["docs/übung.txt"]),
+    ("GRÜSSE", []),
+    ("^print", []),
+    ("needle\nprint", []),
+    ("needle filename:README.md", ["README.md", "README.md"]),
+    ("needle extension:py", ["src/deep/other.py", "src/deep/Needle.py"]),
+    ("needle extension:py filename:o*.PY", ["src/deep/other.py"]),
+    ("needle path:src/", ["src/deep/other.py", "src/deep/Needle.py"]),
+    ("needle -path:src -filename:*.txt", ["README.md", "README.md"]),
+    ("extension:md", ["README.md"]),
+    ("filename:*d*p*r.py", ["src/deep/other.py"]),
+    ("filename:*py*y", []),
+    ("only elsewhere", []),
+]
+
+
+@pytest.mark.parametrize(("text", "paths"), TEXTS)
+def test_texts_and_filters(api: Api, scene: Scene, text: str, paths: list[str]) -> None:
+    assert _paths(api.get(scene.path, scene.owner, scope="blobs", search=text)) == paths
+    assert not Path("/tmp/x").exists()
+
+
+def test_other_states(api: Api, scene: Scene) -> None:
+    """A branch, a commit, and what names nothing."""
+    found = api.get(scene.path, scene.owner, scope="blobs", search="only elsewhere", ref="other")
+    assert [(file["path"], file["ref"]) for file in found.json()] == [("elsewhere.txt", "other")]
+    for ref in ("nowhere", "0" * 40, "a b"):
+        assert api.get(scene.path, scene.owner, scope="blobs", search="needle", ref=ref).json() == []
+        assert api.get(scene.path, scene.owner, scope="commits", search="needle", ref=ref).json() == []
+    for ref in ("--output=x", "-x"):
+        assert api.get(scene.path, scene.owner, scope="blobs", search="needle", ref=ref).status_code == 400
+
+
+def test_commits(api: Api, scene: Scene) -> None:
+    """By their messages, whatever the case, and by their ids."""
+    found = api.get(scene.path, scene.owner, scope="commits", search="the needle")
+    assert [commit["title"] for commit in found.json()] == ["Add the NEEDLE"]
+    commit: dict[str, Any] = found.json()[0]
+    assert commit["project_id"] == scene.project.id
+    for text in (commit["id"], commit["short_id"].upper(), "ärger", "and ÄRG"):
+        assert [each["id"] for each in api.get(scene.path, scene.owner, scope="commits", search=text).json()] == [
+            commit["id"]
+        ], text
+    for text, hits in (("(.*) -x", 1), ("elsewhere", 1), ("E.*", 0), ("--all", 0), ("0" * 40, 0)):
+        found = api.get(scene.path, scene.owner, scope="commits", search=text, ref="other")
+        assert (found.status_code, len(found.json()), found.headers["X-Total"]) == (200, hits, str(hits)), text
+
+
+def test_wiki(api: Api, make: Make, scene: Scene) -> None:
+    """Pages are files of a repository of their own; where there is none yet, nothing is found."""
+    found = api.get(scene.path, scene.guest, scope="wiki_blobs", search="NEEDLE")
+    assert [(file["path"], file["basename"], file["startline"]) for file in found.json()] == [("Home.md", "Home", 1)]
+    assert _paths(api.get(scene.path, scene.guest, scope="wiki_blobs", search="home")) == ["Home.md"]
+    empty = make_project(make, scene.owner)
+    for scope in ("wiki_blobs", "blobs", "commits"):
+        assert api.get(f"/projects/{empty.id}/search", scene.owner, scope=scope, search="x").json() == []
+
+
+def test_who_reads_no_code_finds_none(api: Api, make: Make, scene: Scene) -> None:
+    """A guest of a private project, and those who may not know of it."""
+    for scope in ("blobs", "commits"):
+        assert api.get(scene.path, scene.guest, scope=scope, search="needle").status_code == 403
+        assert api.get(scene.path, make.user(), scope=scope, search="needle").status_code == 404
+
+
+def test_as_much_as_anybody_reads(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is found is bounded, and so is the time that git gets."""
+    owner = make.user()
+    project = make_project(make, owner)
+    actions = [{"action": "create", "file_path": f"{n:03}.txt", "content": "many\n" * 4} for n in range(30)]
+    sent = {"branch": "master", "commit_message": "x", "actions": actions}
+    assert make.api.post(f"/projects/{project.id}/repository/commits", owner, **sent).status_code == 201
+    monkeypatch.setattr(searching, "MOST_FOUND", 10)
+    path = f"/projects/{project.id}/search"
+    assert api.get(path, owner, scope="blobs", search="many").headers["X-Total"] == "10"
+    monkeypatch.setattr(searching, "_TIMEOUT_SECONDS", 0.0)
+    answer = api.get(path, owner, scope="blobs", search="any")
+    assert answer.status_code == 400
+    assert "too long" in answer.json()["message"]

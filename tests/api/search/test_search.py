@@ -1,0 +1,265 @@
+"""Searches: what each scope finds everywhere, in a group and in a project, and what nobody may find."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.issues.writing import make_milestone, write_issue
+from tests.client import Api, Make, Person
+from tests.making import Group, Project, ids, make_group, make_project, statements_of
+
+WORD = "Quixotic"
+HIDING = ["stranger", "external", "guest"]
+
+
+class Scene(NamedTuple):
+    """A group with a public and a private project, in each of which everything holds the same word."""
+
+    people: dict[str, Person]
+    group: Group
+    public: Project
+    private: Project
+    made: dict[str, Any]
+
+
+def _fill(make: Make, project: Project, author: Person) -> dict[str, Any]:
+    api, base = make.api, f"/projects/{project.id}"
+    open_one = write_issue(make, project, author, title=f"an open {WORD} one")
+    secret = write_issue(make, project, author, description=f"a secret {WORD} one", confidential=True)
+    snippet = api.post(
+        f"{base}/snippets", author, title=f"{WORD} code", file_name="a.py", code=f"{WORD}()", visibility="private"
+    ).json()
+    shown = api.post(
+        f"{base}/snippets", author, title=f"{WORD} open", file_name="a.py", code=f"{WORD}()", visibility="public"
+    ).json()
+    notes = {
+        "open": api.post(f"{base}/issues/{open_one['iid']}/notes", author, body=f"Say {WORD}").json(),
+        "secret": api.post(f"{base}/issues/{secret['iid']}/notes", author, body=f"Whisper {WORD}").json(),
+        "internal": api.post(f"{base}/issues/{open_one['iid']}/notes", author, body=WORD, internal=True).json(),
+        "snippet": api.post(f"{base}/snippets/{snippet['id']}/notes", author, body=f"Code {WORD}").json(),
+        "shown": api.post(f"{base}/snippets/{shown['id']}/notes", author, body=f"Code {WORD}").json(),
+    }
+    milestone = make_milestone(make, project, title=f"{WORD} {project.id}")
+    return {
+        "issues": [secret["id"], open_one["id"]],
+        "snippets": [shown["id"], snippet["id"]],
+        "notes": {name: note["id"] for name, note in notes.items()},
+        "milestone": milestone["id"],
+    }
+
+
+@pytest.fixture(scope="module")
+def scene(make: Make) -> Scene:
+    """Built once; the tests only read."""
+    people = {name: make.user(external=name == "external") for name in (*HIDING, "author", "reporter")}
+    people["administrator"] = make.root
+    group = make_group(make, visibility="public")
+    levels = {people["author"]: Level.DEVELOPER, people["reporter"]: Level.REPORTER}
+    public = make_project(
+        make, group=group, visibility="public", name=f"{WORD} public", members={**levels, people["guest"]: Level.GUEST}
+    )
+    private = make_project(make, group=group, visibility="private", name=f"{WORD} private", members=levels)
+    made = {"public": _fill(make, public, people["author"]), "private": _fill(make, private, people["author"])}
+    return Scene(people, group, public, private, made)
+
+
+def test_everybody_finds_what_they_may_see(api: Api, scene: Scene) -> None:
+    """D26, D29: confidential issues, private projects and snippets never show to those who may not see them."""
+    public, private = scene.made["public"], scene.made["private"]
+    whole, group = {"search": WORD.upper()}, f"/groups/{scene.group.id}/search"
+    for name in ("author", "reporter", "administrator"):
+        caller = scene.people[name]
+        assert ids(api.get("/search", caller, scope="projects", **whole)) == [scene.private.id, scene.public.id]
+        assert ids(api.get(group, caller, scope="projects", **whole)) == [scene.private.id, scene.public.id]
+        both = private["issues"] + public["issues"]
+        assert ids(api.get("/search", caller, scope="issues", **whole)) == both
+        assert ids(api.get(group, caller, scope="issues", **whole)) == both
+        both = [private["milestone"], public["milestone"]]
+        assert ids(api.get("/search", caller, scope="milestones", **whole)) == both
+        assert ids(api.get(group, caller, scope="milestones", **whole)) == both
+        for scope in ("snippet_titles", "snippet_blobs"):
+            assert ids(api.get("/search", caller, scope=scope, **whole)) == private["snippets"] + public["snippets"]
+    for name in HIDING:
+        caller = scene.people[name]
+        assert ids(api.get("/search", caller, scope="projects", **whole)) == [scene.public.id]
+        assert ids(api.get(group, caller, scope="projects", **whole)) == [scene.public.id]
+        assert ids(api.get("/search", caller, scope="issues", **whole)) == public["issues"][1:]
+        assert ids(api.get(group, caller, scope="issues", **whole)) == public["issues"][1:]
+        assert ids(api.get("/search", caller, scope="milestones", **whole)) == [public["milestone"]]
+        assert ids(api.get(group, caller, scope="milestones", **whole)) == [public["milestone"]]
+        seen = public["snippets"] if name == "guest" else public["snippets"][:1]
+        for scope in ("snippet_titles", "snippet_blobs"):
+            assert ids(api.get("/search", caller, scope=scope, **whole)) == seen, (name, scope)
+
+
+def test_in_a_project(api: Api, scene: Scene) -> None:
+    """The same by its own address, in both spellings; what is private is not there for others."""
+    made = scene.made["public"]
+    notes = made["notes"]
+    everything = [notes[name] for name in ("shown", "snippet", "internal", "secret", "open")]
+    seen = {
+        "author": everything,
+        "reporter": everything,
+        "administrator": everything,
+        "guest": [notes[name] for name in ("shown", "snippet", "open")],
+        "stranger": [notes["shown"], notes["open"]],
+        "external": [notes["shown"], notes["open"]],
+    }
+    for name, caller in scene.people.items():
+        for path in (f"/projects/{scene.public.id}/search", f"/projects/{scene.public.id}/-/search"):
+            issues = made["issues"][1:] if name in HIDING else made["issues"]
+            assert ids(api.get(path, caller, scope="issues", search=WORD)) == issues, name
+            assert ids(api.get(path, caller, scope="milestones", search="quixOTIC")) == [made["milestone"]]
+            assert ids(api.get(path, caller, scope="notes", search=WORD)) == seen[name], name
+            assert api.get(path, caller, scope="merge_requests", search=WORD).json() == []
+        hidden = api.get(f"/projects/{scene.private.id}/search", caller, scope="issues", search=WORD)
+        assert hidden.status_code == (404 if name in HIDING else 200), name
+    found = api.get(f"/projects/{scene.public.id}/search", scene.people["stranger"], scope="notes", search="say qu")
+    assert [(note["noteable_type"], note["noteable_iid"], note["body"]) for note in found.json()] == [
+        ("Issue", 1, f"Say {WORD}")
+    ]
+    short = api.get(f"/projects/{scene.public.id}/search", scene.people["reporter"], scope="notes", search="ay")
+    assert ids(short) == [notes["open"]]
+
+
+def test_what_happens_is_found_at_once(api: Api, make: Make) -> None:
+    """Rows that are edited, deleted and closed to somebody."""
+    owner, member = make.user(), make.user()
+    project = make_project(make, owner, visibility="private", members={member: Level.REPORTER})
+    path = f"/projects/{project.id}/search"
+    issue = write_issue(make, project, owner)
+    base = f"/projects/{project.id}/issues/{issue['iid']}/notes"
+    note = api.post(base, owner, body="the first wording").json()["id"]
+    assert ids(api.get(path, member, scope="notes", search="FIRST word")) == [note]
+    api.put(f"{base}/{note}", owner, body="the Ünd wording")
+    assert ids(api.get(path, member, scope="notes", search="first word")) == []
+    assert ids(api.get(path, member, scope="notes", search="ünd WORD")) == [note]
+    api.delete(f"/projects/{project.id}/issues/{issue['iid']}", owner)
+    assert ids(api.get(path, member, scope="notes", search="wording")) == []
+    api.delete(f"/projects/{project.id}/members/{member.id}", owner)
+    assert api.get(path, member, scope="notes", search="wording").status_code == 404
+    made = api.post("/snippets", owner, title="my Own", file_name="b.sh", code="ls", visibility="private").json()["id"]
+    for scope, text in (("snippet_titles", "y own"), ("snippet_titles", "B.SH"), ("snippet_blobs", "LS")):
+        assert ids(api.get("/search", owner, scope=scope, search=text)) == [made], text
+        assert made not in ids(api.get("/search", member, scope=scope, search=text))
+    api.put(f"/snippets/{made}", owner, visibility="internal", code="rm")
+    assert ids(api.get("/search", member, scope="snippet_titles", search="my own")) == [made]
+    assert ids(api.get("/search", member, scope="snippet_blobs", search="my own")) == []
+    api.delete(f"/snippets/{made}", owner)
+    assert ids(api.get("/search", owner, scope="snippet_titles", search="my own")) == []
+
+
+def test_features_that_are_off(api: Api, make: Make) -> None:
+    """What a project does not have is refused there, and not found elsewhere."""
+    owner = make.user()
+    project = make_project(make, owner, visibility="private")
+    issue = write_issue(make, project, owner, title="switched off word")
+    api.post(f"/projects/{project.id}/issues/{issue['iid']}/notes", owner, body="switched off word")
+    off = {"issues_enabled": False, "wiki_enabled": False, "merge_requests_enabled": False, "snippets_enabled": False}
+    assert api.put(project.url, owner, **off).status_code == 200
+    path = f"/projects/{project.id}/search"
+    for scope in ("issues", "milestones", "wiki_blobs"):
+        assert api.get(path, owner, scope=scope, search="word").status_code == 403, scope
+    assert api.get(path, owner, scope="notes", search="switched").json() == []
+    assert api.get("/search", owner, scope="issues", search="switched off").json() == []
+
+
+def test_users(api: Api, make: Make, scene: Scene) -> None:
+    """Everybody at large; in a group and a project those who belong."""
+    caller, sought = scene.people["stranger"], scene.people["author"]
+    assert ids(api.get("/search", caller, scope="users", search=sought.username)) == [sought.id]
+    in_project = api.get(f"/projects/{scene.public.id}/-/search", caller, scope="users", search=sought.username)
+    assert ids(in_project) == [sought.id]
+    assert "email" not in in_project.json()[0]
+    assert api.get(f"/groups/{scene.group.id}/-/search", caller, scope="users", search=sought.username).json() == []
+    root = make.root.username
+    assert ids(api.get(f"/groups/{scene.group.id}/search", caller, scope="users", search=root)) == [make.root.id]
+
+
+def test_what_further_clients_send(api: Api, scene: Scene) -> None:
+    """States, confidential ones, the order, and pages."""
+    caller, made = scene.people["author"], scene.made["public"]
+    path, issues = f"/projects/{scene.public.id}/search", {"scope": "issues", "search": WORD}
+    assert ids(api.get(path, caller, **issues, confidential=True)) == made["issues"][:1]
+    assert ids(api.get(path, caller, **issues, confidential=False)) == made["issues"][1:]
+    assert ids(api.get(path, caller, **issues, state="closed")) == []
+    assert ids(api.get(path, caller, **issues, state="merged")) == []
+    assert ids(api.get(path, caller, **issues, sort="asc", order_by="created_at")) == made["issues"][::-1]
+    first = api.get(path, caller, **issues, per_page=1)
+    assert (ids(first), first.headers["X-Total"], first.headers["X-Next-Page"]) == (made["issues"][:1], "2", "2")
+    assert ids(api.get(path, caller, scope="notes", search=WORD, per_page=2, page=2)) == [
+        made["notes"]["internal"],
+        made["notes"]["secret"],
+    ]
+
+
+ELSEWHERE = [
+    ("/search", ("blobs", "commits", "wiki_blobs", "notes", "nonsense", "")),
+    ("/groups/{group}/search", ("blobs", "commits", "wiki_blobs", "notes", "snippet_titles")),
+    ("/projects/{project}/search", ("projects", "snippet_titles", "snippet_blobs")),
+]
+
+
+def test_wrong_calls(api: Api, scene: Scene) -> None:
+    """A missing text, an unknown scope, and scopes that are not there, are told in the usual form."""
+    caller = scene.people["author"]
+    for path, scopes in ELSEWHERE:
+        address = path.format(group=scene.group.id, project=scene.public.id)
+        for scope in scopes:
+            answer = api.get(address, caller, scope=scope, search="x")
+            expected = {"scope": ["is invalid"]} if scope else '400 (Bad request) "scope" not given'
+            assert (answer.status_code, answer.json()) == (400, {"message": expected}), scope
+        for sent in ({}, {"search": ""}, {"search": " \n"}):
+            answer = api.get(address, caller, scope="issues", **sent)
+            assert answer.json() == {"message": '400 (Bad request) "search" not given'}, sent
+        assert api.get(address, None, scope="issues", search="x").status_code == 401
+    assert api.get("/groups/999999999/search", caller, scope="issues", search="x").status_code == 404
+
+
+HOSTILE = [
+    "x" * 8000,
+    "Ünïcödé 中文字 👩‍🚀",
+    ".*",
+    "[a-z]+(",
+    "--output=/tmp/x",
+    "-e",
+    "'; --",
+    '"a" OR b',
+    "%",
+    "_",
+    "\\",
+]
+SCOPES = {
+    "/search": ("projects", "issues", "milestones", "snippet_titles", "snippet_blobs", "users"),
+    "/groups/{group}/search": ("projects", "issues", "milestones", "users"),
+    "/projects/{project}/search": ("issues", "milestones", "notes", "wiki_blobs", "commits", "blobs", "users"),
+}
+
+
+@pytest.mark.parametrize("path", SCOPES)
+def test_hostile_texts(api: Api, scene: Scene, path: str) -> None:
+    """Every sign stands for itself, in every scope; NUL and a megabyte are refused."""
+    caller = scene.people["author"]
+    address = path.format(group=scene.group.id, project=scene.public.id)
+    for scope in SCOPES[path]:
+        for text in HOSTILE:
+            answer = api.get(address, caller, scope=scope, search=text)
+            assert (answer.status_code, answer.json()) == (200, []), (scope, text)
+        for text in ("a\0b", "x" * 8001):
+            assert api.get(address, caller, scope=scope, search=text).status_code == 400, (scope, text)
+    long = api.request("GET", address, caller, json={"scope": "issues", "search": "x" * 2**20})
+    assert long.status_code == 400
+
+
+def test_statements_do_not_grow_with_the_page(api: Api, make: Make, scene: Scene) -> None:
+    caller = scene.people["author"]
+    for path, scopes in SCOPES.items():
+        address = path.format(group=scene.group.id, project=scene.public.id)
+        for scope in set(scopes) - {"commits", "blobs", "wiki_blobs", "users"}:
+            costs = [
+                statements_of(make, partial(api.get, address, caller, scope=scope, search=WORD, per_page=size))
+                for size in (1, 50)
+            ]
+            assert costs[1] <= costs[0] + 1, (path, scope)
