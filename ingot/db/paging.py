@@ -25,7 +25,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 class Listing(msgspec.Struct, Generic[T]):
-    """A page of a list; ``total`` is unknown and ``next_key`` may be set in keyset mode."""
+    """A page of a list; ``total`` may be unknown of many, and is in keyset mode, which sets ``next_key``."""
 
     items: list[T]
     page: Page

@@ -8,22 +8,21 @@ from ingot.access.actor import Actor
 from ingot.api.params import number_or_none
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of, like_pattern
-from ingot.db.paging import Listing, Page, cut_page, fetch_page
+from ingot.db.paging import Listing, Page
 from ingot.db.search import is_indexed, needle
 from ingot.db.times import day_of, later
 from ingot.errors import Invalid
-from ingot.issues.filters import FEW, LABEL_COUNT, Lists, counts_of, lists_of
+from ingot.issues.filters import counts_of
+from ingot.issues.pages import fetch_issues
 from ingot.issues.params import Excluded, ListIssues
-from ingot.issues.tables import Issue, issues
+from ingot.issues.ranking import Question
+from ingot.issues.tables import Issue
 from ingot.labels.tables import labels
 from ingot.markup.emoji import proper_names
 from ingot.users.accounts.queries import user_by_username
 
 _MOST_LABELS = 20
 _MOST_PAST_DAYS = {"week": 7, "month": 31}
-# Up to here all that match are looked at once for a page and its total; beyond, a page walks in its order.
-_MOST_LOOKED_UP = 2_000
-_BY_IDS = select(issues).where(any_of(issues.c.id, "issues"))
 _LABELS = select(labels.c.title, labels.c.id).where(any_of(labels.c.title, "titles"))
 
 
@@ -58,42 +57,9 @@ class Asked:
         """The page."""
         if self._nothing:
             return Listing([], page, 0)
-        wanted, filters = self._wanted, frozenset(self._filters)
-        lists = lists_of(filters, wanted.order_by, wanted.sort, self._labels, self._excluded_labels)
-        if page.keyset:
-            return fetch_page(self._db, Issue, lists.walking, page, **self._values)
-        if total is None:
-            total = self._total(filters, lists)
-        if total is None:
-            return self._looked_up(lists, page)
-        offset = (page.number - 1) * page.size
-        if offset >= total:
-            return Listing([], page, total)
-        found = self._db.all(Issue, lists.walking.by_number, page_size=page.size, page_offset=offset, **self._values)
-        return Listing(found, page, total)
-
-    def _total(self, filters: frozenset[str], lists: Lists) -> int | None:
-        """How many there are; nothing where looking all of them up tells as well."""
-        if filters & FEW:
-            return None
-        if not self._labels:
-            total: int = self._db.value(lists.walking.total, **self._values)
-            return total
-        counted = LABEL_COUNT.get(filters) if self._labels == 1 and not self._excluded_labels else None
-        if counted is None:
-            return None
-        total = self._db.value(counted, **self._values)
-        return total if total > _MOST_LOOKED_UP else None
-
-    def _looked_up(self, lists: Lists, page: Page) -> Listing[Issue]:
-        """A page of few, all of which are found first."""
-        numbers = [number for (number,) in self._db.rows(lists.looked_up, **self._values)]
-        listing = cut_page(numbers, page)
-        if not listing.items:
-            return Listing([], page, listing.total)
-        found = {issue.id: issue for issue in self._db.all(Issue, _BY_IDS, issues=listing.items)}
-        # One may have gone in between, where a server's statements do not all see the same moment.
-        return Listing([found[number] for number in listing.items if number in found], page, listing.total)
+        wanted, labels = self._wanted, (self._labels, self._excluded_labels)
+        asked = Question(frozenset(self._filters), self._values, *labels, wanted.order_by, wanted.sort)
+        return fetch_issues(self._db, asked, page, total)
 
     def count(self) -> dict[str, int]:
         """How many there are by state."""

@@ -1,9 +1,22 @@
 """The lists of issues as statements: what can be asked of one, compiled once for each shape."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, not_, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    func,
+    literal_column,
+    not_,
+    or_,
+    select,
+)
 
 from ingot.db.expressions import any_of, contains, unindexed
 from ingot.db.paging import ListQuery, list_query
@@ -22,9 +35,11 @@ _BELOW = select(namespace_tree.c.descendant_id).where(namespace_tree.c.ancestor_
 _SEARCHED = (issues.c.title_key, issues.c.description_key)
 
 
-def _assigned(who: ColumnElement[bool] | None = None) -> ColumnElement[bool]:
+def _assigned(
+    who: ColumnElement[bool] | None = None, issue_id: ColumnElement[int] = issues.c.id
+) -> ColumnElement[bool]:
     found = select(issue_assignees.c.issue_id)
-    return issues.c.id.in_((found if who is None else found.where(who)).scalar_subquery())
+    return issue_id.in_((found if who is None else found.where(who)).scalar_subquery())
 
 
 def _carries(place: int, prefix: str = "label") -> ColumnElement[bool]:
@@ -39,14 +54,16 @@ def _among_carrying(place: int) -> ColumnElement[bool]:
     return issues.c.id.in_(_CARRIED.where(any_of(label_links.c.label_id, f"label_{place}")).scalar_subquery())
 
 
-def _with_milestone(name: str) -> ColumnElement[bool]:
+def _with_milestone(name: str, of: ColumnElement[int] = issues.c.milestone_id) -> ColumnElement[bool]:
     titled = select(milestones.c.id).where(milestones.c.title == bindparam(name))
-    return issues.c.milestone_id.in_(titled.scalar_subquery())
+    return of.in_(titled.scalar_subquery())
 
 
-def _in_milestone(*conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+def _in_milestone(
+    *conditions: ColumnElement[bool], of: ColumnElement[int] = issues.c.milestone_id
+) -> ColumnElement[bool]:
     running = select(milestones.c.id).where(milestones.c.state == "active", *conditions)
-    return issues.c.milestone_id.in_(running.scalar_subquery())
+    return of.in_(running.scalar_subquery())
 
 
 def _is_next_due() -> ColumnElement[bool]:
@@ -82,9 +99,29 @@ def _milestone_due() -> ColumnElement[str]:
 
 _NEVER = "9999-99-99"
 _LAST = 2**62
+_AROUND = (
+    select(namespace_tree.c.ancestor_id)
+    .join(projects, projects.c.namespace_id == namespace_tree.c.descendant_id)
+    .where(projects.c.id == bindparam("project"))
+)
+# Milestones of a project, or of a group around it, that have an end; indexed by this alone.
+_DATED = and_(
+    milestones.c.due_date.is_not(None),
+    or_(
+        unindexed(milestones.c.project_id) == bindparam("project"),
+        unindexed(milestones.c.group_id).in_(_AROUND.scalar_subquery()),
+    ),
+)
+HAS_DATED = select(milestones.c.id).where(_DATED).limit(literal_column("1"))
+IN_THIS_PROJECT = unindexed(issues.c.project_id) == bindparam("project")
 CONDITIONS: dict[str, ColumnElement[bool]] = {
     "in_project": issues.c.project_id == bindparam("project"),
     "in_group": projects.c.namespace_id.in_(_BELOW.scalar_subquery()),
+    "in_this_project": IN_THIS_PROJECT,
+    "undated": or_(
+        issues.c.milestone_id.is_(None),
+        unindexed(issues.c.milestone_id).not_in(select(milestones.c.id).where(_DATED).scalar_subquery()),
+    ),
     "not_hidden": policy.seen_though_confidential(),
     "visible": policy.visible_issues(external=False),
     "visible_to_external": policy.visible_issues(external=True),
@@ -140,6 +177,7 @@ _ORDERS: dict[str, tuple[ColumnElement[Any], ...]] = {
 }
 # Who sees how much is a question to the project around an issue.
 _NEEDS_PROJECT = {"in_group", "visible", "visible_to_external", "with_issues"}
+ACROSS_PROJECTS = _NEEDS_PROJECT
 # What leaves few, of a project or of all: those are looked up by it.
 _LEADS = {
     "milestone",
@@ -165,23 +203,61 @@ LABEL_COUNT: dict[frozenset[str], Select[Any]] = {
 }
 
 
+# The same for those who walk along an order: nothing that leaves few leads them off it.
+_ALONG_THE_WAY: dict[str, ColumnElement[bool]] = {
+    **CONDITIONS,
+    "in_group": unindexed(projects.c.namespace_id).in_(_BELOW.scalar_subquery()),
+    "milestone": _with_milestone("milestone", unindexed(issues.c.milestone_id)),
+    "started_milestone": _in_milestone(
+        milestones.c.start_date <= bindparam("today"), of=unindexed(issues.c.milestone_id)
+    ),
+    "upcoming_milestone": _in_milestone(_is_next_due(), of=unindexed(issues.c.milestone_id)),
+    "assigned_to_me": _assigned(issue_assignees.c.user_id == bindparam("me"), unindexed(issues.c.id)),
+    "assignees": _assigned(any_of(issue_assignees.c.user_id, "assignees"), unindexed(issues.c.id)),
+    "search": holding(unindexed(issues.c.id), "needle", *_SEARCHED),
+    "reaction": unindexed(issues.c.id).in_(rewarded(KIND, "reaction").scalar_subquery()),
+}
+# In these orders an index leads through the rows, so they are read as they come; else only what is shown is read.
+_INDEXED = ("id", "created_at", "updated_at")
+MOST_LOOKED_UP = 2_000
+"""Up to here all that match are looked at once for a page and its total; beyond, a page walks in its order."""
+MOST_COUNTED = 10_000
+"""Of more nobody is told how many there are, unless that is kept."""
+
+
 class Lists(NamedTuple):
-    """The statements of one list: those that walk in its order, and the one that looks all of them up first."""
+    """The statements of one list."""
 
     walking: ListQuery
+    """Goes along the order until a page is full."""
+    whole: bool
+    """Whether that gives rows; else their ids."""
     looked_up: Select[Any]
+    """Finds all ids, then sorts them; of more than ``MOST_LOOKED_UP`` it finds one more than that."""
+    counted: Select[Any]
+    """How many there are, up to one more than is told."""
 
 
 @lru_cache(maxsize=512)
 def lists_of(filters: frozenset[str], order_by: str, sort: str, with_labels: int, without_labels: int) -> Lists:
     """The statements of a list; labels count by how many are asked for."""
-    ascending = sort == "asc"
-    order = [column.asc() if ascending else column.desc() for column in (*_ORDERS[order_by], issues.c.id)]
-    looked_up = _matching(filters, with_labels, without_labels, looked_up=True)
-    return Lists(
-        list_query(_matching(filters, with_labels, without_labels), issues.c.id, *order),
-        looked_up.with_only_columns(issues.c.id).order_by(*order),
-    )
+    columns = (*_ORDERS[order_by], issues.c.id)
+    order = _sorted(columns, sort)
+    walking = _matching(filters, with_labels, without_labels)
+    few = _matching(filters, with_labels, without_labels, looked_up=True)
+    query = list_query(walking, issues.c.id, *order)
+    if order_by not in _INDEXED:
+        query = query._replace(by_number=query.by_number.with_only_columns(issues.c.id))
+    some = few.with_only_columns(issues.c.id).limit(literal_column(str(MOST_COUNTED + 1)))
+    sorted_by = [column.label(f"by_{place}") for place, column in enumerate(columns)]
+    found = few.with_only_columns(*sorted_by).limit(literal_column(str(MOST_LOOKED_UP + 1))).subquery()
+    # The id is what they are sorted by at last.
+    looked_up = select(tuple(found.c)[-1]).order_by(*_sorted(tuple(found.c), sort))
+    return Lists(query, order_by in _INDEXED, looked_up, select(func.count()).select_from(some.subquery()))
+
+
+def _sorted(columns: Sequence[ColumnElement[Any]], sort: str) -> list[ColumnElement[Any]]:
+    return [column.asc() if sort == "asc" else column.desc() for column in columns]
 
 
 @lru_cache(maxsize=512)
@@ -192,18 +268,40 @@ def counts_of(filters: frozenset[str], with_labels: int, without_labels: int) ->
 
 
 def _matching(
-    filters: frozenset[str], with_labels: int, without_labels: int, *, looked_up: bool = False
+    filters: frozenset[str], with_labels: int, without_labels: int, *, looked_up: bool = False, dated: bool = False
 ) -> Select[Any]:
     by_label = looked_up and with_labels > 0 and not filters & _LEADS
-    conditions = [CONDITIONS[name] for name in sorted(filters)]
+    known = CONDITIONS if looked_up else _ALONG_THE_WAY
+    conditions = [known[name] for name in sorted(filters)]
     if "in_project" in filters and looked_up and (by_label or filters & _LEADS):
         # By its project an engine would find all of them, and only then ask for the rest.
-        conditions = [CONDITIONS[name] for name in sorted(filters - {"in_project"})]
-        conditions.append(unindexed(issues.c.project_id) == bindparam("project"))
+        conditions = [known[name] for name in sorted(filters - {"in_project"})]
+        conditions.append(IN_THIS_PROJECT)
     conditions += [_among_carrying(0)] if by_label else []
     conditions += [_carries(place) for place in range(1 if by_label else 0, with_labels)]
     conditions += [not_(_carries(place, "not_label")) for place in range(without_labels)]
-    matching = select(issues)
+    source: FromClause = issues
+    if dated:
+        source = source.join(milestones, unindexed(milestones.c.id) == issues.c.milestone_id)
+        conditions.append(_DATED)
     if filters & _NEEDS_PROJECT:
-        matching = matching.join(projects, projects.c.id == issues.c.project_id)
-    return matching.where(issues.c.deleted_at.is_(None), and_(*conditions))
+        # Who walks through issues, or looks them up, then asks for their project; else the projects lead to them.
+        led = not looked_up or by_label or filters & FEW
+        found = projects.c.id == unindexed(issues.c.project_id)
+        source = source.join(projects, found if led else unindexed(projects.c.id) == issues.c.project_id)
+    return select(issues).select_from(source).where(issues.c.deleted_at.is_(None), and_(*conditions))
+
+
+@lru_cache(maxsize=64)
+def dated_lists_of(
+    filters: frozenset[str], by_label: bool, sort: str, with_labels: int, without_labels: int
+) -> tuple[Select[Any], Select[Any]]:
+    """The ids of a page of a project's issues that have a milestone with an end, by this; and how many there are.
+
+    An engine goes through the milestones as they end, and sorts only the issues of those that end on one day.
+    """
+    filters = (filters - {"in_project"}) | {"in_this_project"}
+    matching = _matching(filters, with_labels, without_labels, dated=True)
+    columns = (milestones.c.due_date, *((_label_priority(),) if by_label else ()), issues.c.id)
+    query = list_query(matching.with_only_columns(issues.c.id), issues.c.id, *_sorted(columns, sort))
+    return query.by_number, query.total

@@ -42,8 +42,23 @@ issues = Table(
     # With all that a list of one milestone asks and is ordered by, so that it reads no row that it does not show.
     Index("ix_issues_milestone_id", "milestone_id", "state", "project_id", "created_at", "id", "deleted_at"),
     Index("ix_issues_project_id_created_at", "project_id", "created_at", "id", "state", "confidential", "deleted_at"),
+    # Through all that there are, and through one's own.
+    Index("ix_issues_created_at", "created_at", "id", "project_id", "state", "confidential", "deleted_at"),
+    Index("ix_issues_updated_at", "updated_at", "id", "project_id", "state", "confidential", "deleted_at"),
+    Index("ix_issues_author_id_created_at", "author_id", "created_at", "id", "project_id", "state", "deleted_at"),
+    Index("ix_issues_author_id_updated_at", "author_id", "updated_at", "id", "project_id", "state", "deleted_at"),
     Index("ix_issues_project_id_updated_at", "project_id", "updated_at", "id", "state", "confidential", "deleted_at"),
     sqlite_autoincrement=True,
+)
+
+# Few are, and who may not see all of them still sees their own.
+Index(
+    "ix_issues_confidential",
+    issues.c.confidential,
+    issues.c.author_id,
+    issues.c.project_id,
+    sqlite_where=issues.c.confidential.is_(True),
+    postgresql_where=issues.c.confidential.is_(True),
 )
 
 # Between two that nobody has moved there is room for others, twenty times in the same gap.

@@ -27,6 +27,7 @@ milestones = Table(
     UniqueConstraint("project_id", "title"),
     UniqueConstraint("group_id", "title"),
     Index("ix_milestones_title", "title"),
+    Index("ix_milestones_due_date", "due_date", "id", "project_id", "group_id"),
     sqlite_autoincrement=True,
 )
 

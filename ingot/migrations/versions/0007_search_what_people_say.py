@@ -1,4 +1,4 @@
-"""Index notes and snippets for searches."""
+"""Index notes and snippets for searches, and issues for lists of all of them, of one's own, and by milestone."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,22 @@ down_revision = "0006"
 
 
 def upgrade() -> None:
-    """Index notes and snippets for searches."""
+    """Index notes and snippets for searches, and issues for lists of all of them, of one's own, and by milestone."""
+    shown = ("id", "project_id", "state", "confidential", "deleted_at")
+    op.create_index("ix_issues_created_at", "issues", ["created_at", *shown])
+    op.create_index("ix_issues_updated_at", "issues", ["updated_at", *shown])
+    own = ("id", "project_id", "state", "deleted_at")
+    op.create_index("ix_issues_author_id_created_at", "issues", ["author_id", "created_at", *own])
+    op.create_index("ix_issues_author_id_updated_at", "issues", ["author_id", "updated_at", *own])
+    confidential = sa.column("confidential", sa.Boolean()).is_(True)
+    op.create_index(
+        "ix_issues_confidential",
+        "issues",
+        ["confidential", "author_id", "project_id"],
+        sqlite_where=confidential,
+        postgresql_where=confidential,
+    )
+    op.create_index("ix_milestones_due_date", "milestones", ["due_date", "id", "project_id", "group_id"])
     _index("notes", ("body",))
     _index("snippets", ("title", "description"))
     _index("snippet_files", ("path", "content"))

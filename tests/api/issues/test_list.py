@@ -112,14 +112,13 @@ def test_filters(api: Api, stage: Stage, params: dict[str, Any], expected: list[
             assert counted["closed"] == expected.count("closed")
 
 
-@pytest.mark.parametrize(
-    ("params", "expected"), [pair for pair in FILTERS if "labels" in pair[0]], ids=lambda value: str(value)[:60]
-)
-def test_labels_that_very_many_carry(
+@pytest.mark.parametrize(("params", "expected"), FILTERS, ids=lambda value: str(value)[:60])
+def test_filters_that_leave_very_many(
     api: Api, monkeypatch: pytest.MonkeyPatch, stage: Stage, params: dict[str, Any], expected: list[str]
 ) -> None:
-    """Beyond a number, pages walk in their order and totals come from what is kept beside labels."""
-    monkeypatch.setattr("ingot.issues.asking._MOST_LOOKED_UP", -1)
+    """Beyond a number, pages walk in their order and totals come from what is kept."""
+    for module in ("pages", "ranking"):
+        monkeypatch.setattr(f"ingot.issues.{module}.MOST_LOOKED_UP", -1)
     test_filters(api, stage, params, expected)
 
 

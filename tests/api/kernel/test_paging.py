@@ -177,7 +177,7 @@ COUNTED_ELSEWHERE |= {
     "statuses",
     "notes",
 }
-COUNTED_ELSEWHERE |= {"issues", "labels", "milestones", "boards", "snippets", "todos", "events"}
+COUNTED_ELSEWHERE |= {"issues", "labels", "milestones", "boards", "snippets", "todos", "events", "search"}
 COUNTED_ELSEWHERE |= {"wikis"}  # Its list is read from git; nothing counts its statements yet.
 
 

@@ -1,0 +1,77 @@
+"""How many issues a list has, told by the counts that are kept, where they tell it."""
+
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, not_, or_, select
+
+from ingot.access.levels import Level
+from ingot.db.connection import Connection
+from ingot.issues.filters import ACROSS_PROJECTS, CONDITIONS
+from ingot.issues.tables import issue_assignees, issue_counts, issues
+from ingot.projects.policy import belongs_to_this_project, visible_projects
+from ingot.projects.tables import projects
+
+_OPEN = issue_counts.c.confidential.is_(False)
+
+
+def _in_seen_projects(external: bool) -> ColumnElement[bool]:
+    return and_(visible_projects(external=external), projects.c.issues_enabled.is_(True))
+
+
+def _not_as_reporter(external: bool) -> ColumnElement[bool]:
+    return and_(_in_seen_projects(external), not_(belongs_to_this_project(Level.REPORTER)))
+
+
+def _counted(external: bool) -> ColumnElement[bool]:
+    return and_(_in_seen_projects(external), or_(_OPEN, belongs_to_this_project(Level.REPORTER)))
+
+
+_ASSIGNED = select(issue_assignees.c.issue_id).where(issue_assignees.c.user_id == bindparam("actor"))
+# What the conditions of a list mean for the counts; whoever does not see all confidential ones is counted none here.
+_OF_COUNTS: dict[str, ColumnElement[bool]] = {
+    "in_project": issue_counts.c.project_id == bindparam("project"),
+    "in_group": CONDITIONS["in_group"],
+    "with_issues": CONDITIONS["with_issues"],
+    "state": issue_counts.c.state == bindparam("state"),
+    "confidential": issue_counts.c.confidential.is_(True),
+    "not_confidential": _OPEN,
+    "not_hidden": _OPEN,
+    "visible": _counted(external=False),
+    "visible_to_external": _counted(external=True),
+}
+# And what they mean for the confidential ones that somebody sees only because these are theirs.
+_OF_OWN: dict[str, ColumnElement[bool]] = {
+    "in_project": CONDITIONS["in_project"],
+    "in_group": CONDITIONS["in_group"],
+    "state": CONDITIONS["state"],
+    "visible": _not_as_reporter(external=False),
+    "visible_to_external": _not_as_reporter(external=True),
+}
+_HIDING = {"not_hidden", "visible", "visible_to_external"}
+
+
+@lru_cache(maxsize=128)
+def _statements(filters: frozenset[str]) -> tuple[Select[Any], ...]:
+    """Those whose results make up the total together; none where it is not kept."""
+    if not filters <= _OF_COUNTS.keys():
+        return ()
+    kept = select(func.coalesce(func.sum(issue_counts.c.count), 0))
+    if filters & ACROSS_PROJECTS:
+        kept = kept.join_from(issue_counts, projects, projects.c.id == issue_counts.c.project_id)
+    kept = kept.where(*(_OF_COUNTS[name] for name in sorted(filters)))
+    if not filters & _HIDING or "not_confidential" in filters:
+        return (kept,)
+    own = select(func.count()).select_from(issues)
+    if filters & ACROSS_PROJECTS:
+        own = select(func.count()).join_from(issues, projects, projects.c.id == issues.c.project_id)
+    conditions = [_OF_OWN[name] for name in sorted(filters & _OF_OWN.keys())]
+    own = own.where(issues.c.deleted_at.is_(None), issues.c.confidential.is_(True), *conditions)
+    written = issues.c.author_id == bindparam("actor")
+    return kept, own.where(written), own.where(not_(written), issues.c.id.in_(_ASSIGNED.scalar_subquery()))
+
+
+def kept_total(db: Connection, filters: frozenset[str], values: dict[str, Any]) -> int | None:
+    """How many issues meet these conditions; nothing where only looking at them tells."""
+    statements = _statements(filters)
+    return sum(int(db.value(statement, **values)) for statement in statements) if statements else None
