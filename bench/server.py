@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import uvicorn
+from sqlalchemy import Column, Integer, MetaData, Table, Text, text
 
 from ingot.access.rules import anyone
 from ingot.api.routes import Call, Raw, Routes
@@ -18,11 +19,19 @@ from ingot.supervisor import open_socket
 
 BODY = b'{"id":1,"username":"somebody","name":"Some Body","state":"active"}' * 10
 routes = Routes("bench")
+ROWS = Table("bench_rows", MetaData(), Column("id", Integer, primary_key=True), Column("at", Text, nullable=False))
 
 
 @routes.get("/bench", may=anyone, returns=Raw)
 def constant(call: Call) -> Raw:
     """The same bytes as the bare server gives."""
+    return Raw(BODY, "application/json")
+
+
+@routes.post("/bench", may=anyone, returns=Raw)
+def insert_one_row(call: Call) -> Raw:
+    """The same once one row is written for good."""
+    call.db.insert(ROWS, at=call.db.now)
     return Raw(BODY, "application/json")
 
 
@@ -54,7 +63,9 @@ def serve(kind: str, data: Path, url: str) -> None:
     metrics = data / "run" / "metrics"
     metrics.mkdir(parents=True, exist_ok=True)
     log = Log("json", Path(os.devnull).open("w"))
-    serve_app(App(settings, open_database(settings), log, metrics, all_endpoints() + routes.endpoints), listener)
+    database = open_database(settings)
+    database.write(lambda db: db.run(text("CREATE TABLE IF NOT EXISTS bench_rows (id INTEGER PRIMARY KEY, at TEXT)")))
+    serve_app(App(settings, database, log, metrics, all_endpoints() + routes.endpoints), listener)
 
 
 if __name__ == "__main__":
