@@ -15,7 +15,7 @@ from ingot.groups.members.queries import list_members
 from ingot.groups.members.records import Member
 from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.queries import source_of as source_of_group
-from ingot.groups.shares.people import by_invitation, seen_by
+from ingot.groups.shares.people import ways_into_group
 from ingot.issues.params import ListIssues
 from ingot.issues.policy import may_read_issues
 from ingot.issues.queries import list_group_issues, list_issues, list_project_issues
@@ -160,9 +160,9 @@ def _users_anywhere(asked: Asked) -> Listing[UserBrief]:
 
 
 def _users_in_group(asked: Asked, group: Namespace) -> Listing[UserBrief]:
-    others, seen = (by_invitation(asked.actor),), seen_by(asked.actor)
+    ways = ways_into_group(asked.db, asked.actor, group.id)
     wanted, source = ListMembers(query=asked.text), source_of_group(group)
-    return _users(asked, list_members(asked.db, source, wanted, asked.page, inherited=True, others=others, **seen))
+    return _users(asked, list_members(asked.db, source, wanted, asked.page, ways))
 
 
 def _users_in_project(asked: Asked, within: Within) -> Listing[UserBrief]:
