@@ -1,5 +1,7 @@
 """What is announced of changes to references."""
 
+import msgspec
+
 from ingot.events.bus import Event
 from ingot.git.updating import RefUpdate
 
@@ -11,3 +13,17 @@ class RefsChanged(Event, frozen=True):
     actor_id: int | None
     via: str
     updates: tuple[RefUpdate, ...]
+    brought: dict[str, frozenset[str]] = msgspec.field(default_factory=dict)
+    """By branch: those of the commits that somebody waits for which are new on it."""
+
+
+class CommitsAwaited(Event, frozen=True):
+    """A port to rooms above, asked while nothing is written yet: for which commits do they wait, on which branch?
+
+    So git looks only where somebody waits, and never in a transaction.
+    """
+
+    project_id: int
+    updates: tuple[RefUpdate, ...]
+    awaited: dict[str, set[str]]
+    """By branch; whoever waits adds to it."""

@@ -37,6 +37,8 @@ class After(msgspec.Struct, frozen=True):
     head: str
     is_empty: Callable[[], bool]
     """Asked when nobody else can record anything: of two who change it at once, the later one tells the truth."""
+    brought: dict[str, frozenset[str]] = msgspec.field(default_factory=dict)
+    """As it is announced."""
 
 
 def open_intent(
@@ -81,4 +83,4 @@ def record(
     db.update(projects, project.id, empty=after.is_empty())
     measure_project(db, project)
     tidy_project(db, project, run_at=later(db.now, seconds=TIDY_AFTER_SECONDS))
-    emit(db, RefsChanged(project.id, intent.actor_id, intent.via, tuple(happened)))
+    emit(db, RefsChanged(project.id, intent.actor_id, intent.via, tuple(happened), after.brought))
