@@ -66,6 +66,8 @@ from ingot.lfs.work import SWEEP_LFS, LfsWork, ask_for_lfs_sweep
 from ingot.log import Log
 from ingot.mail.post import KIND as MAIL
 from ingot.mail.post import Post
+from ingot.merge_requests import api as merge_requests
+from ingot.merge_requests.versions.tracking import COLLECT_VERSIONS, Tracker
 from ingot.milestones import api as milestones
 from ingot.notes import api as notes
 from ingot.notes.subscribers import subscriptions as note_subscriptions
@@ -175,6 +177,7 @@ ROOMS = (
     boards,
     issue_links,
     issue_talk,
+    merge_requests,
     snippets,
     wikis,
     renderings,
@@ -230,7 +233,10 @@ def api_document() -> dict[str, Any]:
 def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_clock) -> Database:
     """The database of an instance whose data directory exists."""
     secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
-    return Database(engine_for(settings.database), Vault(secret), gather(SUBSCRIPTIONS), clock)
+    tracker = Tracker(projects.store_of(settings))
+    subscribers = gather((*SUBSCRIPTIONS, tracker.subscriptions))
+    tracker.database = Database(engine_for(settings.database), Vault(secret), subscribers, clock)
+    return tracker.database
 
 
 class App:
@@ -284,7 +290,7 @@ class App:
 def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
     """What empties the queue in the job process."""
     store, files = projects.store_of(settings), uploads_of(settings)
-    work = ProjectWork(store, files)
+    work, tracker = ProjectWork(store, files), Tracker(store)
     return Worker(
         database,
         {
@@ -297,6 +303,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             SETTLE_CHANGES: lambda database, _: settle_all(database, store),
             IMPORT_PROJECT: ImportWork(store, Guard(settings.allow_local_requests)).run,
             SWEEP_UPLOADS: UploadWork(files).sweep,
+            COLLECT_VERSIONS: tracker.collect,
             SWEEP_LFS: LfsWork(lfs_files_of(settings)).sweep,
         },
         [

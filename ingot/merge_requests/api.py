@@ -1,0 +1,118 @@
+"""Merge requests over the API."""
+
+from typing import Any
+
+from ingot.access.levels import Access
+from ingot.api.routes import Call, Instead, Routes, Stage
+from ingot.db.connection import Connection
+from ingot.db.paging import Listing, Page
+from ingot.errors import Conflict
+from ingot.followers.queries import said
+from ingot.issues.api import place_in_path
+from ingot.issues.policy import Place
+from ingot.merge_requests import policy, queries, work
+from ingot.merge_requests.params import CreateMergeRequest, GetMergeRequest, ListMergeRequests
+from ingot.merge_requests.policy import Found
+from ingot.merge_requests.queries import PlaceOf, place_of
+from ingot.merge_requests.tables import MergeRequest
+from ingot.merge_requests.verdicts import kept_verdicts
+from ingot.merge_requests.views import (
+    MergeRequestView,
+    OneMergeRequestView,
+    SimpleMergeRequestView,
+    merge_request_views,
+    one_view,
+    simple_views,
+)
+from ingot.notes.queries import has_written
+from ingot.projects.api import store_of
+from ingot.projects.tables import Project
+
+routes = Routes("merge_requests")
+
+
+def merge_request_in_path(call: Call) -> tuple[Access, Found]:
+    """The merge request that the path names."""
+    found = queries.find_merge_request(call.db, call.actor, call.path["id"], call.path["merge_request_iid"])
+    return found.here, found
+
+
+def shown(call: Call | Stage, db: Connection, project: Project, merge_request: MergeRequest) -> OneMergeRequestView:
+    """One merge request as its caller sees it."""
+    place = place_of(project)
+    verdicts = kept_verdicts(store_of(call.settings), {project.id: place.repository_key}, [merge_request])
+    version = queries.latest_version(db, merge_request.id)
+    view = one_view(db, merge_request, call.origin.base, place, verdicts.get(merge_request.id), version)
+    view.subscribed = follows(call, db, merge_request)
+    return view
+
+
+def follows(call: Call | Stage, db: Connection, merge_request: MergeRequest) -> bool:
+    """Whether the caller follows: as they said, else whether they take part."""
+    user_id = call.actor.user_id
+    wish = said(db, user_id, queries.KIND, merge_request.id)
+    if wish is not None:
+        return wish
+    people = queries.assignees_of(db, [merge_request.id]).get(merge_request.id, ())
+    return user_id in (merge_request.author_id, *people) or has_written(db, queries.KIND, merge_request.id, user_id)
+
+
+def listed(
+    call: Call, found: Listing[MergeRequest], params: ListMergeRequests, project: Project | None = None
+) -> Listing[Any]:
+    """A page of merge requests as its caller asked for it."""
+    places: dict[int, PlaceOf]
+    places = {project.id: place_of(project)} if project else queries.places_of(call.db, found.items)
+    if params.view == "simple":
+        return found.of(simple_views(found.items, call.origin.base, places))
+    keys = {number: place.repository_key for number, place in places.items()}
+    verdicts = kept_verdicts(store_of(call.settings), keys, found.items)
+    details = params.with_labels_details
+    views = merge_request_views(call.db, found.items, call.origin.base, places, verdicts, with_labels_details=details)
+    return found.of(views)
+
+
+@routes.get(
+    "/projects/:id/merge_requests",
+    on=place_in_path,
+    may=policy.may_read_place,
+    returns=list[MergeRequestView | SimpleMergeRequestView],
+)
+def list_project_merge_requests(call: Call, place: Place, params: ListMergeRequests, page: Page) -> Listing[Any]:
+    """List the merge requests of a project."""
+    found = queries.list_project_merge_requests(call.db, call.actor, place.project, params, page)
+    return listed(call, found, params, place.project)
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid",
+    on=merge_request_in_path,
+    may=policy.may_read_found,
+    returns=OneMergeRequestView,
+)
+def get_merge_request(call: Call, found: Found, params: GetMergeRequest) -> OneMergeRequestView:  # noqa: ARG001 - So far.
+    """Get a merge request."""
+    return shown(call, call.db, found.project, found.merge_request)
+
+
+@routes.post(
+    "/projects/:id/merge_requests",
+    on=place_in_path,
+    may=policy.may_offer_branches,
+    returns=OneMergeRequestView,
+    staged=True,
+    instead={409: dict[str, list[str]], 422: dict[str, list[str]]},
+)
+def create_merge_request(stage: Stage, place: Place, params: CreateMergeRequest) -> object:
+    """Open a merge request from a branch of this project."""
+
+    def show(db: Connection, project: Project, made: MergeRequest) -> OneMergeRequestView:
+        return shown(stage, db, project, made)
+
+    store = store_of(stage.settings)
+    try:
+        return work.create_merge_request(stage.database, store, stage.actor, place, params, show)
+    except work.Unsuitable as trouble:
+        return Instead(422, {"message": [str(trouble)]})
+    except Conflict as twin:
+        return Instead(409, {"message": [twin.message]})

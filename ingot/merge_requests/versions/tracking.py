@@ -1,0 +1,120 @@
+"""Following the heads of source branches: a push moves the row at once, and git follows right after the commit.
+
+What a push brings lies in the source's repository and is to be read, and fetched, in the target's. So the row of a
+version is written with the push, and completed when the target has the commits; a job sees to it where a crash
+came between.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, select
+
+from ingot.db.connection import Connection
+from ingot.db.database import Database
+from ingot.errors import Failure, Unavailable
+from ingot.events.bus import Subscriptions
+from ingot.git.faults import GitFailed, GitTimedOut, MissingRepository
+from ingot.git.offered import point_head
+from ingot.git.store import Store
+from ingot.jobs.queue import enqueue
+from ingot.merge_requests.queries import open_from
+from ingot.merge_requests.service import announce, hold_merge_request, write_merge_request
+from ingot.merge_requests.tables import MergeRequest, Version, merge_request_versions, merge_requests
+from ingot.merge_requests.versions.looking import look
+from ingot.merge_requests.versions.service import COLLECTING, add_version, complete_version
+from ingot.projects.tables import projects
+from ingot.repository.changes.events import RefsChanged
+
+COLLECT_VERSIONS = "collect versions"
+_HEAD = select(merge_requests.c.head_oid).where(
+    merge_requests.c.id == bindparam("merge_request"), merge_requests.c.deleted_at.is_(None)
+)
+_WAITING = (
+    select(merge_request_versions)
+    .where(
+        merge_request_versions.c.merge_request_id == bindparam("merge_request"),
+        merge_request_versions.c.state == COLLECTING,
+    )
+    .order_by(merge_request_versions.c.id)
+)
+_source, _target = projects.alias("source"), projects.alias("target")
+_SIDES = (
+    select(merge_requests.c.iid, merge_requests.c.target_branch, _source.c.repository_key, _target.c.repository_key)
+    .join(_target, _target.c.id == merge_requests.c.target_project_id)
+    .outerjoin(_source, _source.c.id == merge_requests.c.source_project_id)
+    .where(merge_requests.c.id == bindparam("merge_request"), merge_requests.c.deleted_at.is_(None))
+)
+
+
+class _Sides(NamedTuple):
+    iid: int
+    target_branch: str
+    source_key: str | None
+    target_key: str
+
+
+def head_of(database: Database, merge_request_id: int) -> str | None:
+    """Where the source of a merge request is now, of one that is still there."""
+    head: str | None = database.read(lambda db: db.value(_HEAD, merge_request=merge_request_id))
+    return head
+
+
+def ask_to_collect(db: Connection, merge_request_id: int) -> None:
+    """Let a job see to it that git has what the rows say, where whoever does so at once should not come to it."""
+    enqueue(db, COLLECT_VERSIONS, merge_request_id, unique_key=f"{COLLECT_VERSIONS} {merge_request_id}")
+
+
+class Tracker:
+    """Lets git follow the rows of merge requests, in the process that moved them."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.subscriptions = Subscriptions()
+        self.subscriptions.on(RefsChanged)(self.follow_push)
+        self.database: Database | None = None
+        """Whose subscriptions these are; it is made with them, and so known later."""
+
+    def follow_push(self, db: Connection, event: RefsChanged) -> None:
+        """Move the heads of the merge requests that come from the branches of a push."""
+        moved = {update.branch: update.new for update in event.updates if update.branch and not update.deletes}
+        for merge_request in open_from(db, event.project_id, list(moved)) if moved else ():
+            if move_head(db, merge_request, moved[merge_request.source_branch], event.actor_id):
+                ask_to_collect(db, merge_request.id)
+                db.after_commit(partial(self._collect_now, merge_request.id))
+
+    def _collect_now(self, merge_request_id: int, db: Connection) -> None:  # noqa: ARG002 - Whatever follows a commit gets its connection.
+        if self.database is None:
+            return
+        try:
+            self.collect(self.database, merge_request_id)
+        except (Failure, Unavailable, GitFailed, GitTimedOut):  # The push is done; the rest is left to the job.
+            pass
+
+    def collect(self, database: Database, merge_request_id: int) -> None:
+        """Complete the versions of a merge request, and let clients fetch what it brings."""
+        rows = database.read(lambda db: db.rows(_SIDES, merge_request=merge_request_id))
+        if not rows:
+            return
+        sides = _Sides(*rows[0])
+        try:
+            target = self._store.open(sides.target_key)
+            for version in database.read(lambda db: db.all(Version, _WAITING, merge_request=merge_request_id)):
+                own = sides.source_key in (None, sides.target_key)
+                source = None if own or sides.source_key is None else self._store.open(sides.source_key)
+                looked = look(source, target, version.head_oid, sides.target_branch)
+                database.write(partial(complete_version, version=version, looked=looked))
+        except MissingRepository:  # One of the projects was deleted meanwhile.
+            return
+        point_head(target, sides.iid, lambda: head_of(database, merge_request_id))
+
+
+def move_head(db: Connection, merge_request: MergeRequest, head_oid: str, pusher_id: int | None) -> bool:
+    """Let a merge request be about another commit; says whether it was not yet."""
+    held = hold_merge_request(db, merge_request)
+    if held.head_oid == head_oid or held.state != "opened":
+        return False
+    written = write_merge_request(db, held, {"head_oid": head_oid})
+    add_version(db, held.id, pusher_id, head_oid)
+    announce(db, pusher_id or held.author_id, written, "updated", {"head_oid": (held.head_oid, head_oid)})
+    return True
