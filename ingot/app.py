@@ -67,6 +67,10 @@ from ingot.log import Log
 from ingot.mail.post import KIND as MAIL
 from ingot.mail.post import Post
 from ingot.merge_requests import api as merge_requests
+from ingot.merge_requests.merging import api as merging
+from ingot.merge_requests.merging.subscribers import subscriptions as merging_subscriptions
+from ingot.merge_requests.merging.wishes import MERGE_WHEN_READY
+from ingot.merge_requests.merging.work import merge_when_ready
 from ingot.merge_requests.versions.tracking import COLLECT_VERSIONS, Tracker
 from ingot.milestones import api as milestones
 from ingot.notes import api as notes
@@ -178,6 +182,7 @@ ROOMS = (
     issue_links,
     issue_talk,
     merge_requests,
+    merging,
     snippets,
     wikis,
     renderings,
@@ -234,7 +239,8 @@ def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_cloc
     """The database of an instance whose data directory exists."""
     secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
     tracker = Tracker(projects.store_of(settings))
-    subscribers = gather((*SUBSCRIPTIONS, tracker.subscriptions))
+    # Heads move before it is asked which of them a push has merged.
+    subscribers = gather((*SUBSCRIPTIONS, tracker.subscriptions, merging_subscriptions))
     tracker.database = Database(engine_for(settings.database), Vault(secret), subscribers, clock)
     return tracker.database
 
@@ -304,6 +310,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             IMPORT_PROJECT: ImportWork(store, Guard(settings.allow_local_requests)).run,
             SWEEP_UPLOADS: UploadWork(files).sweep,
             COLLECT_VERSIONS: tracker.collect,
+            MERGE_WHEN_READY: lambda database, number: merge_when_ready(database, store, number),
             SWEEP_LFS: LfsWork(lfs_files_of(settings)).sweep,
         },
         [

@@ -11,6 +11,8 @@ from ingot.followers.queries import said
 from ingot.issues.api import place_in_path
 from ingot.issues.policy import Place
 from ingot.merge_requests import policy, queries, work
+from ingot.merge_requests.merging.judging import judge
+from ingot.merge_requests.merging.showing import show_merging
 from ingot.merge_requests.params import CreateMergeRequest, GetMergeRequest, ListMergeRequests
 from ingot.merge_requests.policy import Found
 from ingot.merge_requests.queries import PlaceOf, place_of
@@ -26,6 +28,7 @@ from ingot.merge_requests.views import (
 )
 from ingot.notes.queries import has_written
 from ingot.projects.api import store_of
+from ingot.projects.queries import find_project
 from ingot.projects.tables import Project
 
 routes = Routes("merge_requests")
@@ -37,13 +40,21 @@ def merge_request_in_path(call: Call) -> tuple[Access, Found]:
     return found.here, found
 
 
-def shown(call: Call | Stage, db: Connection, project: Project, merge_request: MergeRequest) -> OneMergeRequestView:
-    """One merge request as its caller sees it."""
-    place = place_of(project)
-    verdicts = kept_verdicts(store_of(call.settings), {project.id: place.repository_key}, [merge_request])
+def shown(
+    call: Call | Stage, db: Connection, project: Project, merge_request: MergeRequest, *, asks_git: bool = False
+) -> OneMergeRequestView:
+    """One merge request as its caller sees it; git may be asked whether it can be merged, but in no transaction."""
+    here, project = find_project(db, call.actor, project.id)
+    repository, base = store_of(call.settings).open(project.repository_key), call.origin.base
+    if asks_git:
+        verdict = judge(db, repository, merge_request)
+    else:
+        keys = {project.id: project.repository_key}
+        verdict = kept_verdicts(store_of(call.settings), keys, [merge_request]).get(merge_request.id)
     version = queries.latest_version(db, merge_request.id)
-    view = one_view(db, merge_request, call.origin.base, place, verdicts.get(merge_request.id), version)
+    view = one_view(db, merge_request, base, place_of(project), verdict, version)
     view.subscribed = follows(call, db, merge_request)
+    show_merging(db, call.actor, repository, Found(here, project, merge_request, ()), view, base, asks_git=asks_git)
     return view
 
 
@@ -92,7 +103,7 @@ def list_project_merge_requests(call: Call, place: Place, params: ListMergeReque
 )
 def get_merge_request(call: Call, found: Found, params: GetMergeRequest) -> OneMergeRequestView:  # noqa: ARG001 - So far.
     """Get a merge request."""
-    return shown(call, call.db, found.project, found.merge_request)
+    return shown(call, call.db, found.project, found.merge_request, asks_git=True)
 
 
 @routes.post(
