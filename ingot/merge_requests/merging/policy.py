@@ -8,7 +8,6 @@ from ingot.access.levels import Access
 from ingot.merge_requests.drafts import is_draft
 from ingot.merge_requests.policy import Found
 from ingot.merge_requests.tables import MergeRequest
-from ingot.merge_requests.verdicts import Verdict
 from ingot.projects.policy import may_write_project
 from ingot.projects.tables import Project
 from ingot.repository.pipelines.tables import Status
@@ -67,10 +66,3 @@ def obstacle_ahead(
     if project.only_allow_merge_if_all_discussions_are_resolved and undecided:
         return "discussions_not_resolved"
     return None
-
-
-def obstacle_in_git(project: Project, verdict: Verdict | None, *, follows: bool) -> Obstacle | None:
-    """What git has against it; ``follows`` says whether the head has the tip of the target in its history."""
-    if verdict != "can":
-        return "conflict"
-    return "need_rebase" if project.merge_method != "merge" and not follows else None

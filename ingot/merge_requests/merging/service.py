@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, delete
+from sqlalchemy import bindparam, delete, func, select
 
 from ingot.access.actor import Actor
 from ingot.db.connection import Connection
@@ -17,12 +17,21 @@ from ingot.merge_requests.merging.queries import open_into, open_issues_to_close
 from ingot.merge_requests.merging.wishes import Wish, encode_wish
 from ingot.merge_requests.queries import open_twin
 from ingot.merge_requests.service import announce, hold_merge_request, write_merge_request
-from ingot.merge_requests.tables import Merge, MergeRequest, merge_request_merges
+from ingot.merge_requests.tables import Merge, MergeRequest, merge_request_merges, merge_request_versions
+from ingot.merge_requests.versions.tracking import ask_to_collect
 from ingot.projects.queries import find_project, project_or_none
 from ingot.users.accounts.queries import user_or_none
 from ingot.users.accounts.tables import User
 
 _FORGET = delete(merge_request_merges).where(merge_request_merges.c.merge_request_id == bindparam("merge_request"))
+_versions = merge_request_versions.alias()
+_FORGET_NEWER = delete(merge_request_versions).where(
+    merge_request_versions.c.merge_request_id == bindparam("merge_request"),
+    merge_request_versions.c.id
+    > select(func.max(_versions.c.id))
+    .where(_versions.c.merge_request_id == bindparam("merge_request"), _versions.c.head_oid == bindparam("head"))
+    .scalar_subquery(),
+)
 _NOT_LATER = {"merge_when_pipeline_succeeds": False, "merge_user_id": None, "merge_params": None}
 
 
@@ -83,11 +92,14 @@ def mark_merged(db: Connection, merge_request: MergeRequest, actor_id: int | Non
     if held is None or held.state == "merged" or (made is None and held.state != "opened"):
         return
     who = actor_id if made is None else made.actor_id
+    if made is not None and made.source_oid != held.head_oid:
+        _go_back(db, held, made)
     merged = write_merge_request(
         db,
         held,
         {
             "state": "merged",
+            "head_oid": made.source_oid if made else held.head_oid,
             "merged_at": db.now,
             "merged_by_id": who,
             "merge_commit_oid": made.merge_commit_oid if made else None,
@@ -109,6 +121,12 @@ def _held_or_none(db: Connection, merge_request: MergeRequest) -> MergeRequest |
         return hold_merge_request(db, merge_request)
     except NotFound:
         return None
+
+
+def _go_back(db: Connection, merge_request: MergeRequest, made: Merge) -> None:
+    """Somebody pushed while the merge was under way: it was of what was there before, and that is what it shows."""
+    db.run(_FORGET_NEWER, merge_request=merge_request.id, head=made.source_oid)
+    ask_to_collect(db, merge_request.id)
 
 
 def _close_issues(db: Connection, merge_request: MergeRequest, user_id: int) -> None:

@@ -15,9 +15,10 @@ from ingot.access.rules import require
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.times import moment
-from ingot.errors import Conflict, Denied, Failure, Invalid, NotFound
+from ingot.errors import Conflict, Denied, Failure, Invalid, NotFound, Unavailable
 from ingot.git.ancestry import is_ancestor
 from ingot.git.commits import NO_OID, Signature, branch_tip
+from ingot.git.faults import GitFailed, MissingRepository
 from ingot.git.history import commits_between
 from ingot.git.merge_commits import Merge, merge_commit, squash_commit, squash_merge
 from ingot.git.merge_trees import CannotMerge
@@ -29,8 +30,8 @@ from ingot.git.writing import Words
 from ingot.issues.tables import Issue
 from ingot.jobs.handling import Later
 from ingot.merge_requests.merging import policy
-from ingot.merge_requests.merging.judging import judge_upon
-from ingot.merge_requests.merging.policy import Candidate, Obstacle, obstacle_ahead, obstacle_in_git
+from ingot.merge_requests.merging.judging import judge_upon, keep_verdict
+from ingot.merge_requests.merging.policy import Candidate, Obstacle, obstacle_ahead
 from ingot.merge_requests.merging.queries import head_pipeline, open_issues_to_close
 from ingot.merge_requests.merging.service import Outdated, Plan, actor_of, give_up, merge_later, note_merge, retarget
 from ingot.merge_requests.merging.wishes import Wish, decode_wish
@@ -38,10 +39,9 @@ from ingot.merge_requests.merging.wording import merge_message, squash_message
 from ingot.merge_requests.policy import Found
 from ingot.merge_requests.queries import merge_request_by_id, undecided
 from ingot.merge_requests.tables import MergeRequest
-from ingot.merge_requests.verdicts import Verdict
 from ingot.projects.queries import find_project, project_or_none
 from ingot.projects.tables import Project
-from ingot.repository.changes.work import change_refs
+from ingot.repository.changes.work import change_refs, settle_predecessors
 from ingot.repository.pipelines.tables import Status
 from ingot.repository.protection.policy import branch_rules_on
 from ingot.repository.protection.queries import branch_rules
@@ -70,6 +70,10 @@ class CannotMergeNow(Invalid):
         self.code: Obstacle = obstacle
 
 
+class _Taken(Exception):
+    """Somebody else has moved the target meanwhile."""
+
+
 class _Ground(NamedTuple):
     """All that a merge follows from, as it is at one moment."""
 
@@ -77,7 +81,7 @@ class _Ground(NamedTuple):
     merge_request: MergeRequest
     pipeline: Status | None
     undecided: bool
-    verdict: Verdict | None
+    repository: Repository
     tip: str
     closes: list[Issue]
     caller: Signature
@@ -103,26 +107,22 @@ def merge(
     with _TURNS[turn]:
         for _ in range(_MOST_TRIES):
             ground = _look(database, store, actor, merge_request.id)
-            repository = store.open(ground.project.repository_key)
             if waited and not ground.merge_request.merge_when_pipeline_succeeds:
                 return
-            _require_mergeable(repository, ground, wish, later=later)
+            _require_wanted(ground, wish, later=later)
             try:
                 if later and ground.pipeline in policy.UNDER_WAY:
-                    database.write(partial(_merge_later, actor=actor, merge_request=ground.merge_request, wish=wish))
+                    _require_verdict(database, ground)
+                    database.write(partial(merge_later, actor=actor, merge_request=ground.merge_request, wish=wish))
                     return
-                merged = _move_target(database, repository, actor, ground, wish, waited=waited)
-            except (Conflict, Outdated):
+                merged = _move_target(database, actor, ground, wish, waited=waited)
+            except (_Taken, Outdated):
                 continue
             break
         else:
             raise Conflict("Others change the target branch all the time. Please try again.")
     if merged.remove_source_branch:
         remove_source_branch(database, store, actor, merged.merge_request)
-
-
-def _merge_later(db: Connection, actor: Actor, merge_request: MergeRequest, wish: Wish) -> None:
-    merge_later(db, actor, merge_request, wish)
 
 
 def _look(database: Database, store: Store, actor: Actor, merge_request_id: int) -> _Ground:
@@ -145,7 +145,7 @@ def _look(database: Database, store: Store, actor: Actor, merge_request_id: int)
             merge_request,
             pipeline.status if pipeline else None,
             bool(undecided(db, [merge_request.id])),
-            judge_upon(db, repository, merge_request, tip) if merge_request.state == "opened" else None,
+            repository,
             tip or NO_OID,
             open_issues_to_close(db, merge_request),
             signature(db, actor.user_id),
@@ -155,41 +155,68 @@ def _look(database: Database, store: Store, actor: Actor, merge_request_id: int)
     return database.read(look)
 
 
-def _require_mergeable(repository: Repository, ground: _Ground, wish: Wish, *, later: bool) -> None:
-    project, merge_request = ground.project, ground.merge_request
-    ahead = obstacle_ahead(project, merge_request, ground.pipeline, undecided=ground.undecided, later=later)
+def _require_wanted(ground: _Ground, wish: Wish, *, later: bool) -> None:
+    """Stop what does not depend on how the commits go together."""
+    merge_request = ground.merge_request
+    ahead = obstacle_ahead(ground.project, merge_request, ground.pipeline, undecided=ground.undecided, later=later)
     if ahead is not None:
         raise CannotMergeNow(ahead)
-    follows = project.merge_method == "merge" or is_ancestor(repository, ground.tip, merge_request.head_oid)
-    in_git = obstacle_in_git(project, ground.verdict, follows=follows)
-    if in_git is not None:
-        raise CannotMergeNow(in_git)
     if wish.sha is not None and wish.sha.lower() != merge_request.head_oid:
         raise Conflict(f"SHA does not match HEAD of source branch: {merge_request.head_oid}")
 
 
-def _move_target(
-    database: Database, repository: Repository, actor: Actor, ground: _Ground, wish: Wish, *, waited: bool
-) -> Plan:
-    """Make the commits of a merge, and let the target have them; raises ``Conflict`` where somebody was faster."""
-    project, merge_request = ground.project, ground.merge_request
+def _require_verdict(database: Database, ground: _Ground) -> None:
+    """Stop what could not be merged now either."""
+    judged = partial(judge_upon, repository=ground.repository, merge_request=ground.merge_request, tip=ground.tip)
+    if ground.tip == NO_OID or database.read(judged) != "can":
+        raise CannotMergeNow("conflict")
+
+
+def _require_fit(database: Database, ground: _Ground) -> None:
+    """Stop what is there already, and what has to stand upon the target and does not."""
+    repository, tip, head = ground.repository, ground.tip, ground.merge_request.head_oid
+    if tip == NO_OID:
+        raise CannotMergeNow("conflict")
+    if is_ancestor(repository, head, tip):
+        _settle(database, ground)
+        raise CannotMergeNow("conflict")
+    if ground.project.merge_method != "merge" and not is_ancestor(repository, tip, head):
+        raise CannotMergeNow("need_rebase")
+
+
+def _settle(database: Database, ground: _Ground) -> None:
+    """Where whoever brought the target to where it is has not recorded that yet, do it; then look again.
+
+    It may have been a merge of the very same, which is over then, and no conflict.
+    """
+    arrived = RefUpdate(f"refs/heads/{ground.merge_request.target_branch}", ground.tip, NO_OID)
+    settle_predecessors(database, ground.repository, ground.project.id, [arrived])
+    now = database.read(partial(merge_request_by_id, merge_request_id=ground.merge_request.id))
+    if now.state != ground.merge_request.state:
+        raise Outdated
+
+
+def _move_target(database: Database, actor: Actor, ground: _Ground, wish: Wish, *, waited: bool) -> Plan:
+    """Make the commits of a merge, and let the target have them; raises where somebody was faster."""
+    project, merge_request, repository = ground.project, ground.merge_request, ground.repository
+    _require_fit(database, ground)
     try:
         made = _build(repository, ground, wish)
     except CannotMerge:
+        known = partial(keep_verdict, merge_request=merge_request, tip=ground.tip, found="cannot")
+        database.write(known)
+        _settle(database, ground)
         raise CannotMergeNow("conflict") from None
     removes = merge_request.remove_source_branch
     if wish.should_remove_source_branch is not None:
         removes = wish.should_remove_source_branch
     plan = Plan(merge_request, project.merge_method, ground.tip, made.commit, made.squashed, removes, waited)
-    change_refs(
-        database,
-        repository,
-        actor,
-        project,
-        [RefUpdate(f"refs/heads/{merge_request.target_branch}", ground.tip, made.commit)],
-        merges=True,
-        along=partial(note_merge, actor=actor, plan=plan),
-    )
+    moved = [RefUpdate(f"refs/heads/{merge_request.target_branch}", ground.tip, made.commit)]
+    along = partial(note_merge, actor=actor, plan=plan)
+    try:
+        change_refs(database, repository, actor, project, moved, merges=True, along=along)
+    except Conflict:
+        raise _Taken from None
     return plan
 
 
@@ -242,9 +269,9 @@ def remove_source_branch(database: Database, store: Store, actor: Actor, merge_r
         source, remover = found
         gone = [RefUpdate(ref, merge_request.head_oid, NO_OID)]
         change_refs(database, store.open(source.repository_key), remover, source, gone)
-    except Failure:
+        database.write(lambda db: retarget(db, actor, merge_request))
+    except (Failure, Unavailable, GitFailed, MissingRepository):  # It is merged all the same.
         return
-    database.write(lambda db: retarget(db, actor, merge_request))
 
 
 def merge_when_ready(database: Database, store: Store, merge_request_id: int) -> None:
