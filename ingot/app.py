@@ -71,6 +71,12 @@ from ingot.merge_requests.merging import api as merging
 from ingot.merge_requests.merging.subscribers import subscriptions as merging_subscriptions
 from ingot.merge_requests.merging.wishes import MERGE_WHEN_READY
 from ingot.merge_requests.merging.work import merge_when_ready
+from ingot.merge_requests.talk import api as merge_request_talk
+from ingot.merge_requests.talk.subscribers import subscriptions as merge_request_talk_subscriptions
+from ingot.merge_requests.upkeep import api as merge_request_upkeep
+from ingot.merge_requests.upkeep.subscribers import Answers
+from ingot.merge_requests.upkeep.subscribers import subscriptions as merge_request_subscriptions
+from ingot.merge_requests.versions import api as versions
 from ingot.merge_requests.versions.tracking import COLLECT_VERSIONS, Tracker
 from ingot.milestones import api as milestones
 from ingot.notes import api as notes
@@ -182,6 +188,9 @@ ROOMS = (
     issue_links,
     issue_talk,
     merge_requests,
+    merge_request_upkeep,
+    versions,
+    merge_request_talk,
     merging,
     snippets,
     wikis,
@@ -208,6 +217,8 @@ SUBSCRIPTIONS = (
     board_subscriptions,
     issue_link_subscriptions,
     issue_talk_subscriptions,
+    merge_request_subscriptions,
+    merge_request_talk_subscriptions,
     emoji_subscriptions,
     history_subscriptions,
     snippet_subscriptions,
@@ -238,9 +249,10 @@ def api_document() -> dict[str, Any]:
 def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_clock) -> Database:
     """The database of an instance whose data directory exists."""
     secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
-    tracker = Tracker(projects.store_of(settings))
+    store = projects.store_of(settings)
+    tracker, answers = Tracker(store), Answers(store)
     # Heads move before it is asked which of them a push has merged.
-    subscribers = gather((*SUBSCRIPTIONS, tracker.subscriptions, merging_subscriptions))
+    subscribers = gather((*SUBSCRIPTIONS, answers.subscriptions, tracker.subscriptions, merging_subscriptions))
     tracker.database = Database(engine_for(settings.database), Vault(secret), subscribers, clock)
     return tracker.database
 

@@ -2,18 +2,22 @@
 
 from collections.abc import Callable, Sequence
 
+from ingot.errors import Invalid
 from ingot.git.command import run_git
 from ingot.git.commits import NO_OID, commit_or_none
-from ingot.git.faults import GitFailed
+from ingot.git.diffs import EMPTY_TREE
+from ingot.git.faults import GitFailed, GitSaidTooMuch
 from ingot.git.history import BUFFERED
 from ingot.git.layout import MERGE_REQUEST_REFS
 from ingot.git.repository import Repository
+from ingot.git.stats import LARGEST_TEXT
 from ingot.git.updating import RefMoved, RefUpdate, update_refs
 
 _TRIES = 5
 _FETCH_SECONDS = 600.0
 MOST_FILES = 1000
 """So many files are counted; of more it is said that there are more."""
+LARGEST_PATCH = 32 * 2**20
 
 
 def bring_commit(source: Repository, target: Repository, oid: str) -> None:
@@ -91,6 +95,23 @@ def count_files(repository: Repository, old: str, new: str) -> str:
     args = ["diff-tree", "-r", "-M", "--name-only", "-z", old, new, "--"]
     count = run_git(args, repository.path, env=BUFFERED).out.count(b"\0")
     return str(count) if count <= MOST_FILES else f"{MOST_FILES}+"
+
+
+def commits_apart(repository: Repository, new: str, olds: Sequence[str], most: int) -> list[str]:
+    """The newest commits that ``new`` leads to and none of the others does, the newest first."""
+    args = ["rev-list", f"--max-count={most}", "--end-of-options", new, *(f"^{old}" for old in olds), "--"]
+    return run_git(args, repository.path).out.decode().split()
+
+
+def raw_patch(repository: Repository, old: str | None, new: str) -> bytes:
+    """What leads from one commit to another, or from nothing to it, as other programs apply it."""
+    args = ["diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color"]
+    try:
+        return run_git(
+            [*args, old or EMPTY_TREE, new, "--"], repository.path, config=[LARGEST_TEXT], most_bytes=LARGEST_PATCH
+        ).out
+    except GitSaidTooMuch:
+        raise Invalid("The changes are too large to be sent as one patch") from None
 
 
 def _kept(oid: str) -> str:

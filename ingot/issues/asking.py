@@ -1,6 +1,9 @@
-"""What is asked of a list of issues: the conditions that the parameters stand for, and the pages that they give."""
+"""What is asked of a list: the conditions that the parameters stand for, and the pages that they give.
 
-from typing import Any
+The first class serves all that is planned, also merge requests, which lie above; the second one issues.
+"""
+
+from typing import Any, Generic, Protocol, TypeVar
 
 from sqlalchemy import select
 
@@ -9,12 +12,14 @@ from ingot.api.params import number_or_none
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of, like_pattern
 from ingot.db.paging import Listing, Page, cut_page, fetch_page
+from ingot.db.schema import Record
 from ingot.db.search import is_indexed, needle
-from ingot.db.times import day_of, later
+from ingot.db.times import Timestamp, day_of, later
 from ingot.errors import Invalid
-from ingot.issues.filters import FEW, LABEL_COUNT, Lists, counts_of, lists_of
-from ingot.issues.params import Excluded, ListIssues
-from ingot.issues.tables import Issue, issues
+from ingot.issues.conditions import Lists, Shapes
+from ingot.issues.filters import SHAPES
+from ingot.issues.params import ListIssues
+from ingot.issues.tables import Issue
 from ingot.labels.tables import labels
 from ingot.markup.emoji import proper_names
 from ingot.users.accounts.queries import user_by_username
@@ -23,17 +28,70 @@ _MOST_LABELS = 20
 _MOST_PAST_DAYS = {"week": 7, "month": 31}
 # Up to here all that match are looked at once for a page and its total; beyond, a page walks in its order.
 _MOST_LOOKED_UP = 2_000
-_BY_IDS = select(issues).where(any_of(issues.c.id, "issues"))
 _LABELS = select(labels.c.title, labels.c.id).where(any_of(labels.c.title, "titles"))
 
 
-class Asked:
+class Excluding(Protocol):
+    """What must not be so, of whatever is listed."""
+
+    labels: list[str] | None
+    milestone: str | None
+    author_id: int | None
+    author_username: str | None
+    assignee_id: int | None
+    assignee_username: list[str] | None
+    my_reaction_emoji: str | None
+
+
+class Wanting(Protocol):
+    """What can be asked of every list."""
+
+    @property
+    def state(self) -> str | None:
+        """One state, or ``all``."""
+
+    @property
+    def order_by(self) -> str:
+        """By what it is ordered."""
+
+    @property
+    def sort(self) -> str:
+        """In which direction."""
+
+    @property
+    def scope(self) -> str | None:
+        """Whose they are."""
+
+    iids: list[int] | None
+    labels: list[str] | None
+    milestone: str | None
+    search: str | None
+    author_id: int | None
+    author_username: str | None
+    assignee_id: str | None
+    assignee_username: list[str] | None
+    my_reaction_emoji: str | None
+    created_after: Timestamp | None
+    created_before: Timestamp | None
+    updated_after: Timestamp | None
+    updated_before: Timestamp | None
+
+
+W = TypeVar("W", bound=Wanting)
+R = TypeVar("R", bound=Record)
+
+
+class AskedOf(Generic[W, R]):
     """Gathers the conditions that the parameters ask for, and what they are bound to."""
 
-    def __init__(self, db: Connection, actor: Actor, wanted: ListIssues, default_scope: str) -> None:
+    def __init__(
+        self, db: Connection, actor: Actor, wanted: W, default_scope: str, shapes: Shapes, record: type[R]
+    ) -> None:
         self._db = db
         self._actor = actor
         self._wanted = wanted
+        self._shapes = shapes
+        self._record = record
         self._filters: set[str] = set()
         self._values: dict[str, Any] = {}
         self._labels = self._excluded_labels = 0
@@ -49,19 +107,19 @@ class Asked:
     def only_visible(self) -> None:
         """Leave out what the caller may not see."""
         if self._actor.admin:
-            self.add("with_issues")
+            self.add("with_feature")
             return
         name = "visible_to_external" if self._actor.external else "visible"
         self.add(name, actor=self._actor.user_id, today=day_of(self._db.now))
 
-    def fetch(self, page: Page, total: int | None = None) -> Listing[Issue]:
+    def fetch(self, page: Page, total: int | None = None) -> Listing[R]:
         """The page."""
         if self._nothing:
             return Listing([], page, 0)
         wanted, filters = self._wanted, frozenset(self._filters)
-        lists = lists_of(filters, wanted.order_by, wanted.sort, self._labels, self._excluded_labels)
+        lists = self._shapes.lists_of(filters, wanted.order_by, wanted.sort, self._labels, self._excluded_labels)
         if page.keyset:
-            return fetch_page(self._db, Issue, lists.walking, page, **self._values)
+            return fetch_page(self._db, self._record, lists.walking, page, **self._values)
         if total is None:
             total = self._total(filters, lists)
         if total is None:
@@ -69,29 +127,32 @@ class Asked:
         offset = (page.number - 1) * page.size
         if offset >= total:
             return Listing([], page, total)
-        found = self._db.all(Issue, lists.walking.by_number, page_size=page.size, page_offset=offset, **self._values)
+        found = self._db.all(
+            self._record, lists.walking.by_number, page_size=page.size, page_offset=offset, **self._values
+        )
         return Listing(found, page, total)
 
     def _total(self, filters: frozenset[str], lists: Lists) -> int | None:
         """How many there are; nothing where looking all of them up tells as well."""
-        if filters & FEW:
+        if filters & self._shapes.few:
             return None
         if not self._labels:
             total: int = self._db.value(lists.walking.total, **self._values)
             return total
-        counted = LABEL_COUNT.get(filters) if self._labels == 1 and not self._excluded_labels else None
+        counted = self._shapes.label_count.get(filters) if self._labels == 1 and not self._excluded_labels else None
         if counted is None:
             return None
         total = self._db.value(counted, **self._values)
         return total if total > _MOST_LOOKED_UP else None
 
-    def _looked_up(self, lists: Lists, page: Page) -> Listing[Issue]:
+    def _looked_up(self, lists: Lists, page: Page) -> Listing[R]:
         """A page of few, all of which are found first."""
         numbers = [number for (number,) in self._db.rows(lists.looked_up, **self._values)]
         listing = cut_page(numbers, page)
         if not listing.items:
             return Listing([], page, listing.total)
-        found = {issue.id: issue for issue in self._db.all(Issue, _BY_IDS, issues=listing.items)}
+        rows = self._db.all(self._record, self._shapes.by_ids, numbers=listing.items)
+        found = {row.id: row for row in rows}  # type: ignore[attr-defined] # Listed records have ids.
         # One may have gone in between, where a server's statements do not all see the same moment.
         return Listing([found[number] for number in listing.items if number in found], page, listing.total)
 
@@ -99,7 +160,7 @@ class Asked:
         """How many there are by state."""
         counts = {"opened": 0, "closed": 0}
         if not self._nothing:
-            query = counts_of(frozenset(self._filters), self._labels, self._excluded_labels)
+            query = self._shapes.counts_of(frozenset(self._filters), self._labels, self._excluded_labels)
             counts.update(self._db.rows(query, **self._values))
         return counts
 
@@ -107,8 +168,6 @@ class Asked:
         wanted = self._wanted
         if wanted.state not in (None, "all"):
             self.add("state", state=wanted.state)
-        if wanted.confidential is not None:
-            self.add("confidential" if wanted.confidential else "not_confidential")
         if wanted.iids is not None:
             self.add("iids", iids=wanted.iids)
         for name in ("created_after", "created_before", "updated_after", "updated_before"):
@@ -117,12 +176,13 @@ class Asked:
         self._read_labels(wanted.labels)
         self._read_milestone(wanted.milestone)
         self._read_people(default_scope)
-        self._read_due_date(wanted.due_date)
         self._read_reaction(wanted.my_reaction_emoji)
         if wanted.search:
             self._read_search(wanted.search)
-        if wanted.excluded is not None:
-            self._read_excluded(wanted.excluded)
+        self._read_more()
+
+    def _read_more(self) -> None:
+        """What only lists of one kind are asked."""
 
     def _read_labels(self, titles: list[str] | None) -> None:
         if not titles:
@@ -176,18 +236,20 @@ class Asked:
             self.add("assignees", assignees=[self._user_id(name) for name in wanted.assignee_username])
 
     def _read_assignee(self, assignee: str | None) -> None:
-        if not assignee:
-            return
-        word = assignee.casefold()
+        self._read_person("assignee", assignee)
+
+    def _read_person(self, role: str, named: str | None) -> None:
+        """Somebody by number, or that there is anybody or nobody."""
+        word = (named or "").casefold()
         if word in ("none", "0"):
-            self.add("no_assignee")
+            self.add(f"no_{role}")
         elif word == "any":
-            self.add("any_assignee")
-        else:
-            number = number_or_none(assignee)
+            self.add(f"any_{role}")
+        elif word:
+            number = number_or_none(word)
             if number is None:
-                raise Invalid(assignee_id=["is invalid"])
-            self.add("assignees", assignees=[number])
+                raise Invalid(**{f"{role}_id": ["is invalid"]})
+            self.add(f"{role}s", **{f"{role}s": [number]})
 
     def _user_id(self, username: str | None) -> int | None:
         """The number of a user; of one who is not there, one that nobody has."""
@@ -195,22 +257,6 @@ class Asked:
             return None
         user = user_by_username(self._db, username)
         return user.id if user else 0
-
-    def _read_due_date(self, asked: str | None) -> None:
-        if not asked:
-            return
-        today = day_of(self._db.now)
-        if asked == "0":
-            self.add("no_due_date")
-        elif asked == "any":
-            self.add("any_due_date")
-        elif asked == "overdue":
-            self.add("due_before", due_before=day_of(later(self._db.now, days=-1)))
-        elif asked in _MOST_PAST_DAYS:
-            self.add("due_after", due_after=today)
-            self.add("due_before", due_before=day_of(later(self._db.now, days=_MOST_PAST_DAYS[asked])))
-        else:
-            raise Invalid(due_date=["is invalid"])
 
     def _read_reaction(self, name: str | None) -> None:
         if not name:
@@ -229,7 +275,7 @@ class Asked:
         else:
             self.add("short_search", pattern=like_pattern(text))
 
-    def _read_excluded(self, excluded: Excluded) -> None:
+    def _read_excluded(self, excluded: Excluding) -> None:
         if excluded.labels:
             self._excluded_labels = self._bind_labels("not_label", excluded.labels)
         if excluded.milestone:
@@ -241,10 +287,41 @@ class Asked:
         people = [person for person in people if person is not None]
         if people:
             self.add("not_assignees", not_assignees=people)
-        if excluded.iids:
-            self.add("not_iids", not_iids=excluded.iids)
         if excluded.my_reaction_emoji:
             name = excluded.my_reaction_emoji
             self.add("not_reaction", giver=self._actor.user_id, not_reaction=proper_names().get(name, name))
-        if excluded.search:
-            self.add("not_search", not_pattern=like_pattern(excluded.search))
+
+
+class Asked(AskedOf[ListIssues, Issue]):
+    """What is asked of a list of issues."""
+
+    def __init__(self, db: Connection, actor: Actor, wanted: ListIssues, default_scope: str) -> None:
+        super().__init__(db, actor, wanted, default_scope, SHAPES, Issue)
+
+    def _read_more(self) -> None:
+        wanted, excluded = self._wanted, self._wanted.excluded
+        if wanted.confidential is not None:
+            self.add("confidential" if wanted.confidential else "not_confidential")
+        self._read_due_date(wanted.due_date)
+        if excluded is not None:
+            self._read_excluded(excluded)
+            if excluded.iids:
+                self.add("not_iids", not_iids=excluded.iids)
+            if excluded.search:
+                self.add("not_search", not_pattern=like_pattern(excluded.search))
+
+    def _read_due_date(self, asked: str | None) -> None:
+        if not asked:
+            return
+        today = day_of(self._db.now)
+        if asked == "0":
+            self.add("no_due_date")
+        elif asked == "any":
+            self.add("any_due_date")
+        elif asked == "overdue":
+            self.add("due_before", due_before=day_of(later(self._db.now, days=-1)))
+        elif asked in _MOST_PAST_DAYS:
+            self.add("due_after", due_after=today)
+            self.add("due_before", due_before=day_of(later(self._db.now, days=_MOST_PAST_DAYS[asked])))
+        else:
+            raise Invalid(due_date=["is invalid"])

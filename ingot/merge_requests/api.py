@@ -3,14 +3,19 @@
 from typing import Any
 
 from ingot.access.levels import Access
+from ingot.access.rules import signed_in
 from ingot.api.routes import Call, Instead, Routes, Stage
 from ingot.db.connection import Connection
 from ingot.db.paging import Listing, Page
 from ingot.errors import Conflict
 from ingot.followers.queries import said
+from ingot.groups.api import group_in_path
+from ingot.groups.namespaces.tables import Namespace
+from ingot.groups.policy import may_see_group
 from ingot.issues.api import place_in_path
 from ingot.issues.policy import Place
 from ingot.merge_requests import policy, queries, work
+from ingot.merge_requests.filters import KIND
 from ingot.merge_requests.merging.judging import judge
 from ingot.merge_requests.merging.showing import show_merging
 from ingot.merge_requests.params import CreateMergeRequest, GetMergeRequest, ListMergeRequests
@@ -61,11 +66,11 @@ def shown(
 def follows(call: Call | Stage, db: Connection, merge_request: MergeRequest) -> bool:
     """Whether the caller follows: as they said, else whether they take part."""
     user_id = call.actor.user_id
-    wish = said(db, user_id, queries.KIND, merge_request.id)
+    wish = said(db, user_id, KIND, merge_request.id)
     if wish is not None:
         return wish
     people = queries.assignees_of(db, [merge_request.id]).get(merge_request.id, ())
-    return user_id in (merge_request.author_id, *people) or has_written(db, queries.KIND, merge_request.id, user_id)
+    return user_id in (merge_request.author_id, *people) or has_written(db, KIND, merge_request.id, user_id)
 
 
 def listed(
@@ -81,6 +86,23 @@ def listed(
     details = params.with_labels_details
     views = merge_request_views(call.db, found.items, call.origin.base, places, verdicts, with_labels_details=details)
     return found.of(views)
+
+
+@routes.get("/merge_requests", may=signed_in, returns=list[MergeRequestView | SimpleMergeRequestView])
+def list_merge_requests(call: Call, params: ListMergeRequests, page: Page) -> Listing[Any]:
+    """List merge requests; those that the caller wrote unless another scope is asked for."""
+    return listed(call, queries.list_merge_requests(call.db, call.actor, params, page), params)
+
+
+@routes.get(
+    "/groups/:id/merge_requests",
+    on=group_in_path,
+    may=may_see_group,
+    returns=list[MergeRequestView | SimpleMergeRequestView],
+)
+def list_group_merge_requests(call: Call, group: Namespace, params: ListMergeRequests, page: Page) -> Listing[Any]:
+    """List the merge requests into the projects of a group."""
+    return listed(call, queries.list_group_merge_requests(call.db, call.actor, group.id, params, page), params)
 
 
 @routes.get(

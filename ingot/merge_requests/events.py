@@ -1,10 +1,9 @@
 """What is announced of merge requests."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
-from ingot.access.actor import Actor
 from ingot.events.bus import Event
 
 Action = Literal["opened", "updated", "closed", "reopened", "merged", "deleted", "approved", "unapproved"]
@@ -28,18 +27,3 @@ class MergeFailed(Event, frozen=True):
 
     merge_request_id: int
     project_id: int
-
-
-class TodoAsked(Event, frozen=True):
-    """A port to todos, which lie above: somebody wants to be reminded of a merge request.
-
-    Whoever keeps todos puts the view of the new one into ``made``, and nothing where there was one already.
-    """
-
-    merge_request_id: int
-    project_id: int
-    actor: Actor
-    base: str
-    made: list[Any]
-    answered: list[bool]
-    """Gets one entry from whoever keeps todos, whether one was made or not."""

@@ -66,7 +66,8 @@ class ListMergeRequests(Params):
     draft: bool | None = None
     merge_user_id: int | None = None
     merge_user_username: str | None = None
-    approved_by_ids: list[int] | None = None
+    approved_by_ids: list[str] | None = None
+    """Numbers, or None or Any."""
     created_after: Timestamp | None = None
     created_before: Timestamp | None = None
     updated_after: Timestamp | None = None

@@ -12,9 +12,11 @@ from ingot.access.rules import require
 from ingot.api.params import number_or_none
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
-from ingot.db.paging import Listing, Page, fetch_page, list_query
+from ingot.db.paging import Listing, Page
 from ingot.errors import Invalid, NotFound
 from ingot.merge_requests import policy
+from ingot.merge_requests.asking import Asked
+from ingot.merge_requests.filters import KIND
 from ingot.merge_requests.params import ListMergeRequests
 from ingot.merge_requests.tables import (
     MergeRequest,
@@ -29,7 +31,6 @@ from ingot.notes.tables import notes
 from ingot.projects.queries import find_project
 from ingot.projects.tables import Project, projects
 
-KIND = "merge_request"
 # Written out, so that the indexes on open ones serve.
 IS_OPEN = (merge_requests.c.state == literal_column("'opened'")) & merge_requests.c.deleted_at.is_(None)
 
@@ -78,16 +79,6 @@ _LATEST_COLLECTED = (
     .order_by(merge_request_versions.c.id.desc())
     .limit(1)
 )
-_OF_PROJECT = list_query(
-    select(merge_requests).where(
-        merge_requests.c.target_project_id == bindparam("project"), merge_requests.c.deleted_at.is_(None)
-    ),
-    merge_requests.c.id,
-    merge_requests.c.created_at.desc(),
-    merge_requests.c.id.desc(),
-)
-
-
 _PLACES = select(
     projects.c.id,
     projects.c.full_path,
@@ -212,5 +203,66 @@ def reviewers_of(db: Connection, numbers: Sequence[int]) -> dict[int, list[int]]
 def list_project_merge_requests(
     db: Connection, actor: Actor, project: Project, wanted: ListMergeRequests, page: Page
 ) -> Listing[MergeRequest]:
-    """A page of a project's merge requests."""
-    return fetch_page(db, MergeRequest, _OF_PROJECT, page, project=project.id)
+    """A page of a project's merge requests, of which the caller may see all."""
+    asked = Asked(db, actor, wanted, default_scope="all")
+    asked.add("in_project", project=project.id)
+    return asked.fetch(page, None if asked.narrowed else _known_total(db, project, wanted))
+
+
+def list_group_merge_requests(
+    db: Connection, actor: Actor, group_id: int, wanted: ListMergeRequests, page: Page
+) -> Listing[MergeRequest]:
+    """A page of the merge requests into projects in a group and all below it."""
+    asked = Asked(db, actor, wanted, default_scope="all")
+    asked.add("in_group", group=group_id)
+    return _seen(asked, wanted, page)
+
+
+def list_merge_requests(db: Connection, actor: Actor, wanted: ListMergeRequests, page: Page) -> Listing[MergeRequest]:
+    """A page of merge requests anywhere; those that the caller wrote unless they ask for others."""
+    return _seen(Asked(db, actor, wanted, default_scope="created_by_me"), wanted, page)
+
+
+def list_closing(db: Connection, actor: Actor, issue_id: int, page: Page) -> Listing[MergeRequest]:
+    """A page of the merge requests that close an issue when they are merged, as far as the caller may see them."""
+    asked = Asked(db, actor, _ALL, default_scope="all")
+    asked.add("closing", issue=issue_id)
+    return _seen(asked, _ALL, page)
+
+
+def list_chosen(
+    db: Connection, actor: Actor, numbers: Sequence[int], wanted: ListMergeRequests, page: Page
+) -> Listing[MergeRequest]:
+    """A page of those with these numbers of their rows, as far as the caller may see them."""
+    asked = Asked(db, actor, wanted, default_scope="all")
+    asked.add("numbers", chosen=list(numbers))
+    return _seen(asked, wanted, page)
+
+
+def list_of_milestone(
+    db: Connection, actor: Actor, milestone_id: int, project: Project | None, page: Page
+) -> Listing[MergeRequest]:
+    """A page of those that have a milestone: of a project whose merge requests the caller sees, or of all such."""
+    asked = Asked(db, actor, _ALL, default_scope="all")
+    asked.add("of_milestone", of_milestone=milestone_id)
+    if project is None:
+        return _seen(asked, _ALL, page)
+    asked.add("in_project", project=project.id)
+    return asked.fetch(page)
+
+
+_ALL = ListMergeRequests()
+
+
+def _seen(asked: Asked, wanted: ListMergeRequests, page: Page) -> Listing[MergeRequest]:
+    asked.only_visible()
+    if wanted.non_archived:
+        asked.add("not_archived")
+    return asked.fetch(page)
+
+
+def _known_total(db: Connection, project: Project, wanted: ListMergeRequests) -> int:
+    """How many there are of a state, where nothing else is asked for."""
+    state = "opened" if wanted.state == "reopened" else wanted.state
+    counts = dict(db.rows(_COUNTS, project=project.id))
+    return sum(count for each, count in counts.items() if state in (None, "all", each))

@@ -131,14 +131,15 @@ merge_request_counts = Table(
     sqlite_autoincrement=True,
 )
 
-# The issues that its text says it closes; whether it does is only known when it is merged.
+# The issues that its text, or one of its commits, says it closes; whether it does is only known when it is merged.
 merge_request_closings = Table(
     "merge_request_closings",
     metadata,
     row_id(),
     reference("merge_request_id", "merge_requests.id"),
     reference("issue_id", "issues.id"),
-    UniqueConstraint("merge_request_id", "issue_id"),
+    flag("by_commits"),
+    UniqueConstraint("merge_request_id", "issue_id", "by_commits"),
     Index("ix_merge_request_closings_issue_id", "issue_id", "merge_request_id"),
     sqlite_autoincrement=True,
 )

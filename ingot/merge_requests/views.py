@@ -13,7 +13,8 @@ from ingot.issues.views import IssueReferencesView, TimeStatsView, time_stats_vi
 from ingot.labels.queries import labels_of
 from ingot.labels.views import LabelBrief, label_brief
 from ingot.merge_requests.drafts import is_draft
-from ingot.merge_requests.queries import KIND, PlaceOf, assignees_of, reviewers_of, undecided
+from ingot.merge_requests.filters import KIND
+from ingot.merge_requests.queries import PlaceOf, assignees_of, reviewers_of, undecided
 from ingot.merge_requests.tables import MergeRequest, Version
 from ingot.merge_requests.verdicts import Verdict
 from ingot.milestones.queries import milestones_by_ids

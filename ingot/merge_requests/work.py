@@ -16,6 +16,7 @@ from ingot.git.store import Store
 from ingot.issues.policy import Place
 from ingot.issues.service import validate_texts
 from ingot.merge_requests import policy, service
+from ingot.merge_requests.closing import note_closings_of_commits
 from ingot.merge_requests.params import CreateMergeRequest
 from ingot.merge_requests.tables import MergeRequest
 from ingot.merge_requests.versions.looking import Looked, look
@@ -56,6 +57,7 @@ def create_merge_request(
         require(policy.may_receive_merge_request(actor, there, target))
         made = service.create_merge_request(db, actor, there, sides.source, target, wanted, looked.head_oid)
         add_version(db, made.id, actor.user_id, looked)
+        note_closings_of_commits(db, actor.user_id, made, looked.messages)
         ask_to_collect(db, made.id)
         return made, show(db, target, made)
 

@@ -81,6 +81,11 @@ class Note(Record, frozen=True):
     resolved_by_id: int | None
 
     @property
+    def resolvable(self) -> bool:
+        """Whether what it asks for can be settled: in discussions about what is to be merged."""
+        return self.subject_kind == "merge_request" and self.type is not None and not self.system
+
+    @property
     def shown_type(self) -> str | None:
         """What clients know it as; nothing for one that stands by itself."""
         return "DiffNote" if self.new_path is not None else self.type

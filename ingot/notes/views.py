@@ -1,6 +1,10 @@
 """How notes are shown."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
 
 from ingot.api.views import View
 from ingot.db.connection import Connection
@@ -45,6 +49,10 @@ class NoteView(View):
     confidential: bool
     internal: bool
     noteable_iid: int | None
+    resolved: bool | UnsetType = UNSET
+    resolved_by: UserBrief | UnsetType | None = UNSET
+    resolved_at: Timestamp | UnsetType | None = UNSET
+    position: dict[str, Any] | UnsetType = UNSET
 
 
 class DiscussionView(View):
@@ -76,8 +84,8 @@ def note_views(db: Connection, subject: Subject, found: Sequence[Note], base: st
     """A page of the notes about a subject, with one statement for all authors."""
     if not found:
         return []
-    authors = users_by_ids(db, [note.author_id for note in found])
-    briefs = {number: user_brief(author, base) for number, author in authors.items()}
+    people = [number for note in found for number in (note.author_id, note.resolved_by_id) if number is not None]
+    briefs = {number: user_brief(person, base) for number, person in users_by_ids(db, people).items()}
     return [
         NoteView(
             id=note.id,
@@ -92,13 +100,28 @@ def note_views(db: Connection, subject: Subject, found: Sequence[Note], base: st
             noteable_type=TYPES[subject.kind],
             project_id=note.project_id,
             commit_id=note.commit_oid,
-            resolvable=False,
+            resolvable=note.resolvable,
             confidential=note.internal,
             internal=note.internal,
             noteable_iid=subject.iid,
+            **_settled(note, briefs),
         )
         for note in found
     ]
+
+
+def _settled(note: Note, briefs: Mapping[int, UserBrief]) -> dict[str, Any]:
+    """Whether what a note asks for is settled, of those that can be, and where in a diff it is."""
+    shown: dict[str, Any] = {}
+    if note.resolvable:
+        shown = {
+            "resolved": note.resolved_at is not None,
+            "resolved_by": briefs.get(note.resolved_by_id or 0),
+            "resolved_at": note.resolved_at,
+        }
+    if note.position is not None:
+        shown["position"] = msgspec.json.decode(note.position)
+    return shown
 
 
 def note_view(db: Connection, subject: Subject, note: Note, base: str) -> NoteView:

@@ -12,16 +12,21 @@ from sqlalchemy import bindparam, select
 
 from ingot.db.connection import Connection
 from ingot.db.database import Database
+from ingot.db.times import Timestamp
 from ingot.errors import Failure, Unavailable
-from ingot.events.bus import Subscriptions
+from ingot.events.bus import Subscriptions, emit
 from ingot.git.faults import GitFailed, GitTimedOut, MissingRepository
-from ingot.git.offered import point_head
+from ingot.git.offered import drop_head, point_head
+from ingot.git.repository import Repository
 from ingot.git.store import Store
 from ingot.jobs.queue import enqueue
-from ingot.merge_requests.queries import open_from
+from ingot.merge_requests.queries import latest_version, open_from
 from ingot.merge_requests.service import announce, hold_merge_request, write_merge_request
 from ingot.merge_requests.tables import MergeRequest, Version, merge_request_versions, merge_requests
+from ingot.merge_requests.versions.events import VersionCollected
 from ingot.merge_requests.versions.looking import look
+from ingot.merge_requests.versions.placed import move_notes, placed_notes
+from ingot.merge_requests.versions.positions import retrace
 from ingot.merge_requests.versions.service import COLLECTING, add_version, complete_version
 from ingot.projects.tables import projects
 from ingot.repository.changes.events import RefsChanged
@@ -40,10 +45,16 @@ _WAITING = (
 )
 _source, _target = projects.alias("source"), projects.alias("target")
 _SIDES = (
-    select(merge_requests.c.iid, merge_requests.c.target_branch, _source.c.repository_key, _target.c.repository_key)
+    select(
+        merge_requests.c.iid,
+        merge_requests.c.target_branch,
+        _source.c.repository_key,
+        _target.c.repository_key,
+        merge_requests.c.deleted_at,
+    )
     .join(_target, _target.c.id == merge_requests.c.target_project_id)
     .outerjoin(_source, _source.c.id == merge_requests.c.source_project_id)
-    .where(merge_requests.c.id == bindparam("merge_request"), merge_requests.c.deleted_at.is_(None))
+    .where(merge_requests.c.id == bindparam("merge_request"))
 )
 
 
@@ -52,6 +63,7 @@ class _Sides(NamedTuple):
     target_branch: str
     source_key: str | None
     target_key: str
+    deleted_at: Timestamp | None
 
 
 def head_of(database: Database, merge_request_id: int) -> str | None:
@@ -99,14 +111,31 @@ class Tracker:
         sides = _Sides(*rows[0])
         try:
             target = self._store.open(sides.target_key)
+            if sides.deleted_at is not None:
+                drop_head(target, sides.iid)
+                return
             for version in database.read(lambda db: db.all(Version, _WAITING, merge_request=merge_request_id)):
                 own = sides.source_key in (None, sides.target_key)
                 source = None if own or sides.source_key is None else self._store.open(sides.source_key)
-                looked = look(source, target, version.head_oid, sides.target_branch)
-                database.write(partial(complete_version, version=version, looked=looked))
+                self._complete(database, source, target, sides.target_branch, version)
         except MissingRepository:  # One of the projects was deleted meanwhile.
             return
         point_head(target, sides.iid, lambda: head_of(database, merge_request_id))
+
+    def _complete(
+        self, database: Database, source: Repository | None, target: Repository, branch: str, version: Version
+    ) -> None:
+        before = database.read(partial(latest_version, merge_request_id=version.merge_request_id))
+        looked = look(source, target, version.head_oid, branch, before.head_oid if before else None)
+        placed = database.read(partial(placed_notes, version=before)) if before else {}
+        moved = {number: retrace(target, position, looked) for number, position in placed.items()}
+
+        def write(db: Connection) -> None:
+            if complete_version(db, version, looked):
+                emit(db, VersionCollected(version.merge_request_id, version.pushed_by_id, looked, before))
+                move_notes(db, moved)
+
+        database.write(write)
 
 
 def move_head(db: Connection, merge_request: MergeRequest, head_oid: str, pusher_id: int | None) -> bool:

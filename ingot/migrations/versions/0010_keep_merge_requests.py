@@ -178,6 +178,7 @@ def upgrade() -> None:
         sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
         sa.Column("merge_request_id", _IDENTIFIER, nullable=False),
         sa.Column("issue_id", _IDENTIFIER, nullable=False),
+        sa.Column("by_commits", sa.Boolean(), nullable=False),
         sa.ForeignKeyConstraint(
             ["issue_id"], ["issues.id"], name=op.f("fk_merge_request_closings_issue_id"), ondelete="CASCADE"
         ),
@@ -189,7 +190,10 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_merge_request_closings")),
         sa.UniqueConstraint(
-            "merge_request_id", "issue_id", name=op.f("uq_merge_request_closings_merge_request_id_issue_id")
+            "merge_request_id",
+            "issue_id",
+            "by_commits",
+            name=op.f("uq_merge_request_closings_merge_request_id_issue_id_by_commits"),
         ),
         sqlite_autoincrement=True,
     )
