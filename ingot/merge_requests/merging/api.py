@@ -5,16 +5,20 @@ from functools import partial
 from ingot.access.levels import Access
 from ingot.api.routes import Call, Instead, Routes, Stage
 from ingot.db.connection import Connection
+from ingot.db.paging import Listing, Page
 from ingot.merge_requests.api import merge_request_in_path, shown
-from ingot.merge_requests.merging import policy, rebasing, service, work
+from ingot.merge_requests.merging import policy, queries, rebasing, service, work
 from ingot.merge_requests.merging.params import MergeMergeRequest, RebaseMergeRequest
 from ingot.merge_requests.merging.policy import Candidate
+from ingot.merge_requests.merging.showing import readable_source
 from ingot.merge_requests.merging.views import RebaseView, RefusalView
 from ingot.merge_requests.merging.wishes import Wish
 from ingot.merge_requests.policy import Found, may_read_found
 from ingot.merge_requests.queries import merge_request_by_id
 from ingot.merge_requests.views import OneMergeRequestView
 from ingot.projects.api import store_of
+from ingot.repository.pipelines.views import PipelineBrief, pipeline_brief
+from ingot.repository.place import project_url
 from ingot.repository.protection.queries import branch_rules
 
 routes = Routes("merging")
@@ -121,3 +125,18 @@ def rebase_merge_request(stage: Stage, found: Found, params: RebaseMergeRequest)
     """Do the commits of a merge request again upon its target."""
     rebasing.rebase(stage.database, store_of(stage.settings), stage.actor, found.merge_request)
     return RebaseView(rebase_in_progress=False)
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid/pipelines",
+    on=merge_request_in_path,
+    may=may_read_found,
+    returns=list[PipelineBrief],
+)
+def list_pipelines(call: Call, found: Found, page: Page) -> Listing[PipelineBrief]:
+    """List the pipelines of a merge request."""
+    source = readable_source(call.db, call.actor, found.merge_request)
+    if source is None:
+        return Listing([], page, 0)
+    listed = queries.list_merge_request_pipelines(call.db, found.merge_request, page)
+    return listed.of([pipeline_brief(pipeline, project_url(call, source)) for pipeline in listed.items])

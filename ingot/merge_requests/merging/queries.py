@@ -7,6 +7,7 @@ from sqlalchemy import bindparam, select
 
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
+from ingot.db.paging import Listing, Page, fetch_page, list_query
 from ingot.issues.tables import Issue, issues
 from ingot.merge_requests.queries import IS_OPEN
 from ingot.merge_requests.tables import (
@@ -14,10 +15,11 @@ from ingot.merge_requests.tables import (
     MergeRequest,
     merge_request_closings,
     merge_request_merges,
+    merge_request_versions,
     merge_requests,
 )
 from ingot.repository.pipelines.queries import newest_pipeline, pipelines_of_commit
-from ingot.repository.pipelines.tables import Pipeline
+from ingot.repository.pipelines.tables import Pipeline, pipelines
 
 _INTO = (
     merge_requests.c.target_project_id == bindparam("project"),
@@ -82,6 +84,22 @@ _CLOSES = (
 )
 
 
+_HEADS = select(merge_request_versions.c.head_oid).where(
+    merge_request_versions.c.merge_request_id == bindparam("merge_request")
+)
+_HEAD = select(merge_requests.c.head_oid).where(merge_requests.c.id == bindparam("merge_request"))
+# What somebody said of the head without naming a branch may be kept under another one.
+_PIPELINES = list_query(
+    select(pipelines).where(
+        pipelines.c.project_id == bindparam("project"),
+        ((pipelines.c.ref == bindparam("branch")) & pipelines.c.sha.in_(_HEADS.scalar_subquery()))
+        | (pipelines.c.sha == _HEAD.scalar_subquery()),
+    ),
+    pipelines.c.id,
+    pipelines.c.id.desc(),
+)
+
+
 class Awaited(NamedTuple):
     """A head that is to come to a branch, and where it stands so far."""
 
@@ -124,6 +142,12 @@ def open_into(db: Connection, project_id: int, branch: str) -> list[MergeRequest
 def open_issues_to_close(db: Connection, merge_request: MergeRequest) -> list[Issue]:
     """The open issues that a merge request says it closes."""
     return db.all(Issue, _CLOSES, merge_request=merge_request.id)
+
+
+def list_merge_request_pipelines(db: Connection, merge_request: MergeRequest, page: Page) -> Listing[Pipeline]:
+    """A page of what became of the heads that a merge request has had, the newest first."""
+    wanted = {"merge_request": merge_request.id, "project": merge_request.source_project_id}
+    return fetch_page(db, Pipeline, _PIPELINES, page, **wanted, branch=merge_request.source_branch)
 
 
 def head_pipeline(db: Connection, merge_request: MergeRequest) -> Pipeline | None:

@@ -13,11 +13,10 @@ from ingot.merge_requests.tables import MergeRequest
 from ingot.merge_requests.views import CallerView, OneMergeRequestView
 from ingot.projects.queries import find_project
 from ingot.projects.tables import Project
-from ingot.repository.pipelines.tables import Pipeline, Status
+from ingot.repository.pipelines.tables import Status
 from ingot.repository.pipelines.views import pipeline_brief
-from ingot.repository.place import Place
 from ingot.repository.protection.queries import branch_rules
-from ingot.statuses.policy import may_read_pipelines
+from ingot.statuses.policy import may_read_pipelines_of
 
 
 def show_merging(
@@ -33,8 +32,11 @@ def show_merging(
     """Fill in what concerns merging; with ``asks_git`` also whether the head has to be rebased first."""
     merge_request, project = found.merge_request, found.project
     pipeline = head_pipeline(db, merge_request)
-    if pipeline is not None:
-        _show_pipeline(db, actor, repository, pipeline, view, base)
+    source = readable_source(db, actor, merge_request) if pipeline is not None else None
+    if pipeline is not None and source is not None:
+        view.pipeline = view.head_pipeline = pipeline_brief(pipeline, f"{base}/{source.full_path}")
+        view.latest_build_started_at = pipeline.started_at
+        view.latest_build_finished_at = pipeline.finished_at
     if view.detailed_merge_status == "mergeable":
         rebase = asks_git and _must_be_rebased(repository, project, merge_request)
         view.detailed_merge_status = (
@@ -44,18 +46,13 @@ def show_merging(
     view.user = CallerView(can_merge=may_merge(actor, found.here, candidate))
 
 
-def _show_pipeline(
-    db: Connection, actor: Actor, repository: Repository, pipeline: Pipeline, view: OneMergeRequestView, base: str
-) -> None:
-    """Show a pipeline to whoever may see those of its project, which may be a fork that is hidden from the caller."""
+def readable_source(db: Connection, actor: Actor, merge_request: MergeRequest) -> Project | None:
+    """The project that it comes from, for whoever may see the pipelines there; it may be a fork that is hidden."""
     try:
-        here, home = find_project(db, actor, pipeline.project_id)
+        here, source = find_project(db, actor, merge_request.source_project_id or 0)
     except Failure:
-        return
-    if may_read_pipelines(actor, here, Place(here, home, repository)):
-        view.pipeline = view.head_pipeline = pipeline_brief(pipeline, f"{base}/{home.full_path}")
-        view.latest_build_started_at = pipeline.started_at
-        view.latest_build_finished_at = pipeline.finished_at
+        return None
+    return source if may_read_pipelines_of(actor, here, source) else None
 
 
 def _status(project: Project, merge_request: MergeRequest, pipeline: Status | None) -> str:
