@@ -61,7 +61,7 @@ class LineMap:
         shift = 0
         for hunk in self._hunks:
             first, count = (hunk.old, hunk.old_count) if before else (hunk.new, hunk.new_count)
-            if first + count > line:
+            if first + (count or 1) > line:  # A side without lines stands behind the one that it names.
                 break
             shift += hunk.new_count - hunk.old_count
         return shift
