@@ -123,9 +123,15 @@ def list_project_merge_requests(call: Call, place: Place, params: ListMergeReque
     may=policy.may_read_found,
     returns=OneMergeRequestView,
 )
-def get_merge_request(call: Call, found: Found, params: GetMergeRequest) -> OneMergeRequestView:  # noqa: ARG001 - So far.
+def get_merge_request(call: Call, found: Found, params: GetMergeRequest) -> OneMergeRequestView:
     """Get a merge request."""
-    return shown(call, call.db, found.project, found.merge_request, asks_git=True)
+    view = shown(call, call.db, found.project, found.merge_request, asks_git=True)
+    if params.include_diverged_commits_count:
+        repository = store_of(call.settings).open(found.project.repository_key)
+        view.diverged_commits_count = queries.commits_ahead(repository, found.merge_request)
+    if params.include_rebase_in_progress:
+        view.rebase_in_progress = False  # It is over when the call that asks for it is answered.
+    return view
 
 
 @routes.post(

@@ -14,6 +14,9 @@ from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
 from ingot.db.paging import Listing, Page
 from ingot.errors import Invalid, NotFound
+from ingot.git.commits import branch_tip, commit_or_none
+from ingot.git.offered import count_between
+from ingot.git.repository import Repository
 from ingot.merge_requests import policy
 from ingot.merge_requests.asking import Asked
 from ingot.merge_requests.filters import KIND
@@ -182,6 +185,14 @@ def open_from(db: Connection, source_id: int, branches: Sequence[str]) -> list[M
 def latest_version(db: Connection, merge_request_id: int) -> Version | None:
     """What the last push brought of which all is known; there is none only in the moment after it was opened."""
     return db.first(Version, _LATEST_COLLECTED, merge_request=merge_request_id)
+
+
+def commits_ahead(repository: Repository, merge_request: MergeRequest) -> int:
+    """How many commits the target has that the source lacks."""
+    tip = branch_tip(repository, merge_request.target_branch)
+    if tip is None or commit_or_none(repository, merge_request.head_oid) is None:
+        return 0
+    return count_between(repository, merge_request.head_oid, tip)
 
 
 def assignees_of(db: Connection, numbers: Sequence[int]) -> dict[int, list[int]]:

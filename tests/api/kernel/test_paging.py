@@ -177,7 +177,8 @@ COUNTED_ELSEWHERE |= {
     "statuses",
     "notes",
 }
-COUNTED_ELSEWHERE |= {"issues", "labels", "milestones", "boards", "snippets"}
+COUNTED_ELSEWHERE |= {"merge_requests", "issues", "labels", "milestones", "boards", "snippets"}
+COUNTED_ELSEWHERE |= {"merging"}
 COUNTED_ELSEWHERE |= {"wikis"}  # Its list is read from git; nothing counts its statements yet.
 
 

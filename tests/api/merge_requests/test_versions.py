@@ -1,5 +1,6 @@
 """What merge requests bring: commits, changes and versions, also when the source moves or goes."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from tests.api.merge_requests.offering import commit, filled_project, fork, offe
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.histories import repository_of, run
-from tests.making import Project
+from tests.making import Project, statements_of
 
 Stage = tuple[Person, Project, dict[str, Any], str]
 BRIEF = {"id", "short_id", "title", "author_name", "author_email", "created_at", "message"}
@@ -203,3 +204,42 @@ def test_a_deleted_one_leaves_no_reference(api: Api, house: House, make: Make) -
     assert api.delete(f"/projects/{project.id}/merge_requests/{made['iid']}", owner).status_code == 200
     house.work()
     assert repository_of(house, project).tip(f"refs/merge-requests/{made['iid']}/head") is None
+
+
+LISTS = ["commits", "diffs", "versions", "notes", "discussions", "closes_issues", "participants", "changes"]
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_more_costs_no_more_statements(api: Api, make: Make, stage: Stage, name: str) -> None:
+    owner, project, shown, _ = stage
+    one, many = (
+        f"/projects/{project.id}/merge_requests/{iid}/{name}" for iid in (_small(api, make, stage), shown["iid"])
+    )
+    if name in ("notes", "discussions"):
+        for number in range(3):
+            api.post(f"{many}", owner, body=f"{number}")
+    costs = [statements_of(make, partial(api.get, url, owner)) for url in (one, many)]
+    assert costs[0] == costs[1]
+
+
+def _small(api: Api, make: Make, stage: Stage) -> int:
+    """A merge request with one of everything."""
+    owner, project, _, _ = stage
+    known = api.get(f"/projects/{project.id}/merge_requests", owner, source_branch="small").json()
+    if known:
+        iid: int = known[0]["iid"]
+        return iid
+    made = offer(make, project, owner, "small")
+    url = f"/projects/{project.id}/merge_requests/{made['iid']}"
+    api.post(f"{url}/discussions", owner, body="x")
+    small: int = made["iid"]
+    return small
+
+
+def test_how_far_the_target_is_ahead(api: Api, stage: Stage) -> None:
+    owner, project, shown, _ = stage
+    url = f"/projects/{project.id}/merge_requests/{shown['iid']}"
+    asked = {"include_diverged_commits_count": "true", "include_rebase_in_progress": "true"}
+    found = api.get(url, owner, **asked).json()
+    assert (found["diverged_commits_count"], found["rebase_in_progress"]) == (1, False)
+    assert "diverged_commits_count" not in api.get(url, owner).json()
