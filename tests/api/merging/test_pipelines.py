@@ -52,6 +52,13 @@ def test_what_a_pipeline_is_made_of(api: Api, make: Make, project: Project, owne
     ]
     assert jobs[1]["coverage"] == 50
     assert (jobs[0]["commit"]["id"], jobs[0]["pipeline"]["id"], jobs[0]["user"]["id"]) == (head, number, owner.id)
+    for part in ("statuses", "jobs"):
+        whole = f"/projects/{project.id}/pipelines/{number}/{part}"
+        costs = {
+            statements_of(make, lambda size=size, whole=whole: api.get(whole, owner, per_page=size))
+            for size in (1, 100)
+        }
+        assert len(costs) == 1
     path = f"/projects/{project.id}/pipelines/{number}/jobs"
     assert ids(api.get(path, owner, scope=["failed"])) == []
     assert ids(api.get(path, owner, scope=["failed"], include_retried=True)) == [first["id"]]
