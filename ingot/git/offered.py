@@ -24,6 +24,15 @@ def bring_commit(source: Repository, target: Repository, oid: str) -> None:
     """Let ``target`` have a commit of ``source`` with all that it leads to; only what it lacks is copied."""
     if commit_or_none(target, oid) is not None:
         return
+    try:
+        _fetch(source, target, oid)
+    except GitFailed:
+        # Of two who fetch the same at once, one finds the reference locked.
+        if commit_or_none(target, oid) is None:
+            raise
+
+
+def _fetch(source: Repository, target: Repository, oid: str) -> None:
     run_git(
         [
             "fetch",

@@ -51,7 +51,7 @@ def open_discussions(db: Connection, actor: Actor, project_id: int, iid: int, di
     for note in db.all(Note, _OPEN, merge_request=found.merge_request.id):
         if discussion_id in (None, note.discussion_id):
             first.setdefault(note.discussion_id, note)
-    return Open(found.merge_request, list(first.values())) if first or discussion_id is None else None
+    return Open(found.merge_request, list(first.values())) if first else None
 
 
 def taken_over(found: Open) -> tuple[str, str]:

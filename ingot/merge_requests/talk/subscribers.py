@@ -11,7 +11,7 @@ from ingot.issues.service import subject_of as subject_of_issue
 from ingot.merge_requests.closing import note_closings_of_commits
 from ingot.merge_requests.events import MergeRequestChanged
 from ingot.merge_requests.filters import KIND
-from ingot.merge_requests.queries import merge_request_by_id
+from ingot.merge_requests.queries import merge_request_by_id, open_from
 from ingot.merge_requests.service import subject_of
 from ingot.merge_requests.tables import merge_requests
 from ingot.merge_requests.talk import wording
@@ -23,6 +23,7 @@ from ingot.merge_requests.versions.events import VersionCollected
 from ingot.notes.events import NoteAdded, NoteEdited, NoteRemoved
 from ingot.notes.queries import find_note
 from ingot.notes.service import add_system_note
+from ingot.repository.changes.events import RefsChanged
 
 subscriptions = Subscriptions()
 _THIS = merge_requests.c.id == bindparam("merge_request")
@@ -116,6 +117,17 @@ def record_push(db: Connection, event: VersionCollected) -> None:
     note_closings_of_commits(db, pusher, merge_request, event.looked.messages)
     if event.before is not None and event.looked.added_count:
         add_system_note(db, pusher, subject_of(merge_request), wording.commits_added(event.looked), "commit")
+
+
+@subscriptions.on(RefsChanged)
+def record_branches(db: Connection, event: RefsChanged) -> None:
+    """That a source branch is gone, or back, is written down below what came from it."""
+    verbs = {update.branch: "deleted" for update in event.updates if update.branch and update.deletes}
+    verbs |= {update.branch: "restored" for update in event.updates if update.branch and update.creates}
+    for merge_request in open_from(db, event.project_id, list(verbs)) if verbs else ():
+        text = f"{verbs[merge_request.source_branch]} source branch `{merge_request.source_branch}`"
+        actor_id = event.actor_id or merge_request.author_id
+        add_system_note(db, actor_id, subject_of(merge_request), text, "branch")
 
 
 @subscriptions.on(FollowUpAsked)

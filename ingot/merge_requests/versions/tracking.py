@@ -13,14 +13,16 @@ from sqlalchemy import bindparam, select
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.times import Timestamp
-from ingot.errors import Failure, Unavailable
+from ingot.errors import Failure, NotFound, Unavailable
 from ingot.events.bus import Subscriptions, emit
+from ingot.git.commits import branch_tip
 from ingot.git.faults import GitFailed, GitTimedOut, MissingRepository
 from ingot.git.offered import drop_head, point_head
 from ingot.git.repository import Repository
 from ingot.git.store import Store
 from ingot.jobs.queue import enqueue
-from ingot.merge_requests.queries import latest_version, open_from
+from ingot.merge_requests.events import MergeRequestChanged
+from ingot.merge_requests.queries import latest_version, merge_request_by_id, open_from
 from ingot.merge_requests.service import announce, hold_merge_request, write_merge_request
 from ingot.merge_requests.tables import MergeRequest, Version, merge_request_versions, merge_requests
 from ingot.merge_requests.versions.events import VersionCollected
@@ -51,6 +53,8 @@ _SIDES = (
         _source.c.repository_key,
         _target.c.repository_key,
         merge_requests.c.deleted_at,
+        merge_requests.c.source_branch,
+        merge_requests.c.head_oid,
     )
     .join(_target, _target.c.id == merge_requests.c.target_project_id)
     .outerjoin(_source, _source.c.id == merge_requests.c.source_project_id)
@@ -64,6 +68,8 @@ class _Sides(NamedTuple):
     source_key: str | None
     target_key: str
     deleted_at: Timestamp | None
+    source_branch: str
+    head_oid: str
 
 
 def head_of(database: Database, merge_request_id: int) -> str | None:
@@ -84,6 +90,7 @@ class Tracker:
         self._store = store
         self.subscriptions = Subscriptions()
         self.subscriptions.on(RefsChanged)(self.follow_push)
+        self.subscriptions.on(MergeRequestChanged)(self.follow_opening)
         self.database: Database | None = None
         """Whose subscriptions these are; it is made with them, and so known later."""
 
@@ -94,6 +101,24 @@ class Tracker:
             if move_head(db, merge_request, moved[merge_request.source_branch], event.actor_id):
                 ask_to_collect(db, merge_request.id)
                 db.after_commit(partial(self._collect_now, merge_request.id))
+
+    def follow_opening(self, db: Connection, event: MergeRequestChanged) -> None:
+        """A push that nobody followed yet may have come since git was asked where the source is."""
+        if event.action in ("opened", "reopened"):
+            db.after_commit(partial(self._catch_up, event.merge_request_id))
+
+    def _catch_up(self, merge_request_id: int, db: Connection) -> None:
+        rows = db.rows(_SIDES, merge_request=merge_request_id)
+        sides = _Sides(*rows[0]) if rows else None
+        if self.database is None or sides is None or sides.source_key is None:
+            return
+        try:
+            tip = branch_tip(self._store.open(sides.source_key), sides.source_branch)
+        except MissingRepository:
+            return
+        if tip is not None and tip != sides.head_oid:
+            self.database.write(partial(_follow, merge_request_id=merge_request_id, head_oid=tip))
+            self._collect_now(merge_request_id, db)
 
     def _collect_now(self, merge_request_id: int, db: Connection) -> None:  # noqa: ARG002 - Whatever follows a commit gets its connection.
         if self.database is None:
@@ -138,9 +163,17 @@ class Tracker:
         database.write(write)
 
 
+def _follow(db: Connection, merge_request_id: int, head_oid: str) -> None:
+    if move_head(db, merge_request_by_id(db, merge_request_id), head_oid, None):
+        ask_to_collect(db, merge_request_id)
+
+
 def move_head(db: Connection, merge_request: MergeRequest, head_oid: str, pusher_id: int | None) -> bool:
     """Let a merge request be about another commit; says whether it was not yet."""
-    held = hold_merge_request(db, merge_request)
+    try:
+        held = hold_merge_request(db, merge_request)
+    except NotFound:  # Somebody has deleted it meanwhile, which must not stop what others do.
+        return False
     if held.head_oid == head_oid or held.state != "opened":
         return False
     written = write_merge_request(db, held, {"head_oid": head_oid})

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from ingot.merge_requests.versions.looking import Looked, look
+from ingot.merge_requests.versions.tracking import Tracker
 from tests.api.merge_requests.offering import commit, filled_project, fork, offer
 from tests.client import Api, Make, Person
 from tests.conftest import House
@@ -243,3 +245,58 @@ def test_how_far_the_target_is_ahead(api: Api, stage: Stage) -> None:
     found = api.get(url, owner, **asked).json()
     assert (found["diverged_commits_count"], found["rebase_in_progress"]) == (1, False)
     assert "diverged_commits_count" not in api.get(url, owner).json()
+
+
+def test_what_a_crash_cut_off_is_seen_to_by_a_job(
+    api: Api, house: House, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = filled_project(make, visibility="public")
+    person = make.user()
+    copy = fork(make, project, person)
+    first = commit(make, copy, "mine", {"mine": "x\n"}, person, start="master")
+    sent = {"source_branch": "mine", "target_branch": "master", "title": "Mine", "target_project_id": project.id}
+    made = api.post(f"/projects/{copy.id}/merge_requests", person, **sent).json()
+    url = f"/projects/{project.id}/merge_requests/{made['iid']}"
+    with monkeypatch.context() as patched:
+        patched.setattr(Tracker, "_collect_now", lambda *_: None)
+        head = commit(make, copy, "mine", {"more": "x\n"}, person)
+    assert api.get(url, person).json()["sha"] == head
+    assert len(api.get(f"{url}/versions", person).json()) == 1
+    assert [one["id"] for one in api.get(f"{url}/commits", person).json()] == [first]
+    house.work()
+    assert repository_of(house, project).tip(f"refs/merge-requests/{made['iid']}/head") == head
+    assert [one["id"] for one in api.get(f"{url}/commits", person).json()] == [head, first]
+    assert len(api.get(f"{url}/versions", person).json()) == 2
+
+
+def test_a_push_while_it_is_opened_is_not_missed(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = make.user()
+    project = filled_project(make, owner)
+    commit(make, project, "topic", {"a": "x\n"}, owner, start="master")
+    pushed: list[str] = []
+
+    def look_then_push(*asked: Any, **more: Any) -> Looked:
+        looked = look(*asked, **more)
+        if not pushed:
+            pushed.append(commit(make, project, "topic", {"b": "x\n"}, owner))
+        return looked
+
+    monkeypatch.setattr("ingot.merge_requests.work.look", look_then_push)
+    sent = {"source_branch": "topic", "target_branch": "master", "title": "Topic"}
+    made = api.post(f"/projects/{project.id}/merge_requests", owner, **sent).json()
+    shown = api.get(f"/projects/{project.id}/merge_requests/{made['iid']}", owner).json()
+    assert shown["sha"] == shown["diff_refs"]["head_sha"] == pushed[0]
+
+
+def test_a_branch_that_goes_and_comes_back(api: Api, make: Make) -> None:
+    owner = make.user()
+    project = filled_project(make, owner)
+    made = offer(make, project, owner)
+    branch = made["source_branch"]
+    api.delete(f"/projects/{project.id}/repository/branches/{branch}", owner)
+    api.post(f"/projects/{project.id}/repository/branches", owner, branch=branch, ref=made["sha"])
+    notes = api.get(f"/projects/{project.id}/merge_requests/{made['iid']}/notes", owner, sort="asc").json()
+    assert [note["body"] for note in notes] == [
+        f"deleted source branch `{branch}`",
+        f"restored source branch `{branch}`",
+    ]
