@@ -103,12 +103,12 @@ class MergeRequestAttributes(Params):
     """Known to clients, and without effect."""
 
 
-class CreateMergeRequest(MergeRequestAttributes):
+class CreateMergeRequest(MergeRequestAttributes, kw_only=True):
     """A new merge request."""
 
-    source_branch: str = ""
-    target_branch: str = ""
-    title: str = ""
+    source_branch: str
+    target_branch: str
+    title: str
     target_project_id: int | None = None
 
 

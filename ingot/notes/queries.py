@@ -5,18 +5,19 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, and_, bindparam, exists, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, exists, not_, or_, select
 
 from ingot.access.actor import Actor
+from ingot.access.levels import Level
 from ingot.api.params import number_or_none
 from ingot.db.connection import Connection
-from ingot.db.expressions import any_of
+from ingot.db.expressions import any_of, one_of
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.db.times import day_of
 from ingot.errors import Invalid, NotFound
 from ingot.notes.params import ListNotes
 from ingot.notes.tables import Note, notes
-from ingot.projects.policy import visible_projects
+from ingot.projects.policy import belongs_to_this_project, visible_projects
 from ingot.projects.tables import projects
 from ingot.subjects import Reached, Subject
 
@@ -52,12 +53,19 @@ _ABOUT: dict[str, ColumnElement[bool]] = {
 
 
 def _seen_where_mentioned(*, external: bool) -> ColumnElement[bool]:
-    """Mentions from elsewhere are only known to those who see the project that they come from."""
-    seen = exists().where(projects.c.id == notes.c.source_project_id, visible_projects(external=external))
+    """Mentions from elsewhere are only known to those who see the place that they come from.
+
+    Merge requests and commits are seen by those who may read the code, in the subject's own project too.
+    """
+    there = projects.c.id == notes.c.source_project_id
+    open_to = one_of(projects.c.visibility, *(("public",) if external else ("public", "internal")))
+    of_code = one_of(notes.c.source_kind, "merge_request", "commit")
+    reads_code = exists().where(there, or_(open_to, belongs_to_this_project(Level.REPORTER)))
+    seen = exists().where(there, visible_projects(external=external))
     return or_(
         notes.c.source_project_id.is_(None),
-        notes.c.source_project_id == notes.c.project_id,
-        seen,
+        and_(of_code, reads_code),
+        and_(not_(of_code), or_(notes.c.source_project_id == notes.c.project_id, seen)),
     )
 
 

@@ -1,5 +1,6 @@
 """Lines of diffs that people talk about: whether they are there, and where they are in a later version."""
 
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -32,7 +33,7 @@ def is_placed(repository: Repository, position: Position) -> bool:
         return False
     if position.position_type != "text":
         return True
-    return _stands(LineMap(change.diff), position.old_line, position.new_line)
+    return _stands(_lines(change.diff), position.old_line, position.new_line)
 
 
 def retrace(repository: Repository, position: Position, looked: Looked) -> Position | None:
@@ -51,11 +52,11 @@ def _retrace_new(repository: Repository, position: Position, looked: Looked) -> 
     if since is not None:
         if since.deleted_file or since.too_large or since.collapsed or line is None:
             return None
-        path, line = decoded(since.new_path), LineMap(since.diff).forth(line)
+        path, line = decoded(since.new_path), _lines(since.diff).forth(line)
     change = _change(_diff(repository, looked.base_oid, looked.head_oid), None, path)
     if change is None or line is None:
         return None
-    lines = LineMap(change.diff)
+    lines = _lines(change.diff)
     old_line = lines.back(line)
     # What was added must be new still, and what was not, not.
     if (old_line is None) != (position.old_line is None):
@@ -72,9 +73,9 @@ def _retrace_old(repository: Repository, position: Position, looked: Looked) -> 
         if since is not None:
             if since.deleted_file or since.too_large or since.collapsed or line is None:
                 return None
-            path, line = decoded(since.new_path), LineMap(since.diff).forth(line)
+            path, line = decoded(since.new_path), _lines(since.diff).forth(line)
     change = _change(_diff(repository, looked.base_oid, looked.head_oid), path, None)
-    if change is None or line is None or line not in LineMap(change.diff).removed:
+    if change is None or line is None or line not in _lines(change.diff).removed:
         return None
     return _moved(position, looked, change, line, None)
 
@@ -90,6 +91,12 @@ def _moved(position: Position, looked: Looked, change: Change, old: int | None, 
         old_line=old,
         new_line=new,
     )
+
+
+# Most notes of a discussion, and many others, are on the same file.
+@lru_cache(64)
+def _lines(patch: str) -> LineMap:
+    return LineMap(patch)
 
 
 def _stands(lines: LineMap, old: int | None, new: int | None) -> bool:

@@ -8,6 +8,7 @@ came between.
 from functools import partial
 from typing import NamedTuple
 
+import msgspec
 from sqlalchemy import bindparam, select
 
 from ingot.db.connection import Connection
@@ -153,7 +154,10 @@ class Tracker:
         before = database.read(partial(latest_version, merge_request_id=version.merge_request_id))
         looked = look(source, target, version.head_oid, branch, before.head_oid if before else None)
         placed = database.read(partial(placed_notes, version=before)) if before else {}
-        moved = {number: retrace(target, position, looked) for number, position in placed.items()}
+        # All notes of a discussion are at the same place.
+        places = {msgspec.json.encode(position): position for position in placed.values()}
+        moved_places = {key: retrace(target, position, looked) for key, position in places.items()}
+        moved = {number: moved_places[msgspec.json.encode(position)] for number, position in placed.items()}
 
         def write(db: Connection) -> None:
             if complete_version(db, version, looked):

@@ -124,6 +124,17 @@ def test_what_can_be_no_merge_request_is_refused(
     assert api.get(f"/projects/{project.id}/merge_requests", make.root).json() == []
 
 
+def test_what_is_missing_is_said_first(api: Api, make: Make, project: Project) -> None:
+    url = f"/projects/{project.id}/merge_requests"
+    sent = {"source_branch": "ready", "target_branch": "master", "title": "x"}
+    for name in sent:
+        rest = {key: value for key, value in sent.items() if key != name}
+        for person in (make.root, make.user()):
+            answer = api.post(url, person, **rest)
+            assert answer.status_code == 400
+            assert answer.json() == {"message": f'400 (Bad request) "{name}" not given'}
+
+
 def test_a_second_one_between_the_same_branches_is_refused(api: Api, make: Make) -> None:
     project = filled_project(make)
     made = offer(make, project, branch="once")

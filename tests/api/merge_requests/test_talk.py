@@ -143,6 +143,20 @@ def test_mentions(api: Api, make: Make, stage: Stage) -> None:
     ]
 
 
+def test_a_guest_who_sees_an_issue_does_not_hear_of_merge_requests(api: Api, make: Make) -> None:
+    owner, guest, reporter = make.user(), make.user(), make.user()
+    members = {guest: Level.GUEST, reporter: Level.REPORTER}
+    project = filled_project(make, owner, visibility="private", members=members)
+    issue = write_issue(make, project, owner)
+    offer(make, project, owner, description=f"Closes #{issue['iid']}")
+    url = f"/projects/{project.id}/issues/{issue['iid']}"
+    assert _bodies(api, url, reporter) == ["mentioned in merge request !1"]
+    assert _bodies(api, url, guest) == []
+    assert api.get(f"{url}/closed_by", guest).json() == []
+    assert api.get(f"{url}/related_merge_requests", guest).json() == []
+    assert len(api.get(f"{url}/related_merge_requests", reporter).json()) == 1
+
+
 def test_discussions_are_settled(api: Api, make: Make, stage: Stage) -> None:
     owner, reader, project = stage
     made = offer(make, project, owner)
