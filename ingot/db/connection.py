@@ -77,7 +77,9 @@ class Statements:
         lists: tuple[str, ...] = ()
         flags: tuple[int, ...] = ()
         if self._embedded:
-            lists = tuple(name for bind, name in compiled.bind_names.items() if isinstance(bind.type, ListOfValues))
+            # Each once, also where a statement names it in several places.
+            bound = compiled.bind_names.items()
+            lists = tuple({name: None for bind, name in bound if isinstance(bind.type, ListOfValues)})
             columns_back = getattr(statement, "exported_columns", ())
             flags = tuple(place for place, column in enumerate(columns_back) if isinstance(column.type, Boolean))
         self._compiled[key] = Compiled(str(compiled), carried, lists, flags)

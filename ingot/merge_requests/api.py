@@ -1,5 +1,6 @@
 """Merge requests over the API."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ingot.access.levels import Access
@@ -58,19 +59,18 @@ def shown(
         verdict = kept_verdicts(store_of(call.settings), keys, [merge_request]).get(merge_request.id)
     version = queries.latest_version(db, merge_request.id)
     view = one_view(db, merge_request, base, place_of(project), verdict, version)
-    view.subscribed = follows(call, db, merge_request)
+    view.subscribed = follows(call, db, merge_request, [person.id for person in view.assignees])
     show_merging(db, call.actor, repository, Found(here, project, merge_request, ()), view, base, asks_git=asks_git)
     return view
 
 
-def follows(call: Call | Stage, db: Connection, merge_request: MergeRequest) -> bool:
+def follows(call: Call | Stage, db: Connection, merge_request: MergeRequest, assignees: Sequence[int]) -> bool:
     """Whether the caller follows: as they said, else whether they take part."""
     user_id = call.actor.user_id
     wish = said(db, user_id, KIND, merge_request.id)
     if wish is not None:
         return wish
-    people = queries.assignees_of(db, [merge_request.id]).get(merge_request.id, ())
-    return user_id in (merge_request.author_id, *people) or has_written(db, KIND, merge_request.id, user_id)
+    return user_id in (merge_request.author_id, *assignees) or has_written(db, KIND, merge_request.id, user_id)
 
 
 def listed(

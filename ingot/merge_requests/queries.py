@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, literal_column, select
+from sqlalchemy import bindparam, literal_column, select, union_all
 
 from ingot.access.actor import Actor
 from ingot.access.levels import Access
@@ -54,6 +54,14 @@ _REVIEWERS = (
     .where(any_of(merge_request_reviewers.c.merge_request_id, "merge_requests"))
     .order_by(merge_request_reviewers.c.id)
 )
+_PEOPLE = union_all(
+    *(
+        select(literal_column(role).label("role"), table.c.merge_request_id, table.c.user_id, table.c.id).where(
+            any_of(table.c.merge_request_id, "merge_requests")
+        )
+        for role, table in (("1", merge_request_assignees), ("2", merge_request_reviewers))
+    )
+).order_by("role", "id")
 _COUNTS = select(merge_request_counts.c.state, merge_request_counts.c.count).where(
     merge_request_counts.c.project_id == bindparam("project")
 )
@@ -201,6 +209,14 @@ def assignees_of(db: Connection, numbers: Sequence[int]) -> dict[int, list[int]]
     for number, user_id in db.rows(_ASSIGNEES, merge_requests=list(numbers)):
         assigned[number].append(user_id)
     return assigned
+
+
+def people_of(db: Connection, numbers: Sequence[int]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+    """Both, of those who have each to do and of those who are to look at it; one statement for all."""
+    people: tuple[defaultdict[int, list[int]], ...] = (defaultdict(list), defaultdict(list))
+    for role, number, user_id, _ in db.rows(_PEOPLE, merge_requests=list(numbers)):
+        people[role - 1][number].append(user_id)
+    return people[0], people[1]
 
 
 def reviewers_of(db: Connection, numbers: Sequence[int]) -> dict[int, list[int]]:

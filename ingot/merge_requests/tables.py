@@ -80,6 +80,8 @@ merge_requests = Table(
     Index("ix_merge_requests_source_project_id", "source_project_id", "source_branch"),
     Index("ix_merge_requests_target_project_id_id", "target_project_id", "id"),
     Index("ix_merge_requests_milestone_id", "milestone_id", "state", "target_project_id", "created_at", "id"),
+    # Most lists are of those that are open, which are few among many that are over.
+    Index("ix_merge_requests_state", "target_project_id", "state", "created_at", "id", "deleted_at"),
     Index("ix_merge_requests_created_at", "target_project_id", "created_at", "id", "state", "deleted_at"),
     Index("ix_merge_requests_updated_at", "target_project_id", "updated_at", "id", "state", "deleted_at"),
     Index("ix_merge_requests_merge_commit_oid", "target_project_id", "merge_commit_oid"),

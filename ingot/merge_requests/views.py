@@ -14,7 +14,7 @@ from ingot.labels.queries import labels_of
 from ingot.labels.views import LabelBrief, label_brief
 from ingot.merge_requests.drafts import is_draft
 from ingot.merge_requests.filters import KIND
-from ingot.merge_requests.queries import PlaceOf, assignees_of, reviewers_of, undecided
+from ingot.merge_requests.queries import PlaceOf, people_of, undecided
 from ingot.merge_requests.tables import MergeRequest, Version
 from ingot.merge_requests.verdicts import Verdict
 from ingot.milestones.queries import milestones_by_ids
@@ -203,7 +203,7 @@ def _gather(
     with_labels_details: bool = False,
 ) -> Shown:
     numbers = [one.id for one in found]
-    assigned, reviewing = assignees_of(db, numbers), reviewers_of(db, numbers)
+    assigned, reviewing = people_of(db, numbers)
     people = {
         person
         for one in found

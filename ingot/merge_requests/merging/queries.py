@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, case, select
 
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
@@ -18,7 +18,6 @@ from ingot.merge_requests.tables import (
     merge_request_versions,
     merge_requests,
 )
-from ingot.repository.pipelines.queries import newest_pipeline, pipelines_of_commit
 from ingot.repository.pipelines.tables import Pipeline, pipelines
 
 _INTO = (
@@ -100,6 +99,14 @@ _PIPELINES = list_query(
 )
 
 
+_HEAD_PIPELINE = (
+    select(pipelines)
+    .where(pipelines.c.project_id == bindparam("project"), pipelines.c.sha == bindparam("head"))
+    .order_by(case((pipelines.c.ref == bindparam("branch"), 0), else_=1), pipelines.c.id.desc())
+    .limit(1)
+)
+
+
 class Awaited(NamedTuple):
     """A head that is to come to a branch, and where it stands so far."""
 
@@ -155,5 +162,4 @@ def head_pipeline(db: Connection, merge_request: MergeRequest) -> Pipeline | Non
     project_id, head = merge_request.source_project_id, merge_request.head_oid
     if project_id is None:
         return None
-    pipeline = newest_pipeline(db, project_id, head, merge_request.source_branch)
-    return pipeline or next(iter(pipelines_of_commit(db, project_id, head)), None)
+    return db.first(Pipeline, _HEAD_PIPELINE, project=project_id, head=head, branch=merge_request.source_branch)

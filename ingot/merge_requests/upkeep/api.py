@@ -94,7 +94,7 @@ def unsubscribe(call: Call, found: Found) -> OneMergeRequestView:
 
 
 def _follow(call: Call, found: Found, *, following: bool) -> OneMergeRequestView:
-    if follows(call, call.db, found.merge_request) is following:
+    if follows(call, call.db, found.merge_request, found.assignees) is following:
         raise Unchanged
     follow(call.db, call.actor.user_id, KIND, found.merge_request.id, following=following)
     return shown(call, call.db, found.project, found.merge_request)

@@ -113,6 +113,9 @@ def upgrade() -> None:
         postgresql_where=_OPEN,
     )
     op.create_index("ix_merge_requests_source_project_id", "merge_requests", ["source_project_id", "source_branch"])
+    op.create_index(
+        "ix_merge_requests_state", "merge_requests", ["target_project_id", "state", "created_at", "id", "deleted_at"]
+    )
     op.create_index("ix_merge_requests_target_project_id_id", "merge_requests", ["target_project_id", "id"])
     op.create_index(
         "ix_merge_requests_updated_at",
