@@ -53,6 +53,8 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "closing": _LISTED.named_in(
         merge_request_closings.c.merge_request_id, merge_request_closings.c.issue_id == bindparam("issue")
     ),
+    # Only what gets into the default branch closes anything; the projects must be joined.
+    "into_default": _ROWS.target_branch == projects.c.default_branch,
     "numbers": any_of(_ROWS.id, "chosen"),
     "of_milestone": _ROWS.milestone_id == bindparam("of_milestone"),
 }

@@ -252,9 +252,10 @@ def list_merge_requests(db: Connection, actor: Actor, wanted: ListMergeRequests,
 
 def list_closing(db: Connection, actor: Actor, issue_id: int, page: Page) -> Listing[MergeRequest]:
     """A page of the merge requests that close an issue when they are merged, as far as the caller may see them."""
-    asked = Asked(db, actor, _ALL, default_scope="all")
+    asked = Asked(db, actor, _OPEN, default_scope="all")
     asked.add("closing", issue=issue_id)
-    return _seen(asked, _ALL, page)
+    asked.add("into_default")
+    return _seen(asked, _OPEN, page)
 
 
 def list_chosen(
@@ -279,6 +280,7 @@ def list_of_milestone(
 
 
 _ALL = ListMergeRequests()
+_OPEN = ListMergeRequests(state="opened")
 
 
 def _seen(asked: Asked, wanted: ListMergeRequests, page: Page) -> Listing[MergeRequest]:

@@ -260,6 +260,14 @@ def test_the_issues_that_it_closes(api: Api, make: Make) -> None:
     commit(make, project, made["source_branch"], {"more": "x\n"}, owner, message=message)
     assert ids(api.get(url, reader)) == [issues[0]["id"], issues[2]["id"]]
     edited = f"/projects/{project.id}/merge_requests/{made['iid']}"
+    api.put(edited, owner, state_event="close")
+    assert api.get(closed_by, reader).json() == [], "It is not going to be merged."
+    api.put(edited, owner, state_event="reopen")
+    api.post(f"/projects/{project.id}/repository/branches", owner, branch="aside", ref="master")
+    api.put(edited, owner, target_branch="aside")
+    assert api.get(closed_by, reader).json() == api.get(url, reader).json() == [], "Only the default branch counts."
+    api.put(edited, owner, target_branch="master")
+    assert ids(api.get(closed_by, reader)) == [made["id"]]
     api.put(edited, owner, description="Closes nothing")
     assert ids(api.get(url, reader)) == [issues[2]["id"]]
     assert api.get(closed_by, reader).json() == []
