@@ -47,10 +47,23 @@ def merge_request_in_path(call: Call) -> tuple[Access, Found]:
 
 
 def shown(
-    call: Call | Stage, db: Connection, project: Project, merge_request: MergeRequest, *, asks_git: bool = False
+    call: Call | Stage,
+    db: Connection,
+    project: Project,
+    merge_request: MergeRequest,
+    *,
+    asks_git: bool = False,
+    found: Found | None = None,
 ) -> OneMergeRequestView:
-    """One merge request as its caller sees it; git may be asked whether it can be merged, but in no transaction."""
-    here, project = find_project(db, call.actor, project.id)
+    """One merge request as its caller sees it; git may be asked whether it can be merged, but in no transaction.
+
+    Where nothing has changed since it was found, what was found with it is not looked up again.
+    """
+    if found is None:
+        here, project = find_project(db, call.actor, project.id)
+        people = None
+    else:
+        here, people = found.here, (found.assignees, found.reviewers)
     repository, base = store_of(call.settings).open(project.repository_key), call.origin.base
     if asks_git:
         verdict = judge(db, repository, merge_request)
@@ -58,7 +71,7 @@ def shown(
         keys = {project.id: project.repository_key}
         verdict = kept_verdicts(store_of(call.settings), keys, [merge_request]).get(merge_request.id)
     version = queries.latest_version(db, merge_request.id)
-    view = one_view(db, merge_request, base, place_of(project), verdict, version)
+    view = one_view(db, merge_request, base, place_of(project), verdict, version, people)
     view.subscribed = follows(call, db, merge_request, [person.id for person in view.assignees])
     show_merging(db, call.actor, repository, Found(here, project, merge_request, ()), view, base, asks_git=asks_git)
     return view
@@ -125,7 +138,7 @@ def list_project_merge_requests(call: Call, place: Place, params: ListMergeReque
 )
 def get_merge_request(call: Call, found: Found, params: GetMergeRequest) -> OneMergeRequestView:
     """Get a merge request."""
-    view = shown(call, call.db, found.project, found.merge_request, asks_git=True)
+    view = shown(call, call.db, found.project, found.merge_request, asks_git=True, found=found)
     if params.include_diverged_commits_count:
         repository = store_of(call.settings).open(found.project.repository_key)
         view.diverged_commits_count = queries.commits_ahead(repository, found.merge_request)

@@ -21,6 +21,7 @@ class Found(NamedTuple):
     project: Project
     merge_request: MergeRequest
     assignees: tuple[int, ...]
+    reviewers: tuple[int, ...] = ()
 
 
 def may_read_merge_requests(actor: Actor, here: Access, project: Project) -> bool:

@@ -154,8 +154,9 @@ def merge_request_or_none(db: Connection, here: Access, project: Project, iid: i
     merge_request = db.first(MergeRequest, _BY_IID, project=project.id, iid=iid)
     if merge_request is None:
         return None
-    assignees = tuple(assignees_of(db, [merge_request.id]).get(merge_request.id, ()))
-    return policy.Found(here, project, merge_request, assignees)
+    assigned, reviewing = people_of(db, [merge_request.id])
+    people = tuple(assigned.get(merge_request.id, ())), tuple(reviewing.get(merge_request.id, ()))
+    return policy.Found(here, project, merge_request, *people)
 
 
 def merge_request_by_id(db: Connection, merge_request_id: int) -> MergeRequest:

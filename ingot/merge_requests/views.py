@@ -146,7 +146,7 @@ def merge_request_views(
     if not found:
         return []
     shown = _gather(db, found, base, places, verdicts, with_labels_details=with_labels_details)
-    return [MergeRequestView(**_fields(merge_request, shown)) for merge_request in found]
+    return [MergeRequestView(*_fields(merge_request, shown)) for merge_request in found]
 
 
 def one_view(
@@ -156,11 +156,13 @@ def one_view(
     place: PlaceOf,
     verdict: Verdict | None,
     version: Version | None,
+    people: tuple[Sequence[int], Sequence[int]] | None = None,
 ) -> OneMergeRequestView:
-    """One merge request, with what its last version says."""
+    """One merge request, with what its last version says; who has it to do and who looks at it may be known."""
     places, verdicts = {merge_request.target_project_id: place}, {merge_request.id: verdict}
-    shown = _gather(db, [merge_request], base, places, verdicts)
-    view = OneMergeRequestView(**_fields(merge_request, shown))
+    known = None if people is None else ({merge_request.id: people[0]}, {merge_request.id: people[1]})
+    shown = _gather(db, [merge_request], base, places, verdicts, people=known)
+    view = OneMergeRequestView(*_fields(merge_request, shown))
     view.merge_error = merge_request.merge_error
     if version is not None:
         view.changes_count = version.files_count
@@ -201,10 +203,11 @@ def _gather(
     verdicts: Mapping[int, Verdict | None],
     *,
     with_labels_details: bool = False,
+    people: tuple[Mapping[int, Sequence[int]], Mapping[int, Sequence[int]]] | None = None,
 ) -> Shown:
     numbers = [one.id for one in found]
-    assigned, reviewing = people_of(db, numbers)
-    people = {
+    assigned, reviewing = people or people_of(db, numbers)
+    named = {
         person
         for one in found
         for person in (
@@ -217,7 +220,7 @@ def _gather(
         )
         if person is not None
     }
-    users = {number: user_brief(user, base) for number, user in users_by_ids(db, sorted(people)).items()}
+    users = {number: user_brief(user, base) for number, user in users_by_ids(db, sorted(named)).items()}
     carried = {
         number: [label_brief(label) if with_labels_details else label.title for label in labels]
         for number, labels in labels_of(db, KIND, numbers).items()
@@ -237,59 +240,60 @@ def _gather(
     )
 
 
-def _fields(one: MergeRequest, shown: Shown) -> dict[str, Any]:
+def _fields(one: MergeRequest, shown: Shown) -> tuple[Any, ...]:
+    """What a view of one begins with, in its order and without names, which takes half as long."""
     users, place, verdict = shown.users, shown.places[one.target_project_id], shown.verdicts.get(one.id)
     assignees = [users[number] for number in shown.assigned.get(one.id, ())]
     draft, short = is_draft(one.title), f"!{one.iid}"
     resolved = one.id not in shown.undecided
     merged_by = users.get(one.merged_by_id or 0)
-    return {
-        "id": one.id,
-        "iid": one.iid,
-        "project_id": one.target_project_id,
-        "title": one.title,
-        "description": one.description,
-        "state": one.state,
-        "created_at": one.created_at,
-        "updated_at": one.updated_at,
-        "merged_by": merged_by,
-        "merge_user": merged_by or users.get(one.merge_user_id or 0),
-        "merged_at": one.merged_at,
-        "closed_by": users.get(one.closed_by_id or 0),
-        "closed_at": one.closed_at,
-        "target_branch": one.target_branch,
-        "source_branch": one.source_branch,
-        "user_notes_count": one.user_notes_count,
-        "upvotes": one.upvotes,
-        "downvotes": one.downvotes,
-        "author": users[one.author_id],
-        "assignees": assignees,
-        "assignee": assignees[0] if assignees else None,
-        "reviewers": [users[number] for number in shown.reviewing.get(one.id, ())],
-        "source_project_id": one.source_project_id,
-        "target_project_id": one.target_project_id,
-        "labels": shown.labels.get(one.id, []),
-        "draft": draft,
-        "work_in_progress": draft,
-        "milestone": shown.milestones.get(one.milestone_id or 0),
-        "merge_when_pipeline_succeeds": one.merge_when_pipeline_succeeds,
-        "merge_status": merge_status(one, verdict),
-        "detailed_merge_status": _detailed_status(one, place, verdict, draft=draft, resolved=resolved),
-        "sha": one.head_oid,
-        "merge_commit_sha": one.merge_commit_oid,
-        "squash_commit_sha": one.squash_commit_oid,
-        "discussion_locked": one.discussion_locked,
-        "should_remove_source_branch": _should_remove(one),
-        "force_remove_source_branch": one.remove_source_branch,
-        "reference": short,
-        "references": IssueReferencesView(short, short, f"{place.path}{short}"),
-        "web_url": web_url(shown.base, place.path, one.iid),
-        "time_stats": time_stats_view(one),
-        "squash": one.squash,
-        "squash_on_merge": one.squash,
-        "has_conflicts": one.state == "opened" and verdict == "cannot",
-        "blocking_discussions_resolved": resolved,
-    }
+    return (
+        one.id,
+        one.iid,
+        one.target_project_id,
+        one.title,
+        one.description,
+        one.state,
+        one.created_at,
+        one.updated_at,
+        merged_by,
+        merged_by or users.get(one.merge_user_id or 0),
+        one.merged_at,
+        users.get(one.closed_by_id or 0),
+        one.closed_at,
+        one.target_branch,
+        one.source_branch,
+        one.user_notes_count,
+        one.upvotes,
+        one.downvotes,
+        users[one.author_id],
+        assignees,
+        assignees[0] if assignees else None,
+        [users[number] for number in shown.reviewing.get(one.id, ())],
+        one.source_project_id,
+        one.target_project_id,
+        shown.labels.get(one.id, []),
+        draft,
+        draft,
+        shown.milestones.get(one.milestone_id or 0),
+        one.merge_when_pipeline_succeeds,
+        merge_status(one, verdict),
+        _detailed_status(one, place, verdict, draft=draft, resolved=resolved),
+        one.head_oid,
+        one.merge_commit_oid,
+        one.squash_commit_oid,
+        one.discussion_locked,
+        _should_remove(one),
+        one.remove_source_branch,
+        short,
+        IssueReferencesView(short, short, f"{place.path}{short}"),
+        web_url(shown.base, place.path, one.iid),
+        time_stats_view(one),
+        one.squash,
+        one.squash,
+        one.state == "opened" and verdict == "cannot",
+        resolved,
+    )
 
 
 def merge_status(one: MergeRequest, verdict: Verdict | None) -> str:
