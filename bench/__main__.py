@@ -13,6 +13,7 @@ from pathlib import Path
 from bench.forest import plant
 from bench.issues import ISSUES, fill_issues, measure_issues
 from bench.load import get, requests_per_second
+from bench.merge_requests import REQUESTS, fill_merge_requests, measure_merge_requests
 from bench.people import PERSON_TOKEN, TOKEN, fill
 from bench.process import idle_megabytes, start_seconds
 from bench.projects import SLOWEST, measure
@@ -52,7 +53,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--database-url", default="")
     parser.add_argument(
-        "part", nargs="*", help="calls, projects, repositories, issues, process; all of them by default"
+        "part",
+        nargs="*",
+        help="calls, projects, repositories, issues, merge_requests, process; all of them by default",
     )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -70,6 +73,7 @@ def main() -> None:
             parts["projects"] = lambda: _measure_projects(Path(folder), arguments.seconds)
             parts["repositories"] = lambda: _measure_repositories(Path(folder), arguments.seconds)
             parts["issues"] = lambda: _measure_issues(Path(folder), arguments.seconds)
+            parts["merge_requests"] = lambda: _measure_merge_requests(Path(folder), arguments.seconds)
         for name, measure_part in parts.items():
             if not arguments.part or name in arguments.part:
                 measure_part()
@@ -142,6 +146,17 @@ def _measure_issues(folder: Path, seconds: float) -> None:
     with _server("app", data, "") as port:
         project_id = fill_issues(settings, port)
         for finding in measure_issues(port, project_id, seconds, ROUNDS):
+            _line(*finding)
+
+
+def _measure_merge_requests(folder: Path, seconds: float) -> None:
+    data = folder / "merge_requests"
+    settings = Settings(data=data, root_token=TOKEN, root_password="-" * 9)
+    prepare(settings)
+    print(f"writing {REQUESTS} merge requests upon a history of 20,000 commits", flush=True)
+    with _server("app", data, "") as port:
+        filled = fill_merge_requests(settings, port)
+        for finding in measure_merge_requests(port, filled, seconds, ROUNDS):
             _line(*finding)
 
 

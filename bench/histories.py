@@ -23,6 +23,33 @@ def write_history(path: Path) -> list[str]:
     return [oid for _, oid in lines]
 
 
+def write_branches(path: Path, tip: str, changed: dict[str, list[str]]) -> dict[str, str]:
+    """Add branches upon a commit, each with one commit that changes these files, if any; gives their heads."""
+
+    def stream() -> Iterator[bytes]:
+        for branch, files in changed.items():
+            if not files:
+                yield b"reset refs/heads/%s\nfrom %s\n\n" % (branch.encode(), tip.encode())
+                continue
+            yield b"commit refs/heads/%s\ncommitter " % branch.encode() + _WHO % 1_600_000_000
+            yield b"\ndata 6\nChange\nfrom %s\n" % tip.encode()
+            for file in files:
+                content = b"What %s brings\n" % branch.encode()
+                yield b"M 100644 inline %s\ndata %d\n" % (file.encode(), len(content)) + content + b"\n"
+        yield b"done\n"
+
+    _import(path, stream())
+    listed = subprocess.run(
+        ["git", "for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", "refs/heads"],
+        cwd=path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    heads = dict(line.split() for line in listed.stdout.splitlines())
+    return {branch: heads[branch] for branch in changed}
+
+
 def write_bulk(path: Path, megabytes: int) -> None:
     """Fill a bare repository with files that do not compress."""
     dice = random.Random(2)

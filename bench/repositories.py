@@ -33,8 +33,8 @@ from ingot.users.keys.service import create_key
 
 BULK_MEGABYTES = 110
 PUSHED_COMMITS = 200
-_ENV = {"PATH": os.environ["PATH"], "HOME": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0"}
-_WHO = {f"GIT_{role}_{part}": "ada@example.org" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
+ENV = {"PATH": os.environ["PATH"], "HOME": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0"}
+WHO = {f"GIT_{role}_{part}": "ada@example.org" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
 
 
 _KEY = select(projects.c.repository_key).where(projects.c.id == bindparam("project"))
@@ -60,9 +60,9 @@ class Place(NamedTuple):
 
 def fill_projects(settings: Settings, port: int) -> tuple[Place, Place]:
     """Make two projects through the API, and write histories straight into their repositories."""
-    large = _made(settings, port, "large")
+    large = made(settings, port, "large")
     commits = write_history(large.path)
-    bulk = _made(settings, port, "bulk")
+    bulk = made(settings, port, "bulk")
     write_bulk(bulk.path, BULK_MEGABYTES)
     database = open_database(settings)
     for place in (large, bulk):
@@ -76,10 +76,11 @@ def _note(db: Connection, place: Place) -> None:
     db.update(projects, place.id, empty=False, generation=1)
 
 
-def _made(settings: Settings, port: int, name: str) -> Place:
+def made(settings: Settings, port: int, name: str) -> Place:
+    """A new project, and where its repository lies."""
     url = f"http://127.0.0.1:{port}/api/v4/projects"
-    made = httpx.post(url, headers={"PRIVATE-TOKEN": TOKEN}, data={"name": name}).raise_for_status()
-    number: int = made.json()["id"]
+    answer = httpx.post(url, headers={"PRIVATE-TOKEN": TOKEN}, data={"name": name}).raise_for_status()
+    number: int = answer.json()["id"]
     database = open_database(settings)
     key: str = database.read(lambda db: db.value(_KEY, project=number))
     database.close()
@@ -95,24 +96,24 @@ def measure_git(settings: Settings, port: int, pid: int, large: Place, bulk: Pla
         def clone(address: str, **more: str) -> float:
             target = folder / "clone"
             shutil.rmtree(target, ignore_errors=True)
-            return _timed(folder, ["clone", "-q", "--bare", "--no-local", address, str(target)], more)
+            return timed(folder, ["clone", "-q", "--bare", "--no-local", address, str(target)], more)
 
-        ratio = _ratio(rounds, lambda: clone(f"{url}/large.git"), lambda: clone(f"file://{large.path}"))
-        yield Finding("HTTP clone / git clone", ratio, "<= 1.10", ratio <= 1.10)
+        found = ratio(rounds, lambda: clone(f"{url}/large.git"), lambda: clone(f"file://{large.path}"))
+        yield Finding("HTTP clone / git clone", found, "<= 1.10", found <= 1.10)
         handshake = statistics.median(_handshake(folder, ssh_url, ssh_env) for _ in range(rounds))
-        ratio = _ratio(
+        found = ratio(
             rounds,
             lambda: clone(f"{ssh_url}/bulk.git", **ssh_env) - handshake,
             lambda: clone(f"file://{bulk.path}"),
         )
-        yield Finding(f"SSH clone of {BULK_MEGABYTES} MB / git clone", ratio, "<= 1.30", ratio <= 1.30)
+        yield Finding(f"SSH clone of {BULK_MEGABYTES} MB / git clone", found, "<= 1.30", found <= 1.30)
         yield _push(folder, f"{url}/large.git", large, rounds)
         yield _many_clones(folder, f"{url}/large.git", pid)
 
 
 def _push(folder: Path, url: str, large: Place, rounds: int) -> Finding:
     tree = folder / "tree.git"
-    _timed(folder, ["clone", "-q", "--bare", "--no-local", f"file://{large.path}", str(tree)], {})
+    timed(folder, ["clone", "-q", "--bare", "--no-local", f"file://{large.path}", str(tree)], {})
     mirror = folder / "mirror.git"
     shutil.copytree(large.path, mirror)
     tips = []
@@ -122,7 +123,7 @@ def _push(folder: Path, url: str, large: Place, rounds: int) -> Finding:
             made = subprocess.run(
                 ["git", "commit-tree", "-p", tip, "-m", f"{number} {step}", f"{large.commits[-1]}^{{tree}}"],
                 cwd=tree,
-                env={**_ENV, **_WHO},
+                env={**ENV, **WHO},
                 capture_output=True,
                 check=True,
             )
@@ -132,10 +133,10 @@ def _push(folder: Path, url: str, large: Place, rounds: int) -> Finding:
     turn = iter(tips * 100)
 
     def push(address: str) -> float:
-        return _timed(tree, ["push", "-q", address, f"{next(turn)}:refs/heads/pushed-{next(counter)}"], {})
+        return timed(tree, ["push", "-q", address, f"{next(turn)}:refs/heads/pushed-{next(counter)}"], {})
 
-    ratio = _ratio(rounds, lambda: push(url), lambda: push(f"file://{mirror}"))
-    return Finding(f"push of {PUSHED_COMMITS} commits / git push", ratio, "<= 1.50", ratio <= 1.5)
+    found = ratio(rounds, lambda: push(url), lambda: push(f"file://{mirror}"))
+    return Finding(f"push of {PUSHED_COMMITS} commits / git push", found, "<= 1.50", found <= 1.5)
 
 
 def _many_clones(folder: Path, url: str, pid: int) -> Finding:
@@ -150,7 +151,7 @@ def _many_clones(folder: Path, url: str, pid: int) -> Finding:
     watcher = threading.Thread(target=watch)
     watcher.start()
     clones = [
-        subprocess.Popen(["git", "clone", "-q", "--bare", url, str(folder / f"many-{number}")], env=_ENV)
+        subprocess.Popen(["git", "clone", "-q", "--bare", url, str(folder / f"many-{number}")], env=ENV)
         for number in range(20)
     ]
     failed = [process.wait() for process in clones if process.wait() != 0]
@@ -200,8 +201,8 @@ def measure_moments(port: int, large: Place, rounds: int) -> Iterator[Finding]:
             client.get(url).raise_for_status()
             cold = time.perf_counter() - started
             yield Finding(f"{name}, ms", 1000 * cold, "<= 50", cold <= 0.05, f"of {COMMITS} commits")
-        ratio = _ratio(max(rounds, 9), lambda: _api_commit(client, base), lambda: _plumbing(large.path))
-        yield Finding("API commit / git's plumbing", ratio, "<= 2.00", ratio <= 2.0)
+        found = ratio(max(rounds, 9), lambda: _api_commit(client, base), lambda: _plumbing(large.path))
+        yield Finding("API commit / git's plumbing", found, "<= 2.00", found <= 2.0)
 
 
 def _api_commit(client: httpx.Client, base: str) -> float:
@@ -217,9 +218,7 @@ def _plumbing(path: Path) -> float:
     """The same with the commands that git offers for it: one file more in the topmost tree."""
 
     def git(*args: str, text: bytes = b"") -> bytes:
-        done = subprocess.run(
-            ["git", *args], cwd=path, env={**_ENV, **_WHO}, input=text, capture_output=True, check=True
-        )
+        done = subprocess.run(["git", *args], cwd=path, env={**ENV, **WHO}, input=text, capture_output=True, check=True)
         return done.stdout.strip()
 
     tree = git("ls-tree", "branch-00002")
@@ -231,15 +230,16 @@ def _plumbing(path: Path) -> float:
     return time.perf_counter() - started
 
 
-def _ratio(rounds: int, ours: Callable[[], float], theirs: Callable[[], float]) -> float:
+def ratio(rounds: int, ours: Callable[[], float], theirs: Callable[[], float]) -> float:
     """The median of ours over theirs, each measured right after the other."""
     ours(), theirs()
     return statistics.median(ours() / theirs() for _ in range(rounds))
 
 
-def _timed(cwd: Path, args: list[str], env: dict[str, str]) -> float:
+def timed(cwd: Path, args: list[str], env: dict[str, str]) -> float:
+    """How long a git command takes, in seconds."""
     started = time.perf_counter()
-    subprocess.run(["git", *args], cwd=cwd, env={**_ENV, **_WHO, **env}, check=True)
+    subprocess.run(["git", *args], cwd=cwd, env={**ENV, **WHO, **env}, check=True)
     return time.perf_counter() - started
 
 
@@ -277,7 +277,7 @@ def _ssh(settings: Settings, folder: Path) -> Iterator[tuple[str, dict[str, str]
 
 
 def _handshake(folder: Path, url: str, env: dict[str, str]) -> float:
-    return _timed(folder, ["ls-remote", "-q", f"{url}/bulk.git", "refs/heads/none"], env)
+    return timed(folder, ["ls-remote", "-q", f"{url}/bulk.git", "refs/heads/none"], env)
 
 
 def _wait(attempt: Callable[[], float]) -> None:

@@ -71,6 +71,18 @@ from ingot.lfs.work import SWEEP_LFS, LfsWork, ask_for_lfs_sweep
 from ingot.log import Log
 from ingot.mail.post import KIND as MAIL
 from ingot.mail.post import Post
+from ingot.merge_requests import api as merge_requests
+from ingot.merge_requests.merging import api as merging
+from ingot.merge_requests.merging.subscribers import subscriptions as merging_subscriptions
+from ingot.merge_requests.merging.wishes import MERGE_WHEN_READY
+from ingot.merge_requests.merging.work import merge_when_ready
+from ingot.merge_requests.talk import api as merge_request_talk
+from ingot.merge_requests.talk.subscribers import subscriptions as merge_request_talk_subscriptions
+from ingot.merge_requests.upkeep import api as merge_request_upkeep
+from ingot.merge_requests.upkeep.subscribers import Answers
+from ingot.merge_requests.upkeep.subscribers import subscriptions as merge_request_subscriptions
+from ingot.merge_requests.versions import api as versions
+from ingot.merge_requests.versions.tracking import COLLECT_VERSIONS, Tracker
 from ingot.milestones import api as milestones
 from ingot.notes import api as notes
 from ingot.notes.subscribers import subscriptions as note_subscriptions
@@ -189,6 +201,11 @@ ROOMS = (
     issue_links,
     issue_talk,
     todos,
+    merge_requests,
+    merge_request_upkeep,
+    versions,
+    merge_request_talk,
+    merging,
     snippets,
     wikis,
     activity,
@@ -222,6 +239,8 @@ SUBSCRIPTIONS = (
     involvement_subscriptions,
     activity_subscriptions,
     notification_subscriptions,
+    merge_request_subscriptions,
+    merge_request_talk_subscriptions,
     emoji_subscriptions,
     history_subscriptions,
     snippet_subscriptions,
@@ -253,7 +272,12 @@ def api_document() -> dict[str, Any]:
 def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_clock) -> Database:
     """The database of an instance whose data directory exists."""
     secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
-    return Database(engine_for(settings.database), Vault(secret), gather(SUBSCRIPTIONS), clock)
+    store = projects.store_of(settings)
+    tracker, answers = Tracker(store), Answers(store)
+    # Heads move before it is asked which of them a push has merged.
+    subscribers = gather((*SUBSCRIPTIONS, answers.subscriptions, tracker.subscriptions, merging_subscriptions))
+    tracker.database = Database(engine_for(settings.database), Vault(secret), subscribers, clock)
+    return tracker.database
 
 
 class App:
@@ -307,7 +331,7 @@ class App:
 def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
     """What empties the queue in the job process."""
     store, files = projects.store_of(settings), uploads_of(settings)
-    work = ProjectWork(store, files)
+    work, tracker = ProjectWork(store, files), Tracker(store)
     return Worker(
         database,
         {
@@ -321,6 +345,8 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             SETTLE_CHANGES: lambda database, _: settle_all(database, store),
             IMPORT_PROJECT: ImportWork(store, Guard(settings.allow_local_requests)).run,
             SWEEP_UPLOADS: UploadWork(files).sweep,
+            COLLECT_VERSIONS: tracker.collect,
+            MERGE_WHEN_READY: lambda database, number: merge_when_ready(database, store, number),
             SWEEP_LFS: LfsWork(lfs_files_of(settings)).sweep,
             READ_COMMITS: CommitWork(store, settings.base_url).read,
         },

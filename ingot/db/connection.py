@@ -106,6 +106,7 @@ class Connection:
         "_raw",
         "_refreshed",
         "_statements",
+        "findings",
         "leads_on",
         "now",
         "subscribers",
@@ -133,6 +134,8 @@ class Connection:
         self.leads_on = leads_on
         """Whether a path from before a rename finds what it named: for who looks, not for who is about to change it."""
         self._afterwards: list[Callable[[Connection], object]] = []
+        self.findings: list[Callable[[Connection], object]] = []
+        """What a read found out that nobody shall have to find out again; it is written down before the read ends."""
         self._locks: set[str] = set()
 
     def kept(self, key: Hashable, read: Callable[[], T | None], size: Callable[[T], int]) -> T | None:

@@ -58,10 +58,22 @@ class Database:
         """Run ``work`` on a connection that cannot write; a lost connection is replaced once."""
         for last in (False, True):
             try:
-                return work(self._connection("reader", read_only=True, leads_on=not ahead_of_change))
+                db = self._connection("reader", read_only=True, leads_on=not ahead_of_change)
+                result = work(db)
             except self.engine.errors as error:
                 self._weigh(error, "reader", again=not last)
+            else:
+                if db.findings:
+                    self._write_down(db)
+                return result
         raise AssertionError("unreachable")
+
+    def _write_down(self, db: Connection) -> None:
+        for finding in db.findings:
+            try:
+                self.write(finding)
+            except (Unavailable, Conflict):  # It is as true without being written down.
+                pass
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` in a transaction, and once more where a concurrent one broke it.

@@ -1,8 +1,11 @@
 """Whether commits contain one another."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from ingot.git.command import run_git
+from ingot.git.commits import NO_OID
+from ingot.git.faults import GitFailed
+from ingot.git.history import BUFFERED
 from ingot.git.repository import Repository
 
 
@@ -11,3 +14,16 @@ def is_ancestor(repository: Repository, old: str, new: str, env: Mapping[str, st
     outcome = run_git(["merge-base", "--is-ancestor"], repository.path, env=env, operands=[old, new], check=False)
     # Neither yes nor no means that one of them is no commit: then nothing is contained.
     return outcome.status == 0
+
+
+def new_among(repository: Repository, old: str, new: str, wanted: Collection[str]) -> frozenset[str]:
+    """Those of the wanted commits that ``new`` contains and ``old``, which may be nothing, does not.
+
+    Where git cannot tell, as in a damaged repository, it is none: what asks has to go on.
+    """
+    limits = [] if old == NO_OID else [f"^{old}"]
+    try:
+        listed = run_git(["rev-list", new, *limits, "--"], repository.path, env=BUFFERED)
+    except GitFailed:
+        return frozenset()
+    return frozenset(wanted).intersection(listed.out.decode().split())

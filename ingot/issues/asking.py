@@ -1,6 +1,9 @@
-"""What is asked of a list of issues: the conditions that the parameters stand for, and the pages that they give."""
+"""What is asked of a list: the conditions that the parameters stand for, and the pages that they give.
 
-from typing import Any
+The first class serves all that is planned, also merge requests, which lie above; the second one issues.
+"""
+
+from typing import Any, Generic, Protocol, TypeVar
 
 from sqlalchemy import select
 
@@ -10,11 +13,11 @@ from ingot.db.connection import Connection
 from ingot.db.expressions import any_of, like_pattern
 from ingot.db.paging import Listing, Page
 from ingot.db.search import is_indexed, needle
-from ingot.db.times import day_of, later
+from ingot.db.times import Timestamp, day_of, later
 from ingot.errors import Invalid
 from ingot.issues.filters import counts_of
 from ingot.issues.pages import fetch_issues
-from ingot.issues.params import Excluded, ListIssues
+from ingot.issues.params import ListIssues
 from ingot.issues.ranking import Question
 from ingot.issues.tables import Issue
 from ingot.labels.tables import labels
@@ -26,10 +29,59 @@ _MOST_PAST_DAYS = {"week": 7, "month": 31}
 _LABELS = select(labels.c.title, labels.c.id).where(any_of(labels.c.title, "titles"))
 
 
-class Asked:
+class Excluding(Protocol):
+    """What must not be so, of whatever is listed."""
+
+    labels: list[str] | None
+    milestone: str | None
+    author_id: int | None
+    author_username: str | None
+    assignee_id: int | None
+    assignee_username: list[str] | None
+    my_reaction_emoji: str | None
+
+
+class Wanting(Protocol):
+    """What can be asked of every list."""
+
+    @property
+    def state(self) -> str | None:
+        """One state, or ``all``."""
+
+    @property
+    def order_by(self) -> str:
+        """By what it is ordered."""
+
+    @property
+    def sort(self) -> str:
+        """In which direction."""
+
+    @property
+    def scope(self) -> str | None:
+        """Whose they are."""
+
+    iids: list[int] | None
+    labels: list[str] | None
+    milestone: str | None
+    search: str | None
+    author_id: int | None
+    author_username: str | None
+    assignee_id: str | None
+    assignee_username: list[str] | None
+    my_reaction_emoji: str | None
+    created_after: Timestamp | None
+    created_before: Timestamp | None
+    updated_after: Timestamp | None
+    updated_before: Timestamp | None
+
+
+W = TypeVar("W", bound=Wanting)
+
+
+class AskedOf(Generic[W]):
     """Gathers the conditions that the parameters ask for, and what they are bound to."""
 
-    def __init__(self, db: Connection, actor: Actor, wanted: ListIssues, default_scope: str) -> None:
+    def __init__(self, db: Connection, actor: Actor, wanted: W, default_scope: str) -> None:
         self._db = db
         self._actor = actor
         self._wanted = wanted
@@ -48,33 +100,15 @@ class Asked:
     def only_visible(self) -> None:
         """Leave out what the caller may not see."""
         if self._actor.admin:
-            self.add("with_issues")
+            self.add("with_feature")
             return
         name = "visible_to_external" if self._actor.external else "visible"
         self.add(name, actor=self._actor.user_id, today=day_of(self._db.now))
-
-    def fetch(self, page: Page, total: int | None = None) -> Listing[Issue]:
-        """The page."""
-        if self._nothing:
-            return Listing([], page, 0)
-        wanted, labels = self._wanted, (self._labels, self._excluded_labels)
-        asked = Question(frozenset(self._filters), self._values, *labels, wanted.order_by, wanted.sort)
-        return fetch_issues(self._db, asked, page, total)
-
-    def count(self) -> dict[str, int]:
-        """How many there are by state."""
-        counts = {"opened": 0, "closed": 0}
-        if not self._nothing:
-            query = counts_of(frozenset(self._filters), self._labels, self._excluded_labels)
-            counts.update(self._db.rows(query, **self._values))
-        return counts
 
     def _read(self, default_scope: str) -> None:
         wanted = self._wanted
         if wanted.state not in (None, "all"):
             self.add("state", state=wanted.state)
-        if wanted.confidential is not None:
-            self.add("confidential" if wanted.confidential else "not_confidential")
         if wanted.iids is not None:
             self.add("iids", iids=wanted.iids)
         for name in ("created_after", "created_before", "updated_after", "updated_before"):
@@ -83,12 +117,13 @@ class Asked:
         self._read_labels(wanted.labels)
         self._read_milestone(wanted.milestone)
         self._read_people(default_scope)
-        self._read_due_date(wanted.due_date)
         self._read_reaction(wanted.my_reaction_emoji)
         if wanted.search:
             self._read_search(wanted.search)
-        if wanted.excluded is not None:
-            self._read_excluded(wanted.excluded)
+        self._read_more()
+
+    def _read_more(self) -> None:
+        """What only lists of one kind are asked."""
 
     def _read_labels(self, titles: list[str] | None) -> None:
         if not titles:
@@ -142,18 +177,20 @@ class Asked:
             self.add("assignees", assignees=[self._user_id(name) for name in wanted.assignee_username])
 
     def _read_assignee(self, assignee: str | None) -> None:
-        if not assignee:
-            return
-        word = assignee.casefold()
+        self._read_person("assignee", assignee)
+
+    def _read_person(self, role: str, named: str | None) -> None:
+        """Somebody by number, or that there is anybody or nobody."""
+        word = (named or "").casefold()
         if word in ("none", "0"):
-            self.add("no_assignee")
+            self.add(f"no_{role}")
         elif word == "any":
-            self.add("any_assignee")
-        else:
-            number = number_or_none(assignee)
+            self.add(f"any_{role}")
+        elif word:
+            number = number_or_none(word)
             if number is None:
-                raise Invalid(assignee_id=["is invalid"])
-            self.add("assignees", assignees=[number])
+                raise Invalid(**{f"{role}_id": ["is invalid"]})
+            self.add(f"{role}s", **{f"{role}s": [number]})
 
     def _user_id(self, username: str | None) -> int | None:
         """The number of a user; of one who is not there, one that nobody has."""
@@ -161,22 +198,6 @@ class Asked:
             return None
         user = user_by_username(self._db, username)
         return user.id if user else 0
-
-    def _read_due_date(self, asked: str | None) -> None:
-        if not asked:
-            return
-        today = day_of(self._db.now)
-        if asked == "0":
-            self.add("no_due_date")
-        elif asked == "any":
-            self.add("any_due_date")
-        elif asked == "overdue":
-            self.add("due_before", due_before=day_of(later(self._db.now, days=-1)))
-        elif asked in _MOST_PAST_DAYS:
-            self.add("due_after", due_after=today)
-            self.add("due_before", due_before=day_of(later(self._db.now, days=_MOST_PAST_DAYS[asked])))
-        else:
-            raise Invalid(due_date=["is invalid"])
 
     def _read_reaction(self, name: str | None) -> None:
         if not name:
@@ -195,7 +216,7 @@ class Asked:
         else:
             self.add("short_search", pattern=like_pattern(text))
 
-    def _read_excluded(self, excluded: Excluded) -> None:
+    def _read_excluded(self, excluded: Excluding) -> None:
         if excluded.labels:
             self._excluded_labels = self._bind_labels("not_label", excluded.labels)
         if excluded.milestone:
@@ -207,10 +228,54 @@ class Asked:
         people = [person for person in people if person is not None]
         if people:
             self.add("not_assignees", not_assignees=people)
-        if excluded.iids:
-            self.add("not_iids", not_iids=excluded.iids)
         if excluded.my_reaction_emoji:
             name = excluded.my_reaction_emoji
             self.add("not_reaction", giver=self._actor.user_id, not_reaction=proper_names().get(name, name))
-        if excluded.search:
-            self.add("not_search", not_pattern=like_pattern(excluded.search))
+
+
+class Asked(AskedOf[ListIssues]):
+    """What is asked of a list of issues."""
+
+    def fetch(self, page: Page, total: int | None = None) -> Listing[Issue]:
+        """The page."""
+        if self._nothing:
+            return Listing([], page, 0)
+        wanted, labels = self._wanted, (self._labels, self._excluded_labels)
+        asked = Question(frozenset(self._filters), self._values, *labels, wanted.order_by, wanted.sort)
+        return fetch_issues(self._db, asked, page, total)
+
+    def count(self) -> dict[str, int]:
+        """How many there are by state."""
+        counts = {"opened": 0, "closed": 0}
+        if not self._nothing:
+            query = counts_of(frozenset(self._filters), self._labels, self._excluded_labels)
+            counts.update(self._db.rows(query, **self._values))
+        return counts
+
+    def _read_more(self) -> None:
+        wanted, excluded = self._wanted, self._wanted.excluded
+        if wanted.confidential is not None:
+            self.add("confidential" if wanted.confidential else "not_confidential")
+        self._read_due_date(wanted.due_date)
+        if excluded is not None:
+            self._read_excluded(excluded)
+            if excluded.iids:
+                self.add("not_iids", not_iids=excluded.iids)
+            if excluded.search:
+                self.add("not_search", not_pattern=like_pattern(excluded.search))
+
+    def _read_due_date(self, asked: str | None) -> None:
+        if not asked:
+            return
+        today = day_of(self._db.now)
+        if asked == "0":
+            self.add("no_due_date")
+        elif asked == "any":
+            self.add("any_due_date")
+        elif asked == "overdue":
+            self.add("due_before", due_before=day_of(later(self._db.now, days=-1)))
+        elif asked in _MOST_PAST_DAYS:
+            self.add("due_after", due_after=today)
+            self.add("due_before", due_before=day_of(later(self._db.now, days=_MOST_PAST_DAYS[asked])))
+        else:
+            raise Invalid(due_date=["is invalid"])

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from sqlalchemy import bindparam, delete, select, text
 
 from ingot.access.actor import Actor
@@ -68,7 +68,7 @@ def create_issue(
     db: Connection, actor: Actor, here: Access, project: Project, wanted: CreateIssue, user_agent: str, ip: str
 ) -> Issue:
     """Write a new issue; who may not assign or label has those wishes passed over, as on the page."""
-    _validate(wanted.title, wanted.description)
+    validate_texts(wanted.title, wanted.description)
     triages = policy.may_triage(actor, here, project)
     default = _default_description(db, actor, project, wanted)
     created = wanted.created_at if wanted.created_at and policy.may_set_times(actor, here, project) else db.now
@@ -80,14 +80,14 @@ def create_issue(
         author_id=actor.user_id,
         confidential=bool(wanted.confidential),
         due_date=(wanted.due_date or None) if triages else None,
-        milestone_id=_milestone_id(db, project, wanted) if triages else None,
+        milestone_id=usable_milestone_id(db, project, wanted.milestone_id) if triages else None,
         created_at=created,
         updated_at=created,
     )
     if triages:
         set_assignees(db, project, issue, _assignee_ids(wanted) or [])
         if wanted.labels:
-            set_labels(db, subject_of(issue), _labels(db, project, wanted.labels))
+            set_labels(db, subject_of(issue), labels_titled(db, project, wanted.labels))
     db.insert(issue_origins, issue_id=issue.id, user_agent=user_agent, ip_address=ip, submitted=False)
     announce(db, actor, issue, "opened")
     if default is not None and wanted.merge_request_to_resolve_discussions_of is not None:
@@ -232,10 +232,10 @@ def write_issue(db: Connection, issue: Issue, columns: dict[str, Any], now: Time
 def _columns(db: Connection, project: Project, wanted: EditIssue, *, triages: bool) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     if wanted.title is not UNSET:
-        _validate(wanted.title, None)
+        validate_texts(wanted.title, None)
         columns["title"] = wanted.title.strip()
     if wanted.description is not UNSET:
-        _validate(None, wanted.description)
+        validate_texts(None, wanted.description)
         columns["description"] = wanted.description or None
     if wanted.confidential is not UNSET:
         columns["confidential"] = wanted.confidential
@@ -243,7 +243,7 @@ def _columns(db: Connection, project: Project, wanted: EditIssue, *, triages: bo
         if wanted.due_date is not UNSET:
             columns["due_date"] = wanted.due_date
         if wanted.milestone_id is not UNSET:
-            columns["milestone_id"] = _milestone_id(db, project, wanted)
+            columns["milestone_id"] = usable_milestone_id(db, project, wanted.milestone_id)
         if wanted.discussion_locked not in (UNSET, None):
             columns["discussion_locked"] = wanted.discussion_locked
     return columns
@@ -271,14 +271,14 @@ def _change_labels(
     if wanted.labels is not UNSET:
         titles = wanted.labels or []
     titles = [title for title in titles if title not in (wanted.remove_labels or ())] + (wanted.add_labels or [])
-    after = _labels(db, project, titles)
+    after = labels_titled(db, project, titles)
     added, removed = set_labels(db, subject_of(issue), after)
     if not added and not removed:
         return {}
     return {"labels": ([label.id for label in before], [label.id for label in after])}
 
 
-def _labels(db: Connection, project: Project, titles: Sequence[str]) -> list[Label]:
+def labels_titled(db: Connection, project: Project, titles: Sequence[str]) -> list[Label]:
     """The labels of these titles, each once; those that are missing are made."""
     wanted = list(dict.fromkeys(tidy for title in titles if (tidy := title.strip())))
     if len(wanted) > MOST_LABELS:
@@ -318,7 +318,7 @@ def _assignee_ids(wanted: IssueAttributes) -> list[int] | None:
 def set_assignees(db: Connection, project: Project, issue: Issue, wanted: Sequence[int]) -> list[int]:
     """Assign those who can see the project; who cannot is passed over, so that nobody learns who is there."""
     before = assignees_of(db, [issue.id]).get(issue.id, [])
-    after = _who_can_see(db, project, wanted)
+    after = who_can_see(db, project, wanted)
     if wanted and not after:
         return before
     for user_id in before:
@@ -330,7 +330,7 @@ def set_assignees(db: Connection, project: Project, issue: Issue, wanted: Sequen
     return after
 
 
-def _who_can_see(db: Connection, project: Project, user_ids: Sequence[int]) -> list[int]:
+def who_can_see(db: Connection, project: Project, user_ids: Sequence[int]) -> list[int]:
     """Those of the users who may see the issue once it is theirs."""
     users = users_by_ids(db, user_ids)
     return [
@@ -340,16 +340,18 @@ def _who_can_see(db: Connection, project: Project, user_ids: Sequence[int]) -> l
     ]
 
 
-def _milestone_id(db: Connection, project: Project, wanted: IssueAttributes) -> int | None:
-    if wanted.milestone_id is UNSET or not wanted.milestone_id:
+def usable_milestone_id(db: Connection, project: Project, wanted: int | UnsetType | None) -> int | None:
+    """The number of a milestone that a project can use; nothing, or 0, stands for none."""
+    if wanted is UNSET or not wanted:
         return None
-    milestone = usable_milestone(db, project, wanted.milestone_id)
+    milestone = usable_milestone(db, project, wanted)
     if milestone is None:
         raise Invalid(milestone_id=["is invalid"])
     return milestone.id
 
 
-def _validate(title: str | None, description: Any) -> None:
+def validate_texts(title: str | None, description: Any) -> None:
+    """Refuse what is too long to be read, and a title that says nothing."""
     if title is not None and not title.strip():
         raise Invalid(title=["can't be blank"])
     if title is not None and len(title.strip()) > LONGEST_TITLE:

@@ -32,7 +32,7 @@ _ASSIGNED = select(issue_assignees.c.issue_id).where(issue_assignees.c.user_id =
 _OF_COUNTS: dict[str, ColumnElement[bool]] = {
     "in_project": issue_counts.c.project_id == bindparam("project"),
     "in_group": CONDITIONS["in_group"],
-    "with_issues": CONDITIONS["with_issues"],
+    "with_feature": CONDITIONS["with_feature"],
     "state": issue_counts.c.state == bindparam("state"),
     "confidential": issue_counts.c.confidential.is_(True),
     "not_confidential": _OPEN,

@@ -1,6 +1,7 @@
 """How issues are shown."""
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
 
 from msgspec import UNSET, UnsetType
 
@@ -154,15 +155,27 @@ def statistics_view(counts: dict[str, int]) -> IssueStatisticsView:
     return IssueStatisticsView(CountedIssuesView(shown))
 
 
-def time_stats_view(issue: Issue) -> TimeStatsView:
-    """What was said of an issue's time."""
-    if not issue.time_estimate and not issue.total_time_spent:
+class Timed(Protocol):
+    """What takes time."""
+
+    @property
+    def time_estimate(self) -> int:
+        """How many seconds it is thought to take."""
+
+    @property
+    def total_time_spent(self) -> int:
+        """How many it took so far."""
+
+
+def time_stats_view(timed: Timed) -> TimeStatsView:
+    """What was said of the time that an issue takes, or whatever else takes time."""
+    if not timed.time_estimate and not timed.total_time_spent:
         return _NO_TIME
     return TimeStatsView(
-        issue.time_estimate,
-        issue.total_time_spent,
-        shown_duration(issue.time_estimate),
-        shown_duration(issue.total_time_spent),
+        timed.time_estimate,
+        timed.total_time_spent,
+        shown_duration(timed.time_estimate),
+        shown_duration(timed.total_time_spent),
     )
 
 

@@ -153,9 +153,12 @@ def _instead(orders: Orders) -> dict[int, Any]:
 
 
 def discussion_routes(
-    routes: Routes, path: str, finder: Finder, *, begins: bool = True, orders: Orders = NO_ORDERS
+    routes: Routes, path: str, finder: Finder, *, begins: bool = True, edits: bool = True, orders: Orders = NO_ORDERS
 ) -> None:
-    """Declare the discussions about what ``finder`` reaches; how one ``begins`` may be declared elsewhere."""
+    """Declare the discussions about what ``finder`` reaches.
+
+    How one ``begins``, and how somebody ``edits`` a note of one, may be declared elsewhere.
+    """
     every, one = f"{path}/discussions", f"{path}/discussions/:discussion_id"
     replies, answer = f"{one}/notes", f"{one}/notes/:note_id"
 
@@ -202,10 +205,12 @@ def discussion_routes(
         """Get a note of a discussion."""
         return _shown(call, reached.subject, _note_in_path(call, reached))
 
-    @routes.put(answer, on=finder, may=policy.may_write_notes, returns=NoteView)
-    def edit_discussion_note(call: Call, reached: Reached, params: EditNote) -> NoteView:
-        """Edit a note of a discussion."""
-        return _edit(call, reached, params)
+    if edits:
+
+        @routes.put(answer, on=finder, may=policy.may_write_notes, returns=NoteView)
+        def edit_discussion_note(call: Call, reached: Reached, params: EditNote) -> NoteView:
+            """Edit a note of a discussion."""
+            return _edit(call, reached, params)
 
     @routes.delete(answer, on=finder, may=policy.may_write_notes, returns=None)
     def delete_discussion_note(call: Call, reached: Reached) -> None:

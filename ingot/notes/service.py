@@ -1,7 +1,7 @@
 """What changes notes."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -42,6 +42,10 @@ _MENTIONED = _MENTION_OF.where(_FROM).limit(1)
 _SAID = _MENTION_OF.where(notes.c.body == bindparam("text"), notes.c.source_project_id == bindparam("project")).limit(1)
 
 
+# Where in a diff a discussion is, all its notes are.
+_PLACED = ("position", "original_position", "line_type", "old_path", "new_path", "old_line", "new_line")
+
+
 class Position(msgspec.Struct, frozen=True):
     """Where in a diff a note is placed."""
 
@@ -79,10 +83,14 @@ def add_note(
     type: str | None = None,
     internal: bool = False,
     created_at: Timestamp | None = None,
+    placed: Mapping[str, object] | None = None,
 ) -> Note:
-    """Write a note; one that answers no discussion begins its own."""
+    """Write a note; one that answers no discussion begins its own.
+
+    ``placed`` are the columns that say where in a diff it is, where a position of one commit does not tell it.
+    """
     validate_body(body)
-    placed = msgspec.structs.asdict(position) if position else {}
+    placed = placed or (msgspec.structs.asdict(position) if position else {})
     at = created_at or db.now
     written = {"discussion_id": discussion_id, "type": type, "internal": internal, "created_at": at, "updated_at": at}
     note_id = _insert(db, actor.user_id, subject, body, **placed, **written)
@@ -91,12 +99,20 @@ def add_note(
     return find_note(db, note_id)
 
 
-def write_note(db: Connection, actor: Actor, reached: Reached, wanted: WriteNote, type: str | None = None) -> Note:
+def write_note(
+    db: Connection,
+    actor: Actor,
+    reached: Reached,
+    wanted: WriteNote,
+    type: str | None = None,
+    placed: Mapping[str, object] | None = None,
+) -> Note:
     """Write what a caller sent; who asks for it to be internal and may not is refused, lest everybody reads it."""
     internal = bool(wanted.confidential if wanted.internal is None else wanted.internal)
     require(reached.writes_internal or not internal)
     created_at = wanted.created_at if reached.sets_times else None
-    return add_note(db, actor, reached.subject, wanted.body, type=type, internal=internal, created_at=created_at)
+    how = {"type": type, "internal": internal, "created_at": created_at, "placed": placed}
+    return add_note(db, actor, reached.subject, wanted.body, **how)  # type: ignore[arg-type] # As they are above.
 
 
 def reply(db: Connection, actor: Actor, reached: Reached, discussion: Sequence[Note], wanted: WriteNote) -> Note:
@@ -106,13 +122,15 @@ def reply(db: Connection, actor: Actor, reached: Reached, discussion: Sequence[N
         raise Invalid("Discussion can not be replied to.")
     if first.shown_type is None:
         db.update(notes, first.id, type=IN_DISCUSSION)
+    on_line = first.position is not None
     return add_note(
         db,
         actor,
         reached.subject,
         wanted.body,
         discussion_id=first.discussion_id,
-        type=IN_DISCUSSION,
+        type=first.type if on_line else IN_DISCUSSION,
+        placed={name: getattr(first, name) for name in _PLACED} if on_line else None,
         internal=first.internal,
         created_at=wanted.created_at if reached.sets_times else None,
     )
@@ -127,6 +145,18 @@ def edit_note(db: Connection, actor: Actor, note: Note, body: str) -> Note:
     about = note.subject_kind, note.subject_id, note.commit_oid, note.internal
     emit(db, NoteEdited(note.id, note.project_id, actor.user_id, *about))
     return find_note(db, note.id)
+
+
+def resolve_notes(db: Connection, user_id: int, found: Sequence[Note], *, resolved: bool) -> list[Note]:
+    """Settle what notes ask for, or take that back; gives those of which it was not so already."""
+    changed = [note for note in found if note.resolvable and (note.resolved_at is not None) is not resolved]
+    by = {"resolved_at": db.now, "resolved_by_id": user_id} if resolved else _UNRESOLVED
+    for note in changed:
+        db.update(notes, note.id, **by)
+    return changed
+
+
+_UNRESOLVED: dict[str, Any] = {"resolved_at": None, "resolved_by_id": None}
 
 
 def delete_note(db: Connection, note: Note) -> None:

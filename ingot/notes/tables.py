@@ -37,6 +37,12 @@ notes = Table(
     text("source_kind", nullable=True),
     number("source_id", nullable=True),
     number("source_project_id", nullable=True),
+    # Where in a diff of which commits it is, and was at first, as JSON: it moves along with its line.
+    text("position", nullable=True),
+    text("original_position", nullable=True),
+    # Whether what it asks for is settled, of those that can be.
+    text("resolved_at", nullable=True),
+    number("resolved_by_id", nullable=True),
     Index("ix_notes_source_kind_source_id", "source_kind", "source_id"),
     Index("ix_notes_project_id_commit_oid", "project_id", "commit_oid", "id"),
     Index("ix_notes_subject_kind_subject_id", "subject_kind", "subject_id", "id"),
@@ -69,6 +75,15 @@ class Note(Record, frozen=True):
     source_kind: str | None
     source_id: int | None
     source_project_id: int | None
+    position: str | None
+    original_position: str | None
+    resolved_at: Timestamp | None
+    resolved_by_id: int | None
+
+    @property
+    def resolvable(self) -> bool:
+        """Whether what it asks for can be settled: in discussions about what is to be merged."""
+        return self.subject_kind == "merge_request" and self.type is not None and not self.system
 
     @property
     def shown_type(self) -> str | None:

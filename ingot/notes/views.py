@@ -3,6 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+from msgspec import UNSET, UnsetType
+
 from ingot.api.views import View
 from ingot.db.connection import Connection
 from ingot.db.times import Timestamp
@@ -46,6 +49,10 @@ class NoteView(View):
     confidential: bool
     internal: bool
     noteable_iid: int | None
+    resolved: bool | UnsetType = UNSET
+    resolved_by: UserBrief | UnsetType | None = UNSET
+    resolved_at: Timestamp | UnsetType | None = UNSET
+    position: dict[str, Any] | UnsetType = UNSET
 
 
 class DiscussionView(View):
@@ -84,8 +91,8 @@ def views_of_notes(
     """The same of notes about different subjects; ``iid_of`` says which number in its project the subject has."""
     if not found:
         return []
-    authors = users_by_ids(db, [note.author_id for note in found])
-    briefs = {number: user_brief(author, base) for number, author in authors.items()}
+    people = [number for note in found for number in (note.author_id, note.resolved_by_id) if number is not None]
+    briefs = {number: user_brief(person, base) for number, person in users_by_ids(db, people).items()}
     return [
         NoteView(
             id=note.id,
@@ -100,10 +107,11 @@ def views_of_notes(
             noteable_type=TYPES[note.subject_kind],
             project_id=note.project_id,
             commit_id=note.commit_oid,
-            resolvable=False,
+            resolvable=note.resolvable,
             confidential=note.internal,
             internal=note.internal,
             noteable_iid=iid_of(note),
+            **_settled(note, briefs),
         )
         for note in found
     ]
@@ -114,6 +122,20 @@ class CommandsView(View):
 
     commands_changes: dict[str, Any]
     summary: list[str]
+
+
+def _settled(note: Note, briefs: Mapping[int, UserBrief]) -> dict[str, Any]:
+    """Whether what a note asks for is settled, of those that can be, and where in a diff it is."""
+    shown: dict[str, Any] = {}
+    if note.resolvable:
+        shown = {
+            "resolved": note.resolved_at is not None,
+            "resolved_by": briefs.get(note.resolved_by_id or 0),
+            "resolved_at": note.resolved_at,
+        }
+    if note.position is not None:
+        shown["position"] = msgspec.json.decode(note.position)
+    return shown
 
 
 def note_view(db: Connection, subject: Subject, note: Note, base: str) -> NoteView:

@@ -3,13 +3,22 @@
 from ingot.api.params import path_number
 from ingot.api.routes import Call, Routes, Stage
 from ingot.db.paging import Listing, Page
+from ingot.git.commits import commit_or_none
 from ingot.repository.commits.queries import find_commit
+from ingot.repository.commits.views import commit_view
 from ingot.repository.pipelines.queries import find_pipeline
 from ingot.repository.pipelines.views import PipelineBrief, PipelineView, pipeline_brief, pipeline_view
 from ingot.repository.place import Place, may_push_code, may_read_code, place_in_path, project_url
 from ingot.statuses import policy, queries, work
-from ingot.statuses.params import GetLatestPipeline, ListPipelines, ListStatuses, PostStatus
-from ingot.statuses.views import CommitStatusView, status_views
+from ingot.statuses.params import (
+    GetLatestPipeline,
+    ListPipelineJobs,
+    ListPipelines,
+    ListPipelineStatuses,
+    ListStatuses,
+    PostStatus,
+)
+from ingot.statuses.views import CommitStatusView, JobView, job_views, status_views
 
 routes = Routes("statuses")
 
@@ -55,3 +64,36 @@ def get_pipeline(call: Call, place: Place) -> PipelineView:
     """Get a pipeline."""
     pipeline = find_pipeline(call.db, place.project.id, path_number(call.path, "pipeline_id"))
     return pipeline_view(call.db, pipeline, project_url(call, place.project), call.origin.base)
+
+
+@routes.get(
+    "/projects/:id/pipelines/:pipeline_id/statuses",
+    on=place_in_path,
+    may=policy.may_read_pipelines,
+    returns=list[CommitStatusView],
+)
+def list_pipeline_statuses(
+    call: Call, place: Place, params: ListPipelineStatuses, page: Page
+) -> Listing[CommitStatusView]:
+    """List the statuses that a pipeline is made of."""
+    pipeline = find_pipeline(call.db, place.project.id, path_number(call.path, "pipeline_id"))
+    found = queries.list_pipeline_statuses(call.db, pipeline, page, retried=params.all)
+    return found.of(status_views(call.db, found.items, call.origin.base))
+
+
+@routes.get(
+    "/projects/:id/pipelines/:pipeline_id/jobs",
+    on=place_in_path,
+    may=policy.may_read_pipelines,
+    returns=list[JobView],
+)
+def list_pipeline_jobs(call: Call, place: Place, params: ListPipelineJobs, page: Page) -> Listing[JobView]:
+    """List what a pipeline is made of, in the form of jobs."""
+    pipeline = find_pipeline(call.db, place.project.id, path_number(call.path, "pipeline_id"))
+    found = queries.list_pipeline_statuses(call.db, pipeline, page, retried=params.include_retried, states=params.scope)
+    url, commit = project_url(call, place.project), commit_or_none(place.repository, pipeline.sha)
+    # Guests who are shown jobs are not shown the code.
+    readable = commit is not None and may_read_code(call.actor, place.here, place)
+    shown = commit_view(commit, url) if commit is not None and readable else None
+    brief = pipeline_brief(pipeline, url)
+    return found.of(job_views(call.db, found.items, brief, shown, call.origin.base, tag=pipeline.tag))

@@ -64,6 +64,19 @@ class ListPipelines(Params):
     sort: Literal["asc", "desc"] = "desc"
 
 
+class ListPipelineStatuses(Params):
+    """Which of a pipeline's statuses; those that were followed by another one of their name only with ``all``."""
+
+    all: bool = False
+
+
+class ListPipelineJobs(Params):
+    """The same by the words that are used of jobs; ``scope`` names statuses."""
+
+    scope: list[str] | None = None
+    include_retried: bool = False
+
+
 class GetLatestPipeline(Params):
     """On which branch or tag; the default branch where none is named."""
 

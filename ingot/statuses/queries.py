@@ -31,7 +31,9 @@ _REPORTED = select(commit_statuses, pipelines.c.sha, pipelines.c.ref).join(
 )
 _BY_ID = _REPORTED.where(commit_statuses.c.id == bindparam("status"))
 _OF_COMMIT = _REPORTED.where(pipelines.c.project_id == bindparam("project"), pipelines.c.sha == bindparam("sha"))
+_OF_PIPELINE = _REPORTED.where(commit_statuses.c.pipeline_id == bindparam("pipeline"))
 _STATUS_CONDITIONS = {
+    "states": any_of(commit_statuses.c.status, "states"),
     "latest": ~commit_statuses.c.retried,
     "ref": pipelines.c.ref == bindparam("ref"),
     "stage": commit_statuses.c.stage == bindparam("stage"),
@@ -92,6 +94,21 @@ def list_statuses(
     values = {name: value for name, value in given.items() if value}
     filters = frozenset(values) if wanted.all else frozenset({"latest", *values})
     return fetch_page(db, ReportedStatus, _statuses(filters), page, project=project_id, sha=sha, **values)
+
+
+@lru_cache(maxsize=16)
+def _pipeline_statuses(filters: frozenset[str]) -> ListQuery:
+    matching = _OF_PIPELINE.where(*(_STATUS_CONDITIONS[name] for name in sorted(filters)))
+    return list_query(matching, commit_statuses.c.id, commit_statuses.c.id.asc())
+
+
+def list_pipeline_statuses(
+    db: Connection, pipeline: Pipeline, page: Page, *, retried: bool, states: list[str] | None = None
+) -> Listing[ReportedStatus]:
+    """A page of what a pipeline is made of, in the order in which it was said."""
+    filters = {name for name, wanted in (("latest", not retried), ("states", states is not None)) if wanted}
+    values = {} if states is None else {"states": states}
+    return fetch_page(db, ReportedStatus, _pipeline_statuses(frozenset(filters)), page, pipeline=pipeline.id, **values)
 
 
 def find_status(db: Connection, status_id: int) -> ReportedStatus:

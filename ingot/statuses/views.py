@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from ingot.api.views import View
 from ingot.db.connection import Connection
-from ingot.db.times import Timestamp
+from ingot.db.times import Timestamp, moment
+from ingot.repository.commits.views import CommitView
 from ingot.repository.pipelines.tables import Status
+from ingot.repository.pipelines.views import PipelineBrief
 from ingot.statuses.queries import ReportedStatus
 from ingot.users.accounts.queries import users_by_ids
 from ingot.users.accounts.views import UserBrief, user_brief
@@ -28,6 +30,71 @@ class CommitStatusView(View):
     coverage: float | None
     pipeline_id: int
     author: UserBrief | None
+
+
+class JobView(View):
+    """A status in the form of a job, for clients that look for what a pipeline is made of there."""
+
+    id: int
+    status: Status
+    stage: str
+    name: str
+    ref: str
+    tag: bool
+    coverage: float | None
+    allow_failure: bool
+    created_at: Timestamp
+    started_at: Timestamp | None
+    finished_at: Timestamp | None
+    duration: float | None
+    user: UserBrief | None
+    commit: CommitView | None
+    pipeline: PipelineBrief
+    web_url: str | None
+    artifacts: list[str]
+    runner: None
+
+
+def job_views(
+    db: Connection,
+    statuses: Sequence[ReportedStatus],
+    pipeline: PipelineBrief,
+    commit: CommitView | None,
+    base: str,
+    *,
+    tag: bool,
+) -> list[JobView]:
+    """A page of a pipeline's statuses as jobs; each links to where it was reported from."""
+    people = users_by_ids(db, [status.user_id for status in statuses])
+    return [
+        JobView(
+            id=status.id,
+            status=status.status,
+            stage=status.stage,
+            name=status.name,
+            ref=status.ref,
+            tag=tag,
+            coverage=status.coverage,
+            allow_failure=status.allow_failure,
+            created_at=status.created_at,
+            started_at=status.started_at,
+            finished_at=status.finished_at,
+            duration=_seconds(status),
+            user=user_brief(people[status.user_id], base) if status.user_id in people else None,
+            commit=commit,
+            pipeline=pipeline,
+            web_url=status.target_url,
+            artifacts=[],
+            runner=None,
+        )
+        for status in statuses
+    ]
+
+
+def _seconds(status: ReportedStatus) -> float | None:
+    if status.started_at is None or status.finished_at is None:
+        return None
+    return (moment(status.finished_at) - moment(status.started_at)).total_seconds()
 
 
 def status_views(db: Connection, statuses: Sequence[ReportedStatus], base: str) -> list[CommitStatusView]:

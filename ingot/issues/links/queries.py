@@ -24,7 +24,7 @@ _LINKED = (
     .order_by(issue_links.c.id)
 )
 # What lies at the other end is shown to those who see it there.
-_SEEN = {name: _LINKED.where(CONDITIONS[name]) for name in ("with_issues", "visible", "visible_to_external")}
+_SEEN = {name: _LINKED.where(CONDITIONS[name]) for name in ("with_feature", "visible", "visible_to_external")}
 _BETWEEN = select(issue_links).where(
     or_(
         and_(bindparam("one") == _SOURCE, bindparam("other") == _TARGET),
@@ -67,7 +67,7 @@ def count_links(db: Connection, issue_id: int) -> int:
 def _linked(db: Connection, actor: Actor, issue_id: int) -> list[Linked]:
     """All of them: nobody makes more than a few, and the number is bounded."""
     if actor.admin:
-        rows = db.rows(_SEEN["with_issues"], issue=issue_id)
+        rows = db.rows(_SEEN["with_feature"], issue=issue_id)
     else:
         name = "visible_to_external" if actor.external else "visible"
         rows = db.rows(_SEEN[name], issue=issue_id, actor=actor.user_id, today=day_of(db.now))

@@ -1,6 +1,6 @@
 """Recording below an issue what became of it."""
 
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from ingot.db.connection import Connection
 from ingot.histories.service import record_labels, record_milestone, record_state
@@ -16,6 +16,14 @@ from ingot.subjects import Subject
 from ingot.users.accounts.queries import users_by_ids
 
 Change = tuple[Any, Any]
+
+
+class Changed(Protocol):
+    """That something was changed by somebody: an issue, or what lies above."""
+
+    @property
+    def actor_id(self) -> int:
+        """Who did it."""
 
 
 def record_opening(db: Connection, event: IssueChanged, issue: Issue) -> None:
@@ -43,11 +51,11 @@ def record_move(db: Connection, actor_id: int, original: Issue, copy: Issue) -> 
         add_system_note(db, actor_id, subject_of(one), text, "moved", Source("issue", other.id, other.project_id))
 
 
-def _record_title(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:
+def _record_title(db: Connection, event: Changed, subject: Subject, change: Change) -> None:
     add_system_note(db, event.actor_id, subject, wording.title_changed(*change), "title")
 
 
-def _record_description(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:  # noqa: ARG001 - All records take the same.
+def _record_description(db: Connection, event: Changed, subject: Subject, change: Change) -> None:  # noqa: ARG001 - All records take the same.
     add_system_note(db, event.actor_id, subject, "changed the description", "description")
 
 
@@ -56,7 +64,7 @@ def _record_confidentiality(db: Connection, event: IssueChanged, subject: Subjec
     add_system_note(db, event.actor_id, subject, wording.confidentiality_changed(change[1]), action)
 
 
-def _record_labels(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:
+def _record_labels(db: Connection, event: Changed, subject: Subject, change: Change) -> None:
     before, after = change
     added = [number for number in after if number not in before]
     removed = [number for number in before if number not in after]
@@ -64,7 +72,7 @@ def _record_labels(db: Connection, event: IssueChanged, subject: Subject, change
     add_system_note(db, event.actor_id, subject, wording.labels_changed(added, removed), "label")
 
 
-def _record_assignees(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:
+def _record_assignees(db: Connection, event: Changed, subject: Subject, change: Change) -> None:
     before, after = change
     users = users_by_ids(db, [*before, *after])
     added = [users[number].username for number in after if number not in before]
@@ -72,26 +80,26 @@ def _record_assignees(db: Connection, event: IssueChanged, subject: Subject, cha
     add_system_note(db, event.actor_id, subject, wording.assignees_changed(added, removed), "assignee")
 
 
-def _record_milestone(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:
+def _record_milestone(db: Connection, event: Changed, subject: Subject, change: Change) -> None:
     before, after = change
     title = milestones_by_ids(db, [after])[after].title if after is not None else None
     record_milestone(db, event.actor_id, subject, before, after)
     add_system_note(db, event.actor_id, subject, wording.milestone_changed(title), "milestone")
 
 
-def _record_due_date(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:
+def _record_due_date(db: Connection, event: Changed, subject: Subject, change: Change) -> None:
     add_system_note(db, event.actor_id, subject, wording.due_date_changed(change[1]), "due_date")
 
 
-def _record_estimate(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:
+def _record_estimate(db: Connection, event: Changed, subject: Subject, change: Change) -> None:
     add_system_note(db, event.actor_id, subject, wording.estimate_changed(change[1]), "time_tracking")
 
 
-def _record_time_spent(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:
+def _record_time_spent(db: Connection, event: Changed, subject: Subject, change: Change) -> None:
     add_system_note(db, event.actor_id, subject, wording.time_spent_changed(*change), "time_tracking")
 
 
-def _record_lock(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:
+def _record_lock(db: Connection, event: Changed, subject: Subject, change: Change) -> None:
     action = "locked" if change[1] else "unlocked"
     add_system_note(db, event.actor_id, subject, wording.lock_changed(change[1]), action)
 
@@ -109,6 +117,16 @@ def _record_state(db: Connection, event: IssueChanged, subject: Subject, change:
     add_system_note(db, event.actor_id, subject, text, action, source)
 
 
+SHARED_RECORDS = {
+    "title": _record_title,
+    "description": _record_description,
+    "labels": _record_labels,
+    "assignees": _record_assignees,
+    "milestone_id": _record_milestone,
+    "time_estimate": _record_estimate,
+    "total_time_spent": _record_time_spent,
+}
+"""What is written alike below all that is planned."""
 _RECORDS = {
     "title": _record_title,
     "description": _record_description,

@@ -40,6 +40,8 @@ class After(msgspec.Struct, frozen=True):
     """Asked when nobody else can record anything: of two who change it at once, the later one tells the truth."""
     brought: dict[str, Brought] = msgspec.field(default_factory=dict)
     """What came by the first of the changes, by the full names of their references."""
+    arrived: dict[str, frozenset[str]] = msgspec.field(default_factory=dict)
+    """Those of the commits that somebody waits for which are new, by branch."""
 
 
 def open_intent(
@@ -84,4 +86,4 @@ def record(
     db.update(projects, project.id, empty=after.is_empty())
     measure_project(db, project)
     tidy_project(db, project, run_at=later(db.now, seconds=TIDY_AFTER_SECONDS))
-    emit(db, RefsChanged(project.id, intent.actor_id, intent.via, tuple(happened), after.brought))
+    emit(db, RefsChanged(project.id, intent.actor_id, intent.via, tuple(happened), after.brought, after.arrived))

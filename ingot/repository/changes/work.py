@@ -14,7 +14,8 @@ from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.times import Timestamp, later
 from ingot.errors import Conflict, Denied, Invalid
-from ingot.git.ancestry import is_ancestor
+from ingot.events.bus import emit
+from ingot.git.ancestry import is_ancestor, new_among
 from ingot.git.commits import NO_OID
 from ingot.git.counting import what_came
 from ingot.git.faults import MissingRepository
@@ -24,6 +25,7 @@ from ingot.git.updating import RefInTheWay, RefMoved, RefUpdate, adopt_head, bre
 from ingot.jobs.queue import enqueue
 from ingot.projects.queries import find_project, project_or_none
 from ingot.projects.tables import Project
+from ingot.repository.changes.events import CommitsAwaited
 from ingot.repository.changes.policy import MOST_REFS, Ground, refusal
 from ingot.repository.changes.queries import is_by_others, open_intents, open_intents_in, updates_of
 from ingot.repository.changes.service import After, drop_intent, open_intent, record
@@ -38,6 +40,7 @@ _MANY = 50
 MOST_DESCRIBED = 20
 """Of so many references in one push it is said what came by them."""
 _KINDS = {"heads": "branch", "tags": "tag"}
+Along = Callable[[Connection], None]
 Standing = Callable[[Connection], tuple[Access, Project]]
 """What the caller holds in the project at this moment; raises where it is hidden from them."""
 
@@ -56,13 +59,15 @@ def change_refs(
     *,
     via: str = "api",
     merges: bool = False,
+    along: Along | None = None,
 ) -> None:
     """Let the API or a page change references, all or none; the objects must be there already.
 
-    Raises ``Denied`` with the gate's sentence, and ``Conflict`` where somebody else was first.
+    Raises ``Denied`` with the gate's sentence, and ``Conflict`` where somebody else was first. ``along`` is done in the
+    transaction of the intent, when all that led to the present references is recorded; what it raises stops the change.
     """
     standing = standing_of(actor, project.id)
-    intent = pass_gate(database, repository, actor, standing, updates, via=via, merges=merges)
+    intent = pass_gate(database, repository, actor, standing, updates, via=via, merges=merges, along=along)
     try:
         update_refs(repository, updates)
     except RefMoved:
@@ -84,6 +89,7 @@ def pass_gate(
     via: str,
     merges: bool = False,
     env: Mapping[str, str] | None = None,
+    along: Along | None = None,
 ) -> RefIntent:
     """Let changes through, all or none, with an intent that is committed; else raise ``Denied``.
 
@@ -105,9 +111,13 @@ def pass_gate(
     settle_predecessors(database, repository, ground.project.id, updates)
     break_stale_locks(repository, [update.ref for update in updates])
     actor_id = actor.user_id or None
-    return database.write(
-        partial(open_intent, project_id=ground.project.id, actor_id=actor_id, via=via, updates=updates)
-    )
+
+    def write(db: Connection) -> RefIntent:
+        if along is not None:
+            along(db)
+        return open_intent(db, ground.project.id, actor_id, via, updates)
+
+    return database.write(write)
 
 
 def check_claims(repository: Repository, updates: Sequence[RefUpdate]) -> None:
@@ -210,4 +220,22 @@ def _after(database: Database, repository: Repository, intent: RefIntent, happen
     first = created if project is not None and project.empty else []
     head = adopt_head(repository, first)
     brought = {update.ref: what_came(repository, update, head) for update in happened[:MOST_DESCRIBED]}
-    return After(head, lambda: not repository.branches_exist(), brought)
+    arrived = _arrived(database, repository, intent.project_id, happened)
+    return After(head, lambda: not repository.branches_exist(), brought, arrived)
+
+
+def _arrived(
+    database: Database, repository: Repository, project_id: int, happened: Sequence[RefUpdate]
+) -> dict[str, frozenset[str]]:
+    """Those of the commits that somebody waits for which are new on a branch."""
+    awaited: dict[str, set[str]] = {}
+    moved = tuple(update for update in happened if update.branch is not None and not update.deletes)
+    if moved:
+        database.read(lambda db: emit(db, CommitsAwaited(project_id, moved, awaited)))
+    return {
+        update.branch: found
+        for update in moved
+        if update.branch is not None
+        and awaited.get(update.branch)
+        and (found := new_among(repository, update.old, update.new, awaited[update.branch]))
+    }

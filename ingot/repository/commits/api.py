@@ -5,12 +5,14 @@ from typing import Any
 from ingot.api.routes import Call, Routes
 from ingot.db.paging import Listing, Page, cut_page
 from ingot.errors import NotFound
+from ingot.events.bus import emit
 from ingot.git.commits import decoded
 from ingot.git.history import count_commits
 from ingot.git.refs import HEADS, TAGS
 from ingot.git.signatures import signature_kind
 from ingot.git.stats import stats_of
 from ingot.repository.commits import queries
+from ingot.repository.commits.events import MergeRequestsOfCommitAsked
 from ingot.repository.commits.params import GetCommit, GetSequence, ListCommitRefs, ListCommits
 from ingot.repository.commits.views import (
     CommitDetailView,
@@ -78,9 +80,11 @@ def _ref_view(name: bytes) -> RefView:
     returns=list[dict[str, Any]],
 )
 def list_commit_merge_requests(call: Call, place: Place, page: Page) -> Listing[dict[str, Any]]:
-    """List the merge requests that brought a commit; there are none yet."""
-    queries.find_commit(place.repository, call.path["sha"])
-    return cut_page([], page)
+    """List the merge requests that brought a commit."""
+    commit, answers = queries.find_commit(place.repository, call.path["sha"]), list[Listing[Any]]()
+    asked = place.project.id, commit.oid, call.actor, call.origin.base, page
+    emit(call.db, MergeRequestsOfCommitAsked(*asked, answers))
+    return answers[0] if answers else cut_page([], page)
 
 
 @routes.get(

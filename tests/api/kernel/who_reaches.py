@@ -1,5 +1,7 @@
 """Who reaches which route, and by which scopes of a token; nobody adds a route without saying so here."""
 
+from tests.api.kernel.merge_request_routes import MERGE_REQUESTS
+
 ANYONE, USER, ADMIN = "anyone", "user", "administrator"
 WRITE = {"api"}
 READ = {"api", "read_api"}
@@ -198,6 +200,8 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "GET /projects/:id/repository/commits/:sha": (USER, READ),
     "GET /projects/:id/pipelines": (USER, READ),
     "GET /projects/:id/pipelines/:pipeline_id": (USER, READ),
+    "GET /projects/:id/pipelines/:pipeline_id/jobs": (USER, READ),
+    "GET /projects/:id/pipelines/:pipeline_id/statuses": (USER, READ),
     "GET /projects/:id/pipelines/latest": (USER, READ),
     "GET /projects/:id/repository/commits/:sha/comments": (USER, READ),
     "POST /projects/:id/repository/commits/:sha/comments": (USER, WRITE),
@@ -494,3 +498,4 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "GET /users/:user_id/starred_projects": (USER, READ),
     "GET /version": (USER, READ),
 }
+TABLE |= {route: (USER, READ if route.startswith("GET") else WRITE) for route in MERGE_REQUESTS}

@@ -1,0 +1,179 @@
+"""What can be asked of lists of what people plan and do: of issues, and of merge requests, which lie above."""
+
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, exists, func, not_, or_, select
+
+from ingot.db.expressions import any_of, contains
+from ingot.db.search import holding
+from ingot.emoji.queries import rewarded
+from ingot.groups.namespaces.tables import namespace_tree
+from ingot.labels.tables import label_links, label_priorities
+from ingot.milestones.tables import milestones
+from ingot.projects.tables import projects
+
+NEVER = "9999-99-99"
+_LAST = 2**62
+BELOW = select(namespace_tree.c.descendant_id).where(namespace_tree.c.ancestor_id == bindparam("group"))
+# What leaves few, of a project or of all: those are looked up by it.
+LEADS = frozenset(
+    {
+        "milestone",
+        "started_milestone",
+        "upcoming_milestone",
+        "author",
+        "written_by_me",
+        "assigned_to_me",
+        "assignees",
+        "search",
+        "reaction",
+    }
+)
+
+
+class Listed(NamedTuple):
+    """What is listed: its table, and where the rest of it is."""
+
+    kind: str
+    rows: Table
+    project_id: ColumnElement[int]
+    people: Table
+    """Who has it to do: a row for each."""
+    person_of: ColumnElement[int]
+    """Which row of ``rows`` somebody there has to do."""
+
+    @property
+    def searched(self) -> tuple[ColumnElement[str], ...]:
+        """The columns in which a text is looked for."""
+        return self.rows.c.title_key, self.rows.c.description_key
+
+    def carried(self) -> Select[Any]:
+        """The numbers of those with a label."""
+        return select(label_links.c.subject_id).where(label_links.c.subject_kind == self.kind)
+
+    def carries(self, place: int, prefix: str = "label") -> ColumnElement[bool]:
+        """One of the labels bound to a name is on the row at hand."""
+        link = label_links.alias()
+        of_row = and_(link.c.subject_kind == self.kind, link.c.subject_id == self.rows.c.id)
+        return exists().where(of_row, any_of(link.c.label_id, f"{prefix}_{place}"))
+
+    def among_carrying(self, place: int) -> ColumnElement[bool]:
+        """The same for who looks up rows by their labels."""
+        found = self.carried().where(any_of(label_links.c.label_id, f"label_{place}"))
+        return self.rows.c.id.in_(found.scalar_subquery())
+
+    def assigned(
+        self, who: ColumnElement[bool] | None = None, of: ColumnElement[int] | None = None
+    ) -> ColumnElement[bool]:
+        """Somebody has it to do; ``of`` is its id, where no index is to lead to it."""
+        return self.named_in(self.person_of, who, of)
+
+    def named_in(
+        self,
+        column: ColumnElement[int],
+        who: ColumnElement[bool] | None = None,
+        of: ColumnElement[int] | None = None,
+    ) -> ColumnElement[bool]:
+        """It is named in a column of another table, in a row of which something holds."""
+        found = select(column)
+        named = (found if who is None else found.where(who)).scalar_subquery()
+        return (self.rows.c.id if of is None else of).in_(named)
+
+    def with_milestone(self, name: str, of: ColumnElement[int] | None = None) -> ColumnElement[bool]:
+        """It has a milestone of the title that is bound to a name."""
+        titled = select(milestones.c.id).where(milestones.c.title == bindparam(name))
+        return (self.rows.c.milestone_id if of is None else of).in_(titled.scalar_subquery())
+
+    def in_milestone(
+        self, *conditions: ColumnElement[bool], of: ColumnElement[int] | None = None
+    ) -> ColumnElement[bool]:
+        """It has a milestone that is active and of which more holds."""
+        running = select(milestones.c.id).where(milestones.c.state == "active", *conditions)
+        return (self.rows.c.milestone_id if of is None else of).in_(running.scalar_subquery())
+
+    def label_priority(self) -> ColumnElement[int]:
+        """The highest priority that its project gives to a label that it carries; none is the lowest."""
+        carried = (
+            select(func.min(label_priorities.c.priority))
+            .join(label_links, label_links.c.label_id == label_priorities.c.label_id)
+            .where(
+                label_links.c.subject_kind == self.kind,
+                label_links.c.subject_id == self.rows.c.id,
+                label_priorities.c.project_id == self.project_id,
+            )
+            .scalar_subquery()
+        )
+        return func.coalesce(carried, _LAST)
+
+    def milestone_due(self) -> ColumnElement[str]:
+        """When its milestone is due; none is the latest."""
+        due = select(milestones.c.due_date).where(milestones.c.id == self.rows.c.milestone_id).scalar_subquery()
+        return func.coalesce(due, NEVER)
+
+
+def is_next_due() -> ColumnElement[bool]:
+    """Of the milestones of one project or group that are due after ``today``, the first."""
+    sooner = milestones.alias()
+    same = or_(sooner.c.project_id == milestones.c.project_id, sooner.c.group_id == milestones.c.group_id)
+    running = and_(sooner.c.state == "active", sooner.c.due_date > bindparam("today"))
+    return and_(
+        milestones.c.due_date > bindparam("today"),
+        not_(exists().where(same, running, sooner.c.due_date < milestones.c.due_date)),
+    )
+
+
+def conditions_on(listed: Listed) -> dict[str, ColumnElement[bool]]:
+    """What can be asked of whatever is planned, by the names under which it is asked."""
+    rows, person = listed.rows.c, listed.people.c.user_id
+    rewards = (rewarded(listed.kind, "reaction"), rewarded(listed.kind), rewarded(listed.kind, "not_reaction"))
+    rewarded_so, rewarded_any, not_rewarded_so = (rows.id.in_(found.scalar_subquery()) for found in rewards)
+    return {
+        "in_project": listed.project_id == bindparam("project"),
+        "in_group": projects.c.namespace_id.in_(BELOW.scalar_subquery()),
+        "not_archived": projects.c.archived.is_(False),
+        "state": rows.state == bindparam("state"),
+        "iids": any_of(rows.iid, "iids"),
+        "without_labels": not_(rows.id.in_(listed.carried().scalar_subquery())),
+        "any_label": rows.id.in_(listed.carried().scalar_subquery()),
+        "milestone": listed.with_milestone("milestone"),
+        "without_milestone": rows.milestone_id.is_(None),
+        "any_milestone": rows.milestone_id.is_not(None),
+        "started_milestone": listed.in_milestone(milestones.c.start_date <= bindparam("today")),
+        "upcoming_milestone": listed.in_milestone(is_next_due()),
+        "author": rows.author_id == bindparam("author"),
+        "written_by_me": rows.author_id == bindparam("me"),
+        "assigned_to_me": listed.assigned(person == bindparam("me")),
+        "assignees": listed.assigned(any_of(person, "assignees")),
+        "any_assignee": listed.assigned(),
+        "no_assignee": not_(listed.assigned()),
+        "search": holding(rows.id, "needle", *listed.searched),
+        "short_search": or_(*(contains(column, "pattern") for column in listed.searched)),
+        "created_after": rows.created_at >= bindparam("created_after"),
+        "created_before": rows.created_at <= bindparam("created_before"),
+        "updated_after": rows.updated_at >= bindparam("updated_after"),
+        "updated_before": rows.updated_at <= bindparam("updated_before"),
+        "not_milestone": or_(rows.milestone_id.is_(None), not_(listed.with_milestone("not_milestone"))),
+        "not_author": rows.author_id != bindparam("not_author"),
+        "not_assignees": not_(listed.assigned(any_of(person, "not_assignees"))),
+        "not_iids": not_(any_of(rows.iid, "not_iids")),
+        "reaction": rewarded_so,
+        "any_reaction": rewarded_any,
+        "no_reaction": not_(rewarded_any),
+        "not_reaction": not_(not_rewarded_so),
+        "not_search": not_(or_(*(contains(column, "not_pattern") for column in listed.searched))),
+    }
+
+
+def orders_on(listed: Listed) -> dict[str, tuple[ColumnElement[Any], ...]]:
+    """How whatever is planned can be ordered; what is the same stands by its number."""
+    rows = listed.rows.c
+    return {
+        "id": (),
+        "created_at": (rows.created_at,),
+        "updated_at": (rows.updated_at,),
+        "title": (rows.title_key,),
+        "priority": (listed.milestone_due(), listed.label_priority()),
+        "label_priority": (listed.label_priority(),),
+        "milestone_due": (listed.milestone_due(),),
+        "popularity": (rows.upvotes,),
+    }

@@ -1,0 +1,165 @@
+"""How what is to be merged, and what is being merged, is found."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, case, select
+
+from ingot.db.connection import Connection
+from ingot.db.expressions import any_of
+from ingot.db.paging import Listing, Page, fetch_page, list_query
+from ingot.issues.tables import Issue, issues
+from ingot.merge_requests.queries import IS_OPEN
+from ingot.merge_requests.tables import (
+    Merge,
+    MergeRequest,
+    merge_request_closings,
+    merge_request_merges,
+    merge_request_versions,
+    merge_requests,
+)
+from ingot.repository.pipelines.tables import Pipeline, pipelines
+
+_INTO = (
+    merge_requests.c.target_project_id == bindparam("project"),
+    any_of(merge_requests.c.target_branch, "branches"),
+)
+_AWAITED = select(
+    merge_requests.c.target_branch,
+    merge_requests.c.head_oid,
+    merge_requests.c.source_project_id,
+    merge_requests.c.source_branch,
+).where(*_INTO, IS_OPEN)
+_BROUGHT = (
+    select(merge_requests)
+    .where(
+        merge_requests.c.target_project_id == bindparam("project"),
+        merge_requests.c.target_branch == bindparam("branch"),
+        any_of(merge_requests.c.head_oid, "heads"),
+        IS_OPEN,
+    )
+    .order_by(merge_requests.c.id)
+)
+_MADE = (
+    select(merge_request_merges)
+    .join(merge_requests, merge_requests.c.id == merge_request_merges.c.merge_request_id)
+    .where(
+        merge_requests.c.target_project_id == bindparam("project"),
+        merge_requests.c.target_branch == bindparam("branch"),
+        merge_request_merges.c.new_oid == bindparam("new"),
+        merge_requests.c.deleted_at.is_(None),
+    )
+    .order_by(merge_request_merges.c.id)
+)
+_WAITING = (
+    select(merge_requests)
+    .where(
+        merge_requests.c.source_project_id == bindparam("project"),
+        merge_requests.c.merge_when_pipeline_succeeds.is_(True),
+        IS_OPEN,
+    )
+    .order_by(merge_requests.c.id)
+)
+_WAITING_FOR = _WAITING.where(merge_requests.c.head_oid == bindparam("sha"))
+_WAITING_FROM = _WAITING.where(any_of(merge_requests.c.source_branch, "branches"))
+_OPEN_INTO = (
+    select(merge_requests)
+    .where(
+        merge_requests.c.target_project_id == bindparam("project"),
+        merge_requests.c.target_branch == bindparam("branch"),
+        IS_OPEN,
+    )
+    .order_by(merge_requests.c.id)
+)
+_CLOSES = (
+    select(issues)
+    .join(merge_request_closings, merge_request_closings.c.issue_id == issues.c.id)
+    .where(
+        merge_request_closings.c.merge_request_id == bindparam("merge_request"),
+        issues.c.deleted_at.is_(None),
+        issues.c.state == "opened",
+    )
+    .order_by(issues.c.id)
+)
+
+
+_HEADS = select(merge_request_versions.c.head_oid).where(
+    merge_request_versions.c.merge_request_id == bindparam("merge_request")
+)
+_HEAD = select(merge_requests.c.head_oid).where(merge_requests.c.id == bindparam("merge_request"))
+# What somebody said of the head without naming a branch may be kept under another one.
+_PIPELINES = list_query(
+    select(pipelines).where(
+        pipelines.c.project_id == bindparam("project"),
+        ((pipelines.c.ref == bindparam("branch")) & pipelines.c.sha.in_(_HEADS.scalar_subquery()))
+        | (pipelines.c.sha == _HEAD.scalar_subquery()),
+    ),
+    pipelines.c.id,
+    pipelines.c.id.desc(),
+)
+
+
+_HEAD_PIPELINE = (
+    select(pipelines)
+    .where(pipelines.c.project_id == bindparam("project"), pipelines.c.sha == bindparam("head"))
+    .order_by(case((pipelines.c.ref == bindparam("branch"), 0), else_=1), pipelines.c.id.desc())
+    .limit(1)
+)
+
+
+class Awaited(NamedTuple):
+    """A head that is to come to a branch, and where it stands so far."""
+
+    target_branch: str
+    head_oid: str
+    source_project_id: int | None
+    source_branch: str
+
+
+def awaited_heads(db: Connection, project_id: int, branches: Collection[str]) -> list[Awaited]:
+    """The heads of the open merge requests into these branches."""
+    return [Awaited(*row) for row in db.rows(_AWAITED, project=project_id, branches=list(branches))]
+
+
+def brought_by(db: Connection, project_id: int, branch: str, heads: Collection[str]) -> list[MergeRequest]:
+    """The open merge requests into a branch whose heads are among these commits."""
+    return db.all(MergeRequest, _BROUGHT, project=project_id, branch=branch, heads=sorted(heads))
+
+
+def merges_made(db: Connection, project_id: int, branch: str, new: str) -> list[Merge]:
+    """The merges under way that would bring a branch to this commit."""
+    return db.all(Merge, _MADE, project=project_id, branch=branch, new=new)
+
+
+def waiting_for(db: Connection, project_id: int, sha: str) -> list[MergeRequest]:
+    """Those from a project that are merged when the pipeline of this commit succeeds."""
+    return db.all(MergeRequest, _WAITING_FOR, project=project_id, sha=sha)
+
+
+def waiting_from(db: Connection, project_id: int, branches: Collection[str]) -> list[MergeRequest]:
+    """Those from branches of a project that are merged when their pipeline succeeds."""
+    return db.all(MergeRequest, _WAITING_FROM, project=project_id, branches=list(branches))
+
+
+def open_into(db: Connection, project_id: int, branch: str) -> list[MergeRequest]:
+    """The open merge requests into a branch."""
+    return db.all(MergeRequest, _OPEN_INTO, project=project_id, branch=branch)
+
+
+def open_issues_to_close(db: Connection, merge_request: MergeRequest) -> list[Issue]:
+    """The open issues that a merge request says it closes."""
+    return db.all(Issue, _CLOSES, merge_request=merge_request.id)
+
+
+def list_merge_request_pipelines(db: Connection, merge_request: MergeRequest, page: Page) -> Listing[Pipeline]:
+    """A page of what became of the heads that a merge request has had, the newest first."""
+    wanted = {"merge_request": merge_request.id, "project": merge_request.source_project_id}
+    return fetch_page(db, Pipeline, _PIPELINES, page, **wanted, branch=merge_request.source_branch)
+
+
+def head_pipeline(db: Connection, merge_request: MergeRequest) -> Pipeline | None:
+    """What became of the head of the source: on its branch, else wherever somebody said something of that commit."""
+    project_id, head = merge_request.source_project_id, merge_request.head_oid
+    if project_id is None:
+        return None
+    return db.first(Pipeline, _HEAD_PIPELINE, project=project_id, head=head, branch=merge_request.source_branch)

@@ -1,0 +1,16 @@
+"""How merging is answered where it is not by the merge request."""
+
+from ingot.api.views import View
+
+
+class RefusalView(View):
+    """Why something is not merged, in words and in a word for programs."""
+
+    message: str
+    error_code: str
+
+
+class RebaseView(View):
+    """Whether a rebase is under way; it never is any more when the call is answered."""
+
+    rebase_in_progress: bool

@@ -1,0 +1,87 @@
+"""Who may do what with merge requests."""
+
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, or_
+
+from ingot.access.actor import Actor
+from ingot.access.levels import Access, Level
+from ingot.db.expressions import one_of
+from ingot.issues.policy import Place
+from ingot.merge_requests.tables import MergeRequest
+from ingot.projects import policy as projects_policy
+from ingot.projects.policy import belongs_to_this_project, may_download_code
+from ingot.projects.tables import Project, projects
+
+
+class Found(NamedTuple):
+    """A merge request, and the project that it would change."""
+
+    here: Access
+    project: Project
+    merge_request: MergeRequest
+    assignees: tuple[int, ...]
+    reviewers: tuple[int, ...] = ()
+
+
+def may_read_merge_requests(actor: Actor, here: Access, project: Project) -> bool:
+    """Those who may read the code of a project that has merge requests."""
+    return project.merge_requests_enabled and may_download_code(actor, here, project)
+
+
+def may_read_place(actor: Actor, here: Access, place: Place) -> bool:
+    """The same of a project that is at hand as a place."""
+    return may_read_merge_requests(actor, here, place.project)
+
+
+def may_read_found(actor: Actor, here: Access, found: Found) -> bool:
+    """Whoever was let find it."""
+    return may_read_merge_requests(actor, here, found.project)
+
+
+def may_offer_branches(actor: Actor, here: Access, place: Place) -> bool:
+    """Developers of the project with the source branch, unless it is archived."""
+    return actor.known and projects_policy.may_write_project(actor, here, place.project)
+
+
+def may_receive_merge_request(actor: Actor, here: Access, project: Project) -> bool:
+    """Who reads a project's merge requests may open one there, unless it is archived."""
+    return actor.known and may_read_merge_requests(actor, here, project) and not project.archived
+
+
+def may_triage(actor: Actor, here: Access, project: Project) -> bool:
+    """Developers assign, label and plan, unless the project is archived."""
+    return projects_policy.may_write_project(actor, here, project)
+
+
+def may_edit_merge_request(actor: Actor, here: Access, found: Found) -> bool:
+    """Developers, and who wrote it or has it to do, unless the project is archived."""
+    theirs = actor.known and (found.merge_request.author_id == actor.user_id or actor.user_id in found.assignees)
+    return may_triage(actor, here, found.project) or (theirs and not found.project.archived)
+
+
+def may_take_part(actor: Actor, here: Access, found: Found) -> bool:  # noqa: ARG001 - All rules take the same three.
+    """Users who see it, unless the project is archived."""
+    return actor.known and not found.project.archived
+
+
+def may_approve(actor: Actor, here: Access, found: Found) -> bool:
+    """Developers, unless the project is archived."""
+    return actor.known and may_triage(actor, here, found.project)
+
+
+def may_delete_merge_requests(actor: Actor, here: Access, place: Place) -> bool:
+    """Owners and administrators, where there are merge requests, unless the project is archived."""
+    return (
+        place.project.merge_requests_enabled
+        and projects_policy.may_own_project(actor, here, place.project)
+        and not place.project.archived
+    )
+
+
+def visible_merge_requests(*, external: bool) -> ColumnElement[bool]:
+    """``may_read_merge_requests`` for lists over many projects, which must be joined; ``actor``, ``today`` bound."""
+    open_to = ("public",) if external else ("public", "internal")
+    return or_(
+        one_of(projects.c.visibility, *open_to), belongs_to_this_project(Level.REPORTER)
+    ) & projects.c.merge_requests_enabled.is_(True)

@@ -1,0 +1,298 @@
+"""How merge requests are found and listed."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, literal_column, select, union_all
+
+from ingot.access.actor import Actor
+from ingot.access.levels import Access
+from ingot.access.rules import require
+from ingot.api.params import number_or_none
+from ingot.db.connection import Connection
+from ingot.db.expressions import any_of
+from ingot.db.paging import Listing, Page
+from ingot.errors import Invalid, NotFound
+from ingot.git.commits import branch_tip, commit_or_none
+from ingot.git.offered import count_between
+from ingot.git.repository import Repository
+from ingot.merge_requests import policy
+from ingot.merge_requests.asking import Asked
+from ingot.merge_requests.filters import KIND
+from ingot.merge_requests.params import ListMergeRequests
+from ingot.merge_requests.tables import (
+    MergeRequest,
+    Version,
+    merge_request_assignees,
+    merge_request_counts,
+    merge_request_reviewers,
+    merge_request_versions,
+    merge_requests,
+)
+from ingot.notes.tables import notes
+from ingot.projects.queries import find_project
+from ingot.projects.tables import Project, projects
+
+# Written out, so that the indexes on open ones serve.
+IS_OPEN = (merge_requests.c.state == literal_column("'opened'")) & merge_requests.c.deleted_at.is_(None)
+
+_BY_IID = select(merge_requests).where(
+    merge_requests.c.target_project_id == bindparam("project"),
+    merge_requests.c.iid == bindparam("iid"),
+    merge_requests.c.deleted_at.is_(None),
+)
+_BY_ID = select(merge_requests).where(merge_requests.c.id == bindparam("merge_request"))
+_BY_IDS = select(merge_requests).where(any_of(merge_requests.c.id, "merge_requests"))
+_ASSIGNEES = (
+    select(merge_request_assignees.c.merge_request_id, merge_request_assignees.c.user_id)
+    .where(any_of(merge_request_assignees.c.merge_request_id, "merge_requests"))
+    .order_by(merge_request_assignees.c.id)
+)
+_REVIEWERS = (
+    select(merge_request_reviewers.c.merge_request_id, merge_request_reviewers.c.user_id)
+    .where(any_of(merge_request_reviewers.c.merge_request_id, "merge_requests"))
+    .order_by(merge_request_reviewers.c.id)
+)
+_PEOPLE = union_all(
+    *(
+        select(literal_column(role).label("role"), table.c.merge_request_id, table.c.user_id, table.c.id).where(
+            any_of(table.c.merge_request_id, "merge_requests")
+        )
+        for role, table in (("1", merge_request_assignees), ("2", merge_request_reviewers))
+    )
+).order_by("role", "id")
+_COUNTS = select(merge_request_counts.c.state, merge_request_counts.c.count).where(
+    merge_request_counts.c.project_id == bindparam("project")
+)
+_OPEN_TWIN = select(merge_requests).where(
+    merge_requests.c.source_project_id == bindparam("source"),
+    merge_requests.c.source_branch == bindparam("from_branch"),
+    merge_requests.c.target_project_id == bindparam("target"),
+    merge_requests.c.target_branch == bindparam("into_branch"),
+    IS_OPEN,
+)
+_OPEN_FROM = (
+    select(merge_requests)
+    .where(
+        merge_requests.c.source_project_id == bindparam("source"),
+        any_of(merge_requests.c.source_branch, "branches"),
+        IS_OPEN,
+    )
+    .order_by(merge_requests.c.id)
+)
+_LATEST_COLLECTED = (
+    select(merge_request_versions)
+    .where(
+        merge_request_versions.c.merge_request_id == bindparam("merge_request"),
+        merge_request_versions.c.state == "collected",
+    )
+    .order_by(merge_request_versions.c.id.desc())
+    .limit(1)
+)
+_PLACES = select(
+    projects.c.id,
+    projects.c.full_path,
+    projects.c.repository_key,
+    projects.c.only_allow_merge_if_all_discussions_are_resolved,
+).where(any_of(projects.c.id, "projects"))
+# A discussion is settled when each of its notes is; notes that stand alone are not to be settled.
+_UNDECIDED = (
+    select(notes.c.subject_id)
+    .where(
+        notes.c.subject_kind == KIND,
+        any_of(notes.c.subject_id, "merge_requests"),
+        notes.c.type.is_not(None),
+        notes.c.system.is_(False),
+        notes.c.resolved_at.is_(None),
+    )
+    .distinct()
+)
+
+
+class PlaceOf(NamedTuple):
+    """What lists show, and ask, of the project that a merge request would change."""
+
+    path: str
+    repository_key: str
+    only_if_resolved: bool
+    """Whether it takes nothing while discussions about it are open."""
+
+
+def place_of(project: Project) -> PlaceOf:
+    """The same of a project at hand."""
+    resolved = project.only_allow_merge_if_all_discussions_are_resolved
+    return PlaceOf(project.full_path, project.repository_key, resolved)
+
+
+def places_of(db: Connection, found: Sequence[MergeRequest]) -> dict[int, PlaceOf]:
+    """The projects that merge requests would change; one statement for all."""
+    numbers = sorted({one.target_project_id for one in found})
+    return {number: PlaceOf(*columns) for number, *columns in db.rows(_PLACES, projects=numbers)} if numbers else {}
+
+
+def undecided(db: Connection, numbers: Sequence[int]) -> frozenset[int]:
+    """Those of which a discussion is still open; one statement for all."""
+    return frozenset(number for (number,) in db.rows(_UNDECIDED, merge_requests=list(numbers)))
+
+
+def find_merge_request(db: Connection, actor: Actor, project_name: str, iid: str) -> policy.Found:
+    """The merge request of a project with this number, if the caller may know of it."""
+    here, project = find_project(db, actor, project_name)
+    number = number_or_none(iid)
+    if number is None:
+        raise Invalid(merge_request_iid=["is invalid"])
+    require(policy.may_read_merge_requests(actor, here, project))
+    found = merge_request_or_none(db, here, project, number)
+    if found is None:
+        raise NotFound("Merge Request")
+    return found
+
+
+def merge_request_or_none(db: Connection, here: Access, project: Project, iid: int) -> policy.Found | None:
+    """The same for a project at hand, whose merge requests the caller may see."""
+    merge_request = db.first(MergeRequest, _BY_IID, project=project.id, iid=iid)
+    if merge_request is None:
+        return None
+    assigned, reviewing = people_of(db, [merge_request.id])
+    people = tuple(assigned.get(merge_request.id, ())), tuple(reviewing.get(merge_request.id, ()))
+    return policy.Found(here, project, merge_request, *people)
+
+
+def merge_request_by_id(db: Connection, merge_request_id: int) -> MergeRequest:
+    """The merge request with this number of its row, whoever asks."""
+    found = db.first(MergeRequest, _BY_ID, merge_request=merge_request_id)
+    if found is None:
+        raise NotFound("Merge Request")
+    return found
+
+
+def merge_requests_by_ids(db: Connection, numbers: Sequence[int]) -> dict[int, MergeRequest]:
+    """Those with these numbers of their rows, whoever asks."""
+    return {found.id: found for found in db.all(MergeRequest, _BY_IDS, merge_requests=list(numbers))}
+
+
+def open_twin(
+    db: Connection, source_id: int, source_branch: str, target_id: int, target_branch: str
+) -> MergeRequest | None:
+    """The open merge request between the very same branches."""
+    return db.first(
+        MergeRequest,
+        _OPEN_TWIN,
+        source=source_id,
+        from_branch=source_branch,
+        target=target_id,
+        into_branch=target_branch,
+    )
+
+
+def open_from(db: Connection, source_id: int, branches: Sequence[str]) -> list[MergeRequest]:
+    """The open merge requests that come from these branches of a project."""
+    return db.all(MergeRequest, _OPEN_FROM, source=source_id, branches=list(branches))
+
+
+def latest_version(db: Connection, merge_request_id: int) -> Version | None:
+    """What the last push brought of which all is known; there is none only in the moment after it was opened."""
+    return db.first(Version, _LATEST_COLLECTED, merge_request=merge_request_id)
+
+
+def commits_ahead(repository: Repository, merge_request: MergeRequest) -> int:
+    """How many commits the target has that the source lacks."""
+    tip = branch_tip(repository, merge_request.target_branch)
+    if tip is None or commit_or_none(repository, merge_request.head_oid) is None:
+        return 0
+    return count_between(repository, merge_request.head_oid, tip)
+
+
+def assignees_of(db: Connection, numbers: Sequence[int]) -> dict[int, list[int]]:
+    """Who has each of these to do; one statement for all."""
+    assigned: defaultdict[int, list[int]] = defaultdict(list)
+    for number, user_id in db.rows(_ASSIGNEES, merge_requests=list(numbers)):
+        assigned[number].append(user_id)
+    return assigned
+
+
+def people_of(db: Connection, numbers: Sequence[int]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+    """Both, of those who have each to do and of those who are to look at it; one statement for all."""
+    people: tuple[defaultdict[int, list[int]], ...] = (defaultdict(list), defaultdict(list))
+    for role, number, user_id, _ in db.rows(_PEOPLE, merge_requests=list(numbers)):
+        people[role - 1][number].append(user_id)
+    return people[0], people[1]
+
+
+def reviewers_of(db: Connection, numbers: Sequence[int]) -> dict[int, list[int]]:
+    """Who is to look at each of these; one statement for all."""
+    reviewing: defaultdict[int, list[int]] = defaultdict(list)
+    for number, user_id in db.rows(_REVIEWERS, merge_requests=list(numbers)):
+        reviewing[number].append(user_id)
+    return reviewing
+
+
+def list_project_merge_requests(
+    db: Connection, actor: Actor, project: Project, wanted: ListMergeRequests, page: Page
+) -> Listing[MergeRequest]:
+    """A page of a project's merge requests, of which the caller may see all."""
+    asked = Asked(db, actor, wanted, default_scope="all")
+    asked.add("in_project", project=project.id)
+    return asked.fetch(page, None if asked.narrowed else _known_total(db, project, wanted))
+
+
+def list_group_merge_requests(
+    db: Connection, actor: Actor, group_id: int, wanted: ListMergeRequests, page: Page
+) -> Listing[MergeRequest]:
+    """A page of the merge requests into projects in a group and all below it."""
+    asked = Asked(db, actor, wanted, default_scope="all")
+    asked.add("in_group", group=group_id)
+    return _seen(asked, wanted, page)
+
+
+def list_merge_requests(db: Connection, actor: Actor, wanted: ListMergeRequests, page: Page) -> Listing[MergeRequest]:
+    """A page of merge requests anywhere; those that the caller wrote unless they ask for others."""
+    return _seen(Asked(db, actor, wanted, default_scope="created_by_me"), wanted, page)
+
+
+def list_closing(db: Connection, actor: Actor, issue_id: int, page: Page) -> Listing[MergeRequest]:
+    """A page of the merge requests that close an issue when they are merged, as far as the caller may see them."""
+    asked = Asked(db, actor, _OPEN, default_scope="all")
+    asked.add("closing", issue=issue_id)
+    asked.add("into_default")
+    return _seen(asked, _OPEN, page)
+
+
+def list_chosen(
+    db: Connection, actor: Actor, numbers: Sequence[int], wanted: ListMergeRequests, page: Page
+) -> Listing[MergeRequest]:
+    """A page of those with these numbers of their rows, as far as the caller may see them."""
+    asked = Asked(db, actor, wanted, default_scope="all")
+    asked.add("numbers", chosen=list(numbers))
+    return _seen(asked, wanted, page)
+
+
+def list_of_milestone(
+    db: Connection, actor: Actor, milestone_id: int, project: Project | None, page: Page
+) -> Listing[MergeRequest]:
+    """A page of those that have a milestone: of a project whose merge requests the caller sees, or of all such."""
+    asked = Asked(db, actor, _ALL, default_scope="all")
+    asked.add("of_milestone", of_milestone=milestone_id)
+    if project is None:
+        return _seen(asked, _ALL, page)
+    asked.add("in_project", project=project.id)
+    return asked.fetch(page)
+
+
+_ALL = ListMergeRequests()
+_OPEN = ListMergeRequests(state="opened")
+
+
+def _seen(asked: Asked, wanted: ListMergeRequests, page: Page) -> Listing[MergeRequest]:
+    asked.only_visible()
+    if wanted.non_archived:
+        asked.add("not_archived")
+    return asked.fetch(page)
+
+
+def _known_total(db: Connection, project: Project, wanted: ListMergeRequests) -> int:
+    """How many there are of a state, where nothing else is asked for."""
+    state = "opened" if wanted.state == "reopened" else wanted.state
+    counts = dict(db.rows(_COUNTS, project=project.id))
+    return sum(count for each, count in counts.items() if state in (None, "all", each))

@@ -1,0 +1,1 @@
+"""What people say about merge requests: notes, discussions on lines, emoji, approvals, and what became of each."""

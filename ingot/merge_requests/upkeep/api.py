@@ -1,0 +1,223 @@
+"""Editing, closing, following, timing and deleting merge requests over the API."""
+
+from typing import Any
+
+from ingot.api.params import Missing, given, path_number
+from ingot.api.routes import Call, Routes
+from ingot.db.paging import Listing, Page, cut_page
+from ingot.errors import Invalid, Unchanged
+from ingot.followers.service import follow
+from ingot.groups.api import group_in_path
+from ingot.groups.namespaces.tables import Namespace
+from ingot.groups.policy import may_see_group
+from ingot.groups.queries import source_of as source_of_group
+from ingot.issues.api import Duration, place_in_path
+from ingot.issues.durations import parse_duration
+from ingot.issues.planning.api import may_read_milestones_of
+from ingot.issues.policy import Place
+from ingot.issues.views import IssueView, TimeStatsView, issue_views, time_stats_view
+from ingot.merge_requests import policy, queries
+from ingot.merge_requests.api import follows, listed, merge_request_in_path, shown
+from ingot.merge_requests.filters import KIND
+from ingot.merge_requests.params import EditMergeRequest, ListMergeRequests
+from ingot.merge_requests.policy import Found, may_read_merge_requests
+from ingot.merge_requests.service import subject_of
+from ingot.merge_requests.upkeep import service
+from ingot.merge_requests.upkeep.queries import list_closed_issues
+from ingot.merge_requests.upkeep.work import look_again
+from ingot.merge_requests.versions.looking import Looked
+from ingot.merge_requests.views import MergeRequestView, OneMergeRequestView
+from ingot.milestones.api import milestone_in_path
+from ingot.notes.copying import writers_on
+from ingot.projects.queries import source_of as source_of_project
+from ingot.users.accounts.queries import users_by_ids
+from ingot.users.accounts.views import UserBrief, user_brief
+
+routes = Routes("merge_requests")
+_EMPTIED = ("description", "assignee_ids", "assignee_id", "reviewer_ids", "milestone_id", "labels")
+
+
+@routes.put(
+    "/projects/:id/merge_requests/:merge_request_iid",
+    on=merge_request_in_path,
+    may=policy.may_edit_merge_request,
+    returns=OneMergeRequestView,
+    prepare=look_again,
+)
+def edit_merge_request(
+    call: Call, found: Found, params: EditMergeRequest, looked: Looked | None
+) -> OneMergeRequestView:
+    """Edit a merge request, close it or reopen it."""
+    empties = any(getattr(params, name) is None for name in _EMPTIED)
+    if not empties and not any(value is not None for value in given(params).values()):
+        raise Missing("title")
+    if params.title in ("", None) or params.target_branch in ("", None):
+        raise Invalid(**{"title" if params.title in ("", None) else "target_branch": ["can't be blank"]})
+    edited = service.edit_merge_request(call.db, call.actor, found, params, looked)
+    return shown(call, call.db, found.project, edited)
+
+
+@routes.delete(
+    "/projects/:id/merge_requests/:merge_request_iid",
+    on=place_in_path,
+    may=policy.may_delete_merge_requests,
+    returns=None,
+)
+def delete_merge_request(call: Call, place: Place) -> None:
+    """Delete a merge request."""
+    number = path_number(call.path, "merge_request_iid")
+    found = queries.merge_request_or_none(call.db, place.here, place.project, number)
+    if found is not None:
+        service.delete_merge_request(call.db, call.actor, found.merge_request)
+
+
+@routes.post(
+    "/projects/:id/merge_requests/:merge_request_iid/subscribe",
+    on=merge_request_in_path,
+    may=policy.may_take_part,
+    returns=OneMergeRequestView,
+)
+def subscribe(call: Call, found: Found) -> OneMergeRequestView:
+    """Follow a merge request."""
+    return _follow(call, found, following=True)
+
+
+@routes.post(
+    "/projects/:id/merge_requests/:merge_request_iid/unsubscribe",
+    on=merge_request_in_path,
+    may=policy.may_take_part,
+    returns=OneMergeRequestView,
+)
+def unsubscribe(call: Call, found: Found) -> OneMergeRequestView:
+    """Stop following a merge request."""
+    return _follow(call, found, following=False)
+
+
+def _follow(call: Call, found: Found, *, following: bool) -> OneMergeRequestView:
+    if follows(call, call.db, found.merge_request, found.assignees) is following:
+        raise Unchanged
+    follow(call.db, call.actor.user_id, KIND, found.merge_request.id, following=following)
+    return shown(call, call.db, found.project, found.merge_request)
+
+
+@routes.post(
+    "/projects/:id/merge_requests/:merge_request_iid/time_estimate",
+    on=merge_request_in_path,
+    may=policy.may_edit_merge_request,
+    returns=TimeStatsView,
+    status=200,
+)
+def set_time_estimate(call: Call, found: Found, params: Duration) -> TimeStatsView:
+    """Estimate how long a merge request takes."""
+    seconds = _seconds(params)
+    if seconds < 0:
+        raise Invalid(duration=["is invalid"])
+    return time_stats_view(service.set_estimate(call.db, call.actor, found.merge_request, seconds))
+
+
+@routes.post(
+    "/projects/:id/merge_requests/:merge_request_iid/reset_time_estimate",
+    on=merge_request_in_path,
+    may=policy.may_edit_merge_request,
+    returns=TimeStatsView,
+    status=200,
+)
+def reset_time_estimate(call: Call, found: Found) -> TimeStatsView:
+    """Take the estimate of a merge request back."""
+    return time_stats_view(service.set_estimate(call.db, call.actor, found.merge_request, 0))
+
+
+@routes.post(
+    "/projects/:id/merge_requests/:merge_request_iid/add_spent_time",
+    on=merge_request_in_path,
+    may=policy.may_edit_merge_request,
+    returns=TimeStatsView,
+)
+def add_spent_time(call: Call, found: Found, params: Duration) -> TimeStatsView:
+    """Add to the time that a merge request took, or take some of it back."""
+    return time_stats_view(service.add_spent_time(call.db, call.actor, found.merge_request, _seconds(params)))
+
+
+@routes.post(
+    "/projects/:id/merge_requests/:merge_request_iid/reset_spent_time",
+    on=merge_request_in_path,
+    may=policy.may_edit_merge_request,
+    returns=TimeStatsView,
+    status=200,
+)
+def reset_spent_time(call: Call, found: Found) -> TimeStatsView:
+    """Forget the time that a merge request took."""
+    return time_stats_view(service.reset_spent_time(call.db, call.actor, found.merge_request))
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid/time_stats",
+    on=merge_request_in_path,
+    may=policy.may_read_found,
+    returns=TimeStatsView,
+)
+def get_time_stats(call: Call, found: Found) -> TimeStatsView:  # noqa: ARG001 - Every handler gets its call.
+    """Get how long a merge request takes, and took so far."""
+    return time_stats_view(found.merge_request)
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid/participants",
+    on=merge_request_in_path,
+    may=policy.may_read_found,
+    returns=list[UserBrief],
+)
+def list_participants(call: Call, found: Found, page: Page) -> Listing[UserBrief]:
+    """List who takes part in a merge request: who wrote it, who has it to do, and who wrote notes on it."""
+    writers = writers_on(call.db, subject_of(found.merge_request))
+    people = dict.fromkeys((found.merge_request.author_id, *found.assignees, *writers))
+    part = cut_page(list(people), page)
+    users = users_by_ids(call.db, part.items)
+    return part.of([user_brief(users[number], call.origin.base) for number in part.items if number in users])
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid/closes_issues",
+    on=merge_request_in_path,
+    may=policy.may_read_found,
+    returns=list[IssueView],
+)
+def list_closed(call: Call, found: Found, page: Page) -> Listing[IssueView]:
+    """List the issues that a merge request closes when it is merged."""
+    closed = list_closed_issues(call.db, call.actor, found, page)
+    return closed.of(issue_views(call.db, closed.items, call.origin.base))
+
+
+@routes.get(
+    "/projects/:id/milestones/:milestone_id/merge_requests",
+    on=place_in_path,
+    may=may_read_milestones_of,
+    returns=list[MergeRequestView],
+)
+def list_milestone_merge_requests(call: Call, place: Place, page: Page) -> Listing[Any]:
+    """List the merge requests of a project that have one of its milestones."""
+    milestone = milestone_in_path(call, source_of_project(place.project))
+    if not may_read_merge_requests(call.actor, place.here, place.project):
+        return Listing([], page, 0)
+    found = queries.list_of_milestone(call.db, call.actor, milestone.id, place.project, page)
+    return listed(call, found, ListMergeRequests(), place.project)
+
+
+@routes.get(
+    "/groups/:id/milestones/:milestone_id/merge_requests",
+    on=group_in_path,
+    may=may_see_group,
+    returns=list[MergeRequestView],
+)
+def list_group_milestone_merge_requests(call: Call, group: Namespace, page: Page) -> Listing[Any]:
+    """List the merge requests that have a milestone of a group."""
+    milestone = milestone_in_path(call, source_of_group(group))
+    found = queries.list_of_milestone(call.db, call.actor, milestone.id, None, page)
+    return listed(call, found, ListMergeRequests())
+
+
+def _seconds(params: Duration) -> int:
+    seconds = parse_duration(params.duration)
+    if not seconds:
+        raise Invalid(duration=["is invalid"])
+    return seconds

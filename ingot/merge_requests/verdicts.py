@@ -1,0 +1,41 @@
+"""Whether merge requests can be merged, as far as it was found out for the commits that are there now."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from ingot.git.commits import branch_tip
+from ingot.git.faults import MissingRepository
+from ingot.git.store import Store
+from ingot.merge_requests.tables import MergeRequest
+
+Verdict = Literal["can", "cannot"]
+
+
+def kept_verdict(merge_request: MergeRequest, target_tip: str | None) -> Verdict | None:
+    """What is known, if that is of the very commits at the head of the source and of the target."""
+    if merge_request.verdict_source_oid != merge_request.head_oid or merge_request.verdict_target_oid != target_tip:
+        return None
+    return "can" if merge_request.verdict == "can" else "cannot"
+
+
+def kept_verdicts(
+    store: Store, repository_keys: Mapping[int, str], found: Sequence[MergeRequest]
+) -> dict[int, Verdict | None]:
+    """The same for a page; a target branch is looked at once, and only where something may be known of it."""
+    tips: dict[tuple[int, str], str | None] = {}
+    verdicts: dict[int, Verdict | None] = {}
+    for merge_request in found:
+        if merge_request.state != "opened" or merge_request.verdict is None:
+            continue
+        branch = merge_request.target_project_id, merge_request.target_branch
+        if branch not in tips:
+            tips[branch] = _tip(store, repository_keys.get(branch[0]), branch[1])
+        verdicts[merge_request.id] = kept_verdict(merge_request, tips[branch])
+    return verdicts
+
+
+def _tip(store: Store, key: str | None, branch: str) -> str | None:
+    try:
+        return None if key is None else branch_tip(store.open(key), branch)
+    except MissingRepository:
+        return None

@@ -1,0 +1,50 @@
+"""What changes versions."""
+
+from sqlalchemy import bindparam, update
+
+from ingot.db.connection import Connection
+from ingot.merge_requests.tables import Version, merge_request_versions
+from ingot.merge_requests.versions.looking import Looked
+
+COLLECTING, COLLECTED = "collecting", "collected"
+_COLLECT = (
+    update(merge_request_versions)
+    .where(merge_request_versions.c.id == bindparam("version"), merge_request_versions.c.state == COLLECTING)
+    .values(
+        state=COLLECTED,
+        base_oid=bindparam("base"),
+        start_oid=bindparam("start"),
+        commits_count=bindparam("commits"),
+        files_count=bindparam("files"),
+    )
+)
+
+
+def add_version(db: Connection, merge_request_id: int, pushed_by_id: int | None, found: str | Looked) -> None:
+    """Add what a push brought: all that git has told of it, or only its head where git is still to be asked."""
+    looked = None if isinstance(found, str) else found
+    db.insert(
+        merge_request_versions,
+        merge_request_id=merge_request_id,
+        head_oid=found if isinstance(found, str) else found.head_oid,
+        base_oid=looked.base_oid if looked else None,
+        start_oid=looked.start_oid if looked else None,
+        state=COLLECTED if looked else COLLECTING,
+        commits_count=looked.commits_count if looked else None,
+        files_count=looked.files_count if looked else None,
+        pushed_by_id=pushed_by_id,
+        created_at=db.now,
+    )
+
+
+def complete_version(db: Connection, version: Version, looked: Looked) -> bool:
+    """Write down what git has told of a version; says whether nobody else had done so before."""
+    touched = db.run(
+        _COLLECT,
+        version=version.id,
+        base=looked.base_oid,
+        start=looked.start_oid,
+        commits=looked.commits_count,
+        files=looked.files_count,
+    )
+    return touched > 0

@@ -1,0 +1,186 @@
+"""Following the heads of source branches: a push moves the row at once, and git follows right after the commit.
+
+What a push brings lies in the source's repository and is to be read, and fetched, in the target's. So the row of a
+version is written with the push, and completed when the target has the commits; a job sees to it where a crash
+came between.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import msgspec
+from sqlalchemy import bindparam, select
+
+from ingot.db.connection import Connection
+from ingot.db.database import Database
+from ingot.db.times import Timestamp
+from ingot.errors import Failure, NotFound, Unavailable
+from ingot.events.bus import Subscriptions, emit
+from ingot.git.commits import branch_tip
+from ingot.git.faults import GitFailed, GitTimedOut, MissingRepository
+from ingot.git.offered import drop_head, point_head
+from ingot.git.repository import Repository
+from ingot.git.store import Store
+from ingot.jobs.queue import enqueue
+from ingot.merge_requests.events import MergeRequestChanged
+from ingot.merge_requests.queries import latest_version, merge_request_by_id, open_from
+from ingot.merge_requests.service import announce, hold_merge_request, write_merge_request
+from ingot.merge_requests.tables import MergeRequest, Version, merge_request_versions, merge_requests
+from ingot.merge_requests.versions.events import VersionCollected
+from ingot.merge_requests.versions.looking import look
+from ingot.merge_requests.versions.placed import move_notes, placed_notes
+from ingot.merge_requests.versions.positions import retrace
+from ingot.merge_requests.versions.service import COLLECTING, add_version, complete_version
+from ingot.projects.tables import projects
+from ingot.repository.changes.events import RefsChanged
+
+COLLECT_VERSIONS = "collect versions"
+_HEAD = select(merge_requests.c.head_oid).where(
+    merge_requests.c.id == bindparam("merge_request"), merge_requests.c.deleted_at.is_(None)
+)
+_WAITING = (
+    select(merge_request_versions)
+    .where(
+        merge_request_versions.c.merge_request_id == bindparam("merge_request"),
+        merge_request_versions.c.state == COLLECTING,
+    )
+    .order_by(merge_request_versions.c.id)
+)
+_source, _target = projects.alias("source"), projects.alias("target")
+_SIDES = (
+    select(
+        merge_requests.c.iid,
+        merge_requests.c.target_branch,
+        _source.c.repository_key,
+        _target.c.repository_key,
+        merge_requests.c.deleted_at,
+        merge_requests.c.source_branch,
+        merge_requests.c.head_oid,
+    )
+    .join(_target, _target.c.id == merge_requests.c.target_project_id)
+    .outerjoin(_source, _source.c.id == merge_requests.c.source_project_id)
+    .where(merge_requests.c.id == bindparam("merge_request"))
+)
+
+
+class _Sides(NamedTuple):
+    iid: int
+    target_branch: str
+    source_key: str | None
+    target_key: str
+    deleted_at: Timestamp | None
+    source_branch: str
+    head_oid: str
+
+
+def head_of(database: Database, merge_request_id: int) -> str | None:
+    """Where the source of a merge request is now, of one that is still there."""
+    head: str | None = database.read(lambda db: db.value(_HEAD, merge_request=merge_request_id))
+    return head
+
+
+def ask_to_collect(db: Connection, merge_request_id: int) -> None:
+    """Let a job see to it that git has what the rows say, where whoever does so at once should not come to it."""
+    enqueue(db, COLLECT_VERSIONS, merge_request_id, unique_key=f"{COLLECT_VERSIONS} {merge_request_id}")
+
+
+class Tracker:
+    """Lets git follow the rows of merge requests, in the process that moved them."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.subscriptions = Subscriptions()
+        self.subscriptions.on(RefsChanged)(self.follow_push)
+        self.subscriptions.on(MergeRequestChanged)(self.follow_opening)
+        self.database: Database | None = None
+        """Whose subscriptions these are; it is made with them, and so known later."""
+
+    def follow_push(self, db: Connection, event: RefsChanged) -> None:
+        """Move the heads of the merge requests that come from the branches of a push."""
+        moved = {update.branch: update.new for update in event.updates if update.branch and not update.deletes}
+        for merge_request in open_from(db, event.project_id, list(moved)) if moved else ():
+            if move_head(db, merge_request, moved[merge_request.source_branch], event.actor_id):
+                ask_to_collect(db, merge_request.id)
+                db.after_commit(partial(self._collect_now, merge_request.id))
+
+    def follow_opening(self, db: Connection, event: MergeRequestChanged) -> None:
+        """A push that nobody followed yet may have come since git was asked where the source is."""
+        if event.action in ("opened", "reopened"):
+            db.after_commit(partial(self._catch_up, event.merge_request_id))
+
+    def _catch_up(self, merge_request_id: int, db: Connection) -> None:
+        rows = db.rows(_SIDES, merge_request=merge_request_id)
+        sides = _Sides(*rows[0]) if rows else None
+        if self.database is None or sides is None or sides.source_key is None:
+            return
+        try:
+            tip = branch_tip(self._store.open(sides.source_key), sides.source_branch)
+        except MissingRepository:
+            return
+        if tip is not None and tip != sides.head_oid:
+            self.database.write(partial(_follow, merge_request_id=merge_request_id, head_oid=tip))
+            self._collect_now(merge_request_id, db)
+
+    def _collect_now(self, merge_request_id: int, db: Connection) -> None:  # noqa: ARG002 - Whatever follows a commit gets its connection.
+        if self.database is None:
+            return
+        try:
+            self.collect(self.database, merge_request_id)
+        except (Failure, Unavailable, GitFailed, GitTimedOut):  # The push is done; the rest is left to the job.
+            pass
+
+    def collect(self, database: Database, merge_request_id: int) -> None:
+        """Complete the versions of a merge request, and let clients fetch what it brings."""
+        rows = database.read(lambda db: db.rows(_SIDES, merge_request=merge_request_id))
+        if not rows:
+            return
+        sides = _Sides(*rows[0])
+        try:
+            target = self._store.open(sides.target_key)
+            if sides.deleted_at is not None:
+                drop_head(target, sides.iid)
+                return
+            for version in database.read(lambda db: db.all(Version, _WAITING, merge_request=merge_request_id)):
+                own = sides.source_key in (None, sides.target_key)
+                source = None if own or sides.source_key is None else self._store.open(sides.source_key)
+                self._complete(database, source, target, sides.target_branch, version)
+        except MissingRepository:  # One of the projects was deleted meanwhile.
+            return
+        point_head(target, sides.iid, lambda: head_of(database, merge_request_id))
+
+    def _complete(
+        self, database: Database, source: Repository | None, target: Repository, branch: str, version: Version
+    ) -> None:
+        before = database.read(partial(latest_version, merge_request_id=version.merge_request_id))
+        looked = look(source, target, version.head_oid, branch, before.head_oid if before else None)
+        placed = database.read(partial(placed_notes, version=before)) if before else {}
+        # All notes of a discussion are at the same place.
+        places = {msgspec.json.encode(position): position for position in placed.values()}
+        moved_places = {key: retrace(target, position, looked) for key, position in places.items()}
+        moved = {number: moved_places[msgspec.json.encode(position)] for number, position in placed.items()}
+
+        def write(db: Connection) -> None:
+            if complete_version(db, version, looked):
+                emit(db, VersionCollected(version.merge_request_id, version.pushed_by_id, looked, before))
+                move_notes(db, moved)
+
+        database.write(write)
+
+
+def _follow(db: Connection, merge_request_id: int, head_oid: str) -> None:
+    if move_head(db, merge_request_by_id(db, merge_request_id), head_oid, None):
+        ask_to_collect(db, merge_request_id)
+
+
+def move_head(db: Connection, merge_request: MergeRequest, head_oid: str, pusher_id: int | None) -> bool:
+    """Let a merge request be about another commit; says whether it was not yet."""
+    try:
+        held = hold_merge_request(db, merge_request)
+    except NotFound:  # Somebody has deleted it meanwhile, which must not stop what others do.
+        return False
+    if held.head_oid == head_oid or held.state != "opened":
+        return False
+    written = write_merge_request(db, held, {"head_oid": head_oid})
+    add_version(db, held.id, pusher_id, head_oid)
+    announce(db, pusher_id or held.author_id, written, "updated", {"head_oid": (held.head_oid, head_oid)})
+    return True

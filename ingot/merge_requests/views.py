@@ -1,0 +1,322 @@
+"""How merge requests are shown."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from ingot.api.views import View
+from ingot.db.connection import Connection
+from ingot.db.times import Timestamp
+from ingot.issues.views import IssueReferencesView, TimeStatsView, time_stats_view
+from ingot.labels.queries import labels_of
+from ingot.labels.views import LabelBrief, label_brief
+from ingot.merge_requests.drafts import is_draft
+from ingot.merge_requests.filters import KIND
+from ingot.merge_requests.queries import PlaceOf, people_of, undecided
+from ingot.merge_requests.tables import MergeRequest, Version
+from ingot.merge_requests.verdicts import Verdict
+from ingot.milestones.queries import milestones_by_ids
+from ingot.milestones.views import MilestoneView, milestone_view
+from ingot.repository.pipelines.views import PipelineBrief
+from ingot.users.accounts.queries import users_by_ids
+from ingot.users.accounts.views import UserBrief, user_brief
+
+
+class SimpleMergeRequestView(View):
+    """A merge request in short."""
+
+    id: int
+    iid: int
+    project_id: int
+    title: str
+    description: str | None
+    state: str
+    created_at: Timestamp
+    updated_at: Timestamp
+    web_url: str
+
+
+class MergeRequestView(View):
+    """A merge request as lists show it."""
+
+    id: int
+    iid: int
+    project_id: int
+    title: str
+    description: str | None
+    state: str
+    created_at: Timestamp
+    updated_at: Timestamp
+    merged_by: UserBrief | None
+    merge_user: UserBrief | None
+    merged_at: Timestamp | None
+    closed_by: UserBrief | None
+    closed_at: Timestamp | None
+    target_branch: str
+    source_branch: str
+    user_notes_count: int
+    upvotes: int
+    downvotes: int
+    author: UserBrief
+    assignees: list[UserBrief]
+    assignee: UserBrief | None
+    reviewers: list[UserBrief]
+    source_project_id: int | None
+    target_project_id: int
+    labels: Sequence[str | LabelBrief]
+    draft: bool
+    work_in_progress: bool
+    milestone: MilestoneView | None
+    merge_when_pipeline_succeeds: bool
+    merge_status: str
+    detailed_merge_status: str
+    sha: str
+    merge_commit_sha: str | None
+    squash_commit_sha: str | None
+    discussion_locked: bool
+    should_remove_source_branch: bool | None
+    force_remove_source_branch: bool
+    reference: str
+    references: IssueReferencesView
+    web_url: str
+    time_stats: TimeStatsView
+    squash: bool
+    squash_on_merge: bool
+    has_conflicts: bool
+    blocking_discussions_resolved: bool
+
+
+class DiffRefsView(View):
+    """Between which commits the lines lie that are discussed."""
+
+    base_sha: str | None
+    head_sha: str
+    start_sha: str | None
+
+
+class CallerView(View):
+    """What the caller may do with it."""
+
+    can_merge: bool
+
+
+class OneMergeRequestView(MergeRequestView):
+    """A merge request by itself."""
+
+    subscribed: bool | UnsetType = UNSET
+    changes_count: str | None = None
+    latest_build_started_at: Timestamp | None = None
+    latest_build_finished_at: Timestamp | None = None
+    first_deployed_to_production_at: Timestamp | None = None
+    pipeline: PipelineBrief | None = None
+    head_pipeline: PipelineBrief | None = None
+    diff_refs: DiffRefsView | None = None
+    merge_error: str | None = None
+    user: CallerView | UnsetType = UNSET
+    diverged_commits_count: int | UnsetType = UNSET
+    rebase_in_progress: bool | UnsetType = UNSET
+
+
+class Shown(NamedTuple):
+    """What one look gathered for a page of merge requests."""
+
+    users: Mapping[int, UserBrief]
+    assigned: Mapping[int, Sequence[int]]
+    reviewing: Mapping[int, Sequence[int]]
+    labels: Mapping[int, Sequence[str | LabelBrief]]
+    milestones: Mapping[int, MilestoneView]
+    places: Mapping[int, PlaceOf]
+    undecided: frozenset[int]
+    verdicts: Mapping[int, Verdict | None]
+    base: str
+
+
+def merge_request_views(
+    db: Connection,
+    found: Sequence[MergeRequest],
+    base: str,
+    places: Mapping[int, PlaceOf],
+    verdicts: Mapping[int, Verdict | None],
+    *,
+    with_labels_details: bool = False,
+) -> list[MergeRequestView]:
+    """A page of merge requests; one statement for each relation, however long the page is."""
+    if not found:
+        return []
+    shown = _gather(db, found, base, places, verdicts, with_labels_details=with_labels_details)
+    return [MergeRequestView(*_fields(merge_request, shown)) for merge_request in found]
+
+
+def one_view(
+    db: Connection,
+    merge_request: MergeRequest,
+    base: str,
+    place: PlaceOf,
+    verdict: Verdict | None,
+    version: Version | None,
+    people: tuple[Sequence[int], Sequence[int]] | None = None,
+) -> OneMergeRequestView:
+    """One merge request, with what its last version says; who has it to do and who looks at it may be known."""
+    places, verdicts = {merge_request.target_project_id: place}, {merge_request.id: verdict}
+    known = None if people is None else ({merge_request.id: people[0]}, {merge_request.id: people[1]})
+    shown = _gather(db, [merge_request], base, places, verdicts, people=known)
+    view = OneMergeRequestView(*_fields(merge_request, shown))
+    view.merge_error = merge_request.merge_error
+    if version is not None:
+        view.changes_count = version.files_count
+        view.diff_refs = DiffRefsView(version.base_oid, version.head_oid, version.start_oid)
+    return view
+
+
+def simple_views(
+    found: Sequence[MergeRequest], base: str, places: Mapping[int, PlaceOf]
+) -> list[SimpleMergeRequestView]:
+    """A page of them in short."""
+    return [
+        SimpleMergeRequestView(
+            id=one.id,
+            iid=one.iid,
+            project_id=one.target_project_id,
+            title=one.title,
+            description=one.description,
+            state=one.state,
+            created_at=one.created_at,
+            updated_at=one.updated_at,
+            web_url=web_url(base, places[one.target_project_id].path, one.iid),
+        )
+        for one in found
+    ]
+
+
+def web_url(base: str, path: str, iid: int) -> str:
+    """Where the page of a merge request is."""
+    return f"{base}/{path}/merge_requests/{iid}"
+
+
+def _gather(
+    db: Connection,
+    found: Sequence[MergeRequest],
+    base: str,
+    places: Mapping[int, PlaceOf],
+    verdicts: Mapping[int, Verdict | None],
+    *,
+    with_labels_details: bool = False,
+    people: tuple[Mapping[int, Sequence[int]], Mapping[int, Sequence[int]]] | None = None,
+) -> Shown:
+    numbers = [one.id for one in found]
+    assigned, reviewing = people or people_of(db, numbers)
+    named = {
+        person
+        for one in found
+        for person in (
+            one.author_id,
+            one.merged_by_id,
+            one.merge_user_id,
+            one.closed_by_id,
+            *assigned.get(one.id, ()),
+            *reviewing.get(one.id, ()),
+        )
+        if person is not None
+    }
+    users = {number: user_brief(user, base) for number, user in users_by_ids(db, sorted(named)).items()}
+    carried = {
+        number: [label_brief(label) if with_labels_details else label.title for label in labels]
+        for number, labels in labels_of(db, KIND, numbers).items()
+    }
+    planned = sorted({one.milestone_id for one in found if one.milestone_id})
+    milestones = milestones_by_ids(db, planned) if planned else {}
+    return Shown(
+        users,
+        assigned,
+        reviewing,
+        carried,
+        {number: milestone_view(milestone, db.now, base) for number, milestone in milestones.items()},
+        places,
+        undecided(db, numbers),
+        verdicts,
+        base,
+    )
+
+
+def _fields(one: MergeRequest, shown: Shown) -> tuple[Any, ...]:
+    """What a view of one begins with, in its order and without names, which takes half as long."""
+    users, place, verdict = shown.users, shown.places[one.target_project_id], shown.verdicts.get(one.id)
+    assignees = [users[number] for number in shown.assigned.get(one.id, ())]
+    draft, short = is_draft(one.title), f"!{one.iid}"
+    resolved = one.id not in shown.undecided
+    merged_by = users.get(one.merged_by_id or 0)
+    return (
+        one.id,
+        one.iid,
+        one.target_project_id,
+        one.title,
+        one.description,
+        one.state,
+        one.created_at,
+        one.updated_at,
+        merged_by,
+        merged_by or users.get(one.merge_user_id or 0),
+        one.merged_at,
+        users.get(one.closed_by_id or 0),
+        one.closed_at,
+        one.target_branch,
+        one.source_branch,
+        one.user_notes_count,
+        one.upvotes,
+        one.downvotes,
+        users[one.author_id],
+        assignees,
+        assignees[0] if assignees else None,
+        [users[number] for number in shown.reviewing.get(one.id, ())],
+        one.source_project_id,
+        one.target_project_id,
+        shown.labels.get(one.id, []),
+        draft,
+        draft,
+        shown.milestones.get(one.milestone_id or 0),
+        one.merge_when_pipeline_succeeds,
+        merge_status(one, verdict),
+        _detailed_status(one, place, verdict, draft=draft, resolved=resolved),
+        one.head_oid,
+        one.merge_commit_oid,
+        one.squash_commit_oid,
+        one.discussion_locked,
+        _should_remove(one),
+        one.remove_source_branch,
+        short,
+        IssueReferencesView(short, short, f"{place.path}{short}"),
+        web_url(shown.base, place.path, one.iid),
+        time_stats_view(one),
+        one.squash,
+        one.squash,
+        one.state == "opened" and verdict == "cannot",
+        resolved,
+    )
+
+
+def merge_status(one: MergeRequest, verdict: Verdict | None) -> str:
+    """Whether it can be merged, in the contract's words; what was merged could be."""
+    if one.state == "merged" or verdict == "can":
+        return "can_be_merged"
+    return "unchecked" if verdict is None else "cannot_be_merged"
+
+
+def _detailed_status(one: MergeRequest, place: PlaceOf, verdict: Verdict | None, *, draft: bool, resolved: bool) -> str:
+    if one.state != "opened":
+        return "not_open"
+    if draft:
+        return "draft_status"
+    if place.only_if_resolved and not resolved:
+        return "discussions_not_resolved"
+    if verdict is None:
+        return "unchecked"
+    return "mergeable" if verdict == "can" else "conflict"
+
+
+def _should_remove(one: MergeRequest) -> bool | None:
+    if one.merge_params is None:
+        return None
+    wish: bool | None = msgspec.json.decode(one.merge_params).get("should_remove_source_branch")
+    return wish

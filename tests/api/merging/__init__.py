@@ -1,0 +1,1 @@
+"""Merging merge requests over the API."""

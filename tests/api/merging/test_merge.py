@@ -1,0 +1,264 @@
+"""Merging: what the branch has then, what is answered, and who is refused for which reason."""
+
+from typing import Any
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.merge_requests.offering import commit, filled_project, fork, offer
+from tests.api.merging.merging import conflicting, merged, offer_branch, refused, tip, url
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.histories import repository_of, run
+from tests.making import Project, add_members
+
+
+@pytest.fixture(scope="module")
+def owner(make: Make) -> Person:
+    """Whose project it is."""
+    return make.user()
+
+
+@pytest.fixture(scope="module")
+def project(make: Make, owner: Person) -> Project:
+    """A project with something in it."""
+    return filled_project(make, owner)
+
+
+def test_a_merge_in_the_next_call_works(api: Api, make: Make, project: Project, owner: Person) -> None:
+    """There is nothing to wait for: what was just opened can be merged, and the branch has it when that is answered."""
+    before = tip(api, project, owner)["id"]
+    merge_request = offer(make, project, owner)
+    assert merge_request["merge_status"] == "unchecked"
+
+    answer = api.put(f"/projects/{project.id}/merge_requests/{merge_request['iid']}/merge", owner)
+
+    assert answer.status_code == 200, answer.text
+    shown = answer.json()
+    made = tip(api, project, owner)
+    assert (shown["state"], shown["merge_commit_sha"], shown["merge_status"]) == (
+        "merged",
+        made["id"],
+        "can_be_merged",
+    )
+    assert made["parent_ids"] == [before, merge_request["sha"]]
+    assert made["title"] == f"Merge branch '{merge_request['source_branch']}' into 'master'"
+    assert made["message"].endswith(f"See merge request {project.path}!{merge_request['iid']}")
+    assert merge_request["title"] in made["message"]
+    assert (made["author_email"], made["committer_email"]) == (owner.email, owner.email)
+    assert shown["merged_by"]["id"] == owner.id
+    assert shown["merged_at"] is not None
+    assert shown["merge_user"]["id"] == owner.id
+    assert shown["detailed_merge_status"] == "not_open"
+    files = api.get(f"/projects/{project.id}/repository/tree", owner, per_page=100).json()
+    assert f"{merge_request['source_branch']}.txt" in [file["name"] for file in files]
+
+
+def test_the_verdict_follows_the_commits(api: Api, make: Make, owner: Person) -> None:
+    """It is found out when one is asked for, shown by lists as long as it holds, and anew when a branch has moved."""
+    project = filled_project(make, owner)
+    merge_request = offer(make, project, owner)
+    path, listed = url(project, merge_request), f"/projects/{project.id}/merge_requests"
+    assert api.get(listed, owner).json()[0]["merge_status"] == "unchecked"
+
+    one = api.get(path, owner).json()
+    assert (one["merge_status"], one["has_conflicts"], one["detailed_merge_status"]) == (
+        "can_be_merged",
+        False,
+        "mergeable",
+    )
+    assert api.get(listed, owner).json()[0]["merge_status"] == "can_be_merged"
+
+    file = f"{merge_request['source_branch']}.txt"
+    commit(make, project, "master", {file: "something else\n"}, owner)
+    assert api.get(listed, owner).json()[0]["merge_status"] == "unchecked"
+    one = api.get(path, owner).json()
+    assert (one["merge_status"], one["has_conflicts"], one["detailed_merge_status"]) == (
+        "cannot_be_merged",
+        True,
+        "conflict",
+    )
+    assert api.get(listed, owner).json()[0]["merge_status"] == "cannot_be_merged"
+
+    commit(make, project, merge_request["source_branch"], {file: "something else\n"}, owner, action="update")
+    assert api.get(path, owner).json()["merge_status"] == "can_be_merged"
+
+
+def test_looking_leaves_no_trace(api: Api, make: Make, house: House, owner: Person) -> None:
+    """Asking git costs no object in the repository, and changes nothing that is shown but the verdict."""
+    project = filled_project(make, owner)
+    merge_request = offer(make, project, owner)
+    repository = repository_of(house, project).path
+    before = run(repository, "count-objects", "-v")
+    shown = api.get(url(project, merge_request), owner).json()
+    assert run(repository, "count-objects", "-v") == before
+    assert shown["updated_at"] == merge_request["updated_at"]
+
+
+def test_conflicts_are_405(api: Api, make: Make, owner: Person) -> None:
+    project = filled_project(make, owner)
+    merge_request = conflicting(make, project, owner)
+    before = tip(api, project, owner)["id"]
+    answer = api.put(url(project, merge_request, "/merge"), owner)
+    assert refused(answer, 405, "conflict") == "Branch cannot be merged"
+    assert tip(api, project, owner)["id"] == before
+    assert api.get(url(project, merge_request), owner).json()["state"] == "opened"
+
+
+def test_nothing_to_merge_is_405(api: Api, make: Make, project: Project, owner: Person) -> None:
+    """A branch that brings nothing cannot be merged, nor one whose target is gone."""
+    branch, target = make.name("same"), make.name("target")
+    for name in (branch, target):
+        answer = api.post(f"/projects/{project.id}/repository/branches", owner, branch=name, ref="master")
+        assert answer.status_code == 201
+    empty = offer_branch(make, project, branch, owner)
+    assert refused(api.put(url(project, empty, "/merge"), owner), 405, "conflict")
+    assert api.get(url(project, empty), owner).json()["merge_status"] == "cannot_be_merged"
+    lost = offer(make, project, owner, target_branch=target)
+    assert api.delete(f"/projects/{project.id}/repository/branches/{target}", owner).status_code == 200
+    assert refused(api.put(url(project, lost, "/merge"), owner), 405, "conflict") == "Branch cannot be merged"
+
+
+def test_another_head_is_409(api: Api, make: Make, project: Project, owner: Person) -> None:
+    """Who has seen another commit than is there merges nothing; the answer begins with the contract's words."""
+    merge_request = offer(make, project, owner)
+    answer = api.put(url(project, merge_request, "/merge"), owner, sha="1" * 40)
+    assert answer.status_code == 409
+    assert answer.json()["message"].startswith("SHA does not match HEAD of source branch")
+    newer = commit(make, project, merge_request["source_branch"], {make.name("file"): "x"}, owner)
+    assert api.put(url(project, merge_request, "/merge"), owner, sha=merge_request["sha"]).status_code == 409
+    shown = merged(api, project, merge_request, owner, sha=newer.upper())
+    assert newer in tip(api, project, owner)["parent_ids"]
+    assert shown["sha"] == newer
+
+
+def test_who_may_not_merge_is_401(api: Api, make: Make, owner: Person) -> None:
+    """The target is protected, as default branches are: masters merge, and developers once they are let."""
+    project = filled_project(make, owner)
+    master, developer, reporter, guest, stranger = (make.user() for _ in range(5))
+    levels = {
+        master: Level.MASTER,
+        developer: Level.DEVELOPER,
+        reporter: Level.REPORTER,
+        guest: Level.GUEST,
+    }
+    add_members(make, project, levels)
+    merge_request = offer(make, project, developer)
+    path = url(project, merge_request, "/merge")
+    for person in (developer, reporter, guest):
+        answer = api.put(path, person)
+        assert (answer.status_code, answer.json()["message"]) == (401, "401 Unauthorized")
+    assert api.put(path, stranger).status_code == 404
+    assert api.put(path).status_code == 401
+    protect = f"/projects/{project.id}/repository/branches/master/protect"
+    assert api.put(protect, owner, developers_can_merge=True).status_code == 200
+    assert api.get(url(project, merge_request), developer).json()["user"] == {"can_merge": True}
+    assert api.get(url(project, merge_request), reporter).json()["user"] == {"can_merge": False}
+    merged(api, project, merge_request, developer)
+    # Merging is all that it lets them do.
+    sent = {"branch": "master", "commit_message": "x", "actions": [{"action": "create", "file_path": "x"}]}
+    sent["actions"][0]["content"] = "x"  # type: ignore[index] # It is a list.
+    assert api.post(f"/projects/{project.id}/repository/commits", developer, **sent).status_code == 403
+    other = offer(make, project, developer)
+    merged(api, project, other, master)
+
+
+def test_branches_that_nobody_protects(api: Api, make: Make, owner: Person) -> None:
+    """Who may push may merge; a rule with a slash or a star in its name holds too."""
+    project = filled_project(make, owner)
+    developer = make.user()
+    add_members(make, project, {developer: Level.DEVELOPER})
+    branches = f"/projects/{project.id}/repository/branches"
+    for name in ("open", "a/b"):
+        assert api.post(branches, owner, branch=name, ref="master").status_code == 201
+    rule = api.post(f"/projects/{project.id}/protected_branches", owner, name="a/*", merge_access_level=40)
+    assert rule.status_code == 201, rule.text
+    merged(api, project, offer(make, project, developer, target_branch="open"), developer)
+    closed = offer(make, project, developer, target_branch="a/b")
+    assert api.put(url(project, closed, "/merge"), developer).status_code == 401
+    merged(api, project, closed, owner)
+
+
+def test_own_words(api: Api, make: Make, project: Project, owner: Person) -> None:
+    """A message is taken as it is, whatever it holds; none at all is the usual one."""
+    message = "Zusammengeführt 🎉\n\n-m --amend"
+    merged(api, project, offer(make, project, owner), owner, merge_commit_message=message)
+    assert tip(api, project, owner)["message"] == message
+    merged(api, project, offer(make, project, owner), owner, merge_commit_message=" ")
+    assert tip(api, project, owner)["message"].startswith("Merge branch")
+
+
+@pytest.mark.parametrize("sent", [{"should_remove_source_branch": "perhaps"}, {"squash": [1]}, {"sha": {"a": 1}}])
+def test_wrong_types_are_400(api: Api, make: Make, project: Project, owner: Person, sent: dict[str, Any]) -> None:
+    merge_request = offer(make, project, owner)
+    assert api.put(url(project, merge_request, "/merge"), owner, **sent).status_code == 400
+    assert api.put(f"/projects/{project.id}/merge_requests/999999/merge", owner).status_code == 404
+
+
+def test_the_target_moves_meanwhile(api: Api, make: Make, project: Project, owner: Person) -> None:
+    """Somebody else's commit is merged with, and not lost."""
+    merge_request = offer(make, project, owner)
+    api.get(url(project, merge_request), owner)
+    other = commit(make, project, "master", {make.name("other"): "x"}, owner)
+    merged(api, project, merge_request, owner)
+    assert tip(api, project, owner)["parent_ids"] == [other, merge_request["sha"]]
+
+
+def test_a_source_branch_is_removed(api: Api, make: Make, project: Project, owner: Person) -> None:
+    """When the merge asks for it, or the merge request had; a word at the merge counts before one from earlier."""
+    branches = f"/projects/{project.id}/repository/branches"
+    for before, now, gone in ((None, True, True), (True, None, True), (True, False, False), (None, None, False)):
+        merge_request = offer(make, project, owner, remove_source_branch=before)
+        assert merge_request["force_remove_source_branch"] == bool(before)
+        sent = {} if now is None else {"should_remove_source_branch": now}
+        merged(api, project, merge_request, owner, **sent)
+        found = api.get(f"{branches}/{merge_request['source_branch']}", owner).status_code
+        assert found == (404 if gone else 200)
+
+
+def test_a_branch_that_has_to_stay(api: Api, make: Make, owner: Person) -> None:
+    """Protected ones and the default branch are not removed, and the merge is as good."""
+    project = filled_project(make, owner)
+    assert (
+        api.post(f"/projects/{project.id}/repository/branches", owner, branch="stable", ref="master").status_code == 201
+    )
+    commit(make, project, "master", {"more": "x"}, owner)
+    shown = offer_branch(make, project, "master", owner, target_branch="stable")
+    merged(api, project, shown, owner, should_remove_source_branch=True)
+    kept = offer(make, project, owner, branch="kept")
+    assert api.put(f"/projects/{project.id}/repository/branches/kept/protect", owner).status_code == 200
+    merged(api, project, kept, owner, should_remove_source_branch=True)
+    for name in ("master", "kept"):
+        assert api.get(f"/projects/{project.id}/repository/branches/{name}", owner).status_code == 200
+
+
+def test_a_chain_goes_on(api: Api, make: Make, owner: Person) -> None:
+    """D42: what was to go into a branch that goes with its own merge goes where that has gone, and nothing is lost."""
+    project = filled_project(make, owner)
+    first = offer(make, project, owner, branch="first")
+    commit(make, project, "second", {"second": "x"}, owner, start="first")
+    second = offer_branch(make, project, "second", owner, target_branch="first")
+    merged(api, project, first, owner, should_remove_source_branch=True)
+    assert api.get(f"/projects/{project.id}/repository/branches/first", owner).status_code == 404
+    shown = api.get(url(project, second), owner).json()
+    assert (shown["target_branch"], shown["merge_status"]) == ("master", "can_be_merged")
+    merged(api, project, second, owner)
+    files = [file["name"] for file in api.get(f"/projects/{project.id}/repository/tree", owner).json()]
+    assert {"first.txt", "second"} <= set(files)
+
+
+def test_from_a_fork(api: Api, make: Make, owner: Person) -> None:
+    """Who merges needs nothing in the fork; the branch there goes since its author asked for that."""
+    project = filled_project(make, owner, visibility="public")
+    author = make.user()
+    copy = fork(make, project, author)
+    commit(make, copy, "gift", {"gift": "x\n"}, author, start="master")
+    sent = {"source_branch": "gift", "target_branch": "master", "title": "A gift", "target_project_id": project.id}
+    made = api.post(f"/projects/{copy.id}/merge_requests", author, **sent, remove_source_branch=True)
+    assert made.status_code == 201, made.text
+    newer = commit(make, copy, "gift", {"more": "x\n"}, author)
+    assert api.put(url(project, made.json(), "/merge"), author).status_code == 401
+    shown = merged(api, project, made.json(), owner)
+    assert shown["sha"] == newer
+    assert newer in tip(api, project, owner)["parent_ids"]
+    assert api.get(f"/projects/{copy.id}/repository/branches/gift", author).status_code == 404

@@ -1,0 +1,59 @@
+"""What becomes of merging when a merge request is edited, and of issues when one is merged."""
+
+import pytest
+
+from tests.api.merge_requests.offering import filled_project, offer
+from tests.api.merging.merging import merged, refused, tip, url
+from tests.client import Api, Make, Person
+from tests.making import Project
+
+
+@pytest.fixture(scope="module")
+def owner(make: Make) -> Person:
+    """Whose project it is."""
+    return make.user()
+
+
+@pytest.fixture(scope="module")
+def project(make: Make, owner: Person) -> Project:
+    """A project with something in it."""
+    return filled_project(make, owner)
+
+
+def test_what_is_over_is_406(api: Api, make: Make, project: Project, owner: Person) -> None:
+    merge_request = offer(make, project, owner)
+    merged(api, project, merge_request, owner)
+    assert refused(api.put(url(project, merge_request, "/merge"), owner), 406, "not_open") == "406 Not Acceptable"
+    closed = offer(make, project, owner)
+    assert api.put(url(project, closed), owner, state_event="close").status_code == 200
+    refused(api.put(url(project, closed, "/merge"), owner), 406, "not_open")
+
+
+def test_drafts_and_archived_projects(api: Api, make: Make, owner: Person) -> None:
+    project = filled_project(make, owner)
+    draft = offer(make, project, owner, title="WIP: not yet")
+    message = refused(api.put(url(project, draft, "/merge"), owner), 405, "draft_status")
+    assert message.startswith("405 Method Not Allowed")
+    assert api.get(url(project, draft), owner).json()["detailed_merge_status"] == "draft_status"
+    assert api.put(url(project, draft), owner, title="Now").status_code == 200
+    assert api.post(f"/projects/{project.id}/archive", owner).status_code == 201
+    assert api.put(url(project, draft, "/merge"), owner).status_code == 401
+    assert api.post(f"/projects/{project.id}/unarchive", owner).status_code == 201
+    merged(api, project, draft, owner)
+
+
+def test_issues_are_closed(api: Api, make: Make, owner: Person) -> None:
+    """Those that it names, when it is merged into the default branch; a merge elsewhere closes nothing."""
+    project = filled_project(make, owner)
+    numbers = [api.post(f"/projects/{project.id}/issues", owner, title="x").json()["iid"] for _ in range(3)]
+    branches = f"/projects/{project.id}/repository/branches"
+    assert api.post(branches, owner, branch="stable", ref="master").status_code == 201
+    elsewhere = offer(make, project, owner, target_branch="stable", description=f"Closes #{numbers[0]}")
+    merged(api, project, elsewhere, owner)
+    states = [api.get(f"/projects/{project.id}/issues/{number}", owner).json()["state"] for number in numbers]
+    assert states == ["opened"] * 3
+    here = offer(make, project, owner, description=f"Closes #{numbers[1]} and fixes #{numbers[2]}")
+    merged(api, project, here, owner)
+    assert f"Closes #{numbers[1]} and #{numbers[2]}" in tip(api, project, owner)["message"]
+    states = [api.get(f"/projects/{project.id}/issues/{number}", owner).json()["state"] for number in numbers]
+    assert states == ["opened", "closed", "closed"]

@@ -1,0 +1,131 @@
+"""What pipelines are made of, and which ones belong to a merge request."""
+
+from typing import Any
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.merge_requests.offering import commit, filled_project, fork, offer
+from tests.api.merging.merging import merged, url
+from tests.client import Api, Make, Person
+from tests.making import Project, add_members, ids, statements_of
+
+
+@pytest.fixture(scope="module")
+def owner(make: Make) -> Person:
+    """Whose project it is."""
+    return make.user()
+
+
+@pytest.fixture(scope="module")
+def project(make: Make, owner: Person) -> Project:
+    """A private project with something in it."""
+    return filled_project(make, owner)
+
+
+def report(api: Api, project: Project, who: Person, sha: str, state: str, **sent: Any) -> dict[str, Any]:
+    """Say something of a commit."""
+    answer = api.post(f"/projects/{project.id}/statuses/{sha}", who, state=state, **sent)
+    assert answer.status_code == 201, answer.text
+    said: dict[str, Any] = answer.json()
+    return said
+
+
+def test_what_a_pipeline_is_made_of(api: Api, make: Make, project: Project, owner: Person) -> None:
+    """Its statuses, in the order in which they came; those that were followed by others only on demand."""
+    head = commit(make, project, make.name("b"), {"x": "1"}, owner, start="master")
+    first = report(api, project, owner, head, "failed", name="lint", target_url="https://ci.example.com/1")
+    second = report(api, project, owner, head, "running", name="test")
+    third = report(api, project, owner, head, "success", name="lint", coverage=50)
+    number = first["pipeline_id"]
+
+    statuses = api.get(f"/projects/{project.id}/pipelines/{number}/statuses", owner)
+    assert statuses.json() == [second, third]
+    assert statuses.headers["x-total"] == "2"
+    assert len(api.get(f"/projects/{project.id}/pipelines/{number}/statuses", owner, all=True).json()) == 3
+    assert len(api.get(f"/projects/{project.id}/pipelines/{number}/statuses", owner, per_page=1).json()) == 1
+
+    jobs = api.get(f"/projects/{project.id}/pipelines/{number}/jobs", owner).json()
+    assert [(job["id"], job["name"], job["status"]) for job in jobs] == [
+        (second["id"], "test", "running"),
+        (third["id"], "lint", "success"),
+    ]
+    assert jobs[1]["coverage"] == 50
+    assert (jobs[0]["commit"]["id"], jobs[0]["pipeline"]["id"], jobs[0]["user"]["id"]) == (head, number, owner.id)
+    for part in ("statuses", "jobs"):
+        whole = f"/projects/{project.id}/pipelines/{number}/{part}"
+        costs = {
+            statements_of(make, lambda size=size, whole=whole: api.get(whole, owner, per_page=size))
+            for size in (1, 100)
+        }
+        assert len(costs) == 1
+    path = f"/projects/{project.id}/pipelines/{number}/jobs"
+    assert ids(api.get(path, owner, scope=["failed"])) == []
+    assert ids(api.get(path, owner, scope=["failed"], include_retried=True)) == [first["id"]]
+    assert ids(api.get(path, owner, **{"scope[]": ["success", "running"]})) == [second["id"], third["id"]]
+
+
+def test_who_sees_what_a_pipeline_is_made_of(api: Api, make: Make, owner: Person) -> None:
+    """As the pipeline itself; guests see jobs where the project shows them, but not the code."""
+    project = filled_project(make, owner)
+    guest, stranger, reporter = make.user(), make.user(), make.user()
+    add_members(make, project, {guest: Level.GUEST, reporter: Level.REPORTER})
+    number = report(api, project, owner, "master", "success")["pipeline_id"]
+    for part in ("statuses", "jobs"):
+        path = f"/projects/{project.id}/pipelines/{number}/{part}"
+        seen = [api.get(path, who).status_code for who in (owner, reporter, guest, stranger, None)]
+        assert seen == [200, 200, 200, 404, 401]
+        assert api.get(f"/projects/{project.id}/pipelines/999999/{part}", owner).status_code == 404
+        assert api.get(f"/projects/{project.id}/pipelines/x/{part}", owner).status_code in (400, 404)
+    (job,) = api.get(f"/projects/{project.id}/pipelines/{number}/jobs", guest).json()
+    assert job["commit"] is None
+    assert api.put(f"/projects/{project.id}", owner, name=project.name, public_jobs=False).status_code == 200
+    assert api.get(f"/projects/{project.id}/pipelines/{number}/jobs", guest).status_code == 403
+    other = filled_project(make, owner)
+    assert api.get(f"/projects/{other.id}/pipelines/{number}/statuses", owner).status_code == 404
+
+
+def test_pipelines_of_a_merge_request(api: Api, make: Make, project: Project, owner: Person) -> None:
+    """Of all heads that it has had, the newest first, also when it is merged; not of other branches."""
+    merge_request = offer(make, project, owner)
+    branch = merge_request["source_branch"]
+    assert api.get(f"/projects/{project.id}/merge_requests/{merge_request['iid']}/pipelines", owner).json() == []
+    assert merge_request["head_pipeline"] is None
+    old = report(api, project, owner, merge_request["sha"], "failed", ref=branch)["pipeline_id"]
+    assert api.get(url(project, merge_request), owner).json()["head_pipeline"]["id"] == old
+    head = commit(make, project, branch, {make.name("more"): "x"}, owner)
+    report(api, project, owner, "master", "success", ref="master")
+    assert api.get(url(project, merge_request), owner).json()["head_pipeline"] is None
+    new = report(api, project, owner, head, "success")["pipeline_id"]
+
+    path = url(project, merge_request, "/pipelines")
+    listed = api.get(path, owner)
+    assert ids(listed) == [new, old]
+    assert listed.headers["x-total"] == "2"
+    assert listed.json()[0] == api.get(f"/projects/{project.id}/pipelines", owner).json()[0]
+    one = statements_of(make, lambda: api.get(path, owner, per_page=1))
+    assert statements_of(make, lambda: api.get(path, owner, per_page=100)) == one
+    shown = merged(api, project, merge_request, owner, should_remove_source_branch=True)
+    assert shown["head_pipeline"]["id"] == new
+    assert ids(api.get(path, owner)) == [new, old]
+
+
+def test_pipelines_of_a_hidden_fork(api: Api, make: Make, owner: Person) -> None:
+    """D28: what is said of commits in a fork is shown to those who may see it there; a fork that is gone has none."""
+    project = filled_project(make, owner, visibility="public")
+    author = make.user()
+    copy = fork(make, project, author)
+    head = commit(make, copy, "gift", {"gift": "x\n"}, author, start="master")
+    sent = {"source_branch": "gift", "target_branch": "master", "title": "A gift", "target_project_id": project.id}
+    merge_request = api.post(f"/projects/{copy.id}/merge_requests", author, **sent).json()
+    number = report(api, copy, author, head, "success")["pipeline_id"]
+    path = url(project, merge_request, "/pipelines")
+    assert ids(api.get(path, author)) == ids(api.get(path, owner)) == [number]
+    assert api.put(f"/projects/{copy.id}", author, name=copy.name, visibility="private").status_code == 200
+    assert ids(api.get(path, author)) == [number]
+    assert ids(api.get(path, owner)) == []
+    assert api.get(url(project, merge_request), owner).json()["head_pipeline"] is None
+    merged_by_owner = api.put(url(project, merge_request, "/merge"), owner)
+    assert merged_by_owner.status_code == 200
+    assert api.delete(f"/projects/{copy.id}", author).status_code in (200, 202)
+    assert ids(api.get(path, author)) == []

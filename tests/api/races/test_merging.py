@@ -1,0 +1,167 @@
+"""Merges that come at once, at several servers of the instance: nothing is lost, and nothing happens twice."""
+
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.merge_requests.offering import commit, filled_project, offer
+from tests.api.merging.merging import offer_branch, tip, url
+from tests.api.races.racing import Send, Track
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.histories import History, repository_of, run
+from tests.making import Project, add_members
+
+MANY = 50
+
+
+def _offered(make: Make, house: House, owner: Person, count: int, **sent: Any) -> tuple[Project, list[dict[str, Any]]]:
+    """A project with so many branches that wait to be merged."""
+    project = filled_project(make, owner)
+    history = History()
+    base = tip(make.api, project, owner)["id"]
+    for number in range(count):
+        history.commit(f"b{number}", files={f"file-{number}": f"{number}\n"}, parents=(base,))
+    history.fill(house, project)
+    return project, [offer_branch(make, project, f"b{number}", owner, **sent) for number in range(count)]
+
+
+def test_fifty_into_one_branch(api: Api, make: Make, house: House, track: Track) -> None:
+    """All of them end merged, each by a commit of its own, and the branch has what each of them brought."""
+    owner = make.user()
+    project, offered = _offered(make, house, owner, MANY)
+
+    answers = track.race(*(Send("PUT", url(project, each, "/merge"), owner) for each in offered))
+
+    assert answers == [200] * MANY
+    repository = repository_of(house, project).path
+    assert len(run(repository, "ls-tree", "--name-only", "master").split()) == MANY + 1
+    merges = run(repository, "rev-list", "--merges", "--first-parent", "master").split()
+    shown = api.get(f"/projects/{project.id}/merge_requests", owner, state="merged", per_page=100).json()
+    assert {each["merge_commit_sha"] for each in shown} == set(merges)
+    assert len(merges) == len(shown) == MANY
+    assert run(repository, "fsck", "--strict") is not None
+
+
+def test_fifty_merges_of_one(api: Api, make: Make, house: House, track: Track) -> None:
+    """D42: there is one merge commit, and all but one hear that it is over; also where a squash hides the head."""
+    owner = make.user()
+    project = filled_project(make, owner)
+    for squash in (False, True):
+        merge_request = offer(make, project, owner)
+        commit(make, project, merge_request["source_branch"], {make.name("more"): "x"}, owner)
+        before = tip(api, project, owner)["id"]
+        path = url(project, merge_request, "/merge")
+
+        answers = track.race(*(Send("PUT", path, owner, {"squash": squash}) for _ in range(MANY)))
+
+        assert sorted(answers) == [200] + [406] * (MANY - 1)
+        shown = api.get(url(project, merge_request), owner).json()
+        new = run(repository_of(house, project).path, "rev-list", "--first-parent", f"{before}..master").split()
+        assert new == [shown["merge_commit_sha"]]
+
+
+def test_a_push_to_the_source_races_a_merge(api: Api, make: Make, track: Track) -> None:
+    """D42: either the merge has the new commit, or that stays on the branch, which is not removed then."""
+    owner = make.user()
+    project = filled_project(make, owner)
+    for number in range(6):
+        merge_request = offer(make, project, owner)
+        branch, file = merge_request["source_branch"], f"late-{number}"
+        action = {"action": "create", "file_path": file, "content": "x"}
+        late = {"branch": branch, "commit_message": "Late", "actions": [action]}
+        merging = {"should_remove_source_branch": True}
+
+        answers = track.race(
+            Send("PUT", url(project, merge_request, "/merge"), owner, merging),
+            Send("POST", f"/projects/{project.id}/repository/commits", owner, late),
+        )
+
+        assert answers[0] == 200
+        # Where the branch was gone already there was nothing to commit to.
+        assert answers[1] in (201, 400)
+        where = api.get(f"/projects/{project.id}/repository/files/{file}", owner, ref="master").status_code
+        if answers[1] == 201 and where == 404:
+            assert api.get(f"/projects/{project.id}/repository/files/{file}", owner, ref=branch).status_code == 200
+        shown = api.get(url(project, merge_request), owner).json()
+        merged_head = api.get(f"/projects/{project.id}/repository/commits/{shown['merge_commit_sha']}", owner).json()
+        assert shown["sha"] == shown["diff_refs"]["head_sha"] == merged_head["parent_ids"][1]
+
+
+def test_commits_to_the_target_race_merges(api: Api, make: Make, house: House, track: Track) -> None:
+    """Nobody's commit is overwritten."""
+    owner = make.user()
+    project, offered = _offered(make, house, owner, 8)
+
+    def wrote(number: int) -> dict[str, Any]:
+        action = {"action": "create", "file_path": f"direct-{number}", "content": "x"}
+        return {"branch": "master", "commit_message": "Direct", "actions": [action]}
+
+    answers = track.race(
+        *(Send("PUT", url(project, each, "/merge"), owner) for each in offered),
+        *(Send("POST", f"/projects/{project.id}/repository/commits", owner, wrote(number)) for number in range(8)),
+    )
+
+    assert answers == [200] * 8 + [201] * 8
+    names = run(repository_of(house, project).path, "ls-tree", "--name-only", "master").split()
+    assert set(names) == {"README", *(f"{kind}-{number}" for kind in ("file", "direct") for number in range(8))}
+
+
+def test_merging_and_closing_at_once(api: Api, make: Make, house: House, track: Track) -> None:
+    """State and branch agree, whoever was first; a chain loses nothing."""
+    owner = make.user()
+    project, offered = _offered(make, house, owner, 8)
+    add_members(make, project, {make.user(): Level.DEVELOPER})
+    closing = [Send("PUT", url(project, each), owner, {"state_event": "close"}) for each in offered]
+
+    answers = track.race(*(Send("PUT", url(project, each, "/merge"), owner) for each in offered), *closing)
+
+    assert set(answers[:8]) <= {200, 406}
+    heads = set(run(repository_of(house, project).path, "rev-list", "master").split())
+    for each in offered:
+        state = api.get(url(project, each), owner).json()["state"]
+        assert (state == "merged") == (each["sha"] in heads)
+
+
+def test_a_chain_at_once(api: Api, make: Make, house: House, track: Track) -> None:
+    """D42: one is merged into a branch that goes with its own merge at the same moment; its commits are somewhere."""
+    owner = make.user()
+    project = filled_project(make, owner)
+    for number in range(4):
+        lower = offer(make, project, owner, branch=f"lower-{number}")
+        commit(make, project, f"upper-{number}", {f"upper-{number}": "x"}, owner, start=f"lower-{number}")
+        upper = offer_branch(make, project, f"upper-{number}", owner, target_branch=f"lower-{number}")
+
+        answers = track.race(
+            Send("PUT", url(project, lower, "/merge"), owner, {"should_remove_source_branch": True}),
+            Send("PUT", url(project, upper, "/merge"), owner, {"should_remove_source_branch": True}),
+        )
+
+        assert answers[0] in (200, 406), "merged with the other one, at the latest"
+        assert answers[1] in (200, 405)
+        reachable = run(repository_of(house, project).path, "rev-list", "--branches").split()
+        assert upper["sha"] in reachable
+        shown = api.get(url(project, upper), owner).json()
+        assert shown["state"] in ("merged", "opened")
+
+
+def test_without_turns(api: Api, make: Make, house: House, track: Track, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers on other machines know nothing of each other's turns: then only the swap of the branch decides."""
+    monkeypatch.setattr("ingot.merge_requests.merging.work._TURNS", (nullcontext(),))
+    owner = make.user()
+    project, offered = _offered(make, house, owner, 8)
+    twice = [Send("PUT", url(project, each, "/merge"), owner, {"squash": True}) for each in (*offered, *offered)]
+
+    answers = track.race(*twice)
+
+    assert sorted(answers) == [200] * 8 + [406] * 8
+    repository = repository_of(house, project).path
+    assert len(run(repository, "rev-list", "--first-parent", "master").split()) == 9
+    assert len(run(repository, "ls-tree", "--name-only", "master").split()) == 9
+    one = offer(make, project, owner)
+    path, before = url(project, one, "/merge"), tip(api, project, owner)["id"]
+    assert sorted(track.race(*(Send("PUT", path, owner) for _ in range(12)))) == [200] + [406] * 11
+    new = run(repository, "rev-list", "--first-parent", f"{before}..master").split()
+    assert new == [api.get(url(project, one), owner).json()["merge_commit_sha"]]

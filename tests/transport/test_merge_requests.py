@@ -1,0 +1,63 @@
+"""Merge requests and git clients: pushes move them, and what they bring can be fetched."""
+
+from collections.abc import Callable
+
+from tests.api.merge_requests.offering import fork
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.making import make_project
+from tests.transport.conftest import Tree, Way
+
+
+def test_pushes_move_it_and_clients_fetch_it(api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+    owner = make.user()
+    project = make_project(make, owner)
+    chosen = way(owner)
+    tree.env, url = chosen.env, chosen.url(project)
+    tree.commit()
+    tree.git("push", "-q", url, "master")
+    tree.git("checkout", "-q", "-b", "topic")
+    first = tree.commit("a", "a\n")
+    tree.git("push", "-q", url, "topic")
+    sent = {"source_branch": "topic", "target_branch": "master", "title": "Topic"}
+    assert api.post(f"/projects/{project.id}/merge_requests", owner, **sent).status_code == 201
+
+    second = tree.commit("b", "b\n")
+    tree.git("push", "-q", url, "topic")
+    assert tree.git("ls-remote", url, "refs/merge-requests/1/head").split()[0] == second
+    assert api.get(f"/projects/{project.id}/merge_requests/1", owner).json()["sha"] == second
+
+    tree.git("reset", "-q", "--hard", first)
+    third = tree.commit("c", "c\n")
+    tree.git("push", "-q", "--force", url, "topic")
+    tree.git("push", "-q", url, ":topic")
+    tree.git("fetch", "-q", url, "refs/merge-requests/1/head")
+    assert tree.git("rev-parse", "FETCH_HEAD") == third
+    versions = api.get(f"/projects/{project.id}/merge_requests/1/versions", owner).json()
+    assert [version["head_commit_sha"] for version in versions] == [third, second, first]
+    assert api.get(f"/projects/{project.id}/merge_requests/1", owner).json()["state"] == "opened"
+
+
+def test_a_push_to_a_fork_moves_it_too(
+    api: Api, house: House, make: Make, tree: Tree, way: Callable[[Person], Way]
+) -> None:
+    owner, person = make.user(), make.user()
+    project = make_project(make, owner, visibility="public")
+    theirs = way(owner)
+    tree.env = theirs.env
+    tree.commit()
+    tree.git("push", "-q", theirs.url(project), "master")
+    copy = fork(make, project, person)
+    chosen = way(person)
+    tree.env = chosen.env
+    tree.git("checkout", "-q", "-b", "topic")
+    tree.commit("a", "a\n")
+    tree.git("push", "-q", chosen.url(copy), "topic")
+    sent = {"source_branch": "topic", "target_branch": "master", "title": "Topic", "target_project_id": project.id}
+    made = api.post(f"/projects/{copy.id}/merge_requests", person, **sent).json()
+    second = tree.commit("b", "b\n")
+    tree.git("push", "-q", chosen.url(copy), "topic")
+    assert tree.git("ls-remote", chosen.url(project), f"refs/merge-requests/{made['iid']}/head").split()[0] == second
+    assert tree.git("ls-remote", chosen.url(copy), "refs/merge-requests/*") == ""
+    commits = api.get(f"/projects/{project.id}/merge_requests/{made['iid']}/commits", owner).json()
+    assert commits[0]["id"] == second
