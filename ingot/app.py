@@ -77,6 +77,7 @@ from ingot.merge_requests.merging.subscribers import subscriptions as merging_su
 from ingot.merge_requests.merging.wishes import MERGE_WHEN_READY
 from ingot.merge_requests.merging.work import merge_when_ready
 from ingot.merge_requests.talk import api as merge_request_talk
+from ingot.merge_requests.talk.involving import subscriptions as merge_request_involving_subscriptions
 from ingot.merge_requests.talk.subscribers import subscriptions as merge_request_talk_subscriptions
 from ingot.merge_requests.upkeep import api as merge_request_upkeep
 from ingot.merge_requests.upkeep.subscribers import Answers
@@ -235,6 +236,7 @@ SUBSCRIPTIONS = (
     issue_link_subscriptions,
     issue_talk_subscriptions,
     issue_involving_subscriptions,
+    merge_request_involving_subscriptions,
     todo_subscriptions,
     involvement_subscriptions,
     activity_subscriptions,

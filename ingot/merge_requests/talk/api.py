@@ -26,6 +26,7 @@ from ingot.notes.views import DiscussionView, NoteView, discussion_view, note_vi
 from ingot.projects.api import store_of
 from ingot.projects.queries import find_project
 from ingot.subjects import Reached
+from ingot.todos.api import todo_routes
 
 routes = Routes("merge_requests")
 _PATH = "/projects/:id/merge_requests/:merge_request_iid"
@@ -41,6 +42,7 @@ note_routes(routes, _PATH, merge_request_subject_in_path)
 discussion_routes(routes, _PATH, merge_request_subject_in_path, begins=False, edits=False)
 award_routes(routes, _PATH, merge_request_subject_in_path)
 history_routes(routes, _PATH, merge_request_subject_in_path)
+todo_routes(routes, _PATH, merge_request_subject_in_path)
 
 
 @routes.post(

@@ -11,6 +11,7 @@ from ingot.groups.api import group_in_path
 from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.policy import may_see_group
 from ingot.groups.queries import source_of as source_of_group
+from ingot.involvement.queries import participants_of
 from ingot.issues.api import Duration, place_in_path
 from ingot.issues.durations import parse_duration
 from ingot.issues.planning.api import may_read_milestones_of
@@ -19,6 +20,7 @@ from ingot.issues.views import IssueView, TimeStatsView, issue_views, time_stats
 from ingot.merge_requests import policy, queries
 from ingot.merge_requests.api import follows, listed, merge_request_in_path, shown
 from ingot.merge_requests.filters import KIND
+from ingot.merge_requests.kind import MERGE_REQUESTS
 from ingot.merge_requests.params import EditMergeRequest, ListMergeRequests
 from ingot.merge_requests.policy import Found, may_read_merge_requests
 from ingot.merge_requests.service import subject_of
@@ -28,7 +30,6 @@ from ingot.merge_requests.upkeep.work import look_again
 from ingot.merge_requests.versions.looking import Looked
 from ingot.merge_requests.views import MergeRequestView, OneMergeRequestView
 from ingot.milestones.api import milestone_in_path
-from ingot.notes.copying import writers_on
 from ingot.projects.queries import source_of as source_of_project
 from ingot.users.accounts.queries import users_by_ids
 from ingot.users.accounts.views import UserBrief, user_brief
@@ -168,10 +169,9 @@ def get_time_stats(call: Call, found: Found) -> TimeStatsView:  # noqa: ARG001 -
     returns=list[UserBrief],
 )
 def list_participants(call: Call, found: Found, page: Page) -> Listing[UserBrief]:
-    """List who takes part in a merge request: who wrote it, who has it to do, and who wrote notes on it."""
-    writers = writers_on(call.db, subject_of(found.merge_request))
-    people = dict.fromkeys((found.merge_request.author_id, *found.assignees, *writers))
-    part = cut_page(list(people), page)
+    """List who takes part in a merge request: who wrote it, has it to do, wrote notes on it, or is named there."""
+    people = participants_of(call.db, MERGE_REQUESTS, subject_of(found.merge_request))
+    part = cut_page(people, page)
     users = users_by_ids(call.db, part.items)
     return part.of([user_brief(users[number], call.origin.base) for number in part.items if number in users])
 

@@ -10,6 +10,7 @@ from ingot.emoji.service import drop_awards
 from ingot.errors import Invalid
 from ingot.followers.service import drop_follows
 from ingot.histories.service import drop_history
+from ingot.involvement.service import drop_people
 from ingot.issues.service import LONGEST_TIME, labels_titled, usable_milestone_id, validate_texts
 from ingot.labels.queries import labels_of
 from ingot.labels.service import drop_labels, set_labels
@@ -26,6 +27,7 @@ from ingot.merge_requests.versions.service import add_version
 from ingot.merge_requests.versions.tracking import ask_to_collect
 from ingot.notes.service import drop_notes
 from ingot.projects.tables import Project
+from ingot.todos.service import drop_todos
 
 Changes = dict[str, tuple[object, object]]
 
@@ -159,6 +161,8 @@ def forget_merge_request(db: Connection, merge_request: MergeRequest) -> None:
     drop_notes(db, subject)
     drop_awards(db, KIND, [merge_request.id])
     drop_history(db, subject)
+    drop_todos(db, subject)
+    drop_people(db, subject)
 
 
 def set_estimate(db: Connection, actor: Actor, merge_request: MergeRequest, seconds: int) -> MergeRequest:

@@ -58,6 +58,7 @@ MERGE_REQUESTS = (
     "POST /projects/:id/merge_requests/:merge_request_iid/subscribe",
     "POST /projects/:id/merge_requests/:merge_request_iid/time_estimate",
     "GET /projects/:id/merge_requests/:merge_request_iid/time_stats",
+    "POST /projects/:id/merge_requests/:merge_request_iid/todo",
     "POST /projects/:id/merge_requests/:merge_request_iid/unapprove",
     "POST /projects/:id/merge_requests/:merge_request_iid/unsubscribe",
     "GET /projects/:id/merge_requests/:merge_request_iid/versions",

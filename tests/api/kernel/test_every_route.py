@@ -11,7 +11,8 @@ import pytest
 
 from ingot.access.scopes import SCOPES
 from ingot.app import all_endpoints
-from tests.api.kernel.who_reaches import ADMIN, ANYONE, TABLE
+from tests.api.kernel.reaching import ADMIN, ANYONE
+from tests.api.kernel.who_reaches import TABLE
 from tests.client import Api, Make, Person
 
 # Calls that speak of the token by which they come use it up.

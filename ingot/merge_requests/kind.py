@@ -1,0 +1,88 @@
+"""Merge requests as a kind of subject, for rooms that serve every kind alike."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from sqlalchemy import ColumnElement, exists, select
+
+from ingot.access.actor import Actor
+from ingot.access.levels import Level
+from ingot.db.connection import Connection
+from ingot.db.expressions import any_of
+from ingot.involvement.kinds import Audience, SubjectKind
+from ingot.merge_requests import policy
+from ingot.merge_requests.queries import assignees_of, merge_request_by_id, places_of
+from ingot.merge_requests.service import subject_of
+from ingot.merge_requests.tables import MergeRequest, merge_requests
+from ingot.merge_requests.views import MergeRequestView, merge_request_views
+from ingot.projects.people.queries import who_sees
+from ingot.projects.queries import project_or_none
+from ingot.projects.tables import projects
+from ingot.subjects import Subject
+
+_BY_IDS = select(merge_requests).where(
+    any_of(merge_requests.c.id, "merge_requests"), merge_requests.c.deleted_at.is_(None)
+)
+_THERE = projects.c.merge_requests_enabled.is_(True) & projects.c.namespace_id.is_not(None)
+
+
+def _visible(number: ColumnElement[int], audience: Audience) -> ColumnElement[bool]:
+    if audience == "administrator":
+        seen = _THERE
+    elif audience == "nobody":
+        seen = _THERE & (projects.c.visibility == "public")
+    else:
+        seen = _THERE & policy.visible_merge_requests(external=audience == "external")
+    there = (
+        (merge_requests.c.id == number)
+        & merge_requests.c.deleted_at.is_(None)
+        & (projects.c.id == merge_requests.c.target_project_id)
+    )
+    return exists().select_from(merge_requests, projects).where(there, seen)
+
+
+def _found(db: Connection, numbers: Sequence[int]) -> list[MergeRequest]:
+    return db.all(MergeRequest, _BY_IDS, merge_requests=list(numbers))
+
+
+def _subjects(db: Connection, numbers: Sequence[int]) -> dict[int, Subject]:
+    return {one.id: subject_of(one) for one in _found(db, numbers)}
+
+
+def _views(db: Connection, actor: Actor, numbers: Sequence[int], base: str) -> Mapping[int, MergeRequestView]:  # noqa: ARG001 - Other kinds show what a caller may do.
+    found = _found(db, numbers)
+    # Whether each can be merged is a question to git, which nobody asks here.
+    return {view.id: view for view in merge_request_views(db, found, base, places_of(db, found), {})}
+
+
+def _readers(db: Connection, subject: Subject, user_ids: Collection[int], internal: bool) -> set[int]:
+    project = project_or_none(db, subject.project_id or 0)
+    if project is None or not project.merge_requests_enabled:
+        return set()
+    seeing = who_sees(db, project, user_ids)
+    if project.visibility != "private" and not internal:
+        return set(seeing)
+    return {user_id for user_id, level in seeing.items() if level >= Level.REPORTER}
+
+
+def _assignees(db: Connection, subject: Subject) -> list[int]:
+    number = subject.id or 0
+    return assignees_of(db, [number]).get(number, [])
+
+
+def _text(db: Connection, subject: Subject) -> str:
+    return merge_request_by_id(db, subject.id or 0).description or ""
+
+
+MERGE_REQUESTS = SubjectKind(
+    kind="merge_request",
+    shown="MergeRequest",
+    path="merge_requests",
+    sign="!",
+    noun="merge request",
+    visible=_visible,
+    subjects=_subjects,
+    views=_views,
+    readers=_readers,
+    assignees=_assignees,
+    text=_text,
+)

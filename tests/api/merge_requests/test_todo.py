@@ -1,0 +1,49 @@
+"""Todos on merge requests."""
+
+from ingot.access.levels import Level
+from tests.api.merge_requests.offering import filled_project, offer
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.mailing import mailbox, text_of
+
+
+def test_todos(api: Api, make: Make) -> None:
+    owner, helper, named = make.user(), make.user(), make.user()
+    project = filled_project(make, owner, members={helper: Level.DEVELOPER, named: Level.GUEST}, visibility="private")
+    made = offer(make, project, owner, assignee_id=helper.id, description=f"Look, @{named.username}")
+    url = f"/projects/{project.id}/merge_requests/{made['iid']}"
+    marked = api.post(f"/projects/{project.id}/merge_requests/{made['iid']}/todo", owner)
+    assert marked.status_code == 201, marked.text
+    todo = marked.json()
+    assert (todo["target_type"], todo["action_name"], todo["state"]) == ("MergeRequest", "marked", "pending")
+    assert (todo["target"]["id"], todo["target_url"]) == (made["id"], made["web_url"])
+    assert (todo["target"]["upvotes"], todo["body"], todo["project"]["id"]) == (0, made["title"], project.id)
+    assert api.post(f"{url}/todo", owner).status_code == 304
+    assert [each["action_name"] for each in api.get("/todos", helper).json()] == ["assigned"]
+    assert api.get("/todos", named).json() == [], "A guest cannot see it."
+    assert api.post(f"{url}/todo", named).status_code == 403
+    assert [person["id"] for person in api.get(f"{url}/participants", owner).json()] == [owner.id, helper.id]
+    api.delete(url, owner)
+    assert api.get("/todos", owner).json() == []
+
+
+def test_who_is_told(api: Api, house: House, make: Make) -> None:
+    """Given to somebody, merged by somebody: a todo, an event and a mail, as for an issue."""
+    author, person, reporter = make.user(), make.user(), make.user()
+    project = filled_project(make, author, members={person: Level.MASTER, reporter: Level.REPORTER})
+    with mailbox(house) as box:
+        made = offer(make, project, author, assignee_id=person.id, description=f"@{reporter.username}")
+        came = dict(box.receive())
+        url = f"/projects/{project.id}/merge_requests/{made['iid']}"
+        assert api.put(f"{url}/merge", person).status_code == 200
+        assert {address for address, _ in box.receive()} == {author.email, reporter.email}
+
+    assert set(came) == {person.email, reporter.email}
+    assert came[person.email]["Message-ID"].startswith("<merge_request_")
+    assert f"/merge_requests/{made['iid']}" in text_of(came[person.email])
+    (done,) = api.get("/todos", person, state="done").json()
+    assert (done["target_type"], done["action_name"]) == ("MergeRequest", "assigned")
+    assert len(api.get("/todos", reporter, type="MergeRequest").json()) == 1
+    events = api.get(f"/projects/{project.id}/events", author, target_type="merge_request").json()
+    assert [event["action_name"] for event in events] == ["accepted", "opened"]
+    assert (events[0]["target_type"], events[0]["target_iid"]) == ("MergeRequest", made["iid"])
