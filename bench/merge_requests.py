@@ -190,9 +190,11 @@ def _pushes(port: int, large: Place, rounds: int) -> Finding:
             args = ["git", "commit-tree", "-p", tips[branch], "-m", branch, f"{large.commits[-1]}^{{tree}}"]
             done = subprocess.run(args, cwd=tree, env={**ENV, **WHO}, capture_output=True, check=True)
             tips[branch] = done.stdout.decode().strip()
-            return timed(tree, ["push", "-q", url, f"{tips[branch]}:refs/heads/{branch}"], {})
+            pushing = ["git", "push", "-q", url, f"{tips[branch]}:refs/heads/{branch}"]
+            # What the server has to say of it is for people.
+            return _took(lambda: subprocess.run(pushing, cwd=tree, env=ENV, check=True, stderr=subprocess.DEVNULL))
 
-        found = ratio(max(3 * rounds, 15), lambda: push(BUSY), lambda: push(QUIET))
+        found = ratio(8 * rounds, lambda: push(BUSY), lambda: push(QUIET))
         shutil.rmtree(tree)
     return Finding(f"push with {OPEN} open / with none", found, "<= 1.10", found <= 1.10)
 

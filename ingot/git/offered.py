@@ -69,6 +69,11 @@ def head_ref(iid: int) -> str:
     return f"{MERGE_REQUEST_REFS}/{iid}/head"
 
 
+def merge_ref(iid: int) -> str:
+    """The name under which clients fetch what its target would be with it."""
+    return f"{MERGE_REQUEST_REFS}/{iid}/merge"
+
+
 def point_head(repository: Repository, iid: int, wanted: Callable[[], str | None]) -> None:
     """Let the reference of a merge request follow what is wanted, which is asked again when it was moved.
 
@@ -88,9 +93,10 @@ def point_head(repository: Repository, iid: int, wanted: Callable[[], str | None
 
 def drop_head(repository: Repository, iid: int) -> None:
     """Let nobody fetch what a merge request brought any more."""
-    tip = repository.tip(head_ref(iid))
-    if tip is not None:
-        update_refs(repository, [RefUpdate(head_ref(iid), tip, NO_OID)])
+    tips = ((ref, repository.tip(ref)) for ref in (head_ref(iid), merge_ref(iid)))
+    gone = [RefUpdate(ref, tip, NO_OID) for ref, tip in tips if tip is not None]
+    if gone:
+        update_refs(repository, gone)
 
 
 def count_between(repository: Repository, old: str | None, new: str) -> int:

@@ -11,7 +11,8 @@ from ingot.merge_requests.merging import policy, queries, rebasing, service, wor
 from ingot.merge_requests.merging.params import MergeMergeRequest, RebaseMergeRequest
 from ingot.merge_requests.merging.policy import Candidate
 from ingot.merge_requests.merging.showing import readable_source
-from ingot.merge_requests.merging.views import RebaseView, RefusalView
+from ingot.merge_requests.merging.trying import tried_merge
+from ingot.merge_requests.merging.views import MergeRefView, RebaseView, RefusalView
 from ingot.merge_requests.merging.wishes import Wish
 from ingot.merge_requests.policy import Found, may_read_found
 from ingot.merge_requests.queries import merge_request_by_id
@@ -125,6 +126,18 @@ def rebase_merge_request(stage: Stage, found: Found, params: RebaseMergeRequest)
     """Do the commits of a merge request again upon its target."""
     rebasing.rebase(stage.database, store_of(stage.settings), stage.actor, found.merge_request)
     return RebaseView(rebase_in_progress=False)
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid/merge_ref",
+    on=merge_request_in_path,
+    may=may_read_found,
+    returns=MergeRefView,
+    staged=True,
+)
+def get_merge_ref(stage: Stage, found: Found) -> MergeRefView:
+    """Get a commit that shows what the target would be with the merge request in it."""
+    return MergeRefView(commit_id=tried_merge(stage.database, store_of(stage.settings), found))
 
 
 @routes.get(

@@ -18,6 +18,7 @@ from ingot.merge_requests.merging.wishes import Wish, encode_wish
 from ingot.merge_requests.queries import open_twin
 from ingot.merge_requests.service import announce, hold_merge_request, write_merge_request
 from ingot.merge_requests.tables import Merge, MergeRequest, merge_request_merges, merge_request_versions
+from ingot.merge_requests.versions.service import add_version
 from ingot.merge_requests.versions.tracking import ask_to_collect
 from ingot.projects.queries import find_project, project_or_none
 from ingot.users.accounts.queries import user_or_none
@@ -191,10 +192,14 @@ def note_trouble(db: Connection, merge_request: MergeRequest, reason: str | None
         write_merge_request(db, held, {"merge_error": reason})
 
 
-def retarget(db: Connection, actor: Actor, merged: MergeRequest) -> None:
-    """Those into a branch that goes because it is merged go where that went, unless such a one is open there."""
+def retarget(db: Connection, actor: Actor, merged: MergeRequest) -> list[int]:
+    """Those into a branch that goes because it is merged go where that went, unless such a one is open there.
+
+    Gives their numbers: git is still to be asked what they bring to where they go now.
+    """
+    turned: list[int] = []
     if merged.source_project_id != merged.target_project_id:
-        return
+        return turned
     for each in open_into(db, merged.target_project_id, merged.source_branch):
         if each.source_project_id is None or (each.source_project_id, each.source_branch) == (
             merged.target_project_id,
@@ -205,5 +210,9 @@ def retarget(db: Connection, actor: Actor, merged: MergeRequest) -> None:
         if open_twin(db, each.source_project_id, each.source_branch, *place) is not None:
             continue
         written = write_merge_request(db, hold_merge_request(db, each), {"target_branch": merged.target_branch})
+        add_version(db, each.id, actor.user_id, written.head_oid)
+        ask_to_collect(db, each.id)
         change = each.target_branch, merged.target_branch
         announce(db, actor.user_id, written, "updated", {"target_branch": change})
+        turned.append(each.id)
+    return turned

@@ -10,6 +10,12 @@ class RefusalView(View):
     error_code: str
 
 
+class MergeRefView(View):
+    """The commit of a merge that nobody has made."""
+
+    commit_id: str
+
+
 class RebaseView(View):
     """Whether a rebase is under way; it never is any more when the call is answered."""
 

@@ -39,6 +39,7 @@ from ingot.merge_requests.merging.wording import merge_message, squash_message
 from ingot.merge_requests.policy import Found
 from ingot.merge_requests.queries import merge_request_by_id, undecided
 from ingot.merge_requests.tables import MergeRequest
+from ingot.merge_requests.versions.tracking import Tracker
 from ingot.projects.queries import find_project, project_or_none
 from ingot.projects.tables import Project
 from ingot.repository.changes.work import change_refs, settle_predecessors
@@ -269,7 +270,8 @@ def remove_source_branch(database: Database, store: Store, actor: Actor, merge_r
         source, remover = found
         gone = [RefUpdate(ref, merge_request.head_oid, NO_OID)]
         change_refs(database, store.open(source.repository_key), remover, source, gone)
-        database.write(lambda db: retarget(db, actor, merge_request))
+        for number in database.write(lambda db: retarget(db, actor, merge_request)):
+            Tracker(store).collect(database, number)
     except (Failure, Unavailable, GitFailed, MissingRepository):  # It is merged all the same.
         return
 

@@ -32,6 +32,7 @@ MERGE_REQUESTS = (
     "DELETE /projects/:id/merge_requests/:merge_request_iid/discussions/:discussion_id/notes/:note_id",
     "GET /projects/:id/merge_requests/:merge_request_iid/discussions/:discussion_id/notes/:note_id",
     "PUT /projects/:id/merge_requests/:merge_request_iid/discussions/:discussion_id/notes/:note_id",
+    "GET /projects/:id/merge_requests/:merge_request_iid/merge_ref",
     "PUT /projects/:id/merge_requests/:merge_request_iid/merge",
     "GET /projects/:id/merge_requests/:merge_request_iid/notes",
     "POST /projects/:id/merge_requests/:merge_request_iid/notes",

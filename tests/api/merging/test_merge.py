@@ -242,6 +242,9 @@ def test_a_chain_goes_on(api: Api, make: Make, owner: Person) -> None:
     assert api.get(f"/projects/{project.id}/repository/branches/first", owner).status_code == 404
     shown = api.get(url(project, second), owner).json()
     assert (shown["target_branch"], shown["merge_status"]) == ("master", "can_be_merged")
+    assert shown["diff_refs"]["start_sha"] == tip(api, project, owner)["id"]
+    changes = api.get(url(project, second, "/changes"), owner).json()["changes"]
+    assert [change["new_path"] for change in changes] == ["second"]
     merged(api, project, second, owner)
     files = [file["name"] for file in api.get(f"/projects/{project.id}/repository/tree", owner).json()]
     assert {"first.txt", "second"} <= set(files)

@@ -57,3 +57,20 @@ def test_issues_are_closed(api: Api, make: Make, owner: Person) -> None:
     assert f"Closes #{numbers[1]} and #{numbers[2]}" in tip(api, project, owner)["message"]
     states = [api.get(f"/projects/{project.id}/issues/{number}", owner).json()["state"] for number in numbers]
     assert states == ["opened", "closed", "closed"]
+
+
+def test_discussions_may_have_to_be_resolved(api: Api, make: Make, owner: Person) -> None:
+    """Where a project demands it, nothing is merged while one is open; a note by itself is no question."""
+    project = filled_project(make, owner)
+    sent = {"name": project.name, "only_allow_merge_if_all_discussions_are_resolved": True}
+    assert api.put(f"/projects/{project.id}", owner, **sent).status_code == 200
+    merge_request = offer(make, project, owner)
+    assert api.post(url(project, merge_request, "/notes"), owner, body="Nice").status_code == 201
+    begun = api.post(url(project, merge_request, "/discussions"), owner, body="Why?")
+    assert begun.status_code == 201, begun.text
+    refused(api.put(url(project, merge_request, "/merge"), owner), 405, "discussions_not_resolved")
+    shown = api.get(url(project, merge_request), owner).json()
+    assert shown["detailed_merge_status"] == "discussions_not_resolved"
+    settled = api.put(url(project, merge_request, f"/discussions/{begun.json()['id']}"), owner, resolved=True)
+    assert settled.status_code == 200, settled.text
+    merged(api, project, merge_request, owner)

@@ -1,0 +1,52 @@
+"""What a target would be with a merge request in it."""
+
+from pathlib import Path
+
+from ingot.access.levels import Level
+from tests.api.merge_requests.offering import commit, filled_project, offer
+from tests.api.merging.merging import conflicting, merged, tip, url
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.git.conftest import git
+from tests.making import add_members
+
+
+def test_a_merge_that_nobody_has_made(api: Api, make: Make, house: House, tmp_path: Path) -> None:
+    """It can be fetched, moves no branch, and is another one when a side has moved."""
+    owner = make.user()
+    project = filled_project(make, owner)
+    merge_request = offer(make, project, owner)
+    before = tip(api, project, owner)["id"]
+
+    answer = api.get(f"/projects/{project.id}/merge_requests/{merge_request['iid']}/merge_ref", owner)
+
+    assert answer.status_code == 200, answer.text
+    made = answer.json()["commit_id"]
+    shown = api.get(f"/projects/{project.id}/repository/commits/{made}", owner).json()
+    assert shown["parent_ids"] == [before, merge_request["sha"]]
+    assert tip(api, project, owner)["id"] == before
+    assert api.get(url(project, merge_request, "/merge_ref"), owner).json()["commit_id"] == made
+    git(tmp_path, "init", "-q", "-b", "master")
+    address = house.url.replace("http://", f"http://{owner.username}:{owner.token}@") + f"/{project.path}.git"
+    ref = f"refs/merge-requests/{merge_request['iid']}/merge"
+    git(tmp_path, "fetch", "-q", address, ref)
+    assert git(tmp_path, "rev-parse", "FETCH_HEAD") == made
+    git(tmp_path, "push", address, f"FETCH_HEAD:{ref}", fails=True)
+    newer = commit(make, project, "master", {"more": "x"}, owner)
+    again = api.get(url(project, merge_request, "/merge_ref"), owner).json()["commit_id"]
+    shown = api.get(f"/projects/{project.id}/repository/commits/{again}", owner).json()
+    assert shown["parent_ids"] == [newer, merge_request["sha"]]
+    merged(api, project, merge_request, owner)
+
+
+def test_what_could_not_be_merged(api: Api, make: Make) -> None:
+    """There is nothing to see, and strangers do not even hear that."""
+    owner, reporter, stranger = make.user(), make.user(), make.user()
+    project = filled_project(make, owner)
+    add_members(make, project, {reporter: Level.REPORTER})
+    path = url(project, conflicting(make, project, owner), "/merge_ref")
+    for person, status in ((owner, 400), (reporter, 400), (stranger, 404), (None, 401)):
+        assert api.get(path, person).status_code == status
+    over = offer(make, project, owner)
+    merged(api, project, over, owner)
+    assert api.get(url(project, over, "/merge_ref"), owner).status_code == 400
