@@ -295,7 +295,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             SETTLE_HEAD: work.settle_head,
             SWEEP_PROJECTS: work.sweep,
             SETTLE_CHANGES: lambda database, _: settle_all(database, store),
-            IMPORT_PROJECT: ImportWork(store, Guard(settings.allow_local_requests)).run,
+            IMPORT_PROJECT: ImportWork(store, Guard(settings.allow_local_requests, settings.reachable)).run,
             SWEEP_UPLOADS: UploadWork(files).sweep,
             SWEEP_LFS: LfsWork(lfs_files_of(settings)).sweep,
         },

@@ -1,13 +1,15 @@
 """Adding, changing and removing members, of a group or a project alike."""
 
 from msgspec import UNSET, UnsetType
-from sqlalchemy import bindparam, delete, update
+from sqlalchemy import bindparam, delete, select, update
 
 from ingot.access.actor import Actor
 from ingot.access.levels import Access, Level
 from ingot.db.connection import Connection
 from ingot.db.times import Date, day_of
 from ingot.errors import Conflict, Denied, Invalid, NotFound
+from ingot.events.bus import emit
+from ingot.groups.members.events import MemberAdded, MemberRemoved
 from ingot.groups.members.queries import Source, has_other_owner, membership_or_none, request_or_none
 from ingot.groups.namespaces.tables import Membership, access_requests, memberships
 from ingot.names import NAMESPACES
@@ -21,7 +23,7 @@ _DROP_ALL = delete(memberships).where(
 _DROP_REQUESTS = delete(access_requests).where(
     access_requests.c.source_kind == bindparam("kind"), access_requests.c.source_id == bindparam("source")
 )
-_DROP_ENDED = delete(memberships).where(memberships.c.expires_at <= bindparam("today"))
+_ENDED = select(memberships).where(memberships.c.expires_at <= bindparam("today")).order_by(memberships.c.id)
 _MOVES = tuple(
     update(table)
     .where(table.c.source_kind == bindparam("kind"), table.c.source_id == bindparam("source"))
@@ -66,6 +68,7 @@ def put_member(
         created_at=db.now,
         created_by_id=by or None,
     )
+    emit(db, MemberAdded(source.kind, source.id, user_id, level, db.now))
 
 
 def edit_member(
@@ -96,7 +99,7 @@ def remove_member(db: Connection, actor: Actor, here: Access, source: Source, us
     if source.owner_id == user_id:
         raise Denied("The owner of a project stays in it")
     _keep_an_owner(db, source, held)
-    db.delete(memberships, held.id)
+    _drop(db, held)
 
 
 def request_access(db: Connection, actor: Actor, source: Source) -> None:
@@ -144,7 +147,15 @@ def move_all(db: Connection, source: Source, namespace_id: int) -> None:
 
 def drop_ended(db: Connection) -> int:
     """Remove memberships whose time is over; they have not counted since."""
-    return db.run(_DROP_ENDED, today=day_of(db.now))
+    ended = db.all(Membership, _ENDED, today=day_of(db.now))
+    return sum(_drop(db, held) for held in ended)
+
+
+def _drop(db: Connection, held: Membership) -> int:
+    dropped = db.delete(memberships, held.id)
+    if dropped:
+        emit(db, MemberRemoved(held.source_kind, held.source_id, held.user_id, held.access_level, held.created_at))
+    return dropped
 
 
 def _find(db: Connection, source: Source, user_id: int) -> Membership:

@@ -1,0 +1,25 @@
+"""What is announced of members."""
+
+from ingot.db.times import Timestamp
+from ingot.events.bus import Event
+from ingot.groups.namespaces.tables import SourceKind
+
+
+class MemberAdded(Event, frozen=True):
+    """Somebody belongs to a group or a project now."""
+
+    source_kind: SourceKind
+    source_id: int
+    user_id: int
+    access_level: int
+    created_at: Timestamp
+
+
+class MemberRemoved(Event, frozen=True):
+    """Somebody belongs to a group or a project no more, though it goes on."""
+
+    source_kind: SourceKind
+    source_id: int
+    user_id: int
+    access_level: int
+    created_at: Timestamp
