@@ -42,8 +42,9 @@ def create_release(
     name: str | None = None,
     description: str | None = None,
     released_at: Timestamp | None = None,
+    complete: bool = True,
 ) -> Release:
-    """Tell about a tag that nothing was told about yet; it must be there."""
+    """Tell about a tag that nothing was told about yet; it must be there. The caller announces what is not complete."""
     project_id = place.project.id
     # Whoever deletes the tag takes this row as well, so either they see the release or we see that the tag is gone.
     db.rows(_HOLD_PROJECT, project=project_id)
@@ -54,7 +55,8 @@ def create_release(
     told = {"name": name, "description": description, "released_at": released_at or db.now}
     db.insert(releases, project_id=project_id, author_id=actor.user_id, tag=tag, created_at=db.now, **told)
     release = find_release(db, project_id, tag)
-    emit(db, ReleaseChanged(release, "create"))
+    if complete:
+        emit(db, ReleaseChanged(release, "create"))
     return release
 
 
