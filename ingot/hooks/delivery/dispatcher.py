@@ -82,14 +82,18 @@ class Dispatcher:
         """Begin, in threads of its own."""
         threading.Thread(target=self._run, name="hooks", daemon=True).start()
 
-    def stop(self) -> bool:
-        """Let requests that are under way come to their end for a moment, and give the others back."""
-        os.write(self._stopper, b"!")
+    def wake(self) -> None:
+        """Look now whether there is something to do."""
         if self._loop is not None:
             try:
                 self._loop.call_soon_threadsafe(self._wake.set)
-            except RuntimeError:  # It has ended by itself.
+            except RuntimeError:  # It has ended.
                 pass
+
+    def stop(self) -> bool:
+        """Let requests that are under way come to their end for a moment, and give the others back."""
+        os.write(self._stopper, b"!")
+        self.wake()
         return self._ended.wait(GRACE_SECONDS * 3)
 
     def _run(self) -> None:
@@ -134,12 +138,9 @@ class Dispatcher:
     def _watch(self) -> None:
         """Wait for news, in a thread: the next round looks whether any of it is for us."""
         with closing(self._database.engine.watch(ROLE)) as watch:
-            while not self._is_stopped() and self._loop is not None:
+            while not self._is_stopped():
                 watch.wait(LONGEST_SLEEP_SECONDS, [self._stops])
-                try:
-                    self._loop.call_soon_threadsafe(self._wake.set)
-                except RuntimeError:  # The loop has ended.
-                    return
+                self.wake()
 
     async def _look(self, ledger: Ledger) -> float:
         """Start lanes for hooks that have something to tell; gives the time until there may be more."""
