@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.forest import plant
+from bench.hooks import measure_hooks
 from bench.issues import ISSUES, fill_issues, measure_issues
 from bench.load import get, requests_per_second
 from bench.people import PERSON_TOKEN, TOKEN, fill
@@ -52,7 +53,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--database-url", default="")
     parser.add_argument(
-        "part", nargs="*", help="calls, projects, repositories, issues, process; all of them by default"
+        "part", nargs="*", help="calls, projects, repositories, issues, hooks, process; all of them by default"
     )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -70,6 +71,7 @@ def main() -> None:
             parts["projects"] = lambda: _measure_projects(Path(folder), arguments.seconds)
             parts["repositories"] = lambda: _measure_repositories(Path(folder), arguments.seconds)
             parts["issues"] = lambda: _measure_issues(Path(folder), arguments.seconds)
+            parts["hooks"] = lambda: _measure_hooks(Path(folder))
         for name, measure_part in parts.items():
             if not arguments.part or name in arguments.part:
                 measure_part()
@@ -143,6 +145,13 @@ def _measure_issues(folder: Path, seconds: float) -> None:
         project_id = fill_issues(settings, port)
         for finding in measure_issues(port, project_id, seconds, ROUNDS):
             _line(*finding)
+
+
+def _measure_hooks(folder: Path) -> None:
+    settings = Settings(data=folder / "hooks", root_token=TOKEN, root_password="-" * 9)
+    prepare(settings)
+    for finding in measure_hooks(settings):
+        _line(*finding)
 
 
 def _measure_process(data: Path) -> None:

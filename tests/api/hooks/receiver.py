@@ -34,7 +34,7 @@ class Answer(NamedTuple):
 class Receiver:
     """Serves until it is closed; each path has answers of its own, of which the last one lasts."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: str = "127.0.0.1") -> None:
         self.got: queue.Queue[Got] = queue.Queue()
         self.answers: dict[str, list[Answer | Callable[[BaseHTTPRequestHandler], None]]] = {}
         outer = self
@@ -49,7 +49,7 @@ class Receiver:
             def log_message(self, format: str, *args: Any) -> None:
                 """Nothing."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer((address, 0), Handler)
         self._server.daemon_threads = True
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
