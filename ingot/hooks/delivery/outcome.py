@@ -81,7 +81,7 @@ def retry_seconds(attempt: int) -> float:
 def pause_seconds(failures: int) -> float:
     """For how long a hook is left alone that failed so often in a row; then one delivery tells whether it is well."""
     longest = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** min(failures - FAILURES_IN_A_ROW, 16))
-    return longest * random.uniform(0.75, 1.0)  # noqa: S311 - The same.
+    return longest * random.uniform(0.75, 1.0)  # noqa: S311 - Nobody gains by guessing it.
 
 
 def _wished_seconds(header: str | None, now: Timestamp) -> float:

@@ -29,30 +29,6 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "DELETE /groups/:id": (USER, WRITE),
     "GET /groups/:id": (USER, READ),
     "PUT /groups/:id": (USER, WRITE),
-    "GET /hooks": (ADMIN, READ),
-    "POST /hooks": (ADMIN, WRITE),
-    "DELETE /hooks/:id": (ADMIN, WRITE),
-    "GET /hooks/:id": (ADMIN, READ),
-    "POST /hooks/:id": (ADMIN, WRITE),
-    "PUT /hooks/:id": (ADMIN, WRITE),
-    "GET /hooks/:id/events": (ADMIN, READ),
-    "POST /hooks/:id/events/:hook_event_id/resend": (ADMIN, WRITE),
-    "GET /groups/:id/hooks": (USER, READ),
-    "POST /groups/:id/hooks": (USER, WRITE),
-    "DELETE /groups/:id/hooks/:hook_id": (USER, WRITE),
-    "GET /groups/:id/hooks/:hook_id": (USER, READ),
-    "PUT /groups/:id/hooks/:hook_id": (USER, WRITE),
-    "GET /groups/:id/hooks/:hook_id/events": (USER, READ),
-    "POST /groups/:id/hooks/:hook_id/events/:hook_event_id/resend": (USER, WRITE),
-    "POST /groups/:id/hooks/:hook_id/test/:trigger": (USER, WRITE),
-    "GET /projects/:id/hooks": (USER, READ),
-    "POST /projects/:id/hooks": (USER, WRITE),
-    "DELETE /projects/:id/hooks/:hook_id": (USER, WRITE),
-    "GET /projects/:id/hooks/:hook_id": (USER, READ),
-    "PUT /projects/:id/hooks/:hook_id": (USER, WRITE),
-    "GET /projects/:id/hooks/:hook_id/events": (USER, READ),
-    "POST /projects/:id/hooks/:hook_id/events/:hook_event_id/resend": (USER, WRITE),
-    "POST /projects/:id/hooks/:hook_id/test/:trigger": (USER, WRITE),
     "GET /groups/:id/access_requests": (USER, READ),
     "POST /groups/:id/access_requests": (USER, WRITE),
     "DELETE /groups/:id/access_requests/:user_id": (USER, WRITE),
@@ -499,3 +475,20 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "GET /users/:user_id/starred_projects": (USER, READ),
     "GET /version": (USER, READ),
 }
+
+# Hooks of projects, of groups and of the instance are reached alike.
+_HOOK_ROUTES = (
+    ("GET", "", READ),
+    ("POST", "", WRITE),
+    ("DELETE", "/:hook_id", WRITE),
+    ("GET", "/:hook_id", READ),
+    ("PUT", "/:hook_id", WRITE),
+    ("GET", "/:hook_id/events", READ),
+    ("POST", "/:hook_id/events/:hook_event_id/resend", WRITE),
+)
+for _place, _who in (("/groups/:id/hooks", USER), ("/projects/:id/hooks", USER), ("/hooks", ADMIN)):
+    for _verb, _rest, _scopes in _HOOK_ROUTES:
+        _path = _rest if _who == USER else _rest.replace(":hook_id", ":id")
+        TABLE[f"{_verb} {_place}{_path}"] = (_who, _scopes)
+    _test = "/:hook_id/test/:trigger" if _who == USER else "/:id"
+    TABLE[f"POST {_place}{_test}"] = (_who, WRITE)
