@@ -72,8 +72,9 @@ def serve(settings: Settings, lifeline: int | None = None) -> None:
     database = open_database(settings)
     worker = job_worker(settings, database, log)
     dispatcher = hook_dispatcher(settings, database, log)
-    dispatcher.start()
-    drained = worker.run([wake] if lifeline is None else [wake, lifeline])
+    stops = [wake] if lifeline is None else [wake, lifeline]
+    dispatcher.start(stops)
+    drained = worker.run(stops)
     if dispatcher.stop() and drained:
         database.close()
         return

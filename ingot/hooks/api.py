@@ -134,7 +134,11 @@ def test_project_hook(call: Call, project: Project) -> TestedView:
 
 
 @routes.get(
-    "/projects/:id/hooks/:hook_id/events", on=project_in_path, may=may_admin_project, returns=list[HookEventView]
+    "/projects/:id/hooks/:hook_id/events",
+    on=project_in_path,
+    may=may_admin_project,
+    returns=list[HookEventView],
+    heavy=True,
 )
 def list_project_hook_events(call: Call, project: Project, params: ListEvents, page: Page) -> Listing[HookEventView]:
     """List what a hook of a project has sent, and what was answered."""
@@ -202,7 +206,13 @@ def test_group_hook(call: Call, group: Namespace) -> TestedView:
     return _test(call, hook_in_path(call, _of_group(group)), project_in_group(call.db, group.id))
 
 
-@routes.get("/groups/:id/hooks/:hook_id/events", on=group_in_path, may=may_admin_group, returns=list[HookEventView])
+@routes.get(
+    "/groups/:id/hooks/:hook_id/events",
+    on=group_in_path,
+    may=may_admin_group,
+    returns=list[HookEventView],
+    heavy=True,
+)
 def list_group_hook_events(call: Call, group: Namespace, params: ListEvents, page: Page) -> Listing[HookEventView]:
     """List what a hook of a group has sent, and what was answered."""
     return list_events(call, hook_in_path(call, _of_group(group)), params, page)

@@ -10,7 +10,7 @@ import secrets
 import select
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
@@ -68,7 +68,8 @@ class Dispatcher:
         self._mine = secrets.token_hex(8)
         self._lanes: dict[int, tuple[Lane, asyncio.Task[None]]] = {}
         self._finishing: dict[int, asyncio.Future[str]] = {}
-        self._stops, self._stopper = os.pipe()
+        stopping, self._stopper = os.pipe()
+        self._stopping = [stopping]
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ledger: Ledger | None = None
         self._wake = asyncio.Event()
@@ -78,8 +79,9 @@ class Dispatcher:
         self._resolving = ThreadPoolExecutor(RESOLVERS, "hooks-names")
         self._git = ThreadPoolExecutor(READERS, "hooks-git")
 
-    def start(self) -> None:
-        """Begin, in threads of its own."""
+    def start(self, stops: Sequence[int] = ()) -> None:
+        """Begin, in threads of its own; it ends by itself when one of ``stops`` can be read."""
+        self._stopping += stops
         threading.Thread(target=self._run, name="hooks", daemon=True).start()
 
     def wake(self) -> None:
@@ -107,7 +109,7 @@ class Dispatcher:
             self._ended.set()
 
     def _is_stopped(self) -> bool:
-        return bool(select.select([self._stops], [], [], 0)[0])
+        return bool(select.select(self._stopping, [], [], 0)[0])
 
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -139,7 +141,7 @@ class Dispatcher:
         """Wait for news, in a thread: the next round looks whether any of it is for us."""
         with closing(self._database.engine.watch(ROLE)) as watch:
             while not self._is_stopped():
-                watch.wait(LONGEST_SLEEP_SECONDS, [self._stops])
+                watch.wait(LONGEST_SLEEP_SECONDS, self._stopping)
                 self.wake()
 
     async def _look(self, ledger: Ledger) -> float:

@@ -68,7 +68,7 @@ def delete_system_hook(call: Call) -> HookView | None:
     return hook_view(call.db, hook)
 
 
-@routes.get("/hooks/:id/events", on=_hook_in_path, may=administrators, returns=list[HookEventView])
+@routes.get("/hooks/:id/events", on=_hook_in_path, may=administrators, returns=list[HookEventView], heavy=True)
 def list_system_hook_events(call: Call, hook: Hook, params: ListEvents, page: Page) -> Listing[HookEventView]:
     """List what a system hook has sent, and what was answered."""
     return list_events(call, hook, params, page)
