@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.forest import plant
+from bench.hooks import measure_hooks
 from bench.issues import ISSUES, fill_issues, measure_issues
 from bench.load import get, requests_per_second
 from bench.merge_requests import REQUESTS, fill_merge_requests, measure_merge_requests
@@ -55,7 +56,7 @@ def main() -> None:
     parser.add_argument(
         "part",
         nargs="*",
-        help="calls, projects, repositories, issues, merge_requests, process; all of them by default",
+        help="calls, projects, repositories, issues, merge_requests, hooks, process; all of them by default",
     )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -74,6 +75,7 @@ def main() -> None:
             parts["repositories"] = lambda: _measure_repositories(Path(folder), arguments.seconds)
             parts["issues"] = lambda: _measure_issues(Path(folder), arguments.seconds)
             parts["merge_requests"] = lambda: _measure_merge_requests(Path(folder), arguments.seconds)
+            parts["hooks"] = lambda: _measure_hooks(Path(folder))
         for name, measure_part in parts.items():
             if not arguments.part or name in arguments.part:
                 measure_part()
@@ -158,6 +160,13 @@ def _measure_merge_requests(folder: Path, seconds: float) -> None:
         filled = fill_merge_requests(settings, port)
         for finding in measure_merge_requests(port, filled, seconds, ROUNDS):
             _line(*finding)
+
+
+def _measure_hooks(folder: Path) -> None:
+    settings = Settings(data=folder / "hooks", root_token=TOKEN, root_password="-" * 9)
+    prepare(settings)
+    for finding in measure_hooks(settings):
+        _line(*finding)
 
 
 def _measure_process(data: Path) -> None:

@@ -44,6 +44,13 @@ from ingot.groups.namespaces.subscribers import subscriptions as namespace_subsc
 from ingot.groups.shares.service import drop_ended_group_shares
 from ingot.groups.subscribers import subscriptions as group_subscriptions
 from ingot.histories.subscribers import subscriptions as history_subscriptions
+from ingot.hooks import api as hooks
+from ingot.hooks.delivery.dispatcher import Dispatcher
+from ingot.hooks.finishing import Finisher
+from ingot.hooks.instance import api as system_hooks
+from ingot.hooks.instance.subscribers import subscriptions as system_hook_subscriptions
+from ingot.hooks.service import drop_old_events
+from ingot.hooks.subscribers import hook_subscriptions
 from ingot.http.front import Front
 from ingot.http.metrics import Metrics
 from ingot.http.request import Door
@@ -108,6 +115,7 @@ from ingot.projects.subscribers import subscriptions as project_subscriptions
 from ingot.projects.uploads import api as uploads
 from ingot.projects.uploads.files import uploads_of
 from ingot.projects.uploads.work import SWEEP_UPLOADS, UploadWork, ask_for_upload_sweep
+from ingot.projects.views import addresses_at
 from ingot.projects.work import SWEEP_PROJECTS, ProjectWork, ask_for_sweep
 from ingot.releases import api as releases
 from ingot.renderings import api as renderings
@@ -213,6 +221,8 @@ ROOMS = (
     notifications,
     search,
     renderings,
+    hooks,
+    system_hooks,
 )
 _ONE = select(literal(1))
 # Some clients still use the older prefix for uploads, and for nothing else.
@@ -251,6 +261,7 @@ SUBSCRIPTIONS = (
     lfs_subscriptions,
     session_subscriptions,
     rendering_subscriptions,
+    system_hook_subscriptions,
 )
 
 
@@ -276,9 +287,11 @@ def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_cloc
     secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
     store = projects.store_of(settings)
     tracker, answers = Tracker(store), Answers(store)
-    # Heads move before it is asked which of them a push has merged.
-    subscribers = gather((*SUBSCRIPTIONS, answers.subscriptions, tracker.subscriptions, merging_subscriptions))
-    tracker.database = Database(engine_for(settings.database), Vault(secret), subscribers, clock)
+    # Heads move before it is asked which of them a push has merged. Hooks hear last, when everybody else has done what
+    # follows; what they tell leads back to this instance.
+    told = hook_subscriptions(addresses_at(settings.base_url, settings))
+    heard = (*SUBSCRIPTIONS, answers.subscriptions, tracker.subscriptions, merging_subscriptions, told)
+    tracker.database = Database(engine_for(settings.database), Vault(secret), gather(heard), clock)
     return tracker.database
 
 
@@ -345,7 +358,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             SETTLE_HEAD: work.settle_head,
             SWEEP_PROJECTS: work.sweep,
             SETTLE_CHANGES: lambda database, _: settle_all(database, store),
-            IMPORT_PROJECT: ImportWork(store, Guard(settings.allow_local_requests)).run,
+            IMPORT_PROJECT: ImportWork(store, Guard(settings.allow_local_requests, settings.reachable)).run,
             SWEEP_UPLOADS: UploadWork(files).sweep,
             COLLECT_VERSIONS: tracker.collect,
             MERGE_WHEN_READY: lambda database, number: merge_when_ready(database, store, number),
@@ -363,9 +376,17 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             Recurring(60, ask_to_settle),
             Recurring(86_400, ask_for_upload_sweep),
             Recurring(86_400, ask_for_lfs_sweep),
+            Recurring(600, partial(drop_old_events, days=settings.hook_log_days), "drop old events of hooks"),
         ],
         log,
     )
+
+
+def hook_dispatcher(settings: Settings, database: Database, log: Log) -> Dispatcher:
+    """What delivers for hooks in the job process."""
+    guard = Guard(settings.allow_local_requests, settings.reachable)
+    finisher = Finisher(database, projects.store_of(settings), log)
+    return Dispatcher(database, guard, finisher, settings.base_url, log)
 
 
 def _database_state(database: Database) -> str:

@@ -21,6 +21,10 @@ def _setting(help_text: str, default: Any = None) -> Any:
     return field(default=default, metadata={"help": help_text})
 
 
+def _networks(text: str) -> list[IPv4Network | IPv6Network]:
+    return [ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip()]
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Read once at start, then passed to whoever needs it."""
@@ -35,6 +39,10 @@ class Settings:
     root_password: str = _setting("First start only: the password of the administrator root.", "")
     root_token: str = _setting("First start only: a personal access token of root, with scopes api and sudo.", "")
     allow_local_requests: bool = _setting("Let hooks and imports reach local and private addresses.", False)
+    allowed_networks: str = _setting(
+        "Comma-separated addresses or networks that hooks and imports may reach in any case.", ""
+    )
+    hook_log_days: int = _setting("Days for which hooks keep what they sent and what was answered.", 7)
     trusted_proxies: str = _setting("Comma-separated addresses or networks whose X-Forwarded-* headers count.", "")
     reported_version: str = _setting("What GET /version says; clients switch their behaviour on it.", "16.11.0")
     default_branch: str = _setting("Name of the first branch of new repositories.", "master")
@@ -70,7 +78,12 @@ class Settings:
     @property
     def proxies(self) -> list[IPv4Network | IPv6Network]:
         """The networks of trusted proxies."""
-        return [ip_network(part.strip(), strict=False) for part in self.trusted_proxies.split(",") if part.strip()]
+        return _networks(self.trusted_proxies)
+
+    @property
+    def reachable(self) -> list[IPv4Network | IPv6Network]:
+        """The networks that requests of ours may reach in any case."""
+        return _networks(self.allowed_networks)
 
 
 def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> Settings:
@@ -126,8 +139,9 @@ def _checked(settings: Settings) -> Settings:
     for name in ("workers", "max_file_mb", "max_lfs_mb"):
         if getattr(settings, name) < 0:
             raise BadSetting(f"{name} must not be negative")
-    if settings.max_push_mb < 1:
-        raise BadSetting("max_push_mb must be at least 1")
+    for name in ("max_push_mb", "hook_log_days"):
+        if getattr(settings, name) < 1:
+            raise BadSetting(f"{name} must be at least 1")
     if settings.external_url:
         parts = urlsplit(settings.external_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -136,10 +150,11 @@ def _checked(settings: Settings) -> Settings:
         raise BadSetting("database_url must look like postgresql://user:password@host/database")
     if settings.log_format not in ("auto", "json", "pretty"):
         raise BadSetting("log_format must be auto, json or pretty")
-    try:
-        settings.proxies  # noqa: B018 - Reading it checks it.
-    except ValueError as error:
-        raise BadSetting(f"trusted_proxies: {error}") from error
+    for name in ("trusted_proxies", "allowed_networks"):
+        try:
+            _networks(getattr(settings, name))
+        except ValueError as error:
+            raise BadSetting(f"{name}: {error}") from error
     if settings.root_password and len(settings.root_password) < 8:
         raise BadSetting("root_password must have at least 8 characters")
     if settings.root_token and len(settings.root_token) < 8:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import get_args
 
-from ingot.app import job_worker, open_database
+from ingot.app import hook_dispatcher, job_worker, open_database
 from ingot.cli.options import add_instance_options, prepare_instance, settings_of
 from ingot.db.connection import Connection
 from ingot.errors import Conflict, NotFound, Unavailable
@@ -71,7 +71,11 @@ def serve(settings: Settings, lifeline: int | None = None) -> None:
         signal.signal(signal.SIGINT, lambda *_: None)
     database = open_database(settings)
     worker = job_worker(settings, database, log)
-    if worker.run([wake] if lifeline is None else [wake, lifeline]):
+    dispatcher = hook_dispatcher(settings, database, log)
+    stops = [wake] if lifeline is None else [wake, lifeline]
+    dispatcher.start(stops)
+    drained = worker.run(stops)
+    if dispatcher.stop() and drained:
         database.close()
         return
     # Threads still use the database; the jobs were given back, and what is open is rolled back by the end.

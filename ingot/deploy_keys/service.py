@@ -9,9 +9,11 @@ from ingot.deploy_keys.params import CreateDeployKey, EditDeployKey
 from ingot.deploy_keys.queries import find_deploy_key, keys_of_project, knows_deploy_key, link_or_none
 from ingot.deploy_keys.tables import DeployKey, deploy_key_projects
 from ingot.errors import Invalid, NotFound
+from ingot.events.bus import emit
 from ingot.projects.tables import Project
+from ingot.users.keys.events import KeyRemoved
 from ingot.users.keys.parsing import parse_public_key
-from ingot.users.keys.queries import key_by_fingerprint
+from ingot.users.keys.queries import find_key, key_by_fingerprint
 from ingot.users.keys.service import add_key, rename_key
 from ingot.users.keys.tables import ssh_keys
 
@@ -67,7 +69,9 @@ def drop_deploy_key(db: Connection, project_id: int, key_id: int) -> None:
     link = link_or_none(db, key_id, project_id)
     if link is not None:
         db.delete(deploy_key_projects, link.id)
-        db.run(_DROP_UNUSED, key=key_id)
+        key = find_key(db, key_id)
+        if db.run(_DROP_UNUSED, key=key_id):
+            emit(db, KeyRemoved(key.id, key.user_id, key.key, key.created_at))
 
 
 def drop_deploy_keys(db: Connection, project_id: int) -> None:

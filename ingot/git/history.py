@@ -125,6 +125,11 @@ def commits_between(repository: Repository, old: str | None, new: str, most: int
     return run_git(args, repository.path).out.decode().split()[::-1]
 
 
+def count_between(repository: Repository, old: str, new: str) -> int:
+    """How many commits ``new`` leads to and ``old`` does not."""
+    return int(run_git(["rev-list", "--count", "--end-of-options", new, f"^{old}", "--"], repository.path).out)
+
+
 def refs_containing(repository: Repository, oid: str, folder: bytes, generation: int) -> list[bytes]:
     """The full names of the branches or tags that lead to a commit, sorted; nobody may change the list.
 

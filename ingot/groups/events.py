@@ -3,6 +3,18 @@
 from ingot.events.bus import Event
 
 
+class GroupCreated(Event, frozen=True):
+    """A group exists now."""
+
+    group_id: int
+
+
+class GroupDeleting(Event, frozen=True):
+    """A group is about to go, and with it all that lives there; its members are still known."""
+
+    group_id: int
+
+
 class GroupVisibilityChanging(Event, frozen=True):
     """A group is about to be as visible as this; who holds something more visible in it refuses."""
 

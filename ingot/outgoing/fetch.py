@@ -68,7 +68,7 @@ def send(
     The deadline is for everything together, so that a server cannot hold us by sending a byte now and then.
     """
     deadline = time.monotonic() + deadline_seconds
-    named = {"Host": _host_header(pinned), "User-Agent": USER_AGENT, "Accept": "*/*", "Accept-Encoding": "identity"}
+    named = {"Host": host_header(pinned), "User-Agent": USER_AGENT, "Accept": "*/*", "Accept-Encoding": "identity"}
     connection = http.client.HTTPConnection(pinned.host, pinned.port)
     try:
         with _connect(pinned, deadline, tls) as plain:
@@ -157,7 +157,8 @@ def _authorization(username: str, password: str) -> dict[str, str]:
     return {"Authorization": "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()}
 
 
-def _host_header(pinned: Pinned) -> str:
+def host_header(pinned: Pinned) -> str:
+    """How a request names the server that it is for."""
     host = f"[{pinned.host}]" if ":" in pinned.host else pinned.host
     return host if pinned.port == {"http": 80, "https": 443}[pinned.scheme] else f"{host}:{pinned.port}"
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ingot.outgoing.addresses import Network, is_permitted, parse_address
-from ingot.outgoing.refusal import Refused
+from ingot.outgoing.refusal import Refused, Unresolved
 from ingot.outgoing.urls import Parts, parts_of, redact_text, redacted, strip_credentials
 
-__all__ = ["Guard", "Pinned", "Refused", "redact_text", "redacted", "strip_credentials"]
+__all__ = ["Guard", "Pinned", "Refused", "Unresolved", "redact_text", "redacted", "strip_credentials"]
 
 _LOCAL = "Requests to the local network are not allowed"
 _LOCAL_NAMES = ("localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback", "metadata.google.internal")
@@ -84,10 +84,10 @@ class Guard:
         try:
             answers = self._resolve(parts.host, parts.port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as error:
-            raise Refused("The URL's host cannot be resolved") from error
+            raise Unresolved("The URL's host cannot be resolved") from error
         found = [str(answer[4][0]) for answer in answers]
         if not found:
-            raise Refused("The URL's host cannot be resolved")
+            raise Unresolved("The URL's host cannot be resolved")
         for address in found:
             self._permit(address)
         return found[0]

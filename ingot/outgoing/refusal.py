@@ -7,3 +7,7 @@ class Refused(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class Unresolved(Refused):
+    """The name that a URL holds leads nowhere at this moment; later it may."""

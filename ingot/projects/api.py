@@ -128,7 +128,7 @@ def _make_repository(ahead: Ahead, params: CreateProject) -> Made:
     if params.name is UNSET and params.path is UNSET:
         raise Missing("name")
     if params.import_url:
-        refuse_unfit_url(params.import_url, Guard(ahead.settings.allow_local_requests))
+        refuse_unfit_url(params.import_url, Guard(ahead.settings.allow_local_requests, ahead.settings.reachable))
     begins = params.initialize_with_readme and not params.import_url
     author = _author(ahead) if begins else None
     key = new_key()

@@ -27,6 +27,12 @@ class ProjectBegun(Event, frozen=True):
     update: RefUpdate
 
 
+class ProjectEdited(Event, frozen=True):
+    """Something about a project is different; where it lies is announced by itself."""
+
+    project_id: int
+
+
 class ProjectMoved(Event, frozen=True):
     """A project has another full path."""
 

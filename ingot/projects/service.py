@@ -26,7 +26,7 @@ from ingot.groups.service import OPENNESS
 from ingot.instance.settings import current_settings
 from ingot.jobs.queue import enqueue
 from ingot.names import NAMESPACES, RESERVED_PROJECTS, path_trouble, project_name_trouble
-from ingot.projects.events import ProjectCreated, ProjectDeleted, ProjectMoved
+from ingot.projects.events import ProjectCreated, ProjectDeleted, ProjectEdited, ProjectMoved
 from ingot.projects.heads import SETTLE_HEAD, head_key, settle_head
 from ingot.projects.params import Attributes, CreateProject, EditProject
 from ingot.projects.queries import (
@@ -179,6 +179,8 @@ def edit_project(db: Connection, actor: Actor, project: Project, wanted: EditPro
     _set_avatar(db, project, wanted.avatar)
     if path != project.path:
         _move(db, project, namespace, path)
+    else:
+        emit(db, ProjectEdited(project.id))
     lower_forks(db, project.id, visibility)
     return project_by_id(db, project.id)
 

@@ -6,11 +6,13 @@ from ingot.access.actor import Actor
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.errors import Conflict, Invalid
+from ingot.events.bus import emit
 from ingot.git.tagging import tag_or_none
 from ingot.releases.params import CreateRelease
 from ingot.releases.service import add_links, link_columns, refuse_milestones
 from ingot.repository.place import Place
 from ingot.repository.tags import service as tags
+from ingot.repository.tags.events import ReleaseChanged
 from ingot.repository.tags.queries import release_or_none
 from ingot.repository.tags.tables import Release
 from ingot.repository.tags.work import TagExists, create_tag
@@ -43,8 +45,10 @@ def create_release(database: Database, actor: Actor, place: Place, wanted: Creat
             name=wanted.name or None,
             description=wanted.description,
             released_at=wanted.released_at,
+            complete=False,
         )
         add_links(db, release, links)
+        emit(db, ReleaseChanged(release, "create"))
         return release
 
     return database.write(publish)

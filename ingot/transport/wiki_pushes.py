@@ -5,12 +5,16 @@ from functools import partial
 
 from ingot.db.connection import Connection
 from ingot.errors import Denied, Failure, Unavailable
+from ingot.git.commits import read_commits
+from ingot.git.faults import GitFailed
 from ingot.git.names import ref_trouble
 from ingot.git.updating import RefUpdate, adopt_head
 from ingot.repository.changes.policy import MOST_REFS
+from ingot.transport.callers import author_of
 from ingot.transport.receiving import OK, Push, read_updates
 from ingot.transport.targets import Target, target_refusal
-from ingot.wikis.work import ask_for_tidying
+from ingot.wikis.queries import tip_of
+from ingot.wikis.work import changed_pages, note_changes
 
 
 class WikiPush(Push):
@@ -39,11 +43,20 @@ class WikiPush(Push):
             raise Denied(denied)
 
     async def _note(self, lines: Sequence[str]) -> bytes:
-        created = [update.branch for update in read_updates(lines) if update.creates and update.branch]
         try:
-            await self._work(partial(adopt_head, self._repository, created))
-            tidy = partial(ask_for_tidying, project_id=self._project.id)
-            await self._work(partial(self._database.write, tidy))
-        except (Failure, Unavailable):  # The push itself has happened; the next change asks for tidying again.
-            pass
+            await self._work(partial(self._note_changes, read_updates(lines)))
+        except (Failure, Unavailable, GitFailed):
+            pass  # The push itself has happened; the next change asks for tidying again.
         return OK
+
+    def _note_changes(self, updates: list[RefUpdate]) -> None:
+        adopt_head(self._repository, [update.branch for update in updates if update.creates and update.branch])
+        told = [change for update in updates for change in changed_pages(self._repository, update)]
+        tip = tip_of(self._repository)
+        message = "" if tip is None else read_commits(self._repository, [tip])[0].message.rstrip("\n")
+
+        def note(db: Connection) -> None:
+            pusher = author_of(db, self._prove(db), self._project)
+            note_changes(db, self._project.id, pusher.user_id, told, message)
+
+        self._database.write(note)

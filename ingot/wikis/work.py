@@ -6,7 +6,7 @@ would have been a moment later.
 
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from msgspec import UNSET
@@ -17,7 +17,10 @@ from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.times import later, moment
 from ingot.errors import Conflict, Invalid, NotFound
+from ingot.events.bus import emit
+from ingot.git.changed_files import files_between
 from ingot.git.commits import NO_OID, Signature, branch_tip, read_commits
+from ingot.git.entries import Entry
 from ingot.git.names import ref_trouble
 from ingot.git.repository import Repository
 from ingot.git.store import Store, new_key
@@ -28,7 +31,8 @@ from ingot.projects.service import TIDY_PROJECT
 from ingot.projects.tables import Project
 from ingot.projects.uploads.names import tidied
 from ingot.users.accounts.queries import find_user
-from ingot.wikis.pages import Page, path_of, slug_of, title_trouble
+from ingot.wikis.events import Doing, WikiPageChanged
+from ingot.wikis.pages import Page, page_of, path_of, slug_of, title_trouble
 from ingot.wikis.params import CreatePage, EditPage
 from ingot.wikis.queries import contents_of, page_or_none, wiki_key
 
@@ -37,6 +41,7 @@ LONGEST_MESSAGE = 10_000
 TIDY_AFTER_SECONDS = 600
 _MOST_TRIES = 12
 _DEFAULT_BRANCH = "main"
+_DOINGS: dict[str, Doing] = {"added": "create", "removed": "delete"}
 _NAME = text(
     "INSERT INTO project_wikis (project_id, repository_key) VALUES (:project, :key) ON CONFLICT (project_id) DO NOTHING"
 )
@@ -45,6 +50,9 @@ _TURNS = tuple(threading.Lock() for _ in range(64))
 
 Plan = Callable[[str | None], list[Action]]
 """What to do upon a commit, or in a wiki that has none; nothing where it is so already."""
+
+Tell = Callable[[str | None, str], tuple[Doing, Page]]
+"""What was done to which page, by the commit before and the one that did it."""
 
 
 def ensure_wiki(database: Database, store: Store, project: Project) -> Repository:
@@ -73,12 +81,14 @@ def create_page(database: Database, actor: Actor, repository: Repository, projec
     _validate(wanted.title, wanted.content, wanted.message)
     slug = slug_of(wanted.title)
     path = path_of(slug, wanted.format)
+    page = partial(_page, repository, slug=slug)
 
     def plan(tip: str | None) -> list[Action]:
         _refuse_taken(repository, tip, slug)
         return [Action("create", path, content=wanted.content.encode())]
 
-    tip = _commit(database, actor, repository, project, wanted.message or f"Create {slug}", plan)
+    message = wanted.message or f"Create {slug}"
+    tip = _commit(database, actor, repository, project, message, plan, lambda _, made: ("create", page(made)))
     return _page(repository, tip, slug)
 
 
@@ -105,7 +115,9 @@ def edit_page(
         same = content is None or contents_of(repository, [before])[0] == content
         return [] if same else [Action("update", before.path, content=said.encode())]
 
-    tip = _commit(database, actor, repository, project, wanted.message or f"Update {slug_of(slug)}", plan)
+    message = wanted.message or f"Update {slug_of(slug)}"
+    page = partial(_page, repository)
+    tip = _commit(database, actor, repository, project, message, plan, lambda _, made: ("update", page(made, named[0])))
     return _page(repository, tip, named[0])
 
 
@@ -115,7 +127,9 @@ def delete_page(database: Database, actor: Actor, repository: Repository, projec
     def plan(tip: str | None) -> list[Action]:
         return [Action("delete", _page(repository, tip, slug).path)]
 
-    _commit(database, actor, repository, project, f"Delete {slug_of(slug)}", plan)
+    page = partial(_page, repository, slug=slug)
+    message = f"Delete {slug_of(slug)}"
+    _commit(database, actor, repository, project, message, plan, lambda before, _: ("delete", page(before)))
 
 
 def attach_file(
@@ -135,9 +149,15 @@ def attach_file(
 
 
 def _commit(
-    database: Database, actor: Actor, repository: Repository, project: Project, message: str, plan: Plan
+    database: Database,
+    actor: Actor,
+    repository: Repository,
+    project: Project,
+    message: str,
+    plan: Plan,
+    tell: Tell | None = None,
 ) -> str | None:
-    """Do what is planned in one commit; gives the tip after it."""
+    """Do what is planned in one commit, and tell which page it changed, if any; gives the tip after it."""
     who = _signature(database, actor)
     words = Words(message, who, who)
     with _TURNS[hash(repository.path) % len(_TURNS)]:
@@ -156,17 +176,37 @@ def _commit(
                 update_refs(repository, [RefUpdate(f"refs/heads/{branch}", tip or NO_OID, made)])
             except RefMoved:
                 continue
-            database.write(partial(ask_for_tidying, project_id=project.id))
+            told = [] if tell is None else [tell(tip, made)]
+            database.write(
+                partial(note_changes, project_id=project.id, actor_id=actor.user_id, told=told, message=message)
+            )
             return made
     raise Conflict("Others change this wiki all the time. Please try again.")
 
 
-def ask_for_tidying(db: Connection, project_id: int) -> None:
-    """Let a job tidy a wiki's repository some time after it was changed; asking twice tidies once."""
+def note_changes(
+    db: Connection, project_id: int, actor_id: int, told: Sequence[tuple[Doing, Page]], message: str
+) -> None:
+    """Announce what became of pages, and let a job tidy the repository some time later; asking twice tidies once."""
     key = wiki_key(db, project_id)
-    if key is not None:
-        run_at = later(db.now, seconds=TIDY_AFTER_SECONDS)
-        enqueue(db, TIDY_PROJECT, {"repository_key": key}, run_at=run_at, unique_key=f"tidy wiki {project_id}")
+    if key is None:
+        return
+    run_at = later(db.now, seconds=TIDY_AFTER_SECONDS)
+    enqueue(db, TIDY_PROJECT, {"repository_key": key}, run_at=run_at, unique_key=f"tidy wiki {project_id}")
+    for doing, page in told:
+        emit(db, WikiPageChanged(project_id, actor_id, key, page, doing, message))
+
+
+def changed_pages(repository: Repository, update: RefUpdate) -> list[tuple[Doing, Page]]:
+    """What a push to the branch that a wiki shows did to which pages."""
+    if update.branch != repository.head_branch() or update.deletes:
+        return []
+    found = []
+    for file in files_between(repository, update.old, update.new):
+        page = page_of(Entry(file.mode, file.oid, file.path))
+        if page is not None:
+            found.append((_DOINGS.get(file.how, "update"), page))
+    return found
 
 
 def _page(repository: Repository, tip: str | None, slug: str) -> Page:

@@ -23,9 +23,7 @@ _DROP_ALL = delete(memberships).where(
 _DROP_REQUESTS = delete(access_requests).where(
     access_requests.c.source_kind == bindparam("kind"), access_requests.c.source_id == bindparam("source")
 )
-_HAS_ENDED = memberships.c.expires_at <= bindparam("today")
-_ENDED = select(memberships.c.source_kind, memberships.c.source_id, memberships.c.user_id).where(_HAS_ENDED)
-_DROP_ENDED = delete(memberships).where(_HAS_ENDED)
+_ENDED = select(memberships).where(memberships.c.expires_at <= bindparam("today")).order_by(memberships.c.id)
 _MOVES = tuple(
     update(table)
     .where(table.c.source_kind == bindparam("kind"), table.c.source_id == bindparam("source"))
@@ -70,7 +68,7 @@ def put_member(
         created_at=db.now,
         created_by_id=by or None,
     )
-    emit(db, MemberAdded(source.kind, source.id, user_id, owns=source.owner_id == user_id))
+    emit(db, MemberAdded(source.kind, source.id, user_id, level, db.now, owns=source.owner_id == user_id))
 
 
 def edit_member(
@@ -101,8 +99,7 @@ def remove_member(db: Connection, actor: Actor, here: Access, source: Source, us
     if source.owner_id == user_id:
         raise Denied("The owner of a project stays in it")
     _keep_an_owner(db, source, held)
-    db.delete(memberships, held.id)
-    emit(db, MemberRemoved(source.kind, source.id, user_id))
+    _drop(db, held)
 
 
 def request_access(db: Connection, actor: Actor, source: Source) -> None:
@@ -150,11 +147,15 @@ def move_all(db: Connection, source: Source, namespace_id: int) -> None:
 
 def drop_ended(db: Connection) -> int:
     """Remove memberships whose time is over; they have not counted since."""
-    today = day_of(db.now)
-    ended = db.rows(_ENDED, today=today)
-    dropped = db.run(_DROP_ENDED, today=today)
-    for kind, source_id, user_id in ended:
-        emit(db, MemberRemoved(kind, source_id, user_id, expired=True))
+    ended = db.all(Membership, _ENDED, today=day_of(db.now))
+    return sum(_drop(db, held, expired=True) for held in ended)
+
+
+def _drop(db: Connection, held: Membership, *, expired: bool = False) -> int:
+    dropped = db.delete(memberships, held.id)
+    if dropped:
+        since = (held.access_level, held.created_at)
+        emit(db, MemberRemoved(held.source_kind, held.source_id, held.user_id, *since, expired=expired))
     return dropped
 
 

@@ -3,6 +3,8 @@
 from ingot.db.connection import Connection
 from ingot.db.times import Timestamp
 from ingot.errors import Invalid
+from ingot.events.bus import emit
+from ingot.users.keys.events import KeyAdded, KeyRemoved
 from ingot.users.keys.gpg import parse_gpg_key
 from ingot.users.keys.params import CreateKey
 from ingot.users.keys.parsing import PublicKey, parse_public_key
@@ -40,6 +42,7 @@ def add_key(db: Connection, user_id: int | None, title: str, text: str, expires_
         created_at=db.now,
         expires_at=expires_at,
     )
+    emit(db, KeyAdded(key_id, user_id, key.line, db.now))
     return find_key(db, key_id)
 
 
@@ -54,7 +57,8 @@ def rename_key(db: Connection, key_id: int, title: str) -> None:
 
 def delete_key(db: Connection, key: SshKey) -> None:
     """Let an SSH key open nothing from now on."""
-    db.delete(ssh_keys, key.id)
+    if db.delete(ssh_keys, key.id):
+        emit(db, KeyRemoved(key.id, key.user_id, key.key, key.created_at))
 
 
 def create_gpg_key(db: Connection, user_id: int, text: str) -> GpgKey:

@@ -215,3 +215,20 @@ TABLE: dict[str, tuple[str, set[str]]] = {
 }
 TABLE |= PROJECTS
 TABLE |= {route: (USER, READ if route.startswith("GET") else WRITE) for route in MERGE_REQUESTS}
+
+# Hooks of projects, of groups and of the instance are reached alike.
+_HOOK_ROUTES = (
+    ("GET", "", READ),
+    ("POST", "", WRITE),
+    ("DELETE", "/:hook_id", WRITE),
+    ("GET", "/:hook_id", READ),
+    ("PUT", "/:hook_id", WRITE),
+    ("GET", "/:hook_id/events", READ),
+    ("POST", "/:hook_id/events/:hook_event_id/resend", WRITE),
+)
+for _place, _who in (("/groups/:id/hooks", USER), ("/projects/:id/hooks", USER), ("/hooks", ADMIN)):
+    for _verb, _rest, _scopes in _HOOK_ROUTES:
+        _path = _rest if _who == USER else _rest.replace(":hook_id", ":id")
+        TABLE[f"{_verb} {_place}{_path}"] = (_who, _scopes)
+    _test = "/:hook_id/test/:trigger" if _who == USER else "/:id"
+    TABLE[f"POST {_place}{_test}"] = (_who, WRITE)

@@ -1,0 +1,1 @@
+"""How deliveries leave the house: claimed by hook, sent in order, written down in batches."""

@@ -1,0 +1,96 @@
+"""One hook's lane: what it has to tell, one after the other, whatever happens in other lanes."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+from ingot.db.times import Timestamp, later
+from ingot.hooks.delivery.claims import Batch, Stand
+from ingot.hooks.delivery.ledger import Ledger
+from ingot.hooks.delivery.outcome import FAILURES_IN_A_ROW, Outcome, pause_seconds
+from ingot.hooks.delivery.sending import Sender
+from ingot.hooks.tables import Delivery, Hook
+
+LINGER_SECONDS = 2.0
+"""For how long a lane waits for more: who pushes once often pushes twice, and the connection is open."""
+FRESH_SECONDS = 1.0
+"""After so long the hook is read again: it may have another URL by now, or be gone."""
+
+Take = Callable[[int], Awaitable[Batch | None]]
+Finish = Callable[[Delivery], Awaitable[str]]
+
+
+class Lane:
+    """Sends for one hook until it has nothing more to tell, or is better left alone."""
+
+    def __init__(
+        self, hook_id: int, take: Take, finish: Finish, sender: Sender, ledger: Ledger, clock: Callable[[], Timestamp]
+    ) -> None:
+        self.hook_id = hook_id
+        self.failing = False
+        self._take = take
+        self._finish = finish
+        self._sender = sender
+        self._ledger = ledger
+        self._clock = clock
+        self._more = asyncio.Event()
+        self._ending = False
+
+    def end(self) -> None:
+        """Send nothing more after what is under way."""
+        self._ending = True
+        self._more.set()
+
+    def wake(self) -> None:
+        """There is more to tell."""
+        self._more.set()
+
+    async def run(self) -> None:
+        """Work through what there is."""
+        try:
+            while not self._ending and (batch := await self._take(self.hook_id)) is not None:
+                if not batch.deliveries:
+                    if not await self._wait():
+                        return
+                elif not await self._send_all(batch):
+                    return
+        finally:
+            self._sender.close()
+            self._ledger.release(self.hook_id)
+
+    async def _wait(self) -> bool:
+        """Whether there is more, or may be."""
+        try:
+            async with asyncio.timeout(LINGER_SECONDS):
+                await self._more.wait()
+        except TimeoutError:
+            return False
+        self._more.clear()
+        return True
+
+    async def _send_all(self, batch: Batch) -> bool:
+        """Send as long as it goes well; says whether to go on."""
+        hook, started = batch.hook, time.monotonic()
+        failures, paused = hook.failures, False
+        for delivery in batch.deliveries:
+            payload = delivery.payload if delivery.unfinished is None else await self._finish(delivery)
+            outcome = await self._sender.send(hook, delivery, payload)
+            stand = self._stand(hook, failures, outcome)
+            self._ledger.add(outcome, stand)
+            if stand is not None:
+                failures, paused = stand.failures, stand.disabled_until is not None
+            self.failing = failures > 0
+            if paused or self._ending or time.monotonic() - started > FRESH_SECONDS:
+                break
+        # What was sent must not be read again as if it were due.
+        await self._ledger.settled()
+        return not paused
+
+    def _stand(self, hook: Hook, failures: int, outcome: Outcome) -> Stand | None:
+        """How the hook stands after a request; nothing where it stands as well as before."""
+        if outcome.succeeded:
+            return Stand(hook.id, 0, None) if failures or hook.disabled_until else None
+        failures += 1
+        if failures < FAILURES_IN_A_ROW:
+            return Stand(hook.id, failures, None)
+        return Stand(hook.id, failures, later(self._clock(), seconds=pause_seconds(failures)))

@@ -1,0 +1,110 @@
+"""What a receiver gets: the headers with their secrets and signature, and what may be shown of them."""
+
+import base64
+import hashlib
+import hmac
+import uuid
+from typing import NamedTuple
+
+import msgspec
+
+from ingot.db.times import Timestamp, moment
+from ingot.db.vault import Vault
+from ingot.hooks.policy import header_of, shown_url
+from ingot.hooks.service import SIGNING_PREFIX
+from ingot.hooks.tables import Delivery, Hook
+from ingot.outgoing.guard import redact_text, redacted
+
+HIDDEN = "[REDACTED]"
+_SECRET_ANSWERS = ("set-cookie", "authorization", "www-authenticate", "proxy-authenticate")
+_SHORTEST_SECRET = 4
+
+
+class Secrets(NamedTuple):
+    """What only the hook and its receiver know."""
+
+    token: str | None
+    signing_token: str | None
+    credentials: str | None
+    custom_headers: tuple[tuple[str, str], ...]
+
+    def texts(self) -> list[str]:
+        """All that must not be shown."""
+        password = (self.credentials or "").partition(":")[2]
+        values = (value for _, value in self.custom_headers)
+        known = (self.token, self.signing_token, self.credentials, password, *values)
+        return [text for text in known if text and len(text) >= _SHORTEST_SECRET]
+
+
+class Prepared(NamedTuple):
+    """A request that is ready to be sent, and how it may be shown."""
+
+    headers: list[tuple[str, str]]
+    shown: dict[str, str]
+
+
+def unseal(vault: Vault, hook: Hook) -> Secrets:
+    """Read a hook's secrets."""
+    headers = msgspec.json.decode(vault.unseal(hook.custom_headers)) if hook.custom_headers else []
+    sealed = (hook.token, hook.signing_token, hook.credentials)
+    token, signing_token, credentials = (vault.unseal(each) if each else None for each in sealed)
+    return Secrets(token, signing_token, credentials, tuple((name, value) for name, value in headers))
+
+
+def prepare(hook: Hook, secrets: Secrets, delivery: Delivery, body: bytes, instance: str, now: Timestamp) -> Prepared:
+    """All headers of a request; what is sent again has the same key."""
+    key = message_key(hook, delivery)
+    plain = [
+        ("Content-Type", "application/json"),
+        ("X-Gitlab-Event", header_of(delivery.trigger, hook.kind)),
+        ("X-Gitlab-Event-UUID", delivery.uuid),
+        ("X-Gitlab-Webhook-UUID", str(uuid.uuid5(uuid.NAMESPACE_URL, f"{instance}/hooks/{hook.id}"))),
+        ("X-Gitlab-Instance", instance),
+        ("Idempotency-Key", key),
+    ]
+    if secrets.signing_token:
+        seconds = str(int(moment(now).timestamp()))
+        plain += [
+            ("webhook-id", key),
+            ("webhook-timestamp", seconds),
+            ("webhook-signature", signature(secrets.signing_token, key, seconds, body)),
+        ]
+    hidden = list(secrets.custom_headers)
+    if secrets.token:
+        hidden.append(("X-Gitlab-Token", secrets.token))
+    if secrets.credentials:
+        hidden.append(("Authorization", "Basic " + base64.b64encode(secrets.credentials.encode()).decode()))
+    return Prepared([*plain, *hidden], {**dict(plain), **{name: HIDDEN for name, _ in hidden}})
+
+
+def message_key(hook: Hook, delivery: Delivery) -> str:
+    """What tells a receiver that it got something before: the same thing for the same hook."""
+    return str(uuid.uuid5(uuid.UUID(delivery.uuid), str(hook.id)))
+
+
+def signature(secret: str, key: str, seconds: str, body: bytes) -> str:
+    """The signature of the Standard Webhooks: over the message's id, the time and the body."""
+    raw = (
+        base64.b64decode(secret.removeprefix(SIGNING_PREFIX)) if secret.startswith(SIGNING_PREFIX) else secret.encode()
+    )
+    digest = hmac.new(raw, f"{key}.{seconds}.".encode() + body, hashlib.sha256).digest()
+    return "v1," + base64.b64encode(digest).decode()
+
+
+def loggable_url(hook: Hook) -> str:
+    """A hook's URL as its log shows it."""
+    return redacted(shown_url(hook.url, credentials=hook.credentials is not None))
+
+
+def loggable_headers(headers: list[tuple[str, str]], secrets: Secrets) -> dict[str, str]:
+    """An answer's headers without what a receiver may have given back of the secrets."""
+    hidden = secrets.texts()
+    return {
+        name: HIDDEN if name in _SECRET_ANSWERS else redact_text(value.replace("\0", ""), hidden)
+        for name, value in headers
+    }
+
+
+def loggable_body(body: bytes, secrets: Secrets) -> str:
+    """An answer's body, likewise; what is no text is shown as far as it is."""
+    return redact_text(body.decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}"), secrets.texts())

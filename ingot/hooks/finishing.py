@@ -1,0 +1,80 @@
+"""Putting into payloads what only repositories know; done ahead of the first delivery, outside of transactions.
+
+Objects never change, so this is what it was when the thing happened, however much later it is read.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from sqlalchemy import bindparam, select
+
+from ingot.db.database import Database
+from ingot.git.blobs import read_blob
+from ingot.git.commits import commit_id, commit_or_none, decoded
+from ingot.git.repository import Repository
+from ingot.git.store import Store
+from ingot.hooks.outbox import Unfinished
+from ingot.hooks.payloads.parts import Payload, commit_part
+from ingot.hooks.payloads.pushes import finish_push
+from ingot.repository.changes.tables import ref_changes
+
+_LARGEST_PAGE = 1_000_000
+# What the branch was before it changed for the first time since then.
+_WAS = (
+    select(ref_changes.c.old)
+    .where(
+        ref_changes.c.project_id == bindparam("project"),
+        ref_changes.c.ref == bindparam("branch"),
+        ref_changes.c.id > bindparam("mark"),
+    )
+    .order_by(ref_changes.c.id)
+    .limit(1)
+)
+
+
+class Finisher:
+    """Reads repositories for those who tell."""
+
+    def __init__(self, database: Database, store: Store, log: Callable[..., None]) -> None:
+        self._database = database
+        self._store = store
+        self._log = log
+
+    def finish(self, document: str, unfinished: str) -> str:
+        """The payload as it is told; where the repository is gone or damaged, without what it knew."""
+        payload: Payload = msgspec.json.decode(document)
+        wanted = msgspec.json.decode(unfinished, type=Unfinished)
+        try:
+            payload = self._finished(payload, wanted, self._store.open(wanted.repository_key))
+        except Exception as error:  # noqa: BLE001 - Whatever a repository holds, what is known is told.
+            self._log("hook told less", what=wanted.what, error=type(error).__name__)
+        return msgspec.json.encode(payload).decode()
+
+    def _finished(self, payload: Payload, wanted: Unfinished, repository: Repository) -> Payload:
+        if wanted.what == "page":
+            payload["object_attributes"]["content"] = _text(repository, wanted.oid)
+            return payload
+        if wanted.what == "commit":
+            return {**payload, "commit": _commit(payload, repository, wanted.oid)}
+        base = self._base(repository, wanted) if wanted.what == "push" else None
+        return finish_push(payload, repository, base, commits=wanted.what != "system tag")
+
+    def _base(self, repository: Repository, wanted: Unfinished) -> str | None:
+        if wanted.base is None:
+            return None
+        named = {"project": wanted.project_id, "branch": wanted.base, "mark": wanted.mark}
+        was: str | None = self._database.read(lambda db: db.value(_WAS, **named))
+        tip = was if was is not None else repository.tip(wanted.base)
+        return tip if tip and tip.strip("0") else None
+
+
+def _commit(payload: Payload, repository: Repository, name: str) -> Payload | None:
+    oid = commit_id(repository, name)
+    commit = commit_or_none(repository, oid) if oid else None
+    return None if commit is None else commit_part(commit, payload["project"]["web_url"])
+
+
+def _text(repository: Repository, oid: str) -> str:
+    blob: Any = read_blob(repository, oid)
+    return decoded(blob.body) if blob.body is not None and blob.size <= _LARGEST_PAGE else ""

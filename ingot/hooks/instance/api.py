@@ -1,0 +1,80 @@
+"""System hooks over the API."""
+
+from ingot.access.levels import NO_ACCESS, Access
+from ingot.access.rules import administrators
+from ingot.api.params import path_number
+from ingot.api.routes import Call, Routes
+from ingot.db.paging import Listing, Page
+from ingot.hooks import queries, service
+from ingot.hooks.api import guard_of, list_events, resend
+from ingot.hooks.outbox import tell
+from ingot.hooks.params import ListEvents, WriteHook
+from ingot.hooks.payloads.system import SAMPLE
+from ingot.hooks.policy import SYSTEM_EVENTS
+from ingot.hooks.queries import Owner
+from ingot.hooks.tables import Hook
+from ingot.hooks.views import HookEventView, HookView, SystemSampleView, TestedView, hook_view
+
+routes = Routes("system hooks")
+_INSTANCE = Owner("system")
+UNFIT = 400
+
+
+def _hook_in_path(call: Call) -> tuple[Access, Hook]:
+    """The system hook that the path names."""
+    return NO_ACCESS, queries.find_hook(call.db, _INSTANCE, path_number(call.path, "id"))
+
+
+@routes.get("/hooks", may=administrators, returns=list[HookView])
+def list_system_hooks(call: Call, page: Page) -> Listing[HookView]:
+    """List the system hooks."""
+    found = queries.list_hooks(call.db, _INSTANCE, page)
+    return found.of([hook_view(call.db, hook) for hook in found.items])
+
+
+@routes.get("/hooks/:id", on=_hook_in_path, may=administrators, returns=HookView)
+def get_system_hook(call: Call, hook: Hook) -> HookView:
+    """Get a system hook."""
+    return hook_view(call.db, hook)
+
+
+@routes.post("/hooks", may=administrators, returns=HookView, conflict=UNFIT)
+def create_system_hook(call: Call, params: WriteHook) -> HookView:
+    """Add a system hook."""
+    return hook_view(call.db, service.create_hook(call.db, _INSTANCE, params, guard_of(call)))
+
+
+@routes.put("/hooks/:id", on=_hook_in_path, may=administrators, returns=HookView, conflict=UNFIT)
+def edit_system_hook(call: Call, hook: Hook, params: WriteHook) -> HookView:
+    """Edit a system hook; another URL takes its secrets away."""
+    return hook_view(call.db, service.edit_hook(call.db, _INSTANCE, hook, params, guard_of(call)))
+
+
+@routes.post("/hooks/:id", on=_hook_in_path, may=administrators, returns=SystemSampleView)
+def test_system_hook(call: Call, hook: Hook) -> SystemSampleView:
+    """Let a system hook send a sample, and show it."""
+    tell(call.db, SYSTEM_EVENTS, SAMPLE, [hook.id])
+    service.let_try(call.db, hook)
+    return SystemSampleView(**SAMPLE)
+
+
+@routes.delete("/hooks/:id", may=administrators, returns=HookView | None)
+def delete_system_hook(call: Call) -> HookView | None:
+    """Delete a system hook, and show what it was."""
+    hook = queries.hook_or_none(call.db, _INSTANCE, path_number(call.path, "id"))
+    if hook is None:
+        return None
+    service.delete_hook(call.db, hook)
+    return hook_view(call.db, hook)
+
+
+@routes.get("/hooks/:id/events", on=_hook_in_path, may=administrators, returns=list[HookEventView], heavy=True)
+def list_system_hook_events(call: Call, hook: Hook, params: ListEvents, page: Page) -> Listing[HookEventView]:
+    """List what a system hook has sent, and what was answered."""
+    return list_events(call, hook, params, page)
+
+
+@routes.post("/hooks/:id/events/:hook_event_id/resend", on=_hook_in_path, may=administrators, returns=TestedView)
+def resend_system_hook_event(call: Call, hook: Hook) -> TestedView:
+    """Let a system hook send once more what it has sent."""
+    return resend(call, hook)

@@ -1,0 +1,166 @@
+"""What system hooks hear besides pushes: of projects, users, keys, groups and who belongs to them."""
+
+from collections.abc import Callable
+
+from sqlalchemy import bindparam, select
+
+from ingot.access.levels import Level
+from ingot.db.connection import Connection
+from ingot.events.bus import Subscriptions
+from ingot.groups.events import GroupCreated, GroupDeleting
+from ingot.groups.members.events import MemberAdded, MemberRemoved
+from ingot.groups.namespaces.queries import find_by_id
+from ingot.groups.namespaces.tables import memberships
+from ingot.hooks.outbox import tell
+from ingot.hooks.payloads.parts import Payload
+from ingot.hooks.payloads.system import (
+    group_event,
+    group_member_event,
+    key_event,
+    project_event,
+    team_event,
+    user_event,
+)
+from ingot.hooks.policy import SYSTEM_EVENTS
+from ingot.hooks.queries import ids_of, system_listeners
+from ingot.projects.events import ProjectCreated, ProjectDeleted, ProjectEdited, ProjectMoved
+from ingot.projects.queries import project_or_none
+from ingot.users.accounts.events import UserCreated, UserDeleting
+from ingot.users.accounts.queries import user_or_none
+from ingot.users.accounts.tables import User
+from ingot.users.keys.events import KeyAdded, KeyRemoved
+
+subscriptions = Subscriptions()
+_FIRST_OWNER = (
+    select(memberships.c.user_id)
+    .where(
+        memberships.c.source_kind == "group",
+        memberships.c.source_id == bindparam("group"),
+        memberships.c.access_level == int(Level.OWNER),
+    )
+    .order_by(memberships.c.id)
+    .limit(1)
+)
+
+
+def _tell_all(db: Connection, build: Callable[[], Payload | None]) -> None:
+    """Tell every system hook; without any, nothing is even looked up."""
+    wanted = ids_of(system_listeners(db))
+    payload = build() if wanted else None
+    if payload is not None:
+        tell(db, SYSTEM_EVENTS, payload, wanted)
+
+
+def _project_event(db: Connection, name: str, project_id: int, old_full_path: str | None = None) -> Payload | None:
+    project = project_or_none(db, project_id)
+    if project is None:
+        return None
+    owner = user_or_none(db, project.space_owner_id) if project.space_owner_id else None
+    return project_event(name, project, owner, old_full_path)
+
+
+@subscriptions.on(ProjectCreated)
+def hear_new_project(db: Connection, event: ProjectCreated) -> None:
+    """A project exists now."""
+    _tell_all(db, lambda: _project_event(db, "project_create", event.project_id))
+
+
+@subscriptions.on(ProjectEdited)
+def hear_edited_project(db: Connection, event: ProjectEdited) -> None:
+    """Something about a project is different."""
+    _tell_all(db, lambda: _project_event(db, "project_update", event.project_id))
+
+
+@subscriptions.on(ProjectDeleted)
+def hear_deleted_project(db: Connection, event: ProjectDeleted) -> None:
+    """A project is gone."""
+    _tell_all(db, lambda: _project_event(db, "project_destroy", event.project_id))
+
+
+@subscriptions.on(ProjectMoved)
+def hear_moved_project(db: Connection, event: ProjectMoved) -> None:
+    """A project lies elsewhere: under another name in the same place, or in another one."""
+
+    def build() -> Payload | None:
+        project = project_or_none(db, event.project_id)
+        around = event.old_full_path.rpartition("/")[0]
+        same = project is not None and project.space_full_path == around
+        return _project_event(db, f"project_{'rename' if same else 'transfer'}", event.project_id, event.old_full_path)
+
+    _tell_all(db, build)
+
+
+@subscriptions.on(UserCreated)
+def hear_new_user(db: Connection, event: UserCreated) -> None:
+    """A user exists now."""
+    _tell_all(db, lambda: _user_event(db, "user_create", event.user_id))
+
+
+@subscriptions.on(UserDeleting)
+def hear_deleted_user(db: Connection, event: UserDeleting) -> None:
+    """A user goes."""
+    _tell_all(db, lambda: _user_event(db, "user_destroy", event.user_id))
+
+
+def _user_event(db: Connection, name: str, user_id: int) -> Payload | None:
+    user = user_or_none(db, user_id)
+    return None if user is None else user_event(name, user)
+
+
+@subscriptions.on(KeyAdded)
+def hear_new_key(db: Connection, event: KeyAdded) -> None:
+    """A key opens something now."""
+    _tell_all(db, lambda: _key_event(db, "key_create", event))
+
+
+@subscriptions.on(KeyRemoved)
+def hear_removed_key(db: Connection, event: KeyRemoved) -> None:
+    """A key opens nothing any more."""
+    _tell_all(db, lambda: _key_event(db, "key_destroy", event))
+
+
+def _key_event(db: Connection, name: str, event: KeyAdded | KeyRemoved) -> Payload:
+    user = user_or_none(db, event.user_id) if event.user_id else None
+    return key_event(name, event.key_id, event.key, event.created_at, user)
+
+
+@subscriptions.on(GroupCreated)
+def hear_new_group(db: Connection, event: GroupCreated) -> None:
+    """A group exists now."""
+    _tell_all(db, lambda: group_event("group_create", find_by_id(db, event.group_id), _owner(db, event.group_id)))
+
+
+@subscriptions.on(GroupDeleting)
+def hear_deleted_group(db: Connection, event: GroupDeleting) -> None:
+    """A group goes."""
+    _tell_all(db, lambda: group_event("group_destroy", find_by_id(db, event.group_id), _owner(db, event.group_id)))
+
+
+def _owner(db: Connection, group_id: int) -> User | None:
+    first: int | None = db.value(_FIRST_OWNER, group=group_id)
+    return None if first is None else user_or_none(db, first)
+
+
+@subscriptions.on(MemberAdded)
+def hear_new_member(db: Connection, event: MemberAdded) -> None:
+    """Somebody belongs to a group or a project now."""
+    _tell_all(db, lambda: _member_event(db, "user_add_to", event))
+
+
+@subscriptions.on(MemberRemoved)
+def hear_removed_member(db: Connection, event: MemberRemoved) -> None:
+    """Somebody belongs to a group or a project no more."""
+    _tell_all(db, lambda: _member_event(db, "user_remove_from", event))
+
+
+def _member_event(db: Connection, name: str, event: MemberAdded | MemberRemoved) -> Payload | None:
+    user = user_or_none(db, event.user_id)
+    if user is None:
+        return None
+    if event.source_kind == "group":
+        group = find_by_id(db, event.source_id)
+        return group_member_event(f"{name}_group", group, user, event.access_level, event.created_at, db.now)
+    project = project_or_none(db, event.source_id)
+    if project is None:
+        return None
+    return team_event(f"{name}_team", project, user, event.access_level, event.created_at, db.now)

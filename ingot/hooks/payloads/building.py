@@ -1,0 +1,118 @@
+"""What pipelines, wiki pages and releases tell."""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+from ingot.hooks.payloads.parts import Payload, project_part, project_url, spoken, spoken_or_none, user_part
+from ingot.hooks.payloads.talk import Scene
+from ingot.releases.tables import ReleaseLink
+from ingot.repository.pipelines.tables import CommitStatus, Pipeline
+from ingot.repository.tags.tables import Release
+from ingot.wikis.pages import Page
+
+_FORMATS = ("zip", "tar.gz", "tar.bz2", "tar")
+
+
+def pipeline_payload(scene: Scene, pipeline: Pipeline, statuses: Sequence[CommitStatus], people: Any) -> Payload:
+    """A pipeline that has another status; its commit is read when it is told."""
+    stages = list(dict.fromkeys(status.stage for status in statuses))
+    return {
+        "object_kind": "pipeline",
+        "object_attributes": {
+            "id": pipeline.id,
+            "iid": pipeline.iid,
+            "ref": pipeline.ref,
+            "tag": pipeline.tag,
+            "sha": pipeline.sha,
+            "before_sha": "0" * 40,
+            "source": pipeline.source,
+            "status": pipeline.status,
+            "detailed_status": pipeline.status,
+            "stages": stages,
+            "created_at": spoken(pipeline.created_at),
+            "finished_at": spoken_or_none(pipeline.finished_at),
+            "duration": pipeline.duration,
+            "url": f"{project_url(scene.project, scene.at)}/-/pipelines/{pipeline.id}",
+        },
+        "user": user_part(scene.user, scene.at),
+        "project": project_part(scene.project, scene.at, backward=False),
+        "commit": None,
+        "builds": [_status(scene, status, people.get(status.user_id)) for status in statuses],
+    }
+
+
+def wiki_payload(scene: Scene, page: Page, action: str, message: str) -> Payload:
+    """A page that was written, changed or removed; what it says is read when it is told."""
+    shown = project_part(scene.project, scene.at)
+    web_url = shown["web_url"]
+    return {
+        "object_kind": "wiki_page",
+        "user": user_part(scene.user, scene.at),
+        "project": shown,
+        "wiki": {
+            "web_url": f"{web_url}/wikis/home",
+            "git_ssh_url": shown["git_ssh_url"].removesuffix(".git") + ".wiki.git",
+            "git_http_url": f"{web_url}.wiki.git",
+            "path_with_namespace": f"{scene.project.full_path}.wiki",
+            "default_branch": scene.project.default_branch,
+        },
+        "object_attributes": {
+            "title": page.title,
+            "content": "",
+            "format": page.format,
+            "message": message,
+            "slug": page.slug,
+            "url": f"{web_url}/wikis/{quote(page.slug)}",
+            "action": action,
+        },
+    }
+
+
+def release_payload(scene: Scene, release: Release, links: Sequence[ReleaseLink], action: str) -> Payload:
+    """What is told about a tag; its commit is read when it is told."""
+    web_url = project_url(scene.project, scene.at)
+    tag = quote(release.tag, safe="")
+    sources = [
+        {
+            "format": form,
+            "url": f"{scene.at.base}/api/v4/projects/{scene.project.id}/repository/archive.{form}?sha={tag}",
+        }
+        for form in _FORMATS
+    ]
+    told = [
+        {"id": link.id, "link_type": link.link_type, "name": link.name, "url": link.url, "external": True}
+        for link in links
+    ]
+    return {
+        "object_kind": "release",
+        "id": release.id,
+        "created_at": spoken(release.created_at),
+        "description": release.description,
+        "name": release.name or release.tag,
+        "released_at": spoken(release.released_at),
+        "tag": release.tag,
+        "project": project_part(scene.project, scene.at),
+        "url": f"{web_url}/-/releases/{tag}",
+        "action": action,
+        "assets": {"count": len(sources) + len(told), "links": told, "sources": sources},
+        "commit": None,
+    }
+
+
+def _status(scene: Scene, status: CommitStatus, user: Any) -> Payload:
+    return {
+        "id": status.id,
+        "stage": status.stage,
+        "name": status.name,
+        "status": status.status,
+        "created_at": spoken(status.created_at),
+        "started_at": spoken_or_none(status.started_at),
+        "finished_at": spoken_or_none(status.finished_at),
+        "when": "on_success",
+        "manual": False,
+        "allow_failure": status.allow_failure,
+        "user": user_part(user, scene.at),
+        "runner": None,
+        "artifacts_file": {"filename": None, "size": None},
+    }

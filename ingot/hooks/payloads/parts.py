@@ -1,0 +1,131 @@
+"""What several payloads have in common: the project, the people, commits, labels, and how times are written."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+from ingot.db.times import Timestamp
+from ingot.git.commits import Commit, Signature
+from ingot.groups.service import OPENNESS
+from ingot.labels.tables import Label
+from ingot.projects.tables import Project
+from ingot.projects.views import Addresses, project_avatar_url
+from ingot.users.accounts.tables import User
+from ingot.users.accounts.views import avatar_url
+
+Payload = dict[str, Any]
+_BRIEF = ("name", "url", "description", "homepage")
+_WHOLE = (*_BRIEF, "git_http_url", "git_ssh_url", "visibility_level")
+
+
+def project_url(project: Project, at: Addresses) -> str:
+    """Where people see a project."""
+    return f"{at.base}/{project.full_path}"
+
+
+def project_part(project: Project, at: Addresses, *, backward: bool = True) -> Payload:
+    """A project; with ``backward`` also under the names that older receivers know."""
+    web_url = project_url(project, at)
+    ssh_url, http_url = f"{at.ssh}{project.full_path}.git", f"{web_url}.git"
+    part = {
+        "id": project.id,
+        "name": project.name,
+        "description": project.description,
+        "web_url": web_url,
+        "avatar_url": project_avatar_url(project, at.base),
+        "git_ssh_url": ssh_url,
+        "git_http_url": http_url,
+        "namespace": project.space_name,
+        "visibility_level": OPENNESS[project.visibility],
+        "path_with_namespace": project.full_path,
+        "default_branch": project.default_branch,
+        "ci_config_path": project.ci_config_path,
+    }
+    if backward:
+        part |= {"homepage": web_url, "url": ssh_url, "ssh_url": ssh_url, "http_url": http_url}
+    return part
+
+
+def repository_part(project: Payload, *, whole: bool = False) -> Payload:
+    """The older word for the project, made from its part."""
+    return {name: project[name] for name in (_WHOLE if whole else _BRIEF)}
+
+
+def user_part(user: User | None, at: Addresses) -> Payload | None:
+    """Who did something, or has something to do."""
+    if user is None:
+        return None
+    picture = avatar_url(user, at.base)
+    return {"id": user.id, "name": user.name, "username": user.username, "avatar_url": picture}
+
+
+def pusher_part(user: User | None, at: Addresses) -> Payload:
+    """Who pushed, in the flat form of pushes."""
+    return {
+        "user_id": user.id if user else None,
+        "user_name": user.name if user else None,
+        "user_username": user.username if user else None,
+        "user_email": user.email if user else None,
+        "user_avatar": avatar_url(user, at.base) if user else None,
+    }
+
+
+def commit_part(commit: Commit, web_url: str) -> Payload:
+    """A commit of the project at this address."""
+    return {
+        "id": commit.oid,
+        "message": commit.message,
+        "title": commit.title,
+        "timestamp": _zoned(commit.committer),
+        "url": f"{web_url}/commit/{commit.oid}",
+        "author": {"name": commit.author.name, "email": commit.author.email},
+    }
+
+
+def label_parts(labels: Sequence[Label]) -> list[Payload]:
+    """Labels, as far as receivers know them."""
+    return [
+        {
+            "id": label.id,
+            "title": label.title,
+            "color": label.color,
+            "project_id": label.project_id,
+            "created_at": iso(label.created_at),
+            "updated_at": iso(label.updated_at),
+            "template": False,
+            "description": label.description,
+            "type": "GroupLabel" if label.project_id is None else "ProjectLabel",
+            "group_id": label.group_id,
+        }
+        for label in labels
+    ]
+
+
+def iso(stamp: Timestamp) -> str:
+    """A time as most payloads have it: ``2026-01-31T08:15:00Z``."""
+    return f"{stamp[:19]}Z"
+
+
+def iso_or_none(stamp: Timestamp | None) -> str | None:
+    """The same of what may not have happened."""
+    return None if stamp is None else iso(stamp)
+
+
+def spoken(stamp: Timestamp) -> str:
+    """A time as payloads on notes and pipelines have it: ``2026-01-31 08:15:00 UTC``."""
+    return f"{stamp[:10]} {stamp[11:19]} UTC"
+
+
+def spoken_or_none(stamp: Timestamp | None) -> str | None:
+    """The same of what may not have happened."""
+    return None if stamp is None else spoken(stamp)
+
+
+def _zoned(signature: Signature) -> str:
+    """When, in the zone of whoever did it; a time beyond what a calendar holds is shown as its end."""
+    try:
+        zone = timezone(timedelta(minutes=signature.offset))
+        return datetime.fromtimestamp(signature.time, zone).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        end = datetime.max if signature.time > 0 else datetime.min
+        return end.replace(tzinfo=UTC).isoformat(timespec="seconds")

@@ -1,0 +1,153 @@
+"""What changes hooks."""
+
+import base64
+import binascii
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+from sqlalchemy import bindparam, delete, func, select
+
+from ingot.api.params import given
+from ingot.db.connection import Connection
+from ingot.db.times import later
+from ingot.errors import Conflict, Invalid
+from ingot.hooks.outbox import assign
+from ingot.hooks.params import CustomHeader, WriteHook
+from ingot.hooks.policy import shown_url
+from ingot.hooks.queries import Owner, find_hook
+from ingot.hooks.tables import FLAGS, Attempt, Hook, hook_events, hooks
+from ingot.outgoing.guard import Guard, Refused, strip_credentials
+
+MOST_HOOKS = 100
+"""Of one project, one group, or the instance: each of them is told of every push."""
+MOST_HEADERS = 20
+LONGEST_SECRET = 1024
+DROPPED_AT_ONCE = 5000
+SIGNING_PREFIX = "whsec_"
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_UNFIT = re.compile(r"[\x00-\x1f\x7f]")
+# What we say ourselves, and what would change how the request is read.
+_OUR_HEADERS = {
+    "host", "content-length", "content-type", "transfer-encoding", "connection", "user-agent", "accept",
+    "accept-encoding", "authorization", "expect", "te", "trailer", "upgrade", "x-gitlab-event", "x-gitlab-token",
+    "x-gitlab-event-uuid", "x-gitlab-webhook-uuid", "x-gitlab-instance", "idempotency-key", "webhook-id",
+    "webhook-timestamp", "webhook-signature",
+}  # fmt: skip
+_AT_FIRST = {
+    "project": {"push_events": True},
+    "group": {"push_events": True},
+    "system": {"repository_update_events": True},
+}
+_COUNTS = {
+    "project": select(func.count()).select_from(hooks).where(hooks.c.project_id == bindparam("owner")),
+    "group": select(func.count()).select_from(hooks).where(hooks.c.group_id == bindparam("owner")),
+    "system": select(func.count()).select_from(hooks).where(hooks.c.kind == "system", bindparam("owner") == 0),
+}
+_OLD = select(hook_events.c.id).where(hook_events.c.created_at < bindparam("before")).limit(DROPPED_AT_ONCE)
+_DROP_OLD = delete(hook_events).where(hook_events.c.id.in_(_OLD.scalar_subquery()))
+
+
+def create_hook(db: Connection, owner: Owner, wanted: WriteHook, guard: Guard) -> Hook:
+    """Add a hook."""
+    if db.value(_COUNTS[owner.kind], owner=owner.id) >= MOST_HOOKS:
+        raise Invalid(f"There can be {MOST_HOOKS} hooks at most")
+    columns: dict[str, Any] = {
+        "kind": owner.kind,
+        "project_id": owner.id if owner.kind == "project" else None,
+        "group_id": owner.id if owner.kind == "group" else None,
+        "enable_ssl_verification": True,
+        "branch_filter_strategy": "wildcard",
+        **dict.fromkeys(FLAGS, False),
+        **_AT_FIRST[owner.kind],
+        "failures": 0,
+        "created_at": db.now,
+        **_columns(db, wanted),
+        **_address(db, wanted.url, guard),
+    }
+    return find_hook(db, owner, db.insert(hooks, **columns))
+
+
+def edit_hook(db: Connection, owner: Owner, hook: Hook, wanted: WriteHook, guard: Guard) -> Hook:
+    """Change what was sent; the secrets of one receiver are not for another, so they go with the old URL."""
+    columns = _columns(db, wanted)
+    if wanted.url != shown_url(hook.url, credentials=hook.credentials is not None):
+        fresh = {"failures": 0, "disabled_until": None, "token": None, "signing_token": None, "custom_headers": None}
+        columns = {**fresh, **columns, **_address(db, wanted.url, guard)}
+    db.update(hooks, hook.id, **columns)
+    return find_hook(db, owner, hook.id)
+
+
+def delete_hook(db: Connection, hook: Hook) -> None:
+    """Remove a hook, with what it has still to tell."""
+    db.delete(hooks, hook.id)
+
+
+def resend(db: Connection, hook: Hook, attempt: Attempt) -> None:
+    """Tell a hook once more what it was told."""
+    assign(db, attempt.event_id, [hook.id])
+    let_try(db, hook)
+
+
+def let_try(db: Connection, hook: Hook) -> None:
+    """Let a hook that is left alone be tried once, since somebody asks for it."""
+    db.update(hooks, hook.id, disabled_until=None)
+
+
+def drop_old_events(db: Connection, days: int) -> int:
+    """Forget what was told long ago, with how that went; what could not be told by then is given up."""
+    return db.run(_DROP_OLD, before=later(db.now, days=-days))
+
+
+def _columns(db: Connection, wanted: WriteHook) -> dict[str, Any]:
+    columns = given(wanted, "url", "token", "signing_token", "custom_headers", "wiki_events")
+    if wanted.wiki_events is not UNSET:
+        columns["wiki_page_events"] = wanted.wiki_events
+    if wanted.token is not UNSET:
+        columns["token"] = _sealed(db, "token", wanted.token)
+    if wanted.signing_token is not UNSET:
+        _refuse_unfit_key(wanted.signing_token or "")
+        columns["signing_token"] = _sealed(db, "signing_token", wanted.signing_token)
+    if wanted.custom_headers is not UNSET:
+        columns["custom_headers"] = _sealed_headers(db, wanted.custom_headers or [])
+    return columns
+
+
+def _address(db: Connection, url: str, guard: Guard) -> dict[str, Any]:
+    """Where a hook sends to; nobody is asked where that is, which is done at each delivery."""
+    try:
+        guard.check_url(url, credentials=True)
+        plain, username, password = strip_credentials(url)
+    except Refused as error:
+        raise Conflict(url=[error.reason]) from error
+    secret = f"{username}:{password}" if username or password else ""
+    return {"url": plain, "credentials": db.vault.seal(secret) if secret else None}
+
+
+def _sealed(db: Connection, name: str, secret: str | None) -> bytes | None:
+    if not secret:
+        return None
+    if len(secret) > LONGEST_SECRET:
+        raise Invalid(**{name: [f"is too long (maximum is {LONGEST_SECRET} characters)"]})
+    if _UNFIT.search(secret):
+        raise Invalid(**{name: ["is invalid"]})
+    return db.vault.seal(secret)
+
+
+def _refuse_unfit_key(secret: str) -> None:
+    if secret.startswith(SIGNING_PREFIX):
+        try:
+            base64.b64decode(secret.removeprefix(SIGNING_PREFIX), validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise Invalid(signing_token=["is invalid"]) from error
+
+
+def _sealed_headers(db: Connection, wanted: Sequence[CustomHeader]) -> bytes | None:
+    names = [header.key.lower() for header in wanted]
+    unfit = any(not _HEADER_NAME.fullmatch(header.key) or _UNFIT.search(header.value) for header in wanted)
+    if unfit or len(set(names)) < len(names) or len(names) > MOST_HEADERS or _OUR_HEADERS & set(names):
+        raise Invalid(custom_headers=["is invalid"])
+    pairs = [(header.key, header.value) for header in wanted]
+    return db.vault.seal(msgspec.json.encode(pairs).decode()) if pairs else None

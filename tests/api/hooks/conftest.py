@@ -1,0 +1,104 @@
+"""A receiver, and a dispatcher that reaches it beside the server under test."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ingot.app import hook_dispatcher, open_database
+from ingot.db.database import wall_clock
+from ingot.db.times import Timestamp, later
+from ingot.hooks.delivery.dispatcher import Dispatcher
+from ingot.log import Log
+from tests.api.hooks.receiver import Receiver
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.making import make_project
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """Somebody who is told."""
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
+
+
+class Clock:
+    """The dispatcher's clock, which tests can put forward."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> Timestamp:
+        return later(wall_clock(), seconds=self.seconds)
+
+
+@pytest.fixture(scope="module")
+def clock() -> Clock:
+    """What time it is for the dispatcher."""
+    return Clock()
+
+
+@pytest.fixture(scope="module")
+def dispatcher(house: House, clock: Clock) -> Iterator[Dispatcher]:
+    """Delivers what the server has to tell; local addresses may be reached, by it and by who saves a hook."""
+    allowed, before = replace(house.settings, allow_local_requests=True), house.app.kernel._settings
+    house.app.kernel._settings = allowed
+    database = open_database(house.settings, clock)
+    dispatcher = hook_dispatcher(allowed, database, Log("json", house.log))
+    dispatcher.start()
+    yield dispatcher
+    assert dispatcher.stop()
+    house.app.kernel._settings = before
+    database.close()
+
+
+class Told:
+    """A project that tells everything to a receiver."""
+
+    def __init__(self, api: Api, make: Make, receiver: Receiver, **attributes: Any) -> None:
+        self.receiver = receiver
+        self.project = make_project(make, **attributes)
+        self.url = self.project.url
+        self._api = api
+        self._root = make.root
+        self.path = f"/{self.project.id}"
+        made = api.post(f"{self.url}/hooks", make.root, url=receiver.url(self.path), **dict.fromkeys(ALL, True))
+        assert made.status_code == 201, made.text
+        self.hook = f"{self.url}/hooks/{made.json()['id']}"
+
+    def next(self, header: str) -> Any:
+        """What is told next, which must be of this kind."""
+        got = self.receiver.next()
+        assert (got.path, got.headers["x-gitlab-event"]) == (self.path, header)
+        return got.body
+
+    def post(self, path: str, /, **sent: Any) -> Any:
+        """Make something in the project."""
+        made = self._api.post(f"{self.url}{path}", self._root, **sent)
+        assert made.status_code in (200, 201), made.text
+        return made.json()
+
+    def put(self, path: str, /, **sent: Any) -> Any:
+        """Change something in the project."""
+        changed = self._api.put(f"{self.url}{path}", self._root, **sent)
+        assert changed.status_code == 200, changed.text
+        return changed.json()
+
+    def delete(self, path: str) -> None:
+        """Remove something from the project."""
+        assert self._api.delete(f"{self.url}{path}", self._root).status_code in (200, 202, 204)
+
+
+ALL = (
+    "push_events", "tag_push_events", "issues_events", "confidential_issues_events", "merge_requests_events",
+    "note_events", "confidential_note_events", "job_events", "pipeline_events", "wiki_page_events", "releases_events",
+)  # fmt: skip
+
+
+@pytest.fixture
+def told(api: Api, make: Make, receiver: Receiver, dispatcher: Dispatcher) -> Told:
+    """A project with a first commit, which is told by nobody, and a hook for everything."""
+    return Told(api, make, receiver, initialize_with_readme=True)

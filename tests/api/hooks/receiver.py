@@ -1,0 +1,88 @@
+"""A receiver of hooks on loopback: keeps what it gets, and answers as a test wants."""
+
+import json
+import queue
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+
+DEADLINE_SECONDS = 20.0
+
+
+class Got(NamedTuple):
+    """A request."""
+
+    path: str
+    headers: dict[str, str]
+    raw: bytes
+
+    @property
+    def body(self) -> Any:
+        """What it tells."""
+        return json.loads(self.raw)
+
+
+class Answer(NamedTuple):
+    """What the receiver says."""
+
+    status: int = 200
+    body: bytes = b"ok"
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class Receiver:
+    """Serves until it is closed; each path has answers of its own, of which the last one lasts."""
+
+    def __init__(self, address: str = "127.0.0.1") -> None:
+        self.got: queue.Queue[Got] = queue.Queue()
+        self.answers: dict[str, list[Answer | Callable[[BaseHTTPRequestHandler], None]]] = {}
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+
+            def do_POST(self) -> None:
+                outer._answer(self)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                """Nothing."""
+
+        self._server = ThreadingHTTPServer((address, 0), Handler)
+        self._server.daemon_threads = True
+        self.port = self._server.server_address[1]
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def url(self, path: str = "/") -> str:
+        """Where it is reached."""
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def next(self) -> Got:
+        """The next request, which must come soon."""
+        return self.got.get(timeout=DEADLINE_SECONDS)
+
+    def some(self, count: int) -> list[Got]:
+        """The next requests."""
+        return [self.next() for _ in range(count)]
+
+    def close(self) -> None:
+        """Serve no more."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _answer(self, handler: BaseHTTPRequestHandler) -> None:
+        body = handler.rfile.read(int(handler.headers.get("Content-Length", 0)))
+        headers = {name.lower(): value for name, value in handler.headers.items()}
+        answers = self.answers.get(handler.path) or [Answer()]
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        self.got.put(Got(handler.path, headers, body))
+        if not isinstance(answer, Answer):
+            answer(handler)
+            return
+        handler.send_response(answer.status)
+        for name, value in answer.headers:
+            handler.send_header(name, value)
+        handler.send_header("Content-Length", str(len(answer.body)))
+        handler.end_headers()
+        handler.wfile.write(answer.body)

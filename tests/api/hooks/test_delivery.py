@@ -1,0 +1,354 @@
+"""How deliveries leave: with which headers, in which order, how often, and what is kept of them."""
+
+import base64
+import hashlib
+import hmac
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+from sqlalchemy import bindparam, select
+
+from ingot.db.times import moment
+from ingot.hooks.delivery import sending
+from ingot.hooks.delivery.dispatcher import Dispatcher
+from ingot.hooks.tables import hook_deliveries
+from tests.api.hooks.conftest import Clock, Told
+from tests.api.hooks.receiver import DEADLINE_SECONDS, Answer
+from tests.client import Api, Make
+from tests.conftest import House
+
+_STATES = (
+    select(hook_deliveries.c.state, hook_deliveries.c.attempts, hook_deliveries.c.due_at)
+    .where(hook_deliveries.c.hook_id == bindparam("hook"))
+    .order_by(hook_deliveries.c.id)
+)
+
+
+class Log:
+    """What became of a hook's deliveries."""
+
+    def __init__(self, told: Told, api: Api, make: Make, house: House) -> None:
+        self._told, self._api, self._make, self._house = told, api, make, house
+
+    def events(self, count: int) -> list[Any]:
+        """What was sent, the oldest first, once there is so much of it."""
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while len(found := self._api.get(f"{self._told.hook}/events", self._make.root, per_page=100).json()) < count:
+            assert time.monotonic() < deadline, found
+        assert len(found) == count
+        return list(found)[::-1]
+
+    def states(self) -> list[tuple[str, int, str]]:
+        """How the deliveries stand."""
+        hook = int(self._told.hook.rpartition("/")[2])
+        return self._house.app.database.read(lambda db: db.rows(_STATES, hook=hook))
+
+    def hook(self) -> Any:
+        """The hook."""
+        return self._api.get(self._told.hook, self._make.root).json()
+
+
+@pytest.fixture
+def log(told: Told, api: Api, make: Make, house: House) -> Log:
+    """What became of what the project told."""
+    return Log(told, api, make, house)
+
+
+@pytest.fixture(autouse=True)
+def on_time(clock: Clock) -> Iterator[None]:
+    """The clock is right again afterwards."""
+    yield
+    clock.seconds = 0.0
+
+
+def test_the_headers_of_a_request(told: Told, house: House) -> None:
+    """Those that receivers know, a key for each message, and a signature where one is wanted."""
+    raw = b"0123456789abcdef0123456789abcdef"
+    secrets = {"token": "tökén", "signing_token": "whsec_" + base64.b64encode(raw).decode()}
+    url = told.receiver.url(told.path).replace("http://", "http://ada:p%40ss@")
+    told.put(told.hook.removeprefix(told.url), url=url, custom_headers=[{"key": "X-Env", "value": "test"}], **secrets)
+    told.post("/issues", title="One")
+    got = told.receiver.next()
+    headers = got.headers
+    assert (headers["content-type"], headers["x-gitlab-event"]) == ("application/json", "Issue Hook")
+    assert headers["x-gitlab-token"].encode("latin-1").decode() == "tökén"
+    assert (headers["x-gitlab-instance"], headers["x-env"]) == (house.url, "test")
+    assert headers["authorization"] == "Basic " + base64.b64encode(b"ada:p@ss").decode()
+    assert headers["webhook-id"] == headers["idempotency-key"]
+    signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + got.raw
+    digest = base64.b64encode(hmac.new(raw, signed, hashlib.sha256).digest()).decode()
+    assert headers["webhook-signature"] == f"v1,{digest}"
+    assert abs(int(headers["webhook-timestamp"]) - time.time()) < 60
+
+    told.post("/issues", title="Two")
+    other = told.receiver.next().headers
+    assert other["idempotency-key"] != headers["idempotency-key"]
+    assert other["x-gitlab-event-uuid"] != headers["x-gitlab-event-uuid"]
+
+
+def test_another_url_takes_the_secrets_away(told: Told) -> None:
+    """Attack (D37): a master who does not know the token sends it to a server of their own."""
+    one = told.hook.removeprefix(told.url)
+    told.put(
+        one, url=told.receiver.url(told.path), token="secret", custom_headers=[{"key": "X-Key", "value": "secret"}]
+    )
+    told.put(one, url=told.receiver.url(told.path), issues_events=True)
+    told.post("/issues", title="One")
+    first = told.receiver.next().headers
+    assert (first["x-gitlab-token"], first["x-key"]) == ("secret", "secret")
+    told.put(one, url=told.receiver.url("/elsewhere"))
+    told.post("/issues", title="Two")
+    got = told.receiver.next()
+    assert got.path == "/elsewhere"
+    assert not {"x-gitlab-token", "x-key", "authorization", "webhook-signature"} & got.headers.keys()
+    told.put(one, url=told.receiver.url("/third"), token="another")
+    told.post("/issues", title="Three")
+    assert told.receiver.next().headers["x-gitlab-token"] == "another"
+
+
+def test_a_failure_is_tried_again_and_holds_back_nothing(
+    told: Told, log: Log, clock: Clock, dispatcher: Dispatcher
+) -> None:
+    """At its own time, with the same key; what comes later goes out at once."""
+    told.receiver.answers[told.path] = [Answer(500, b"sorry"), Answer()]
+    told.post("/issues", title="One")
+    first = told.receiver.next()
+    log.events(1)
+    told.post("/issues", title="Two")
+    assert told.receiver.next().body["object_attributes"]["title"] == "Two"
+    log.events(2)
+    assert [(state, attempts) for state, attempts, _ in log.states()] == [("waiting", 1), ("done", 1)]
+    clock.seconds += 11
+    dispatcher.wake()
+    again = told.receiver.next()
+    assert again.body == first.body
+    assert again.headers["idempotency-key"] == first.headers["idempotency-key"]
+    assert [(each["attempt"], each["response_status"]) for each in log.events(3)] == [
+        (1, "500"),
+        (1, "200"),
+        (2, "200"),
+    ]
+    assert {state for state, _, _ in log.states()} == {"done"}
+
+
+@pytest.mark.parametrize("status", [302, 400, 404, 410])
+def test_what_the_receiver_does_not_want_is_not_sent_again(told: Told, log: Log, status: int) -> None:
+    """And redirects are never followed (D16)."""
+    location = (("Location", told.receiver.url("/moved")),)
+    told.receiver.answers[told.path] = [Answer(status, headers=location), Answer()]
+    told.post("/issues", title="One")
+    told.receiver.next()
+    (event,) = log.events(1)
+    assert event["response_status"] == str(status)
+    told.post("/issues", title="Two")
+    assert told.receiver.next().path == told.path
+    log.events(2)
+    assert [(state, attempts) for state, attempts, _ in log.states()] == [("failed", 1), ("done", 1)]
+
+
+@pytest.mark.parametrize(
+    ("wish", "least"), [("3000", 3000), ("Fri, 31 Dec 2100 23:59:59 GMT", 86_400), ("soon", 7), ("-5", 7)]
+)
+def test_the_receiver_says_when_to_come_back(told: Told, log: Log, clock: Clock, wish: str, least: int) -> None:
+    """In seconds or as a moment; a day at most."""
+    told.receiver.answers[told.path] = [Answer(429, headers=(("Retry-After", wish),))]
+    told.post("/issues", title="One")
+    told.receiver.next()
+    (event,) = log.events(1)
+    ((state, _, due_at),) = log.states()
+    waits = (moment(due_at) - moment(event["created_at"])).total_seconds()  # type: ignore[arg-type] # It is one.
+    assert state == "waiting"
+    assert least <= waits < least + 60
+    assert clock.seconds == 0
+
+
+def test_a_hook_that_keeps_failing_is_left_alone_and_then_tried(
+    told: Told, log: Log, clock: Clock, dispatcher: Dispatcher
+) -> None:
+    """Everybody can see it; nothing is lost, and what waited comes in its order."""
+    told.receiver.answers[told.path] = [Answer(503)]
+    for number in range(6):
+        told.post("/issues", title=f"Issue {number}")
+    told.receiver.some(4)
+    log.events(4)
+    hook = log.hook()
+    assert hook["alert_status"] == "temporarily_disabled"
+    assert 30 < (moment(hook["disabled_until"]) - moment(log.events(4)[-1]["created_at"])).total_seconds() <= 60
+    # It is over, and one delivery tells that the receiver is still ill; then it is left alone for longer.
+    clock.seconds += 61
+    dispatcher.wake()
+    assert told.receiver.next().body["object_attributes"]["title"] == "Issue 4"
+    log.events(5)
+    told.receiver.answers[told.path] = [Answer()]
+    clock.seconds += 121
+    dispatcher.wake()
+    titles = [got.body["object_attributes"]["title"] for got in told.receiver.some(6)]
+    assert titles == ["Issue 5", *(f"Issue {number}" for number in range(5))]
+    log.events(11)
+    assert (log.hook()["alert_status"], log.hook()["disabled_until"]) == ("executable", None)
+
+
+def test_a_slow_receiver_delays_no_other_one(told: Told, api: Api, make: Make) -> None:
+    """Threat D18, fault 15: one hangs, and the other hears of everything meanwhile, in order."""
+    release = threading.Event()
+
+    def hang(handler: BaseHTTPRequestHandler) -> None:
+        release.wait(DEADLINE_SECONDS)
+        handler.send_response(200)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    slow = f"/slow-{told.project.id}"
+    told.receiver.answers[slow] = [hang]
+    made = api.post(f"{told.url}/hooks", make.root, url=told.receiver.url(slow), issues_events=True)
+    assert made.status_code == 201
+    for number in range(8):
+        told.post("/issues", title=f"Issue {number}")
+    got = told.receiver.some(9)
+    assert [each.path for each in got].count(slow) == 1
+    titles = [each.body["object_attributes"]["title"] for each in got if each.path == told.path]
+    assert titles == [f"Issue {number}" for number in range(8)]
+    release.set()
+    assert [each.body["object_attributes"]["title"] for each in told.receiver.some(7)] == titles[1:]
+
+
+def _endless(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Encoding", "gzip")
+    handler.end_headers()
+    try:
+        while True:
+            handler.wfile.write(b"x" * 65536)
+    except OSError:
+        handler.close_connection = True
+
+
+def _drip(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.end_headers()
+    try:
+        for _ in range(600):
+            handler.wfile.write(b"x")
+            time.sleep(0.05)  # The point of it.
+    except OSError:
+        pass
+    handler.close_connection = True
+
+
+def _reset(handler: BaseHTTPRequestHandler) -> None:
+    handler.connection.close()
+    handler.close_connection = True
+
+
+def _nonsense(handler: BaseHTTPRequestHandler) -> None:
+    handler.wfile.write(b"SSH-2.0-OpenSSH\r\n\r\n")
+    handler.close_connection = True
+
+
+def test_receivers_that_answer_without_end(told: Told, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack (D18): bytes without end, or one now and then. What is kept is bounded, and so is the time."""
+    monkeypatch.setattr(sending, "DEADLINE_SECONDS", 1.0)
+    told.receiver.answers[told.path] = [_endless, _drip, _reset, _nonsense, Answer(200, b"\x00\xff ok")]
+    for number in range(3):
+        told.post("/issues", title=f"Issue {number}")
+    bomb, drip, reset = log.events(3)
+    assert (bomb["response_status"], len(bomb["response_body"])) == ("200", 64 * 1024)
+    assert (drip["response_status"], drip["internal_error_message"]) == ("internal error", "The server took too long")
+    assert reset["internal_error_message"]
+    told.post("/issues", title="Nonsense")
+    assert log.events(4)[-1]["internal_error_message"] == "The server's answer is not valid HTTP"
+
+
+def test_the_log_and_sending_again(told: Told, log: Log, api: Api, make: Make) -> None:
+    """Attack (D37): the log shows all but the secrets, also where the receiver gives them back."""
+    one = told.hook.removeprefix(told.url)
+    url = told.receiver.url(f"{told.path}?token=in-the-query").replace("http://", "http://ada:pass-word@")
+    headers = [{"key": "X-Key", "value": "value-of-header"}]
+    told.put(one, url=url, token="token-of-hook", signing_token="signing-token", custom_headers=headers)
+    echo = b"You sent token-of-hook, value-of-header and signing-token with pass-word"
+    answer = Answer(200, echo, (("X-Echo", "token-of-hook"), ("Set-Cookie", "session=1")))
+    told.receiver.answers[f"{told.path}?token=in-the-query"] = [answer]
+    told.post("/issues", title="One")
+    first = told.receiver.next()
+    (event,) = log.events(1)
+    listed = api.get(f"/projects/{told.project.id}/hooks/{one.rpartition('/')[2]}/events", make.root)
+    secrets = ("token-of-hook", "value-of-header", "signing-token", "pass-word", "session=1", "in-the-query")
+    for secret in secrets:
+        assert secret not in listed.text
+    assert event["request_data"] == first.body
+    assert event["request_headers"]["X-Gitlab-Event"] == "Issue Hook"
+    assert event["request_headers"]["X-Gitlab-Token"] == "[REDACTED]"
+    assert (event["trigger"], event["response_status"], event["attempt"]) == ("issue_hooks", "200", 1)
+    assert event["response_body"].startswith("You sent")
+    assert 0 < event["execution_duration"] < 10
+
+    number = one.rpartition("/")[2]
+    sent = api.post(f"/projects/{told.project.id}/hooks/{number}/events/{event['id']}/resend", make.root)
+    assert sent.status_code == 201
+    again = told.receiver.next()
+    assert (again.body, again.headers["idempotency-key"]) == (first.body, first.headers["idempotency-key"])
+    log.events(2)
+    assert api.post(f"/projects/{told.project.id}/hooks/{number}/events/{2**40}/resend", make.root).status_code == 404
+    place = f"{told.hook}/events"
+    for status, count in (("200", 2), ("successful", 2), ("404", 0), ("server_failure", 0), ("internal error", 0)):
+        assert len(api.get(place, make.root, status=status).json()) == count
+    assert api.get(place, make.root, status="odd").status_code == 400
+
+
+TRIGGERS = [
+    "push_events",
+    "tag_push_events",
+    "issues_events",
+    "note_events",
+    "wiki_page_events",
+    "releases_events",
+    "pipeline_events",
+]
+
+
+def test_trying_a_hook_out(told: Told, api: Api, make: Make) -> None:
+    """With the newest thing of a kind; where there is none, that is said."""
+    for trigger in (*TRIGGERS[1:], "merge_requests_events", "job_events", "confidential_issues_events"):
+        nothing = api.post(f"{told.hook}/test/{trigger}", make.root)
+        assert nothing.status_code == 422, trigger
+    assert api.post(f"{told.hook}/test/odd", make.root).status_code == 400
+    issue = told.post("/issues", title="One")
+    told.post(f"/issues/{issue['iid']}/notes", body="Note")
+    told.post("/wikis", title="Page", content="Text")
+    told.post("/releases", tag_name="v1", ref="master", description="First")
+    oid = api.get(f"{told.url}/repository/commits", make.root).json()[0]["id"]
+    told.post(f"/statuses/{oid}", state="success", ref="master")
+    told.receiver.some(6)
+    number = told.hook.rpartition("/")[2]
+    for trigger in TRIGGERS:
+        tested = api.post(f"/projects/{told.project.id}/hooks/{number}/test/{trigger}", make.root)
+        assert (tested.status_code, tested.json()) == (201, {"message": "201 Created"}), tested.text
+    kinds = [got.body["object_kind"] for got in told.receiver.some(len(TRIGGERS))]
+    assert kinds == ["push", "tag_push", "issue", "note", "wiki_page", "release", "pipeline"]
+
+
+def test_a_hook_that_is_deleted_hears_nothing_more(told: Told, api: Api, make: Make) -> None:
+    """Whatever was still to be told."""
+    release = threading.Event()
+
+    def hang(handler: BaseHTTPRequestHandler) -> None:
+        release.wait(DEADLINE_SECONDS)
+        handler.send_response(500)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    told.receiver.answers[told.path] = [hang, Answer()]
+    told.post("/issues", title="One")
+    told.receiver.next()
+    told.post("/issues", title="Two")
+    assert api.delete(told.hook, make.root).status_code == 200
+    release.set()
+    made = api.post(f"{told.url}/hooks", make.root, url=told.receiver.url("/new"), issues_events=True)
+    assert made.status_code == 201
+    told.post("/issues", title="Three")
+    got = told.receiver.next()
+    assert (got.path, got.body["object_attributes"]["title"]) == ("/new", "Three")

@@ -1,0 +1,343 @@
+"""Every kind of thing that can happen in a project, by every path, as its receiver sees it: field for field."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.hooks.conftest import Told
+from tests.api.hooks.receiver import Receiver
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.making import make_group, make_project
+from tests.transport.conftest import Tree, over_http, over_ssh, ssh_key
+
+__all__ = ["ssh_key"]
+ZERO = "0" * 40
+PROJECT = {
+    "name", "description", "web_url", "avatar_url", "git_ssh_url", "git_http_url", "namespace", "visibility_level",
+    "path_with_namespace", "default_branch",
+}  # fmt: skip
+OLDER = PROJECT | {"homepage", "url", "ssh_url", "http_url"}
+REPOSITORY = {"name", "url", "description", "homepage"}
+PUSH = {
+    "object_kind", "before", "after", "ref", "checkout_sha", "user_id", "user_name", "user_username", "user_email",
+    "user_avatar", "project_id", "project", "repository", "commits", "total_commits_count",
+}  # fmt: skip
+COMMIT = {"id", "message", "timestamp", "url", "author"}
+NOTE = {
+    "id", "note", "noteable_type", "author_id", "created_at", "updated_at", "project_id", "attachment", "line_code",
+    "commit_id", "noteable_id", "system", "st_diff", "url",
+}  # fmt: skip
+ISSUE = {
+    "id", "title", "assignee_ids", "assignee_id", "author_id", "project_id", "created_at", "updated_at", "position",
+    "branch_name", "description", "milestone_id", "state", "iid",
+}  # fmt: skip
+
+
+SNIPPET = {
+    "id", "title", "content", "author_id", "project_id", "created_at", "updated_at", "file_name", "expires_at", "type",
+    "visibility_level",
+}  # fmt: skip
+FILTERS: list[dict[str, str]] = [
+    {"push_events_branch_filter": "rel*/x"},
+    {"push_events_branch_filter": "none"},
+    {"push_events_branch_filter": "none", "branch_filter_strategy": "all_branches"},
+]
+
+
+def write_file(told: Told, path: str, **more: Any) -> str:
+    """Commit a file through the API; gives the commit's id."""
+    action = {"action": "create", "file_path": path, "content": "x"}
+    sent = {"branch": "master", "commit_message": f"Write {path}", "actions": [action], **more}
+    return str(told.post("/repository/commits", **sent)["id"])
+
+
+def test_a_commit_through_the_api(told: Told, house: House) -> None:
+    """The push event of the documentation."""
+    before = told.post("/repository/branches", branch="dev", ref="master")["commit"]["id"]
+    created = told.next("Push Hook")
+    assert (created["ref"], created["before"], created["after"]) == ("refs/heads/dev", ZERO, before)
+    assert (created["commits"], created["total_commits_count"]) == ([], 0)
+
+    oid = write_file(told, "a/ä.txt")
+    push = told.next("Push Hook")
+    assert push.keys() >= PUSH
+    assert push["project"].keys() >= OLDER
+    assert push["repository"].keys() >= REPOSITORY | {"git_http_url", "git_ssh_url", "visibility_level"}
+    assert (push["object_kind"], push["event_name"]) == ("push", "push")
+    assert (push["ref"], push["before"], push["after"], push["checkout_sha"]) == ("refs/heads/master", before, oid, oid)
+    assert (push["user_id"], push["user_username"], push["user_email"]) == (1, "root", "admin@example.com")
+    assert (push["project_id"], push["total_commits_count"]) == (told.project.id, 1)
+    (commit,) = push["commits"]
+    assert commit.keys() >= COMMIT | {"added", "modified", "removed"}
+    assert (commit["id"], commit["message"], commit["added"]) == (oid, "Write a/ä.txt", ["a/ä.txt"])
+    assert commit["author"] == {"name": "Administrator", "email": "admin@example.com"}
+    assert commit["url"] == f"{house.url}/{told.project.path}/commit/{oid}"
+    assert push["project"]["git_http_url"] == f"{house.url}/{told.project.path}.git"
+
+    told.delete("/repository/branches/dev")
+    gone = told.next("Push Hook")
+    assert (gone["before"], gone["after"], gone["checkout_sha"], gone["commits"]) == (before, ZERO, None, [])
+
+
+def test_a_push_of_many_commits_over_http(told: Told, house: House, make: Make, tmp_path: Path) -> None:
+    """Twenty commits at most, the newest, oldest first; one event for each branch and tag, however they came."""
+    tree = Tree(tmp_path / "tree")
+    url = over_http(house, told.project, make.root)
+    Tree(tmp_path).git("clone", "-q", url, str(tree.folder))
+    for number in range(23):
+        tree.commit("README.md", f"{number}\n", f"Change {number}")
+    tree.git("tag", "-a", "-m", "The first one", "v1")
+    tree.git("push", "-q", "--atomic", "origin", "master", "v1", "master:other")
+    events = {told_one["ref"]: told_one for told_one in (got.body for got in told.receiver.some(3))}
+    push = events["refs/heads/master"]
+    assert push["total_commits_count"] == 23
+    assert [commit["message"] for commit in push["commits"]] == [f"Change {number}\n" for number in range(3, 23)]
+    assert push["commits"][0]["modified"] == ["README.md"]
+    assert events["refs/heads/other"]["commits"] == []
+    tag = events["refs/tags/v1"]
+    head = tree.git("rev-parse", "HEAD")
+    assert (tag["object_kind"], tag["before"], tag["after"]) == ("tag_push", ZERO, tree.git("rev-parse", "v1"))
+    assert (tag["checkout_sha"], tag["message"]) == (head, "The first one")
+    assert tag.keys() >= PUSH
+
+
+def test_a_push_over_ssh(
+    told: Told, house: House, make: Make, tmp_path: Path, ssh_key: Callable[[Person], dict[str, str]]
+) -> None:
+    """The same event as by any other way."""
+    person = make.user()
+    told.post("/members", user_id=person.id, access_level=40)
+    tree = Tree(tmp_path / "tree", ssh_key(person))
+    Tree(tmp_path, tree.env).git("clone", "-q", over_ssh(house, told.project), str(tree.folder))
+    oid = tree.commit()
+    tree.git("push", "-q", "origin", "master")
+    push = told.next("Push Hook")
+    assert (push["after"], push["user_id"], push["total_commits_count"]) == (oid, person.id, 1)
+
+
+def test_tags_through_the_api(told: Told) -> None:
+    """Made and deleted."""
+    told.post("/repository/tags", tag_name="v1", ref="master")
+    made = told.next("Tag Push Hook")
+    assert (made["object_kind"], made["ref"], made["before"]) == ("tag_push", "refs/tags/v1", ZERO)
+    assert made["checkout_sha"] == made["after"]
+    told.delete("/repository/tags/v1")
+    gone = told.next("Tag Push Hook")
+    assert (gone["after"], gone["before"], gone["checkout_sha"]) == (ZERO, made["after"], None)
+
+
+def test_issues(told: Told, house: House) -> None:
+    """Opened, changed, closed and opened again; what was and what is."""
+    issue = told.post("/issues", title="One", description="Text", labels="a", assignee_ids=[1])
+    opened = told.next("Issue Hook")
+    attributes = opened["object_attributes"]
+    assert attributes.keys() >= ISSUE | {"url", "action"}
+    assert (attributes["id"], attributes["iid"], attributes["action"]) == (issue["id"], issue["iid"], "open")
+    assert (attributes["state"], attributes["assignee_ids"], attributes["assignee_id"]) == ("opened", [1], 1)
+    assert attributes["url"] == f"{house.url}/{told.project.path}/issues/{issue['iid']}"
+    assert attributes["created_at"] == issue["created_at"][:19] + "Z"
+    assert opened["user"].keys() >= {"name", "username", "avatar_url"}
+    assert opened["assignees"] == [opened["assignee"]] == [opened["user"]]
+    assert opened["repository"].keys() == REPOSITORY
+    assert opened["project"].keys() >= OLDER
+    (label,) = opened["labels"]
+    assert label.keys() >= {"id", "title", "color", "project_id", "created_at", "updated_at", "template", "description",
+                            "type", "group_id"}  # fmt: skip
+    assert (label["title"], label["type"], label["project_id"]) == ("a", "ProjectLabel", told.project.id)
+
+    told.put(f"/issues/{issue['iid']}", title="Two", labels="b")
+    changed = told.next("Issue Hook")
+    assert changed["object_attributes"]["action"] == "update"
+    assert changed["changes"]["title"] == {"previous": "One", "current": "Two"}
+    titles = {when: [each["title"] for each in changed["changes"]["labels"][when]] for when in ("previous", "current")}
+    assert titles == {"previous": ["a"], "current": ["b"]}
+    for event, action in (("close", "close"), ("reopen", "reopen")):
+        told.put(f"/issues/{issue['iid']}", state_event=event)
+        assert told.next("Issue Hook")["object_attributes"]["action"] == action
+
+
+def test_a_payload_shows_what_was_then(told: Told, receiver: Receiver) -> None:
+    """However much later it is told, and whatever happened since."""
+    issue = told.post("/issues", title="First title")
+    told.put(f"/issues/{issue['iid']}", title="Second title")
+    told.put(f"/issues/{issue['iid']}", title="Third title")
+    titles = [got.body["object_attributes"]["title"] for got in receiver.some(3)]
+    assert titles == ["First title", "Second title", "Third title"]
+
+
+def test_moving_an_issue(told: Told, api: Api, make: Make, receiver: Receiver) -> None:
+    """It is closed here and opened there."""
+    there = Told(api, make, receiver)
+    issue = told.post("/issues", title="Goes")
+    told.next("Issue Hook")
+    told.post(f"/issues/{issue['iid']}/move", to_project_id=there.project.id)
+    actions = {got.path: got.body["object_attributes"]["action"] for got in receiver.some(2)}
+    assert actions == {told.path: "close", there.path: "open"}
+
+
+def test_notes_on_issues_commits_and_snippets(told: Told, house: House) -> None:
+    """Each with what it is about."""
+    issue = told.post("/issues", title="One")
+    told.next("Issue Hook")
+    note = told.post(f"/issues/{issue['iid']}/notes", body="Hello :+1:")
+    on_issue = told.next("Note Hook")
+    attributes = on_issue["object_attributes"]
+    assert attributes.keys() >= NOTE
+    assert (attributes["id"], attributes["note"], attributes["noteable_type"]) == (note["id"], "Hello :+1:", "Issue")
+    assert (attributes["noteable_id"], attributes["commit_id"], attributes["system"]) == (issue["id"], "", False)
+    assert attributes["url"] == f"{house.url}/{told.project.path}/issues/{issue['iid']}#note_{note['id']}"
+    assert attributes["created_at"] == note["created_at"][:19].replace("T", " ") + " UTC"
+    assert on_issue["issue"].keys() >= ISSUE
+    assert (on_issue["project_id"], on_issue["issue"]["iid"]) == (told.project.id, issue["iid"])
+    assert on_issue.keys() >= {"object_kind", "user", "project_id", "project", "repository", "object_attributes"}
+
+    oid = write_file(told, "a")
+    told.next("Push Hook")
+    told.post(f"/repository/commits/{oid}/comments", note="Nice", path="a", line=1, line_type="new")
+    on_commit = told.next("Note Hook")
+    assert (on_commit["object_attributes"]["commit_id"], on_commit["object_attributes"]["noteable_id"]) == (oid, None)
+    assert on_commit["commit"].keys() >= COMMIT
+    assert (on_commit["commit"]["id"], on_commit["object_attributes"]["noteable_type"]) == (oid, "Commit")
+
+    sent = {"title": "S", "file_name": "a.rb", "content": "puts 1", "visibility": "private"}
+    snippet = told.post("/snippets", **sent)
+    told.post(f"/snippets/{snippet['id']}/notes", body="What?")
+    on_snippet = told.next("Note Hook")
+    assert on_snippet["snippet"].keys() >= SNIPPET
+    assert (on_snippet["snippet"]["content"], on_snippet["snippet"]["file_name"]) == ("puts 1", "a.rb")
+    assert on_snippet["object_attributes"]["noteable_type"] == "Snippet"
+
+    told.post(f"/issues/{issue['iid']}/discussions", body="A discussion")
+    assert told.next("Note Hook")["object_attributes"]["note"] == "A discussion"
+
+
+def test_pipelines(told: Told) -> None:
+    """Whenever one has another status."""
+    oid = write_file(told, "a")
+    told.next("Push Hook")
+    told.post(f"/statuses/{oid}", state="running", name="ci", ref="master")
+    running = told.next("Pipeline Hook")
+    assert (running["object_kind"], running["object_attributes"]["status"]) == ("pipeline", "running")
+    told.post(f"/statuses/{oid}", state="success", name="ci", ref="master")
+    done = told.next("Pipeline Hook")
+    attributes = done["object_attributes"]
+    assert attributes.keys() >= {"id", "ref", "tag", "sha", "before_sha", "status", "stages", "created_at",
+                                 "finished_at", "duration"}  # fmt: skip
+    assert (attributes["ref"], attributes["sha"], attributes["status"]) == ("master", oid, "success")
+    assert done["project"].keys() >= PROJECT
+    assert "homepage" not in done["project"]
+    assert done["commit"]["id"] == oid
+    (build,) = done["builds"]
+    assert build.keys() >= {"id", "stage", "name", "status", "created_at", "started_at", "finished_at", "when",
+                            "manual", "user", "runner", "artifacts_file"}  # fmt: skip
+    assert (build["name"], build["status"]) == ("ci", "success")
+
+
+def test_wiki_pages(told: Told, house: House, make: Make, tmp_path: Path) -> None:
+    """Through the API and by a push to the wiki."""
+    told.post("/wikis", title="My page", content="Hello")
+    made = told.next("Wiki Page Hook")
+    assert made.keys() >= {"object_kind", "user", "project", "wiki", "object_attributes"}
+    assert made["wiki"].keys() == {"web_url", "git_ssh_url", "git_http_url", "path_with_namespace", "default_branch"}
+    page = made["object_attributes"]
+    assert page.keys() == {"title", "content", "format", "message", "slug", "url", "action"}
+    assert (page["title"], page["content"], page["format"]) == ("My page", "Hello", "markdown")
+    assert (page["slug"], page["action"], page["message"]) == ("My-page", "create", "Create My-page")
+    assert page["url"] == f"{house.url}/{told.project.path}/wikis/My-page"
+
+    told.put("/wikis/My-page", title="Other page", content="Changed")
+    changed = told.next("Wiki Page Hook")["object_attributes"]
+    assert (changed["slug"], changed["content"], changed["action"]) == ("Other-page", "Changed", "update")
+    told.delete("/wikis/Other-page")
+    gone = told.next("Wiki Page Hook")["object_attributes"]
+    assert (gone["slug"], gone["content"], gone["action"]) == ("Other-page", "Changed", "delete")
+
+    tree = Tree(tmp_path / "wiki")
+    url = over_http(house, f"{told.project.path}.wiki", make.root)
+    Tree(tmp_path).git("clone", "-q", url, str(tree.folder))
+    tree.commit("home.md", "Pushed", "By a push")
+    tree.commit("picture.png", "No page", "A picture")
+    tree.git("push", "-q")
+    pushed = told.next("Wiki Page Hook")["object_attributes"]
+    assert (pushed["slug"], pushed["content"], pushed["action"]) == ("home", "Pushed", "create")
+
+
+def test_releases(told: Told) -> None:
+    """With their links, in the form of later versions."""
+    links = {"links": [{"name": "Binary", "url": "https://example.com/x"}]}
+    sent = {"tag_name": "v1", "ref": "master", "description": "First", "assets": links}
+    told.post("/releases", **sent)
+    told.next("Tag Push Hook")
+    release = told.next("Release Hook")
+    assert (release["object_kind"], release["action"], release["tag"]) == ("release", "create", "v1")
+    assert [link["name"] for link in release["assets"]["links"]] == ["Binary"]
+    assert release["commit"]["id"]
+    told.put("/releases/v1", description="Better")
+    assert told.next("Release Hook")["description"] == "Better"
+    told.delete("/releases/v1")
+    assert told.next("Release Hook")["action"] == "delete"
+
+
+@pytest.mark.parametrize("path", ["", "/notes"])
+def test_confidential_things_only_reach_who_asks(
+    told: Told, api: Api, make: Make, receiver: Receiver, path: str
+) -> None:
+    """Threat D26: a hook for issues and notes is not one for those that are confidential."""
+    other = f"/other-{told.project.id}"
+    flags = {"issues_events": True, "note_events": True, "push_events": False}
+    assert api.post(f"{told.url}/hooks", make.root, url=receiver.url(other), **flags).status_code == 201
+    issue = told.post("/issues", title="Secret", confidential=True)
+    secret = told.next("Confidential Issue Hook")
+    assert (secret["object_kind"], secret["object_attributes"]["confidential"]) == ("issue", True)
+    if path:
+        told.post(f"/issues/{issue['iid']}/notes", body="A secret note")
+        assert told.next("Confidential Note Hook")["object_kind"] == "note"
+    told.put(f"/issues/{issue['iid']}", confidential=False)
+    # Open now, so both are told; nothing came to the other one before.
+    got = {each.path: each for each in receiver.some(2)}
+    assert got.keys() == {told.path, other}
+    note = told.post(f"/issues/{issue['iid']}/notes", body="For us", internal=True)
+    assert told.next("Confidential Note Hook")["object_attributes"]["id"] == note["id"]
+    told.post("/issues", title="Open")
+    assert {each.body["object_attributes"]["title"] for each in receiver.some(2)} == {"Open"}
+
+
+def test_branches_that_a_hook_does_not_want(api: Api, make: Make, told: Told, receiver: Receiver) -> None:
+    """By a wildcard, or all of them."""
+    for number, wanted in enumerate(FILTERS):
+        url = receiver.url(f"/filtered-{number}")
+        assert api.post(f"{told.url}/hooks", make.root, url=url, **wanted).status_code == 201
+    told.post("/repository/branches", branch="rel-1/x", ref="master")
+    assert {got.path for got in receiver.some(3)} == {told.path, "/filtered-0", "/filtered-2"}
+    told.post("/repository/branches", branch="other", ref="master")
+    assert {got.path for got in receiver.some(2)} == {told.path, "/filtered-2"}
+
+
+def test_hooks_of_the_groups_around(api: Api, make: Make, receiver: Receiver, told: Told) -> None:
+    """A group's hook hears of all projects below it, and of no other."""
+    outer = make_group(make)
+    inner = make_group(make, parent=outer)
+    project = make_project(make, group=inner, initialize_with_readme=True)
+    hook = api.post(f"/groups/{outer.id}/hooks", make.root, url=receiver.url("/group"), issues_events=True)
+    assert hook.status_code == 201, hook.text
+    told.post("/issues", title="Elsewhere")
+    assert told.next("Issue Hook")
+    api.post(f"{project.url}/issues", make.root, title="Inside")
+    got = receiver.next()
+    assert (got.path, got.body["project"]["path_with_namespace"]) == ("/group", project.path)
+    tested = api.post(f"/groups/{outer.id}/hooks/{hook.json()['id']}/test/issues_events", make.root)
+    assert (tested.status_code, tested.json()) == (201, {"message": "201 Created"})
+    assert receiver.next().body["object_attributes"]["title"] == "Inside"
+
+
+def test_a_call_that_is_refused_tells_nothing(told: Told, api: Api, make: Make) -> None:
+    """Nor does a change that changes nothing."""
+    assert api.post(f"{told.url}/issues", make.root, title="").status_code == 400
+    issue = told.post("/issues", title="One")
+    assert told.next("Issue Hook")["object_attributes"]["action"] == "open"
+    told.put(f"/issues/{issue['iid']}", title="One")
+    told.put(f"/issues/{issue['iid']}", title="Two")
+    assert told.next("Issue Hook")["object_attributes"]["title"] == "Two"

@@ -1,0 +1,135 @@
+"""What deliveries may reach: a name is looked up once, at each connection, and nothing local is connected to."""
+
+import socket
+import time
+from collections.abc import Iterator
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+
+from ingot.app import open_database
+from ingot.hooks.delivery.dispatcher import Dispatcher
+from ingot.hooks.finishing import Finisher
+from ingot.log import Log
+from ingot.outgoing.guard import Guard
+from ingot.projects.api import store_of
+from tests.api.hooks.receiver import DEADLINE_SECONDS, Receiver
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.making import make_project
+
+
+class Names:
+    """A resolver whose answers tests change; the last one lasts."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.answers: dict[str, list[list[str]]] = {}
+
+    def __call__(self, host: str, port: int, **_: Any) -> Any:
+        self.asked.append(host)
+        answers = self.answers.get(host)
+        if answers is None:
+            raise socket.gaierror(-2, "unknown")
+        addresses = answers.pop(0) if len(answers) > 1 else answers[0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses]
+
+
+@pytest.fixture(scope="module")
+def names() -> Names:
+    """Where names lead."""
+    return Names()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def guarded(house: House, names: Names) -> Iterator[None]:
+    """A dispatcher that may reach public addresses, and one of ours that the operator has allowed."""
+    database = open_database(house.settings)
+    guard = Guard(allowed=[ip_network("127.0.0.2/32")], resolve=names)
+    log = Log("json", house.log)
+    finisher = Finisher(database, store_of(house.settings), log)
+    dispatcher = Dispatcher(database, guard, finisher, house.url, log)
+    dispatcher.start()
+    yield
+    assert dispatcher.stop()
+    database.close()
+
+
+class Hook:
+    """A hook that was saved by its name."""
+
+    def __init__(self, api: Api, make: Make, url: str) -> None:
+        self._api, self._make = api, make
+        self.project = make_project(make)
+        made = api.post(f"{self.project.url}/hooks", make.root, url=url, issues_events=True)
+        assert made.status_code == 201, made.text
+        self.url = f"{self.project.url}/hooks/{made.json()['id']}"
+
+    def tell(self, count: int = 1) -> Any:
+        """Let it tell something; gives what became of the last try."""
+        assert self._api.post(f"{self.project.url}/issues", self._make.root, title="One").status_code == 201
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while len(found := self._api.get(f"{self.url}/events", self._make.root).json()) < count:
+            assert time.monotonic() < deadline
+        return found[0]
+
+
+@pytest.fixture
+def listening() -> Iterator[Receiver]:
+    """Somebody on every address of ours, who must not hear anything."""
+    receiver = Receiver("0.0.0.0")
+    yield receiver
+    receiver.close()
+
+
+@pytest.mark.parametrize(
+    "addresses", [["127.0.0.1"], ["93.184.216.34", "127.0.0.1"], ["127.0.0.1", "93.184.216.34"], ["169.254.169.254"],
+                  ["::1"], ["::ffff:127.0.0.1"], ["10.0.0.1"], ["0.0.0.0"]],
+)  # fmt: skip
+def test_a_name_that_leads_home_is_blocked(
+    api: Api, make: Make, names: Names, listening: Receiver, addresses: list[str]
+) -> None:
+    """Attack (D15): a name of the attacker's answers with our address, alone or among others. Nothing is connected."""
+    host = f"{make.name('host')}.example"
+    names.answers[host] = [addresses]
+    event = Hook(api, make, f"http://{host}:{listening.port}/x").tell()
+    assert event["response_status"] == "internal error"
+    assert event["internal_error_message"].startswith("The request was blocked")
+    assert listening.got.empty()
+
+
+def test_a_name_that_changes_its_answer(api: Api, make: Make, names: Names, listening: Receiver) -> None:
+    """Attack (D15): fit when it is looked up, local a moment later. It is asked once, and the answer is used."""
+    host = f"{make.name('host')}.example"
+    names.answers[host] = [["127.0.0.2"], ["127.0.0.1"]]
+    hook = Hook(api, make, f"http://{host}:{listening.port}/x")
+    assert hook.tell()["response_status"] == "200"
+    assert listening.next().headers["host"] == f"{host}:{listening.port}"
+    assert names.asked.count(host) == 1
+    # The connection is still there, so nobody is asked; another URL asks anew and is blocked.
+    assert hook.tell(2)["response_status"] == "200"
+    assert names.asked.count(host) == 1
+    listening.next()
+    changed = api.put(hook.url, make.root, url=f"http://{host}:{listening.port}/y")
+    assert changed.status_code == 200
+    assert hook.tell(3)["internal_error_message"].startswith("The request was blocked")
+    assert listening.got.empty()
+
+
+def test_a_name_that_nobody_knows(api: Api, make: Make, names: Names) -> None:
+    """Attack (D15): a look-up that fails disables nothing; it may be tried again."""
+    hook = Hook(api, make, f"http://{make.name('host')}.example/x")
+    event = hook.tell()
+    assert event["internal_error_message"] == "The URL's host cannot be resolved"
+    assert names.asked
+
+
+def test_an_operator_allows_a_network(api: Api, make: Make, names: Names, listening: Receiver) -> None:
+    """And nothing beside it."""
+    for address, status in (("127.0.0.2", "200"), ("127.0.0.3", "internal error")):
+        host = f"{make.name('host')}.example"
+        names.answers[host] = [[address]]
+        assert Hook(api, make, f"http://{host}:{listening.port}/x").tell()["response_status"] == status
+    assert listening.next()
+    assert listening.got.empty()

@@ -1,0 +1,89 @@
+"""Faults 15 and 16: all processes die, or are asked to end, while hooks have something to tell; nothing is lost."""
+
+import os
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+
+import pytest
+
+from tests.api.hooks.receiver import DEADLINE_SECONDS, Answer, Receiver
+from tests.server.process import Server, until
+
+ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "3"))
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """Somebody who is told, and who does not die."""
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
+
+
+def begun(server: Server, receiver: Receiver, *paths: str) -> int:
+    """A project that tells of issues."""
+    server.start(INGOT_ALLOW_LOCAL_REQUESTS="1")
+    project: int = server.call("POST", "/projects", json={"name": "told"}).json()["id"]
+    for path in paths:
+        sent = {"url": receiver.url(path), "issues_events": True}
+        assert server.call("POST", f"/projects/{project}/hooks", json=sent).status_code == 201
+    return project
+
+
+def write(server: Server, project: int, title: str) -> None:
+    """Open an issue; the answer says that it is there."""
+    assert server.call("POST", f"/projects/{project}/issues", json={"title": title}).status_code == 201
+
+
+def test_killed_right_after_the_answer(stopped: Server, receiver: Receiver) -> None:
+    """Each hook hears of everything that was acknowledged, in order, and knows by the key what it has heard before."""
+    project = begun(stopped, receiver, "/one", "/two")
+    for number in range(ROUNDS):
+        write(stopped, project, f"{number}-a")
+        write(stopped, project, f"{number}-b")
+        stopped.kill()
+        stopped.start(INGOT_ALLOW_LOCAL_REQUESTS="1")
+    write(stopped, project, "last")
+    heard: dict[str, list[str]] = defaultdict(list)
+    keys: dict[tuple[str, str], set[str]] = defaultdict(set)
+    wanted = [f"{number}-{each}" for number in range(ROUNDS) for each in "ab"] + ["last"]
+    while not all(heard[path][-1:] == ["last"] for path in ("/one", "/two")):
+        got = receiver.next()
+        title = got.body["object_attributes"]["title"]
+        if title not in heard[got.path]:
+            heard[got.path].append(title)
+        keys[got.path, title].add(got.headers["idempotency-key"])
+    assert dict(heard) == {"/one": wanted, "/two": wanted}
+    assert {len(each) for each in keys.values()} == {1}
+    assert len({key for each in keys.values() for key in each}) == len(keys)
+
+
+def test_asked_to_end_during_a_delivery(stopped: Server, receiver: Receiver) -> None:
+    """It ends in time although the receiver hangs, and tells it again when it is up again."""
+    release = threading.Event()
+
+    def hang(handler: BaseHTTPRequestHandler) -> None:
+        release.wait(DEADLINE_SECONDS)
+        handler.close_connection = True
+
+    project = begun(stopped, receiver, "/slow", "/quick")
+    receiver.answers["/slow"] = [hang, Answer()]
+    write(stopped, project, "One")
+    first = {got.path: got for got in receiver.some(2)}
+    assert stopped.stop() == 0
+    release.set()
+    stopped.start(INGOT_ALLOW_LOCAL_REQUESTS="1")
+    again = receiver.next()
+    assert again.path == "/slow"
+    assert again.raw == first["/slow"].raw
+    assert again.headers["idempotency-key"] == first["/slow"].headers["idempotency-key"]
+    hooks = stopped.call("GET", f"/projects/{project}/hooks").json()
+    slow = next(hook for hook in hooks if hook["url"].endswith("/slow"))
+
+    def tries() -> list[int]:
+        listed = stopped.call("GET", f"/projects/{project}/hooks/{slow['id']}/events").json()
+        return [event["attempt"] for event in listed]
+
+    assert until("the log", tries) == [1]

@@ -1,0 +1,152 @@
+"""What dispatchers agree on: one at a time sends for a hook, those who die are followed, clocks may be set."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy import delete, select
+
+from ingot.db.connection import Connection
+from ingot.hooks.delivery.claims import Stand, claim, is_ahead, look, release_all, renew, settle, straighten, take
+from ingot.hooks.delivery.outcome import Outcome
+from ingot.hooks.outbox import tell
+from ingot.hooks.tables import FLAGS, hook_deliveries, hook_events, hooks
+from tests.jobs.conftest import Bench
+
+_STATES = select(hook_deliveries.c.state, hook_deliveries.c.attempts).order_by(hook_deliveries.c.id)
+
+
+class Queue:
+    """Hooks with something to tell, and dispatchers that nobody started."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.clock = bench.clock
+        self.write = bench.database.write
+        self.read = bench.database.read
+
+    def hook(self) -> int:
+        """A system hook."""
+        flags: dict[str, Any] = dict.fromkeys(FLAGS, False)
+        fixed = {"kind": "system", "url": "http://example.com/", "failures": 0, "enable_ssl_verification": True}
+        return self.write(
+            lambda db: db.insert(hooks, **flags, **fixed, branch_filter_strategy="wildcard", created_at=db.now)
+        )
+
+    def tell(self, *hook_ids: int) -> None:
+        """Something for these."""
+        self.write(lambda db: tell(db, "system_events", {"event_name": "x"}, hook_ids))
+
+    def due(self, mine: str) -> list[int]:
+        """For which hooks somebody could send now."""
+        return self.read(lambda db: look(db, mine))[0]
+
+    def claim(self, mine: str) -> list[int]:
+        """Take them."""
+        return self.write(lambda db: claim(db, mine, self.due(mine)))
+
+    def outcome(self, hook_id: int, status: int | None, attempt: int = 1) -> Outcome:
+        """What became of the hook's first delivery."""
+        batch = self.read(lambda db: take(db, "a", hook_id))
+        assert batch is not None
+        number = batch.deliveries[0].id
+        return Outcome(number, hook_id, attempt, "", {}, status, {}, "", 0.1, None, self.clock(), False)
+
+    def settle(
+        self, mine: str, *outcomes: Outcome, released: tuple[int, ...] = (), stands: tuple[Stand, ...] = ()
+    ) -> None:
+        """Write it down."""
+        self.write(lambda db: settle(db, mine, outcomes, (), stands, released))
+
+    def states(self) -> list[tuple[str, int]]:
+        """How deliveries stand."""
+        return self.read(lambda db: [(state, attempts) for state, attempts in db.rows(_STATES)])
+
+
+@pytest.fixture
+def queue(bench: Bench) -> Iterator[Queue]:
+    """Nothing to tell yet."""
+
+    def empty(db: Connection) -> None:
+        for table in (hook_events, hooks):
+            db.run(delete(table))
+
+    bench.database.write(empty)
+    yield Queue(bench)
+    bench.database.write(empty)
+
+
+def test_one_at_a_time_sends_for_a_hook(queue: Queue) -> None:
+    """Until it lets go, or has not been heard of for a while."""
+    one, two = queue.hook(), queue.hook()
+    queue.tell(one)
+    assert queue.claim("a") == [one]
+    queue.tell(one, two)
+    assert queue.due("b") == [two]
+    assert queue.claim("b") == [two]
+    assert queue.read(lambda db: take(db, "b", one)) is None
+    batch = queue.read(lambda db: take(db, "a", one))
+    assert batch is not None
+    assert len(batch.deliveries) == 2
+    queue.clock.step(seconds=8)
+    queue.write(lambda db: renew(db, "a"))
+    queue.clock.step(seconds=8)
+    # The second one has died; the first one was heard of.
+    assert queue.due("c") == [two]
+    queue.settle("a", released=(one,))
+    assert queue.due("c") == [one, two]
+    assert queue.claim("c") == [one, two]
+    queue.write(release_all)
+    assert queue.claim("d") == [one, two]
+
+
+def test_what_is_sent_is_not_sent_again(queue: Queue) -> None:
+    """A failure is, at its time; what comes after it goes first."""
+    hook = queue.hook()
+    queue.tell(hook)
+    queue.tell(hook)
+    queue.claim("a")
+    queue.settle("a", queue.outcome(hook, 200))
+    assert queue.states() == [("done", 1), ("waiting", 0)]
+    queue.settle("a", queue.outcome(hook, None))
+    assert queue.states() == [("done", 1), ("waiting", 1)]
+    assert queue.due("a") == []
+    queue.tell(hook)
+    batch = queue.read(lambda db: take(db, "a", hook))
+    assert batch is not None
+    assert [each.attempts for each in batch.deliveries] == [0]
+    queue.clock.step(seconds=11)
+    batch = queue.read(lambda db: take(db, "a", hook))
+    assert batch is not None
+    assert [each.attempts for each in batch.deliveries] == [0, 1]
+    queue.settle("a", queue.outcome(hook, 200))
+    queue.settle("a", queue.outcome(hook, 500, attempt=16))
+    assert queue.states() == [("done", 1), ("failed", 16), ("done", 1)]
+
+
+def test_a_hook_that_is_left_alone(queue: Queue) -> None:
+    """Nobody claims it before its time is over; it is known when that is."""
+    hook = queue.hook()
+    queue.tell(hook)
+    queue.claim("a")
+    until = queue.clock()
+    queue.clock.step(seconds=-60)
+    queue.settle("a", stands=(Stand(hook, 4, until),), released=(hook,))
+    assert queue.read(lambda db: look(db, "b")) == ([], until)
+    queue.clock.step(seconds=60)
+    assert queue.due("b") == [hook]
+
+
+def test_a_clock_that_was_set_back(queue: Queue) -> None:
+    """Fault 14: what was to wait for seconds does not wait for a day; nor does a lease or a pause."""
+    hook = queue.hook()
+    queue.tell(hook)
+    queue.claim("a")
+    queue.settle("a", queue.outcome(hook, 503))
+    later = queue.clock.now
+    queue.settle("a", stands=(Stand(hook, 4, later),))
+    queue.clock.step(days=-1)
+    assert queue.due("b") == []
+    assert queue.read(is_ahead)
+    assert queue.write(straighten) == 1
+    assert queue.due("b") == [hook]
+    assert queue.claim("b") == [hook]
