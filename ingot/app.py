@@ -61,6 +61,7 @@ from ingot.jobs.numbers import job_numbers
 from ingot.jobs.worker import Recurring, Worker
 from ingot.labels import api as labels
 from ingot.labels.subscribers import subscriptions as label_subscriptions
+from ingot.lfs import api as lfs
 from ingot.lfs.files import lfs_files_of
 from ingot.lfs.subscribers import subscriptions as lfs_subscriptions
 from ingot.lfs.work import SWEEP_LFS, LfsWork, ask_for_lfs_sweep
@@ -155,6 +156,7 @@ ROOMS = (
     statuses,
     notes,
     repository_files,
+    lfs,
     making,
     filing,
     trees,

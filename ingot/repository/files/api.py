@@ -2,10 +2,8 @@
 
 from ingot.access.scopes import READING
 from ingot.api.answers import encode
-from ingot.api.routes import Call, Content, Raw, Routes, Streamed
-from ingot.errors import NotFound
-from ingot.git.commits import decoded
-from ingot.repository.contents import blob_content, json_with_content, read_path
+from ingot.api.routes import Call, Raw, Routes, Streamed
+from ingot.repository.contents import json_with_content, read_path
 from ingot.repository.files import queries
 from ingot.repository.files.params import GetBlame, GetFile
 from ingot.repository.files.queries import File
@@ -40,22 +38,6 @@ def get_file(call: Call, place: Place, params: GetFile) -> Raw | Streamed:
     file = _file(call, place, params.ref)
     view = file_view(file, params.ref)
     return json_with_content(view, file.blob, view_headers(view))
-
-
-@routes.get(
-    "/projects/:id/repository/files/:file_path/raw",
-    on=place_in_path,
-    may=may_read_code,
-    returns=Content,
-    open=True,
-    scopes=_SCOPES,
-)
-def get_raw_file(call: Call, place: Place, params: GetFile) -> Content:
-    """Get the content of a file, or a range of it."""
-    file = _file(call, place, params.ref)
-    if file.is_module:
-        raise NotFound("File")
-    return blob_content(file.blob, decoded(file.entry.name), file_headers(file, params.ref))
 
 
 @routes.get(
