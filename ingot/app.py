@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from importlib.metadata import version
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -251,7 +252,7 @@ class App:
     ) -> None:
         self.database = database
         self._settings = settings
-        router = Router(all_endpoints() if endpoints is None else endpoints)
+        router = Router(all_endpoints() if endpoints is None else endpoints, attrgetter("slashes"))
         self.kernel = Kernel(router, database, self._authenticate, ApiLimits(database), settings)
         self._usage = TokenUsage(database, self.kernel.writer)
         web = WebDoor(settings, database, self.kernel.pool)

@@ -25,6 +25,7 @@ routes = Routes("files")
     returns=Content,
     open=True,
     scopes=READING | {"read_repository"},
+    slashes="file_path",
 )
 def get_raw_file(call: Call, place: Place, params: GetRawFile) -> Content:
     """Get the content of a file, or a range of it; with ``lfs`` that of the large file which it stands for."""

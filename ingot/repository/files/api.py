@@ -32,6 +32,7 @@ def _file(call: Call, place: Place, ref: str) -> File:
     returns=FileView,
     open=True,
     scopes=_SCOPES,
+    slashes="file_path",
 )
 def get_file(call: Call, place: Place, params: GetFile) -> Raw | Streamed:
     """Get a file with its content; the headers tell all but that."""
@@ -47,6 +48,7 @@ def get_file(call: Call, place: Place, params: GetFile) -> Raw | Streamed:
     returns=list[BlamedLinesView],
     open=True,
     scopes=_SCOPES,
+    slashes="file_path",
 )
 def get_blame(call: Call, place: Place, params: GetBlame) -> Raw:
     """List the lines of a file by the commits that they came with."""
