@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from importlib.metadata import version
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,7 @@ from ingot.jobs.numbers import job_numbers
 from ingot.jobs.worker import Recurring, Worker
 from ingot.labels import api as labels
 from ingot.labels.subscribers import subscriptions as label_subscriptions
+from ingot.lfs import api as lfs
 from ingot.lfs.files import lfs_files_of
 from ingot.lfs.subscribers import subscriptions as lfs_subscriptions
 from ingot.lfs.work import SWEEP_LFS, LfsWork, ask_for_lfs_sweep
@@ -187,6 +189,7 @@ ROOMS = (
     statuses,
     notes,
     repository_files,
+    lfs,
     making,
     filing,
     trees,
@@ -308,7 +311,7 @@ class App:
     ) -> None:
         self.database = database
         self._settings = settings
-        router = Router(all_endpoints() if endpoints is None else endpoints)
+        router = Router(all_endpoints() if endpoints is None else endpoints, attrgetter("slashes"))
         self.kernel = Kernel(router, database, self._authenticate, ApiLimits(database), settings)
         self._usage = TokenUsage(database, self.kernel.writer)
         web = WebDoor(settings, database, self.kernel.pool)

@@ -1,7 +1,7 @@
 """Finds the endpoint of a request by its undecoded path, since an id in it may hold ``%2F``."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 from urllib.parse import unquote
@@ -39,13 +39,19 @@ class WrongMethod(Exception):
 
 
 class Router(Generic[D]):
-    """A tree of path segments; a literal is preferred to a parameter."""
+    """A tree of path segments; a literal is preferred to a parameter.
 
-    def __init__(self, declared: Iterable[D]) -> None:
+    ``slashes`` says which parameter of a path may be several segments, where no path as it is declared fits.
+    """
+
+    def __init__(self, declared: Iterable[D], slashes: Callable[[D], str] = lambda _: "") -> None:
         self.declared = list(declared)
         self._root: _Node[D] = _Node()
         for each in self.declared:
             self._add(each)
+        wide = [(_wide_pattern(each.path, name), each) for each in self.declared if (name := slashes(each))]
+        # What has a word behind the parameter comes first, else that word would be taken for a part of it.
+        self._wide = sorted(wide, key=lambda each: each[1].path.rpartition("/")[2].startswith(":"))
 
     def _add(self, declared: D) -> None:
         node = self._root
@@ -61,23 +67,50 @@ class Router(Generic[D]):
 
     def match(self, method: str, path: bytes) -> tuple[D, dict[str, str]]:
         """What is declared there, and the decoded parameters of its path."""
-        found = _walk(self._root, _segments(path), 0, [])
+        segments = _segments(path)
+        asked = "GET" if method == "HEAD" else method
+        found = _walk(self._root, segments, 0, [])
         if found is None:
-            raise NoRoute
+            return self._match_wide(asked, b"/".join(segments))
         node, values = found
-        matched = node.declared.get("GET" if method == "HEAD" else method)
+        matched = node.declared.get(asked)
         if matched is None:
-            raise WrongMethod(sorted(node.declared) + (["HEAD"] if "GET" in node.declared else []))
+            raise _wrong_method(node.declared)
         declared, names = matched
-        if not values:
-            return declared, {}
-        try:
-            decoded = [_decoded(value) for value in values]
-        except UnicodeDecodeError as error:
-            raise NoRoute from error
-        if any("\0" in value for value in decoded):
-            raise NoRoute
-        return declared, dict(zip(names, decoded, strict=True))
+        return declared, _parameters(names, values) if values else {}
+
+    def _match_wide(self, method: str, path: bytes) -> tuple[D, dict[str, str]]:
+        served = set()
+        for pattern, declared in self._wide:
+            found = pattern.fullmatch(path)
+            if found is not None and declared.method == method:
+                return declared, _parameters(_NAME.findall(declared.path), found.groups())
+            if found is not None:
+                served.add(declared.method)
+        if served:
+            raise _wrong_method(served)
+        raise NoRoute
+
+
+def _wide_pattern(path: str, name: str) -> re.Pattern[bytes]:
+    parts = path.strip("/").split("/")
+    patterns = ["(.+)" if part == f":{name}" else "([^/]+)" if part[0] == ":" else re.escape(part) for part in parts]
+    return re.compile("/".join(patterns).encode())
+
+
+def _wrong_method(served: Iterable[str]) -> WrongMethod:
+    allowed = sorted(served)
+    return WrongMethod([*allowed, "HEAD"] if "GET" in allowed else allowed)
+
+
+def _parameters(names: Sequence[str], values: Sequence[bytes]) -> dict[str, str]:
+    try:
+        decoded = [_decoded(value) for value in values]
+    except UnicodeDecodeError as error:
+        raise NoRoute from error
+    if any("\0" in value for value in decoded):
+        raise NoRoute
+    return dict(zip(names, decoded, strict=True))
 
 
 def _decoded(value: bytes) -> str:

@@ -121,6 +121,7 @@ class Endpoint:
     locks: str | None
     body_limit: int | Callable[[Connection], int]
     instead: dict[int, Any]
+    slashes: str
     room: str
     params: type[Params] | None = None
     reader: Reader | None = None
@@ -205,6 +206,7 @@ class Routes:
         locks: str | None = None,
         body_limit: int | Callable[[Connection], int] = BODY_LIMIT,
         instead: dict[int, Any] | None = None,
+        slashes: str = "",
     ) -> Callable[[H], H]:
         """``may`` has no default: an open route says ``anyone``.
 
@@ -213,7 +215,8 @@ class Routes:
         instead of a call: it runs in the pool, and what it does in git happens between its units of work.
         ``locks`` names the lock under which the subject is found and changed. A ``body_limit`` that administrators
         set is a function; it counts for users only, strangers never get more than the usual one. ``instead`` says
-        what else a call may answer than it usually does, by the status.
+        what else a call may answer than it usually does, by the status. ``slashes`` names the parameter of the path
+        whose slashes may be sent as they are.
         """
 
         def declare(handler: H) -> H:
@@ -236,6 +239,7 @@ class Routes:
                     locks=locks,
                     body_limit=body_limit,
                     instead=instead or {},
+                    slashes=slashes,
                     room=self.room,
                 )
             )

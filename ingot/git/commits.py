@@ -43,7 +43,10 @@ class Commit(msgspec.Struct, frozen=True):
     @property
     def title(self) -> str:
         """The first line of the message that says something."""
-        return self.message.lstrip("\n").partition("\n")[0].rstrip()
+        # From the start of that line: git shows spaces before the first word too.
+        message = self.message
+        start = message.rfind("\n", 0, len(message) - len(message.lstrip())) + 1
+        return message[start:].partition("\n")[0].rstrip()
 
 
 def commit_id(repository: Repository, name: str) -> str | None:

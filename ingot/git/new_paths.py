@@ -31,7 +31,7 @@ def new_path_trouble(path: str) -> str | None:
     # A backslash is a letter to us and a slash to others.
     if any(part in (".", "..") for part in re.split(r"[/\\]", path)):
         return "cannot have '.' or '..' as a part"
-    if any(_is_dot_git(part) for part in parts):
+    if _may_have_dot_git(path) and any(_is_dot_git(part) for part in parts):
         return "cannot lead into '.git'"
     return None
 
@@ -39,6 +39,12 @@ def new_path_trouble(path: str) -> str | None:
 def is_read_by_git(path: str) -> bool:
     """Whether git may act upon what a file says, since its name is one of git's own in some spelling."""
     return _READ_BY_GIT.match(_IGNORED.sub("", path.rpartition("/")[2])) is not None
+
+
+def _may_have_dot_git(path: str) -> bool:
+    """Whether the parts are worth a look; a call can bring some hundred thousand of them."""
+    plain = _IGNORED.sub("", path).lower()
+    return ".git" in plain or "git~1" in plain
 
 
 def _is_dot_git(part: str) -> bool:

@@ -15,6 +15,10 @@ from ingot.git.repository import Repository
 _EXISTS = "A file with this name already exists"
 _FOLDER_EXISTS = "A directory with this name already exists"
 _MISSING = "A file with this name doesn't exist"
+MOST_STEPS = 500_000
+"""What all actions of a commit may take together: a caller can send many millions, and others wait meanwhile."""
+_STEPS_OF_AN_ACTION = 10
+"""Besides one for each part of its paths."""
 
 
 class Action(msgspec.Struct, frozen=True):
@@ -50,6 +54,8 @@ def commit_actions(
 
     No reference points at it yet. Raises ``CannotApply`` before anything is written.
     """
+    if sum(_steps(action) for action in actions) > MOST_STEPS:
+        raise CannotApply("The commit has too many actions, or too deep paths. Push it, or make several.")
     for action in actions:
         _check_paths(action)
     draft = Draft(repository, parent.tree if parent else None)
@@ -89,6 +95,10 @@ def commit_content(tree: str, parents: Sequence[str], words: Words) -> bytes:
         words.message,
     ]
     return "\n".join(lines).encode(errors="replace")
+
+
+def _steps(action: Action) -> int:
+    return _STEPS_OF_AN_ACTION + action.path.count("/") + action.previous_path.count("/")
 
 
 def _check_paths(action: Action) -> None:

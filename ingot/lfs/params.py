@@ -1,8 +1,10 @@
-"""What clients of large files send: the bodies of Git LFS' protocol."""
+"""What clients of large files send: the bodies of Git LFS' protocol, and what callers of the API ask."""
 
 from typing import Annotated, Literal
 
 import msgspec
+
+from ingot.repository.files.params import GetFile
 
 Oid = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
 Size = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
@@ -41,3 +43,9 @@ class VerifyLocksParams(msgspec.Struct):
 
     cursor: str | None = None
     limit: int | None = None
+
+
+class GetRawFile(GetFile):
+    """A file as a branch, a tag or a commit has it, or the large one that it stands for."""
+
+    lfs: bool = False

@@ -99,7 +99,9 @@ def release_views(db: Connection, place: Place, releases: Sequence[Release], at:
         author = authors.get(release.author_id or 0)
         path = urlsplit(at.project).path
         shown = [link_view(link, release, at) for link in links.get(release.id, [])]
-        sources = [SourceView(kind, f"{at.api}/repository/archive.{kind}?sha={tag}") for kind in FORMATS]
+        # By its whole name: a branch may be called the same, and would be packed instead.
+        whole = f"refs%2Ftags%2F{tag}"
+        sources = [SourceView(kind, f"{at.api}/repository/archive.{kind}?sha={whole}") for kind in FORMATS]
         views.append(
             ReleaseView(
                 tag_name=release.tag,

@@ -11,7 +11,7 @@ from ingot.git.new_paths import is_read_by_git, new_path_trouble
 from ingot.git.objects import write_object
 from ingot.git.repository import Repository
 from ingot.git.store import Store
-from ingot.git.writing import Action, CannotApply, NoSuchFile, Words, commit_actions
+from ingot.git.writing import MOST_STEPS, Action, CannotApply, NoSuchFile, Words, commit_actions
 from tests.git.conftest import files_in, git
 from tests.histories import History
 
@@ -267,6 +267,23 @@ FINE = [".gitignore", ".github/x", "git", "a.git", "x/git~2", "...", ".. ", "a b
 def test_paths_that_only_look_odd(path: str) -> None:
     """Whatever git takes is taken."""
     assert new_path_trouble(path) is None
+
+
+MANY = {
+    "flat": [Action("create", f"f{number}", content=b"") for number in range(MOST_STEPS // 10 + 1)],
+    "deep": [Action("create", "d/" * 2000 + f"f{number}", content=b"") for number in range(250)],
+    "from deep": [Action("move", f"f{number}", "d/" * 2000 + "f") for number in range(250)],
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_actions_that_would_take_too_long(repository: Repository, begun: Commit, name: str) -> None:
+    """A call that fits into the limit of bodies could keep us busy for minutes; it is refused at once."""
+    before = files_in(repository.path)
+    with pytest.raises(CannotApply, match="too many actions"):
+        commit_actions(repository, begun, MANY[name], WORDS)
+    assert files_in(repository.path) == before
+    commit_actions(repository, begun, MANY["deep"][:50], WORDS)
 
 
 @pytest.mark.parametrize("path", [each for each in EVIL if each and "\0" not in each and each.isprintable()])

@@ -1,5 +1,6 @@
 """Which references may be pushed, by whom, and which nobody ever sees."""
 
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.histories import repository_of, run
 from tests.making import Project, make_project
-from tests.transport.conftest import Tree, Way, over_http
+from tests.transport.conftest import Tree, Way, over_http, over_ssh
 from tests.transport.test_flows import recorded
 from tests.transport.wire import ZERO, connected, key_of, packet, send_commands
 
@@ -265,3 +266,30 @@ def test_internal_refs_are_not_packed_up(
         assert not written.exists()
         for garbage in (b"", b"0000", b"zzzz", b"0003", b"ffff", b"0004", b"00ff" + b"x" * 10, b"x" * 100_000):
             assert connection.run(f"git-upload-archive '{project.path}.git'", garbage).status != 0
+
+
+def test_an_archive_of_a_branch_that_a_tag_is_called_like(
+    house: House, make: Make, tree: Tree, ssh_key: Callable[..., dict[str, str]]
+) -> None:
+    """The branch is packed, as everywhere, though git itself would take the tag (D4)."""
+    owner = make.user()
+    project = make_project(make, owner)
+    tree.env = ssh_key(owner)
+    tree.commit("old.txt")
+    tree.git("tag", "master")
+    tree.git("tag", "only")
+    tree.commit("new.txt")
+    url = over_ssh(house, project)
+    tree.git("push", "-q", url, "refs/heads/master", "refs/tags/master", "refs/tags/only")
+
+    def packed(*arguments: str) -> set[str]:
+        tree.git("archive", f"--remote={url}", "--format=tar", "--output=got.tar", *arguments)
+        with tarfile.open(tree.folder / "got.tar") as unpacked:
+            return set(unpacked.getnames())
+
+    both = {"old.txt", "new.txt"}
+    assert packed("master") == packed("refs/heads/master") == packed("HEAD") == packed("master:") == both
+    assert packed("refs/tags/master") == packed("only") == {"old.txt"}
+    assert packed("master", "new.txt") == {"new.txt"}
+    assert packed("--prefix", "master/", "master", "new.txt") == {"master", "master/new.txt"}
+    assert packed("--prefix", "master", "only") == {"masterold.txt"}

@@ -26,14 +26,25 @@ def list_branches(call: Call, place: Place, params: ListBranches, page: Page) ->
 
 
 @routes.get(
-    "/projects/:id/repository/branches/:branch", on=place_in_path, may=may_read_code, returns=BranchView, open=True
+    "/projects/:id/repository/branches/:branch",
+    on=place_in_path,
+    may=may_read_code,
+    returns=BranchView,
+    open=True,
+    slashes="branch",
 )
 def get_branch(call: Call, place: Place) -> BranchView:
     """Get a branch."""
     return _shown(call, place, queries.find_branch(place.repository, call.path["branch"]))
 
 
-@routes.put("/projects/:id/repository/branches/:branch/protect", on=place_in_path, may=may_protect, returns=BranchView)
+@routes.put(
+    "/projects/:id/repository/branches/:branch/protect",
+    on=place_in_path,
+    may=may_protect,
+    returns=BranchView,
+    slashes="branch",
+)
 def protect_branch(call: Call, place: Place, params: ProtectBranch) -> BranchView:
     """Protect a branch, or change what developers can do with a protected one."""
     branch = queries.find_branch(place.repository, call.path["branch"])
@@ -43,7 +54,11 @@ def protect_branch(call: Call, place: Place, params: ProtectBranch) -> BranchVie
 
 
 @routes.put(
-    "/projects/:id/repository/branches/:branch/unprotect", on=place_in_path, may=may_protect, returns=BranchView
+    "/projects/:id/repository/branches/:branch/unprotect",
+    on=place_in_path,
+    may=may_protect,
+    returns=BranchView,
+    slashes="branch",
 )
 def unprotect_one_branch(call: Call, place: Place) -> BranchView:
     """Stop protecting a branch."""
@@ -61,7 +76,12 @@ def create_branch(stage: Stage, place: Place, params: CreateBranch) -> BranchVie
 
 
 @routes.delete(
-    "/projects/:id/repository/branches/:branch", on=place_in_path, may=may_push_code, returns=None, staged=True
+    "/projects/:id/repository/branches/:branch",
+    on=place_in_path,
+    may=may_push_code,
+    returns=None,
+    staged=True,
+    slashes="branch",
 )
 def delete_branch(stage: Stage, place: Place) -> None:
     """Delete a branch."""

@@ -42,7 +42,12 @@ def delete_branch(database: Database, actor: Actor, place: Place, name: str) -> 
         return
     if name == place.project.default_branch:
         raise Invalid("The default branch of a project cannot be deleted.")
-    change_refs(database, place.repository, actor, place.project, [RefUpdate(f"refs/heads/{name}", tip, NO_OID)])
+    update = RefUpdate(f"refs/heads/{name}", tip, NO_OID)
+    try:
+        change_refs(database, place.repository, actor, place.project, [update])
+    except Conflict:
+        if branch_tip(place.repository, name) is not None:
+            raise
 
 
 def delete_merged_branches(database: Database, actor: Actor, place: Place) -> None:

@@ -1,7 +1,10 @@
 """How commits are found and listed."""
 
 import math
+import os
 from collections.abc import Sequence
+
+import msgspec
 
 from ingot.db.paging import Listing, Page, cut_page
 from ingot.db.times import Timestamp, moment
@@ -10,6 +13,7 @@ from ingot.git.commits import Commit, commit_id, commit_named, read_commits
 from ingot.git.diffs import Change, diff_between
 from ingot.git.history import Filter, all_tips, refs_containing
 from ingot.git.history import list_commits as list_ids
+from ingot.git.paths import spellings
 from ingot.git.refs import HEADS, TAGS
 from ingot.git.repository import Repository
 from ingot.projects.tables import Project
@@ -31,7 +35,6 @@ def find_commit(repository: Repository, name: str) -> Commit:
 def list_commits(repository: Repository, project: Project, params: ListCommits, page: Page) -> Listing[Commit]:
     """A page of commits, in the order of ``git log``."""
     wanted = Filter(
-        path=params.path or None,
         follow=params.follow,
         since=None if params.since is None else math.ceil(_seconds(params.since)),
         until=None if params.until is None else math.floor(_seconds(params.until)),
@@ -40,7 +43,13 @@ def list_commits(repository: Repository, project: Project, params: ListCommits, 
         topological=params.order == "topo",
     )
     tips = all_tips(repository) if params.all else _tips(repository, project, params.ref_name)
-    oids, total = list_ids(repository, tips, wanted, (page.number - 1) * page.size, page.size)
+    oids: list[str] = []
+    total = 0
+    for spelling in spellings(params.path or ""):
+        below = msgspec.structs.replace(wanted, path=os.fsdecode(spelling) or None)
+        oids, total = list_ids(repository, tips, below, (page.number - 1) * page.size, page.size)
+        if total:
+            break
     return Listing(read_commits(repository, oids), page, total)
 
 

@@ -2,10 +2,8 @@
 
 from ingot.access.scopes import READING
 from ingot.api.answers import encode
-from ingot.api.routes import Call, Content, Raw, Routes, Streamed
-from ingot.errors import NotFound
-from ingot.git.commits import decoded
-from ingot.repository.contents import blob_content, json_with_content, read_path
+from ingot.api.routes import Call, Raw, Routes, Streamed
+from ingot.repository.contents import json_with_content, read_path
 from ingot.repository.files import queries
 from ingot.repository.files.params import GetBlame, GetFile
 from ingot.repository.files.queries import File
@@ -34,6 +32,7 @@ def _file(call: Call, place: Place, ref: str) -> File:
     returns=FileView,
     open=True,
     scopes=_SCOPES,
+    slashes="file_path",
 )
 def get_file(call: Call, place: Place, params: GetFile) -> Raw | Streamed:
     """Get a file with its content; the headers tell all but that."""
@@ -43,28 +42,13 @@ def get_file(call: Call, place: Place, params: GetFile) -> Raw | Streamed:
 
 
 @routes.get(
-    "/projects/:id/repository/files/:file_path/raw",
-    on=place_in_path,
-    may=may_read_code,
-    returns=Content,
-    open=True,
-    scopes=_SCOPES,
-)
-def get_raw_file(call: Call, place: Place, params: GetFile) -> Content:
-    """Get the content of a file, or a range of it."""
-    file = _file(call, place, params.ref)
-    if file.is_module:
-        raise NotFound("File")
-    return blob_content(file.blob, decoded(file.entry.name), file_headers(file, params.ref))
-
-
-@routes.get(
     "/projects/:id/repository/files/:file_path/blame",
     on=place_in_path,
     may=may_read_code,
     returns=list[BlamedLinesView],
     open=True,
     scopes=_SCOPES,
+    slashes="file_path",
 )
 def get_blame(call: Call, place: Place, params: GetBlame) -> Raw:
     """List the lines of a file by the commits that they came with."""

@@ -26,6 +26,7 @@ def _write(stage: Stage, place: Place, params: CreateFile | UpdateFile | DeleteF
     staged=True,
     conflict=400,
     body_limit=body_limit,
+    slashes="file_path",
 )
 def create_file(stage: Stage, place: Place, params: CreateFile) -> WrittenFileView:
     """Add a file to a branch."""
@@ -42,6 +43,7 @@ def create_file(stage: Stage, place: Place, params: CreateFile) -> WrittenFileVi
     staged=True,
     conflict=400,
     body_limit=body_limit,
+    slashes="file_path",
 )
 def update_file(stage: Stage, place: Place, params: UpdateFile) -> WrittenFileView:
     """Change a file on a branch."""
@@ -57,6 +59,7 @@ def update_file(stage: Stage, place: Place, params: UpdateFile) -> WrittenFileVi
     returns=WrittenFileView,
     staged=True,
     conflict=400,
+    slashes="file_path",
 )
 def delete_file(stage: Stage, place: Place, params: DeleteFile) -> WrittenFileView | None:
     """Delete a file from a branch."""

@@ -21,7 +21,14 @@ def list_tags(call: Call, place: Place, params: ListTags, page: Page) -> Listing
     return found.of(tag_views(call.db, place, found.items, project_url(call, place.project)))
 
 
-@routes.get("/projects/:id/repository/tags/:tag_name", on=place_in_path, may=may_read_code, returns=TagView, open=True)
+@routes.get(
+    "/projects/:id/repository/tags/:tag_name",
+    on=place_in_path,
+    may=may_read_code,
+    returns=TagView,
+    open=True,
+    slashes="tag_name",
+)
 def get_tag(call: Call, place: Place) -> TagView:
     """Get a tag."""
     tag = queries.find_tag(place.repository, call.path["tag_name"])
@@ -40,7 +47,12 @@ def create_tag(stage: Stage, place: Place, params: CreateTag) -> TagView:
 
 
 @routes.delete(
-    "/projects/:id/repository/tags/:tag_name", on=place_in_path, may=may_push_code, returns=None, staged=True
+    "/projects/:id/repository/tags/:tag_name",
+    on=place_in_path,
+    may=may_push_code,
+    returns=None,
+    staged=True,
+    slashes="tag_name",
 )
 def delete_tag(stage: Stage, place: Place) -> None:
     """Delete a tag with its release."""
@@ -48,7 +60,11 @@ def delete_tag(stage: Stage, place: Place) -> None:
 
 
 @routes.post(
-    "/projects/:id/repository/tags/:tag_name/release", on=place_in_path, may=may_push_code, returns=TagReleaseView
+    "/projects/:id/repository/tags/:tag_name/release",
+    on=place_in_path,
+    may=may_push_code,
+    returns=TagReleaseView,
+    slashes="tag_name",
 )
 def add_release_to_tag(call: Call, place: Place, params: DescribeRelease) -> TagReleaseView:
     """Tell about a tag."""
@@ -58,7 +74,11 @@ def add_release_to_tag(call: Call, place: Place, params: DescribeRelease) -> Tag
 
 
 @routes.put(
-    "/projects/:id/repository/tags/:tag_name/release", on=place_in_path, may=may_push_code, returns=TagReleaseView
+    "/projects/:id/repository/tags/:tag_name/release",
+    on=place_in_path,
+    may=may_push_code,
+    returns=TagReleaseView,
+    slashes="tag_name",
 )
 def edit_release_of_tag(call: Call, place: Place, params: DescribeRelease) -> TagReleaseView:
     """Tell something else about a tag."""

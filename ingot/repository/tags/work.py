@@ -48,4 +48,8 @@ def delete_tag(database: Database, actor: Actor, place: Place, name: str) -> Non
     tag = tag_or_none(place.repository, name)
     if tag is not None:
         update = RefUpdate(f"refs/tags/{name}", tag.oid, NO_OID)
-        change_refs(database, place.repository, actor, place.project, [update])
+        try:
+            change_refs(database, place.repository, actor, place.project, [update])
+        except Conflict:
+            if tag_or_none(place.repository, name) is not None:
+                raise

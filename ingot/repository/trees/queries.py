@@ -63,7 +63,7 @@ def find_chosen(repository: Repository, ref: str | None, path: str) -> Chosen:
     commit = commit_id(repository, ref or "HEAD")
     if commit is None:
         raise NotFound("File")
-    ref = ref or repository.head_branch()
+    ref = (ref or repository.head_branch()).removeprefix("refs/heads/").removeprefix("refs/tags/")
     if not path:
         return Chosen(commit, ref, b"")
     for spelling in spellings(path):

@@ -67,7 +67,8 @@ def test_a_release_of_a_tag_that_is_there(api: Api, house: House, cast: Cast, pr
     assert shown["_links"]["self"] == f"{house.url}/{project.path}/-/releases/rel%2F2.0"
     archive = f"{house.url}/api/v4/projects/{project.id}/repository/archive"
     assert shown["assets"]["sources"] == [
-        {"format": kind, "url": f"{archive}.{kind}?sha=rel%2F2.0"} for kind in ("zip", "tar.gz", "tar.bz2", "tar")
+        {"format": kind, "url": f"{archive}.{kind}?sha=refs%2Ftags%2Frel%2F2.0"}
+        for kind in ("zip", "tar.gz", "tar.bz2", "tar")
     ]
     (link,) = shown["assets"]["links"]
     assert (link["name"], link["url"], link["link_type"]) == ("linux", "https://example.org/linux", "package")
@@ -81,6 +82,24 @@ def test_a_release_of_a_tag_that_is_there(api: Api, house: House, cast: Cast, pr
     )
     again = api.post(f"/projects/{project.id}/releases", cast.developer, tag_name="rel/2.0")
     assert (again.status_code, again.json()["message"]) == (409, "Release already exists")
+
+
+def test_the_sources_are_those_of_the_tag(api: Api, make: Make, house: House, cast: Cast) -> None:
+    """A branch that is called like the tag cannot put itself in its place (D4)."""
+    project = project_with(make, cast, visibility="public")
+    history = History()
+    tagged = history.commit(files={"README.md": "hello\n"})
+    history.commit("v1", files={"README.md": "evil\n"}, parents=(tagged,))
+    history.tag("v1", tagged)
+    history.fill(house, project)
+    url = f"/projects/{project.id}/releases"
+    made = api.post(url, cast.developer, tag_name="v1", name="One", description="x").json()
+    sources = {source["format"]: source["url"] for source in made["assets"]["sources"]}
+    packed = httpx.get(sources["tar"])
+    commit = run(repository_of(house, project).path, "rev-parse", "refs/tags/v1")
+    name = f"{project.path.split('/')[-1]}-v1-{commit}"
+    assert packed.headers["content-disposition"] == f'attachment; filename="{name}.tar"'
+    assert b"hello" in packed.content and b"evil" not in packed.content
 
 
 def test_a_release_makes_the_tag_that_is_missing(api: Api, house: House, cast: Cast, project: Project) -> None:

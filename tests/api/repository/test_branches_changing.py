@@ -184,6 +184,17 @@ def test_of_the_same_branch_made_at_once_one_wins(api: Api, cast: Cast, project:
     assert api.get(f"{url}/race", cast.developer).json()["commit"]["id"] == winner
 
 
+def test_several_delete_one_at_once(api: Api, cast: Cast, project: Project) -> None:
+    """Whoever comes too late finds what they wanted: it is gone."""
+    url = f"/projects/{project.id}/repository/branches"
+    for _ in range(3):
+        assert api.post(url, cast.developer, branch="race", ref="feature").status_code == 201
+        with ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(lambda _: api.delete(f"{url}/race", cast.developer), range(8)))
+        assert [(answer.status_code, answer.content) for answer in answers] == [(200, b"")] * 8
+        assert api.get(f"{url}/race", cast.developer).status_code == 404
+
+
 def test_a_developer_gets_round_no_protection(api: Api, make: Make, house: House, cast: Cast, project: Project) -> None:
     """Protected branches, also those with a slash in their name, are neither made nor deleted by developers."""
     url = f"/projects/{project.id}/repository/branches"

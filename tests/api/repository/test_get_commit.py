@@ -105,12 +105,12 @@ def test_messages_and_names_in_other_encodings(house: House, api: Api, make: Mak
     made = History()
     made.commit(files={"a": "1"}, message="Gr\xfc\xdfe\n".encode("latin-1"), author="J\xfcrgen <j@example.org>")
     made.commit("blank", {"a": "1"}, "", parents=())
+    made.commit("late", {"a": "1"}, "\n  \n\t\n  Late words \n\nmore\n", parents=())
     made.fill(house, project)
     shown = api.get(f"/projects/{project.id}/repository/commits/master", make.root).json()
     assert (shown["title"], shown["author_name"]) == ("Grüße", "Jürgen")
-    assert (
-        api.get(f"/projects/{project.id}/repository/commits/blank", make.root).json()["title"] == "--no commit message"
-    )
+    for name, title in {"blank": "--no commit message", "late": "  Late words"}.items():
+        assert api.get(f"/projects/{project.id}/repository/commits/{name}", make.root).json()["title"] == title
 
 
 def test_references_that_contain_it(api: Api, make: Make, built: Built) -> None:

@@ -253,3 +253,21 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make, built: Built
     url = f"/projects/{built.project.id}/repository/commits"
     small = statements_of(make, lambda: api.get(url, make.root, per_page=1))
     assert statements_of(make, lambda: api.get(url, make.root, per_page=100)) == small
+
+
+def test_names_of_files_that_are_no_utf_8(house: House, api: Api, make: Make) -> None:
+    """They are asked for as they are shown; of two that are shown alike, the one in UTF-8 is meant."""
+    project = make_project(make)
+    made = History()
+    made.commit(files={"caf\udce9/a": "1"}, message="Latin")
+    made.commit(files={"na\xefve": "1", "na\udcefve": "1"}, message="Both")
+    made.commit(files={"na\udcefve": "2"}, message="Hidden")
+    made.commit(files={"caf\udce9/a": "2"}, message="More")
+    made.fill(house, project)
+    url = f"/projects/{project.id}/repository/commits"
+    for path in ("café", "café/a", "/café/"):
+        assert titles(api.get(url, make.root, path=path)) == ["More", "Latin"]
+    assert titles(api.get(url, make.root, path="café/a", follow=True)) == ["More", "Latin"]
+    assert titles(api.get(url, make.root, path="café/a", per_page=1, page=2)) == ["Latin"]
+    assert titles(api.get(url, make.root, path="naïve")) == ["Both"]
+    assert titles(api.get(url, make.root, path="né")) == []

@@ -279,6 +279,15 @@ def test_of_the_same_tag_made_at_once_one_wins(api: Api, cast: Cast, project: Pr
     assert api.get(f"{url}/race").json()["message"] == winner
 
 
+def test_several_delete_one_tag_at_once(api: Api, cast: Cast, project: Project) -> None:
+    url = f"/projects/{project.id}/repository/tags"
+    for name in ("v1.9", "v1.10"):
+        with ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(lambda _, name=name: api.delete(f"{url}/{name}", cast.master), range(8)))
+        assert [(answer.status_code, answer.content) for answer in answers] == [(200, b"")] * 8
+    assert names(api.get(url)) == ["rel/2.0.x"]
+
+
 def test_a_page_takes_as_many_statements_as_a_short_one(api: Api, make: Make, house: House) -> None:
     project = make_project(make, visibility="public")
     history = History()

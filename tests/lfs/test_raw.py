@@ -1,0 +1,96 @@
+"""The raw content of a file that stands for a large one."""
+
+import secrets
+
+import pytest
+
+from ingot.lfs.pointers import named_by
+from tests.casting import Cast, project_with
+from tests.client import Api, Make, Person
+from tests.lfs.conftest import Lfs, oid_of
+from tests.making import Project, make_project
+
+VERSION = "version https://git-lfs.github.com/spec/v1\n"
+
+
+@pytest.fixture(scope="module")
+def cast(make: Make) -> Cast:
+    """Somebody at every level."""
+    return Cast(make)
+
+
+def pointer_to(content: bytes) -> str:
+    """What clients commit instead of it."""
+    return f"{VERSION}oid sha256:{oid_of(content)}\nsize {len(content)}\n"
+
+
+def commit(api: Api, person: Person, project: Project, name: str, text: str) -> str:
+    """Commit a file; gives where its content is had."""
+    sent = {"branch": "master", "commit_message": f"Add {name}", "content": text}
+    assert api.post(f"/projects/{project.id}/repository/files/{name}", person, **sent).status_code == 201
+    return f"/projects/{project.id}/repository/files/{name}/raw"
+
+
+def test_the_large_file_or_what_stands_for_it(api: Api, make: Make, cast: Cast, lfs: Lfs) -> None:
+    project = project_with(make, cast, visibility="private")
+    content = secrets.token_bytes(300_000)
+    lfs.bring(project, cast.developer, content)
+    pointer = pointer_to(content)
+    url = commit(api, cast.owner, project, "big.bin", pointer)
+    for without in ({}, {"lfs": False}):
+        assert api.get(url, cast.reporter, ref="master", **without).text == pointer
+    large = api.get(url, cast.reporter, ref="master", lfs=True)
+    assert (large.status_code, large.content) == (200, content)
+    assert large.headers["content-type"] == "application/octet-stream"
+    assert large.headers["content-disposition"] == 'attachment; filename="big.bin"'
+    assert large.headers["content-security-policy"] == "sandbox; default-src 'none'"
+    assert large.headers["etag"] == f'"{oid_of(content)}"'
+    asked = {"ref": "master", "lfs": "true"}
+    part = api.request("GET", url, cast.reporter, params=asked, headers={"Range": "bytes=299990-"})
+    assert (part.status_code, part.content) == (206, content[299_990:])
+    head = api.request("HEAD", url, cast.reporter, params=asked)
+    assert (head.status_code, head.headers["content-length"], head.content) == (200, "300000", b"")
+    assert api.get(url, cast.guest, ref="master", lfs=True).status_code == 403
+    assert api.get(url, cast.stranger, ref="master", lfs=True).status_code == 404
+    assert api.get(url, cast.reporter, ref="master", lfs="maybe").status_code == 400
+    plain = commit(api, cast.owner, project, "plain.txt", "hello\n")
+    assert api.get(plain, cast.reporter, ref="master", lfs=True).text == "hello\n"
+
+    assert api.put(f"/projects/{project.id}", cast.owner, lfs_enabled=False).status_code == 200
+    assert api.get(url, cast.reporter, ref="master", lfs=True).text == pointer
+
+
+def test_a_pointer_opens_no_other_project(api: Api, make: Make, cast: Cast, lfs: Lfs) -> None:
+    """Whoever knows the digest of a file elsewhere gets nothing by committing it (D10, D45)."""
+    secret = secrets.token_bytes(1000)
+    lfs.bring(project_with(make, cast, visibility="private"), cast.owner, secret)
+    own = make_project(make, cast.stranger)
+    for name, text in {"theirs": pointer_to(secret), "nowhere": pointer_to(b"never brought")}.items():
+        url = commit(api, cast.stranger, own, name, text)
+        refused = api.get(url, cast.stranger, ref="master", lfs=True)
+        assert (refused.status_code, refused.json()) == (404, {"message": "404 File Not Found"})
+
+
+OID = "5" * 64
+STANDS_FOR_ITSELF = [
+    "",
+    f"oid sha256:{OID}\nsize 1\n",
+    f"{VERSION}oid sha256:{'5' * 63}/\nsize 1\n",
+    f"{VERSION}oid sha256:../../{'5' * 58}\nsize 1\n",
+    f"{VERSION}oid sha256:{OID}\n",
+    f"{VERSION}oid sha256:{OID}\nsize -1\n",
+    f"{VERSION}oid sha256:{OID}\nsize 1\nmore\n",
+    f"\n{VERSION}oid sha256:{OID}\nsize 1\n",
+    VERSION + "ext-0-x y\n" * 200 + f"oid sha256:{OID}\nsize 1\n",
+]
+
+
+@pytest.mark.parametrize("text", STANDS_FOR_ITSELF)
+def test_what_is_no_pointer(text: str) -> None:
+    assert named_by(text.encode()) is None
+
+
+@pytest.mark.parametrize("between", ["", f"ext-0-case-inverter sha256:{'6' * 64}\n"])
+def test_what_is_one(between: str) -> None:
+    assert named_by(f"{VERSION}{between}oid sha256:{OID}\nsize 12345\n".encode()) == OID
+    assert named_by(None) is None
