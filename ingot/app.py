@@ -253,7 +253,10 @@ def api_document() -> dict[str, Any]:
 def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_clock) -> Database:
     """The database of an instance whose data directory exists."""
     secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
-    return Database(engine_for(settings.database), Vault(secret), gather(SUBSCRIPTIONS), clock)
+    commits = CommitWork(projects.store_of(settings), settings.base_url)
+    return Database(
+        engine_for(settings.database), Vault(secret), gather([*SUBSCRIPTIONS, commits.subscriptions]), clock
+    )
 
 
 class App:

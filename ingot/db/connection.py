@@ -106,6 +106,7 @@ class Connection:
         "_raw",
         "_refreshed",
         "_statements",
+        "follow_ups",
         "leads_on",
         "now",
         "subscribers",
@@ -133,6 +134,7 @@ class Connection:
         self.leads_on = leads_on
         """Whether a path from before a rename finds what it named: for who looks, not for who is about to change it."""
         self._afterwards: list[Callable[[Connection], object]] = []
+        self.follow_ups: list[Callable[[Any], object]] = []
         self._locks: set[str] = set()
 
     def kept(self, key: Hashable, read: Callable[[], T | None], size: Callable[[T], int]) -> T | None:
@@ -176,6 +178,10 @@ class Connection:
         A crash may come first, so what has to be done is a job as well; a failure is no longer the caller's.
         """
         self._afterwards.append(work)
+
+    def follow_up(self, work: Callable[[Any], object]) -> None:
+        """The same for what takes transactions of its own; it is given the database."""
+        self.follow_ups.append(work)
 
     def committed(self) -> None:
         """Do what was to be done after the commit; the connection shows then what others have committed too."""

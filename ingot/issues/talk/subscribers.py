@@ -10,11 +10,9 @@ from ingot.issues.queries import issue_by_id
 from ingot.issues.tables import Issue, issues
 from ingot.issues.talk.mentions import record_mentions
 from ingot.issues.talk.recording import record_changes, record_move, record_opening
-from ingot.issues.talk.work import ask_to_read_commits
 from ingot.notes.events import NoteAdded, NoteEdited, NoteRemoved
 from ingot.notes.queries import find_note
 from ingot.notes.service import drop_mentions
-from ingot.repository.changes.events import RefsChanged
 
 subscriptions = Subscriptions()
 _ISSUE = issues.c.id == bindparam("issue")
@@ -94,10 +92,3 @@ def _issue_mentions(db: Connection, writer_id: int, issue: Issue) -> None:
 def record_moved(db: Connection, event: IssueMoved) -> None:
     """Both the original and the copy say where the other one is."""
     record_move(db, event.actor_id, issue_by_id(db, event.issue_id), issue_by_id(db, event.moved_to_id))
-
-
-@subscriptions.on(RefsChanged)
-def read_pushed_commits(db: Connection, event: RefsChanged) -> None:
-    """Commits may name issues, and close them; a key that pushes is nobody in whose name that could be."""
-    if event.actor_id is not None:
-        ask_to_read_commits(db, event.project_id, event.actor_id, event.updates)
