@@ -270,7 +270,8 @@ def _change_labels(
     titles = [label.title for label in before]
     if wanted.labels is not UNSET:
         titles = wanted.labels or []
-    titles = [title for title in titles if title not in (wanted.remove_labels or ())] + (wanted.add_labels or [])
+    gone = {title.strip() for title in wanted.remove_labels or ()}
+    titles = [title for title in (*titles, *(wanted.add_labels or ())) if title.strip() not in gone]
     after = _labels(db, project, titles)
     added, removed = set_labels(db, subject_of(issue), after)
     if not added and not removed:
