@@ -105,13 +105,14 @@ def move_issue(
         return relink(rename(text))
 
     copy = _copy(db, original, target, reword)
-    set_assignees(db, target, copy, assignees_of(db, [original.id]).get(original.id, []))
+    assignees = set_assignees(db, target, copy, assignees_of(db, [original.id]).get(original.id, []), ())
     titles = [label.title for label in labels_of(db, "issue", [original.id]).get(original.id, [])]
-    set_labels(db, subject_of(copy), list(usable_labels(db, target, titles).values()))
+    carried = list(usable_labels(db, target, titles).values())
+    set_labels(db, subject_of(copy), carried)
     copy_notes(db, subject_of(original), subject_of(copy), reword)
     copy_awards(db, subject_of(original), subject_of(copy))
     _close(db, actor, original, copy)
-    announce(db, actor, copy, "opened")
+    announce(db, actor, copy, "opened", assignees=assignees, labels=carried)
     emit(db, IssueMoved(original.id, copy.id, actor.user_id))
     return issue_by_id(db, copy.id)
 

@@ -52,19 +52,19 @@ def count_votes(db: Connection, event: VotesChanged) -> None:
 @subscriptions.on(NoteAdded)
 def record_mentions_of_note(db: Connection, event: NoteAdded) -> None:
     """Issues that a note names hear of it, through the issue that it is about."""
-    _note_mentions(db, event)
+    _note_mentions(db, event, event.author_id, event.body)
 
 
 @subscriptions.on(NoteEdited)
 def record_mentions_of_edited_note(db: Connection, event: NoteEdited) -> None:
     """The same for those that it names only now."""
-    _note_mentions(db, event)
+    note = find_note(db, event.note_id)
+    _note_mentions(db, event, note.author_id, note.body)
 
 
-def _note_mentions(db: Connection, event: NoteAdded | NoteEdited) -> None:
-    if event.subject_kind == "issue" and event.subject_id is not None and not event.internal:
-        note = find_note(db, event.note_id)
-        record_mentions(db, note.author_id, issue_by_id(db, event.subject_id), note.body)
+def _note_mentions(db: Connection, event: NoteAdded | NoteEdited, writer_id: int, body: str) -> None:
+    if event.subject_kind == "issue" and event.subject_id is not None and not event.internal and "#" in body:
+        record_mentions(db, writer_id, issue_by_id(db, event.subject_id), body)
 
 
 @subscriptions.on(IssueChanged)
@@ -72,7 +72,7 @@ def record_change(db: Connection, event: IssueChanged) -> None:
     """Every change of an issue is written down below it."""
     if event.action == "deleted":
         return
-    issue = issue_by_id(db, event.issue_id)
+    issue = event.issue or issue_by_id(db, event.issue_id)
     if event.action == "opened":
         record_opening(db, event, issue)
     else:
