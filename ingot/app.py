@@ -289,12 +289,13 @@ def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_cloc
     """The database of an instance whose data directory exists."""
     secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
     store = projects.store_of(settings)
-    tracker, answers = Tracker(store), Answers(store)
+    tracker, answers, commits = Tracker(store), Answers(store), CommitWork(store, settings.base_url)
     # Heads move before it is asked which of them a push has merged. Hooks hear last, when everybody else has done what
     # follows; what they tell leads back to this instance.
     told = hook_subscriptions(addresses_at(settings.base_url, settings))
-    heard = (*SUBSCRIPTIONS, answers.subscriptions, tracker.subscriptions, merging_subscriptions, told)
-    tracker.database = Database(engine_for(settings.database), Vault(secret), gather(heard), clock)
+    of_git = (commits.subscriptions, answers.subscriptions, tracker.subscriptions, merging_subscriptions)
+    subscribers = gather((*SUBSCRIPTIONS, *of_git, told))
+    tracker.database = Database(engine_for(settings.database), Vault(secret), subscribers, clock)
     return tracker.database
 
 

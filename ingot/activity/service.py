@@ -1,14 +1,20 @@
 """Recording what people did."""
 
-from sqlalchemy import bindparam, delete
+from sqlalchemy import bindparam, delete, update
 
-from ingot.activity.tables import events
+from ingot.activity.tables import MILESTONE, events
 from ingot.db.connection import Connection
 from ingot.subjects import Subject
 
 _DROP = delete(events).where(
     events.c.target_kind == bindparam("kind"),
     events.c.target_id == bindparam("target"),
+)
+
+_FORGET = (
+    update(events)
+    .where(events.c.target_kind == bindparam("kind"), events.c.target_id == bindparam("target"))
+    .values(target_id=None)
 )
 
 
@@ -20,11 +26,14 @@ def record_event(
     *,
     subject: Subject | None = None,
     note_id: int | None = None,
+    milestone_id: int | None = None,
     push: str | None = None,
 ) -> None:
-    """Keep that somebody did something: to a project, to a subject, or by a note about one."""
+    """Keep that somebody did something: to a project or its milestone, to a subject, or by a note about one."""
     kind, number = (subject.kind, subject.id) if subject else (None, None)
-    target = ("note", note_id) if note_id is not None else (kind, number)
+    target: tuple[str | None, int | None] = ("note", note_id) if note_id is not None else (kind, number)
+    if milestone_id is not None:
+        target = MILESTONE, milestone_id
     db.insert(
         events,
         project_id=project_id,
@@ -42,3 +51,8 @@ def record_event(
 def drop_events(db: Connection, kind: str, target_id: int) -> None:
     """Of what is gone nothing is told."""
     db.run(_DROP, kind=kind, target=target_id)
+
+
+def forget_target(db: Connection, kind: str, target_id: int) -> None:
+    """What happened to it is still told, but not to what any more."""
+    db.run(_FORGET, kind=kind, target=target_id)

@@ -2,7 +2,8 @@
 
 import msgspec
 
-from ingot.activity.service import drop_events, record_event
+from ingot.activity.service import drop_events, forget_target, record_event
+from ingot.activity.tables import MILESTONE
 from ingot.activity.views import PushView
 from ingot.db.connection import Connection
 from ingot.events.bus import Subscriptions
@@ -10,6 +11,7 @@ from ingot.git.counting import Brought
 from ingot.git.updating import RefUpdate
 from ingot.groups.members.events import MemberAdded, MemberRemoved
 from ingot.involvement.events import SubjectChanged
+from ingot.milestones.events import MilestoneChanged
 from ingot.notes.events import NoteAdded, NoteRemoved
 from ingot.projects.events import ProjectCreated
 from ingot.repository.changes.events import RefsChanged
@@ -62,6 +64,15 @@ def tell_of_note(db: Connection, event: NoteAdded) -> None:
 def tell_of_note_no_more(db: Connection, event: NoteRemoved) -> None:
     """What was said and taken back was not said."""
     drop_events(db, "note", event.note_id)
+
+
+@subscriptions.on(MilestoneChanged)
+def tell_of_milestone(db: Connection, event: MilestoneChanged) -> None:
+    """Somebody changed what a project plans; events are of projects, so of a group's milestones nothing is told."""
+    if event.project_id is not None:
+        record_event(db, event.project_id, event.actor_id, event.action, milestone_id=event.milestone_id)
+    if event.action == "destroyed":
+        forget_target(db, MILESTONE, event.milestone_id)
 
 
 @subscriptions.on(RefsChanged)

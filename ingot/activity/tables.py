@@ -5,6 +5,9 @@ from sqlalchemy import Index, Table
 from ingot.db.schema import Record, metadata, number, reference, row_id, text
 from ingot.db.times import Timestamp
 
+MILESTONE = "milestone"
+"""What is no subject and yet a target."""
+
 events = Table(
     "events",
     metadata,

@@ -8,12 +8,14 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from sqlalchemy import select
 
-from ingot.activity.tables import Happening
+from ingot.activity.tables import MILESTONE, Happening
 from ingot.api.views import View
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
 from ingot.db.times import Timestamp
 from ingot.involvement.queries import all_kinds
+from ingot.milestones.queries import milestones_by_ids
+from ingot.milestones.tables import Milestone
 from ingot.notes.tables import Note, notes
 from ingot.notes.views import TYPES, NoteView, note_views
 from ingot.subjects import Subject
@@ -28,7 +30,9 @@ _NAMES = {
     "left": "left",
     "expired": "removed due to membership expiration from",
     "commented": "commented on",
+    "destroyed": "destroyed",
 }
+_TYPES = {**TYPES, MILESTONE: "Milestone"}
 _PUSH_NAMES = {"created": "pushed new", "removed": "deleted", "pushed": "pushed to"}
 
 
@@ -71,9 +75,12 @@ def event_views(db: Connection, found: Sequence[Happening], base: str) -> list[E
     authors = users_by_ids(db, [event.author_id for event in found])
     subjects = _subjects(db, found)
     said = _notes(db, found, subjects, base)
+    planned = _milestones(db, found)
     views = []
     for event in found:
-        about = subjects.get((event.subject_kind, event.subject_id))
+        about: Subject | Milestone | None = subjects.get((event.subject_kind, event.subject_id))
+        if event.target_kind == MILESTONE:
+            about = planned.get(event.target_id or 0)
         note = said.get(event.target_id or 0) if event.target_kind == "note" else None
         # One may have gone in between, where a server's statements do not all see the same moment.
         if event.author_id in authors and (note is not None or event.target_kind != "note"):
@@ -97,6 +104,11 @@ def _subjects(db: Connection, found: Sequence[Happening]) -> Subjects:
     }
 
 
+def _milestones(db: Connection, found: Sequence[Happening]) -> dict[int, Milestone]:
+    wanted = [event.target_id for event in found if event.target_kind == MILESTONE and event.target_id is not None]
+    return milestones_by_ids(db, wanted) if wanted else {}
+
+
 def _notes(db: Connection, found: Sequence[Happening], subjects: Subjects, base: str) -> dict[int, NoteView]:
     wanted = [event.target_id for event in found if event.target_kind == "note"]
     if not wanted:
@@ -114,7 +126,7 @@ def _notes(db: Connection, found: Sequence[Happening], subjects: Subjects, base:
     return views
 
 
-def _view(event: Happening, about: Subject | None, note: NoteView | None, author: UserBrief) -> EventView:
+def _view(event: Happening, about: Subject | Milestone | None, note: NoteView | None, author: UserBrief) -> EventView:
     push = msgspec.json.decode(event.push, type=PushView) if event.push is not None else None
     return EventView(
         id=event.id,
@@ -123,7 +135,7 @@ def _view(event: Happening, about: Subject | None, note: NoteView | None, author
         action_name=_action_name(event, push),
         target_id=event.target_id,
         target_iid=event.target_id if note is not None or about is None else about.iid,
-        target_type=TYPES.get(event.target_kind or ""),
+        target_type=_TYPES.get(event.target_kind or ""),
         author_id=event.author_id,
         target_title=about.title if about else None,
         created_at=event.created_at,

@@ -107,6 +107,7 @@ class Connection:
         "_refreshed",
         "_statements",
         "findings",
+        "follow_ups",
         "leads_on",
         "now",
         "subscribers",
@@ -136,6 +137,7 @@ class Connection:
         self._afterwards: list[Callable[[Connection], object]] = []
         self.findings: list[Callable[[Connection], object]] = []
         """What a read found out that nobody shall have to find out again; it is written down before the read ends."""
+        self.follow_ups: list[Callable[[Any], object]] = []
         self._locks: set[str] = set()
 
     def kept(self, key: Hashable, read: Callable[[], T | None], size: Callable[[T], int]) -> T | None:
@@ -179,6 +181,10 @@ class Connection:
         A crash may come first, so what has to be done is a job as well; a failure is no longer the caller's.
         """
         self._afterwards.append(work)
+
+    def follow_up(self, work: Callable[[Any], object]) -> None:
+        """The same for what takes transactions of its own; it is given the database."""
+        self.follow_ups.append(work)
 
     def committed(self) -> None:
         """Do what was to be done after the commit; the connection shows then what others have committed too."""

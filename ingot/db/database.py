@@ -11,7 +11,7 @@ from ingot.db.engines import Engine, SqliteEngine, Trouble
 from ingot.db.kept import Kept
 from ingot.db.times import Timestamp
 from ingot.db.vault import Vault
-from ingot.errors import Conflict, Unavailable
+from ingot.errors import Conflict, Failure, Unavailable
 
 T = TypeVar("T")
 _TRIES = 3
@@ -109,7 +109,10 @@ class Database:
     def _after_commit(self, db: Connection) -> None:
         try:
             db.committed()
-        except (self.engine.errors, OSError):  # What was acknowledged holds; the rest is left to its job.
+            for work in db.follow_ups:
+                work(self)
+        # What was acknowledged holds; the rest is left to its job.
+        except (self.engine.errors, Failure, Unavailable, OSError):
             pass
 
     def _weigh(self, error: Exception, role: str, *, again: bool) -> None:

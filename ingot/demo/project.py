@@ -63,7 +63,7 @@ def add_project(db: Connection, beginning: Beginning) -> None:
         emit(db, ProjectBegun(project.id, owner.user_id, beginning.begun))
     for name, color, description in LABELS:
         create_label(db, source_of(project), CreateLabel(name, color, description))
-    create_milestone(db, source_of(project), CreateMilestone(MILESTONE))
+    create_milestone(db, owner, source_of(project), CreateMilestone(MILESTONE))
     for item in ITEMS:
         _add_item(db, project, people, item)
 

@@ -160,8 +160,13 @@ def _read(found: Any) -> Commit:
         tuple(map(str, found.parent_ids)),
         signature_of(found.author, encoding),
         signature_of(found.committer, encoding),
-        decoded(found.raw_message, encoding),
+        commit_message(found),
     )
+
+
+def commit_message(found: Any) -> str:
+    """What a commit says, as libgit2 shows it."""
+    return decoded(found.raw_message, found.message_encoding or "utf-8")
 
 
 def signature_of(found: Any, encoding: str = "utf-8") -> Signature:

@@ -7,6 +7,7 @@ import msgspec
 from ingot.access.actor import Actor
 from ingot.db.paging import Listing, Page
 from ingot.events.bus import Event
+from ingot.issues.tables import Issue
 
 Action = Literal["opened", "updated", "closed", "reopened", "moved", "deleted"]
 
@@ -31,6 +32,12 @@ class IssueChanged(Event, frozen=True):
     action: Action
     changes: dict[str, tuple[object, object]] = msgspec.field(default_factory=dict)
     cause: Cause | None = None
+    issue: Issue | None = None
+    """How it is now, for those who would read it again."""
+    assignees: tuple[int, ...] = ()
+    """Who had a new one to do from its first moment on."""
+    labels: tuple[int, ...] = ()
+    """And what it carried."""
 
 
 class IssueMoved(Event, frozen=True):

@@ -15,6 +15,7 @@ from ingot.events.bus import emit
 from ingot.issues import policy
 from ingot.issues.events import IssueMoved
 from ingot.issues.queries import assignees_of, issue_by_id
+from ingot.issues.renaming import renamed
 from ingot.issues.service import add_issue, announce, hold_issue, set_assignees, subject_of, write_issue
 from ingot.issues.tables import Issue
 from ingot.labels.queries import labels_of, usable_labels
@@ -96,20 +97,27 @@ def move_issue(
     original = hold_issue(db, found.issue)
     if original.moved_to_id is not None:
         raise Denied(MOVED_BEFORE)
-    reword = _reworded(db, actor, target, copied, f"/{found.project.full_path}" if links_stay else "")
+    relink = _relinked(db, actor, target, copied, f"/{found.project.full_path}" if links_stay else "")
+    texts = (original.description or "", *(note.body for note in notes_on(db, subject_of(original))))
+    rename = renamed(db, actor, found.project, texts)
+
+    def reword(text: str) -> str:
+        return relink(rename(text))
+
     copy = _copy(db, original, target, reword)
-    set_assignees(db, target, copy, assignees_of(db, [original.id]).get(original.id, []))
+    assignees = set_assignees(db, target, copy, assignees_of(db, [original.id]).get(original.id, []), ())
     titles = [label.title for label in labels_of(db, "issue", [original.id]).get(original.id, [])]
-    set_labels(db, subject_of(copy), list(usable_labels(db, target, titles).values()))
+    carried = list(usable_labels(db, target, titles).values())
+    set_labels(db, subject_of(copy), carried)
     copy_notes(db, subject_of(original), subject_of(copy), reword)
     copy_awards(db, subject_of(original), subject_of(copy))
     _close(db, actor, original, copy)
-    announce(db, actor, copy, "opened")
+    announce(db, actor, copy, "opened", assignees=assignees, labels=carried)
     emit(db, IssueMoved(original.id, copy.id, actor.user_id))
     return issue_by_id(db, copy.id)
 
 
-def _reworded(
+def _relinked(
     db: Connection, actor: Actor, target: Project, copied: Iterable[Copied], origin: str
 ) -> Callable[[str], str]:
     """Make the copies known, and let texts link to them; all else in a text stays as it is."""

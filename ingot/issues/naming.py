@@ -14,11 +14,13 @@ MOST_NAMED = 50
 """So many issues of one text hear of it; the rest is a list for readers."""
 
 
-def named_issues(db: Connection, actor: Actor, own: str, references: Iterable[Reference]) -> list[Found]:
+def named_issues(
+    db: Connection, actor: Actor, own: str, references: Iterable[Reference], most: int = MOST_NAMED
+) -> list[Found]:
     """The issues that references in a text of the project ``own`` lead to, as far as somebody sees them; each once."""
     wanted: dict[tuple[str, int], None] = {}
     for one in references:
-        if one.kind == "issue" and one.number is not None and len(wanted) < MOST_NAMED:
+        if one.kind == "issue" and one.number is not None and len(wanted) < most:
             wanted[full_project_path(one, own).lower(), one.number] = None
     if not wanted:
         return []

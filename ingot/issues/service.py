@@ -84,16 +84,17 @@ def create_issue(
         created_at=created,
         updated_at=created,
     )
-    if triages:
-        set_assignees(db, project, issue, _assignee_ids(wanted) or [])
-        if wanted.labels:
-            set_labels(db, subject_of(issue), labels_titled(db, project, wanted.labels))
+    people = _assignee_ids(wanted) if triages else None
+    assignees = set_assignees(db, project, issue, people, ()) if people else []
+    carried = labels_titled(db, project, wanted.labels) if triages and wanted.labels else []
+    if carried:
+        set_labels(db, subject_of(issue), carried)
     db.insert(issue_origins, issue_id=issue.id, user_agent=user_agent, ip_address=ip, submitted=False)
-    announce(db, actor, issue, "opened")
+    announce(db, actor, issue, "opened", assignees=assignees, labels=carried)
     if default is not None and wanted.merge_request_to_resolve_discussions_of is not None:
         asked = wanted.merge_request_to_resolve_discussions_of, wanted.discussion_to_resolve
         emit(db, FollowUpOpened(issue.id, project.id, *asked, actor))
-    return issue_by_id(db, issue.id)
+    return issue
 
 
 def _default_description(db: Connection, actor: Actor, project: Project, wanted: CreateIssue) -> str | None:
@@ -270,7 +271,8 @@ def _change_labels(
     titles = [label.title for label in before]
     if wanted.labels is not UNSET:
         titles = wanted.labels or []
-    titles = [title for title in titles if title not in (wanted.remove_labels or ())] + (wanted.add_labels or [])
+    gone = {title.strip() for title in wanted.remove_labels or ()}
+    titles = [title for title in (*titles, *(wanted.add_labels or ())) if title.strip() not in gone]
     after = labels_titled(db, project, titles)
     added, removed = set_labels(db, subject_of(issue), after)
     if not added and not removed:
@@ -297,7 +299,7 @@ def _change_assignees(
     if people is None:
         return {}
     before = assignees_of(db, [issue.id]).get(issue.id, [])
-    after = set_assignees(db, project, issue, people)
+    after = set_assignees(db, project, issue, people, before)
     return {"assignees": (before, after)} if set(before) != set(after) else {}
 
 
@@ -315,12 +317,13 @@ def _assignee_ids(wanted: IssueAttributes) -> list[int] | None:
     return [] if people == [0] else people
 
 
-def set_assignees(db: Connection, project: Project, issue: Issue, wanted: Sequence[int]) -> list[int]:
+def set_assignees(
+    db: Connection, project: Project, issue: Issue, wanted: Sequence[int], before: Sequence[int]
+) -> list[int]:
     """Assign those who can see the project; who cannot is passed over, so that nobody learns who is there."""
-    before = assignees_of(db, [issue.id]).get(issue.id, [])
     after = who_can_see(db, project, wanted)
     if wanted and not after:
-        return before
+        return list(before)
     for user_id in before:
         if user_id not in after:
             db.run(_UNASSIGN, issue=issue.id, user=user_id)
@@ -385,6 +388,10 @@ def announce(
     action: Action,
     changes: dict[str, tuple[object, object]] | None = None,
     cause: Cause | None = None,
+    *,
+    assignees: Sequence[int] = (),
+    labels: Sequence[Label] = (),
 ) -> None:
-    """Tell what happened to an issue."""
-    emit(db, IssueChanged(issue.id, issue.project_id, actor.user_id, action, changes or {}, cause))
+    """Tell what happened to an issue; of a new one also who has it to do, and what it carries."""
+    first = tuple(assignees), tuple(label.id for label in labels)
+    emit(db, IssueChanged(issue.id, issue.project_id, actor.user_id, action, changes or {}, cause, issue, *first))

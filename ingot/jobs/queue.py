@@ -3,13 +3,13 @@
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy import text as sql
 
 from ingot.db.connection import Connection
 from ingot.db.engines import waking
 from ingot.db.times import Timestamp
-from ingot.jobs.tables import job_failures
+from ingot.jobs.tables import job_failures, jobs
 
 MOST_ATTEMPTS = 12
 
@@ -23,6 +23,7 @@ _ENQUEUE = sql(
     "RETURNING id"
 )
 _WAKE = select(waking())
+_WITHDRAW = delete(jobs).where(jobs.c.id == bindparam("job"), jobs.c.state == "waiting")
 _COUNT_FAILURE = (
     update(job_failures).where(job_failures.c.kind == bindparam("failed")).values(count=job_failures.c.count + 1)
 )
@@ -41,6 +42,11 @@ def enqueue(
     )
     wake_workers(db)
     return job_id
+
+
+def withdraw(db: Connection, job_id: int) -> None:
+    """Take back work that was done in another way, unless a worker is at it."""
+    db.run(_WITHDRAW, job=job_id)
 
 
 def wake_workers(db: Connection) -> None:

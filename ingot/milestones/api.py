@@ -39,13 +39,13 @@ def _list(call: Call, source: Source, params: ListMilestones, page: Page) -> Lis
 def _edit(call: Call, source: Source, params: EditMilestone) -> MilestoneView:
     if not given(params):
         raise Missing("title")
-    return _shown(call, service.edit_milestone(call.db, source, milestone_in_path(call, source), params))
+    return _shown(call, service.edit_milestone(call.db, call.actor, source, milestone_in_path(call, source), params))
 
 
 def _delete(call: Call, source: Source) -> None:
     milestone = queries.milestone_or_none(call.db, source, path_number(call.path, "milestone_id"))
     if milestone is not None:
-        service.delete_milestone(call.db, milestone)
+        service.delete_milestone(call.db, call.actor, milestone)
 
 
 @routes.get("/projects/:id/milestones", on=project_in_path, may=policy.may_read_milestones, returns=list[MilestoneView])
@@ -68,7 +68,7 @@ def get_project_milestone(call: Call, project: Project) -> MilestoneView:
 @routes.post("/projects/:id/milestones", on=project_in_path, may=policy.may_admin_milestones, returns=MilestoneView)
 def create_project_milestone(call: Call, project: Project, params: CreateMilestone) -> MilestoneView:
     """Create a milestone of a project."""
-    return _shown(call, service.create_milestone(call.db, source_of_project(project), params))
+    return _shown(call, service.create_milestone(call.db, call.actor, source_of_project(project), params))
 
 
 @routes.put(
@@ -124,7 +124,7 @@ def get_group_milestone(call: Call, group: Namespace) -> MilestoneView:
 @routes.post("/groups/:id/milestones", on=group_in_path, may=policy.may_admin_group_milestones, returns=MilestoneView)
 def create_group_milestone(call: Call, group: Namespace, params: CreateMilestone) -> MilestoneView:
     """Create a milestone of a group, for all projects in it."""
-    return _shown(call, service.create_milestone(call.db, source_of_group(group), params))
+    return _shown(call, service.create_milestone(call.db, call.actor, source_of_group(group), params))
 
 
 @routes.put(

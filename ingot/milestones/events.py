@@ -1,6 +1,17 @@
 """What is announced of milestones."""
 
+from typing import Literal
+
 from ingot.events.bus import Event
+
+
+class MilestoneChanged(Event, frozen=True):
+    """A milestone of a project or group was made, closed, opened again or removed."""
+
+    milestone_id: int
+    project_id: int | None
+    actor_id: int
+    action: Literal["created", "closed", "reopened", "destroyed"]
 
 
 class MilestonesMerging(Event, frozen=True):

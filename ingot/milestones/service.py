@@ -1,16 +1,17 @@
 """What changes milestones."""
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import UNSET
 
+from ingot.access.actor import Actor
 from ingot.api.params import given
 from ingot.db.connection import Connection
 from ingot.errors import Invalid
 from ingot.events.bus import emit
 from ingot.groups.members.queries import Source
 from ingot.iids.service import next_iid
-from ingot.milestones.events import MilestonesMerging
+from ingot.milestones.events import MilestoneChanged, MilestonesMerging
 from ingot.milestones.params import CreateMilestone, EditMilestone
 from ingot.milestones.queries import find_milestone, is_taken, namesakes_below, own_by_title, usable_by_title
 from ingot.milestones.tables import Milestone, milestones
@@ -23,7 +24,7 @@ LONGEST_TEXT = 1_000_000
 TITLES = "titles of milestones"
 
 
-def create_milestone(db: Connection, source: Source, wanted: CreateMilestone) -> Milestone:
+def create_milestone(db: Connection, actor: Actor, source: Source, wanted: CreateMilestone) -> Milestone:
     """Add a milestone to a project or group."""
     columns: dict[str, Any] = {
         "title": wanted.title.strip(),
@@ -35,10 +36,14 @@ def create_milestone(db: Connection, source: Source, wanted: CreateMilestone) ->
     db.lock(TITLES)
     if is_taken(db, source, columns["title"]):
         raise _taken()
-    return _add(db, source, state="active", **columns)
+    milestone = _add(db, source, state="active", **columns)
+    emit(db, MilestoneChanged(milestone.id, milestone.project_id, actor.user_id, "created"))
+    return milestone
 
 
-def edit_milestone(db: Connection, source: Source, milestone: Milestone, wanted: EditMilestone) -> Milestone:
+def edit_milestone(
+    db: Connection, actor: Actor, source: Source, milestone: Milestone, wanted: EditMilestone
+) -> Milestone:
     """Change what was sent; closing what is closed already is no error."""
     columns = given(wanted, "state_event")
     if "title" in columns:
@@ -55,12 +60,16 @@ def edit_milestone(db: Connection, source: Source, milestone: Milestone, wanted:
         columns["state"] = "closed" if wanted.state_event == "close" else "active"
     # Nothing but what was sent: somebody else may be changing the rest.
     db.update(milestones, milestone.id, **columns, **_folded(columns), updated_at=db.now)
+    if columns.get("state", milestone.state) != milestone.state:
+        action: Literal["closed", "reopened"] = "closed" if columns["state"] == "closed" else "reopened"
+        emit(db, MilestoneChanged(milestone.id, milestone.project_id, actor.user_id, action))
     return find_milestone(db, source, milestone.id)
 
 
-def delete_milestone(db: Connection, milestone: Milestone) -> None:
+def delete_milestone(db: Connection, actor: Actor, milestone: Milestone) -> None:
     """Remove a milestone; what had it goes on without."""
-    db.delete(milestones, milestone.id)
+    if db.delete(milestones, milestone.id):
+        emit(db, MilestoneChanged(milestone.id, milestone.project_id, actor.user_id, "destroyed"))
 
 
 def promote_milestone(db: Connection, milestone: Milestone, group: Source) -> Milestone:

@@ -1,6 +1,7 @@
 """What is announced of notes."""
 
 from ingot.events.bus import Event
+from ingot.subjects import Subject
 
 
 class NoteAdded(Event, frozen=True):
@@ -15,6 +16,8 @@ class NoteAdded(Event, frozen=True):
     internal: bool = False
     """Whether only those who work on the subject may know of it."""
     body: str = ""
+    subject: Subject | None = None
+    """What it is about, for those who would look for it again."""
 
 
 class NoteEdited(Event, frozen=True):

@@ -95,7 +95,7 @@ def add_note(
     written = {"discussion_id": discussion_id, "type": type, "internal": internal, "created_at": at, "updated_at": at}
     note_id = _insert(db, actor.user_id, subject, body, **placed, **written)
     about = subject.kind, subject.id, subject.commit_oid
-    emit(db, NoteAdded(note_id, subject.project_id, actor.user_id, *about, internal, body))
+    emit(db, NoteAdded(note_id, subject.project_id, actor.user_id, *about, internal, body, subject))
     return find_note(db, note_id)
 
 

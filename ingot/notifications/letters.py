@@ -62,19 +62,32 @@ def headers(occasion: Occasion, unsubscribe_url: str) -> dict[str, str]:
     return {"In-Reply-To": first, "References": first, **found}
 
 
-def text_body(occasion: Occasion, unsubscribe_url: str) -> str:
+class Said(NamedTuple):
+    """What somebody wrote, as each mail about it shows it; worked out once, since a long text takes long."""
+
+    text: str
+    html: str
+
+
+def what_was_said(occasion: Occasion, *, in_html: bool) -> Said:
+    """What somebody wrote as plain text and, where it is asked for, as HTML, as safe as on a page."""
+    if not occasion.text:
+        return Said("", "")
+    place = Place(occasion.base_url, occasion.project.full_path)
+    html = render(occasion.text[:LONGEST_TEXT], place) if in_html else ""
+    return Said(plain_text(occasion.text, LONGEST_TEXT), html)
+
+
+def text_body(occasion: Occasion, said: str, unsubscribe_url: str) -> str:
     """The mail as plain text."""
-    said = plain_text(occasion.text, LONGEST_TEXT)
     parts = [_sentence(occasion), *([said] if said else [])]
     return "\n\n".join(parts) + (
         f"\n\n-- \nRead it: {occasion.url}\nNo more mail about this {occasion.kind.noun}: {unsubscribe_url}\n"
     )
 
 
-def html_body(occasion: Occasion, unsubscribe_url: str) -> str:
-    """The mail as HTML; what somebody wrote is as safe in it as on a page."""
-    place = Place(occasion.base_url, occasion.project.full_path)
-    said = render(occasion.text[:LONGEST_TEXT], place) if occasion.text else ""
+def html_body(occasion: Occasion, said: str, unsubscribe_url: str) -> str:
+    """The mail as HTML."""
     url, leave = escape(occasion.url), escape(unsubscribe_url)
     return (
         f"<html><body><p>{escape(_sentence(occasion))}</p><div>{said}</div>"

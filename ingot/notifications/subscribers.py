@@ -45,12 +45,8 @@ def tell_of_subject(db: Connection, event: SubjectChanged) -> None:
 @subscriptions.on(NoteAdded)
 def tell_of_note(db: Connection, event: NoteAdded) -> None:
     """Somebody said something."""
-    kind = kind_or_none(db, event.subject_kind) if event.subject_id is not None else None
-    if kind is None or event.subject_id is None:
-        return
-    subject = kind.subjects(db, [event.subject_id]).get(event.subject_id)
-    if subject is not None:
-        _tell(db, "noted", subject, event.author_id, note_id=event.note_id)
+    if event.subject is not None:
+        _tell(db, "noted", event.subject, event.author_id, note_id=event.note_id)
 
 
 @subscriptions.on(PeopleMentioned)

@@ -15,7 +15,7 @@ from ingot.mail.post import send_mail
 from ingot.notes.queries import find_note
 from ingot.notes.tables import Note
 from ingot.notifications import letters
-from ingot.notifications.letters import Occasion
+from ingot.notifications.letters import Occasion, Said
 from ingot.notifications.links import Unsubscribing, unsubscribe_key
 from ingot.notifications.notices import Notice
 from ingot.notifications.queries import EVERYWHERE, addresses_of_user, wish_or_none
@@ -46,7 +46,9 @@ class Notifier:
         notice = msgspec.convert(payload, Notice)
         plan = database.read(lambda db: self._plan(db, notice))
         if plan is not None and plan.addresses:
-            database.write(partial(self._send, plan=plan))
+            # Nobody else can write while this one does, so what takes long is done before.
+            said = letters.what_was_said(plan.occasion, in_html=plan.in_html)
+            database.write(partial(self._send, plan=plan, said=said))
 
     def _plan(self, db: Connection, notice: Notice) -> _Plan | None:
         kind = kind_or_none(db, notice.kind)
@@ -77,7 +79,7 @@ class Notifier:
         able = [people[user_id] for user_id in told if people[user_id].confirmed_at is not None]
         return _Plan(occasion, [(user.id, _address(db, user)) for user in able], settings.html_emails_enabled)
 
-    def _send(self, db: Connection, plan: _Plan) -> None:
+    def _send(self, db: Connection, plan: _Plan, said: Said) -> None:
         occasion = plan.occasion
         for user_id, address in plan.addresses:
             who = Unsubscribing(user_id, occasion.notice.kind, occasion.notice.subject_id)
@@ -86,8 +88,8 @@ class Notifier:
                 db,
                 address,
                 letters.subject_line(occasion),
-                letters.text_body(occasion, leave),
-                html=letters.html_body(occasion, leave) if plan.in_html else None,
+                letters.text_body(occasion, said.text, leave),
+                html=letters.html_body(occasion, said.html, leave) if plan.in_html else None,
                 sender=occasion.actor_name,
                 headers=letters.headers(occasion, leave),
                 key=f"<{occasion.notice.key}.{user_id}@ingot>",

@@ -102,14 +102,18 @@ def may_request_access(actor: Actor, here: Access, project: Project) -> bool:
 
 def visible_projects(*, external: bool) -> ColumnElement[bool]:
     """``may_see_project`` for the lists of a user who is no administrator; ``actor`` and ``today`` are bound."""
-    open_to = ("public",) if external else ("public", "internal")
-    return or_(one_of(projects.c.visibility, *open_to), belongs_to_this_project())
+    return or_(_open_to_all(external), belongs_to_this_project())
 
 
 def readable_projects(*, external: bool) -> ColumnElement[bool]:
     """``may_download_code`` in the same way."""
+    return or_(_open_to_all(external), belongs_to_this_project(Level.REPORTER))
+
+
+def _open_to_all(external: bool) -> ColumnElement[bool]:
+    """Its visibility opens it, as long as it is there: one that is being deleted keeps that, and belongs to nobody."""
     open_to = ("public",) if external else ("public", "internal")
-    return or_(one_of(projects.c.visibility, *open_to), belongs_to_this_project(Level.REPORTER))
+    return and_(one_of(projects.c.visibility, *open_to), unindexed(projects.c.namespace_id).is_not(None))
 
 
 def belongs_to_project(least: ColumnElement[int] | Level = Level.GUEST) -> ColumnElement[bool]:

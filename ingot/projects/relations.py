@@ -36,7 +36,7 @@ _PUBLIC_SHARES = _SHARES.where(namespaces.c.visibility == "public")
 _VISIBLE_SHARES = {external: _SHARES.where(visible_groups(external=external)) for external in (False, True)}
 # A fork names its source only to those who may see that one.
 _SOURCES = PROJECTS.where(any_of(projects.c.id, "projects"))
-_PUBLIC_SOURCES = _SOURCES.where(projects.c.visibility == "public")
+_PUBLIC_SOURCES = _SOURCES.where(projects.c.visibility == "public", projects.c.namespace_id.is_not(None))
 _VISIBLE_SOURCES = {external: _SOURCES.where(visible_projects(external=external)) for external in (False, True)}
 _OWN = select(memberships.c.source_id, memberships.c.access_level, memberships.c.notification_level).where(
     memberships.c.user_id == bindparam("actor"),

@@ -1,11 +1,13 @@
 """Wikis over the API."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from ingot.access.levels import Access
 from ingot.api.params import Missing, given
 from ingot.api.routes import Call, Routes, Stage
 from ingot.db.paging import Listing, Page, cut_page
+from ingot.errors import NotFound
 from ingot.events.bus import emit
 from ingot.git.repository import Repository
 from ingot.markup.links import Link, Resolve
@@ -83,8 +85,9 @@ def edit_page(stage: Stage, place: Place, params: EditPage) -> PageView:
 @routes.delete("/projects/:id/wikis/:slug", on=wiki_in_path, may=policy.may_delete_page, returns=None, staged=True)
 def delete_page(stage: Stage, place: Place) -> None:
     """Delete a page of a project's wiki."""
-    found = queries.find_page(place.repository, stage.path["slug"])
-    work.delete_page(stage.database, stage.actor, _wiki(stage, place), place.project, found.slug)
+    with suppress(NotFound):  # It is gone already.
+        found = queries.find_page(place.repository, stage.path["slug"])
+        work.delete_page(stage.database, stage.actor, _wiki(stage, place), place.project, found.slug)
 
 
 @routes.post(

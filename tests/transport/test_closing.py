@@ -1,5 +1,13 @@
 """Pushes whose commits name issues."""
 
+import pytest
+from sqlalchemy import func, select
+
+from ingot.db.connection import Connection
+from ingot.git import counting
+from ingot.issues.talk import work
+from ingot.issues.talk.work import READ_COMMITS
+from ingot.jobs.tables import jobs
 from tests.client import Api, Make
 from tests.conftest import House
 from tests.making import make_project
@@ -14,7 +22,6 @@ def test_a_push_closes_what_its_commits_say(house: House, api: Api, make: Make, 
         assert api.post(f"{project.url}/issues", owner, title=title).status_code == 201
 
     def states() -> list[str]:
-        house.work()
         return [issue["state"] for issue in api.get(f"{project.url}/issues", owner, sort="asc").json()]
 
     address = f"{house.settings.base_url}/{project.path}/issues/2"
@@ -33,4 +40,61 @@ def test_a_push_closes_what_its_commits_say(house: House, api: Api, make: Make, 
     # Who opens one again is not overruled by the same commit elsewhere, nor by its removal.
     assert api.put(f"{project.url}/issues/3", owner, state_event="reopen").status_code == 200
     tree.git("push", "-q", over_http(house, project, owner), "topic:again", ":topic")
+    house.work()
     assert states() == ["closed", "closed", "opened"]
+
+
+def test_a_commit_by_the_api_closes_at_once_and_only_once(house: House, api: Api, make: Make) -> None:
+    owner = make.user()
+    project = make_project(make, owner, initialize_with_readme=True)
+    api.post(f"{project.url}/issues", owner, title="one")
+    sent = {"branch": "master", "content": "x", "commit_message": "Fixes #1"}
+    waiting = _waiting(house)
+    assert api.post(f"{project.url}/repository/files/a", owner, **sent).status_code == 201
+    assert api.get(f"{project.url}/issues/1", owner).json()["state"] == "closed"
+    assert _waiting(house) == waiting
+    assert api.put(f"{project.url}/issues/1", owner, state_event="reopen").status_code == 200
+    house.work()
+    assert api.get(f"{project.url}/issues/1", owner).json()["state"] == "opened"
+    bodies = [note["body"].split()[0] for note in api.get(f"{project.url}/issues/1/notes", owner, sort="asc").json()]
+    assert bodies == ["closed", "reopened"]
+
+
+def test_a_job_reads_what_a_crash_left(house: House, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = make.user()
+    project = make_project(make, owner, initialize_with_readme=True)
+    api.post(f"{project.url}/issues", owner, title="one")
+    monkeypatch.setattr(work, "LEFT_SECONDS", 0)
+    sent = {"branch": "master", "content": "x", "commit_message": "Fixes #1"}
+    with monkeypatch.context() as patch:
+        patch.setattr(Connection, "follow_up", lambda *_: None)
+        assert api.post(f"{project.url}/repository/files/a", owner, **sent).status_code == 201
+    assert api.get(f"{project.url}/issues/1", owner).json()["state"] == "opened"
+    house.work()
+    assert api.get(f"{project.url}/issues/1", owner).json()["state"] == "closed"
+
+
+def test_a_job_reads_what_many_commits_say(
+    house: House, api: Api, make: Make, tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The newest ones at once; and none of them twice."""
+    owner = make.user()
+    project = make_project(make, owner)
+    for number in (1, 2, 3):
+        api.post(f"{project.url}/issues", owner, title="one")
+        tree.commit(content=str(number), message=f"Fixes #{number}")
+    monkeypatch.setattr(counting, "MOST_READ", 2)
+    tree.git("push", "-q", over_http(house, project, owner), "master")
+
+    def states() -> list[str]:
+        return [issue["state"] for issue in api.get(f"{project.url}/issues", owner, sort="asc").json()]
+
+    assert states() == ["opened", "closed", "closed"]
+    assert api.put(f"{project.url}/issues/3", owner, state_event="reopen").status_code == 200
+    house.work()
+    assert states() == ["closed", "closed", "opened"]
+
+
+def _waiting(house: House) -> int:
+    count: int = house.app.database.read(lambda db: db.value(select(func.count()).where(jobs.c.kind == READ_COMMITS)))
+    return count

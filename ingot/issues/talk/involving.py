@@ -7,10 +7,9 @@ from ingot.events.bus import Subscriptions, emit
 from ingot.involvement.events import Action, KindsAsked, SubjectChanged
 from ingot.issues.events import IssueChanged
 from ingot.issues.kind import ISSUES
-from ingot.issues.queries import assignees_of, issue_by_id
+from ingot.issues.queries import issue_by_id
 from ingot.issues.service import subject_of
 from ingot.issues.tables import Issue
-from ingot.labels.queries import labels_of
 
 subscriptions = Subscriptions()
 
@@ -26,13 +25,12 @@ def tell_those_involved(db: Connection, event: IssueChanged) -> None:
     """Whatever happens to an issue happens to a subject."""
     if event.action == "deleted":
         return
-    issue = issue_by_id(db, event.issue_id)
+    issue = event.issue or issue_by_id(db, event.issue_id)
     opened = event.action == "opened"
     before, after = cast("tuple[Any, Any]", event.changes.get("assignees", ([], [])))
     marked_before, marked = cast("tuple[Any, Any]", event.changes.get("labels", ([], [])))
     if opened:
-        after = assignees_of(db, [issue.id]).get(issue.id, [])
-        marked = [label.id for label in labels_of(db, "issue", [issue.id]).get(issue.id, [])]
+        after, marked = event.assignees, event.labels
     emit(
         db,
         SubjectChanged(

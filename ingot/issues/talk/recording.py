@@ -8,7 +8,6 @@ from ingot.issues.events import IssueChanged
 from ingot.issues.service import subject_of
 from ingot.issues.tables import Issue
 from ingot.issues.talk import wording
-from ingot.labels.queries import labels_of
 from ingot.milestones.queries import milestones_by_ids
 from ingot.notes.service import Source, add_system_note
 from ingot.projects.queries import paths_of_projects
@@ -29,8 +28,7 @@ class Changed(Protocol):
 def record_opening(db: Connection, event: IssueChanged, issue: Issue) -> None:
     """What an issue carried from its first moment on."""
     subject = subject_of(issue)
-    carried = labels_of(db, "issue", [issue.id]).get(issue.id, [])
-    record_labels(db, event.actor_id, subject, [label.id for label in carried], ())
+    record_labels(db, event.actor_id, subject, event.labels, ())
     record_milestone(db, event.actor_id, subject, None, issue.milestone_id)
 
 

@@ -10,11 +10,9 @@ from ingot.issues.queries import issue_by_id
 from ingot.issues.tables import Issue, issues
 from ingot.issues.talk.mentions import record_mentions
 from ingot.issues.talk.recording import record_changes, record_move, record_opening
-from ingot.issues.talk.work import ask_to_read_commits
 from ingot.notes.events import NoteAdded, NoteEdited, NoteRemoved
 from ingot.notes.queries import find_note
 from ingot.notes.service import drop_mentions
-from ingot.repository.changes.events import RefsChanged
 
 subscriptions = Subscriptions()
 _ISSUE = issues.c.id == bindparam("issue")
@@ -54,19 +52,19 @@ def count_votes(db: Connection, event: VotesChanged) -> None:
 @subscriptions.on(NoteAdded)
 def record_mentions_of_note(db: Connection, event: NoteAdded) -> None:
     """Issues that a note names hear of it, through the issue that it is about."""
-    _note_mentions(db, event)
+    _note_mentions(db, event, event.author_id, event.body)
 
 
 @subscriptions.on(NoteEdited)
 def record_mentions_of_edited_note(db: Connection, event: NoteEdited) -> None:
     """The same for those that it names only now."""
-    _note_mentions(db, event)
+    note = find_note(db, event.note_id)
+    _note_mentions(db, event, note.author_id, note.body)
 
 
-def _note_mentions(db: Connection, event: NoteAdded | NoteEdited) -> None:
-    if event.subject_kind == "issue" and event.subject_id is not None and not event.internal:
-        note = find_note(db, event.note_id)
-        record_mentions(db, note.author_id, issue_by_id(db, event.subject_id), note.body)
+def _note_mentions(db: Connection, event: NoteAdded | NoteEdited, writer_id: int, body: str) -> None:
+    if event.subject_kind == "issue" and event.subject_id is not None and not event.internal and "#" in body:
+        record_mentions(db, writer_id, issue_by_id(db, event.subject_id), body)
 
 
 @subscriptions.on(IssueChanged)
@@ -74,7 +72,7 @@ def record_change(db: Connection, event: IssueChanged) -> None:
     """Every change of an issue is written down below it."""
     if event.action == "deleted":
         return
-    issue = issue_by_id(db, event.issue_id)
+    issue = event.issue or issue_by_id(db, event.issue_id)
     if event.action == "opened":
         record_opening(db, event, issue)
     else:
@@ -94,10 +92,3 @@ def _issue_mentions(db: Connection, writer_id: int, issue: Issue) -> None:
 def record_moved(db: Connection, event: IssueMoved) -> None:
     """Both the original and the copy say where the other one is."""
     record_move(db, event.actor_id, issue_by_id(db, event.issue_id), issue_by_id(db, event.moved_to_id))
-
-
-@subscriptions.on(RefsChanged)
-def read_pushed_commits(db: Connection, event: RefsChanged) -> None:
-    """Commits may name issues, and close them; a key that pushes is nobody in whose name that could be."""
-    if event.actor_id is not None:
-        ask_to_read_commits(db, event.project_id, event.actor_id, event.updates)

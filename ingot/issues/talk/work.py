@@ -1,18 +1,22 @@
-"""What jobs do when commits were pushed: issues that they name hear of it, and those that they close are closed.
+"""What follows when commits were pushed: issues that they name hear of it, and those that they close are closed.
 
-No push waits for it, and of a push with very many commits only the newest are read.
+Whoever pushed sees it when the push has ended. A job does it where a crash came first, and reads what a push with
+very many commits or branches left; of those only the newest are read.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from ingot.access.actor import Actor
 from ingot.db.connection import Connection
 from ingot.db.database import Database
-from ingot.git.commits import Commit, read_commits
+from ingot.db.times import later
+from ingot.events.bus import Subscriptions
+from ingot.git.commits import read_commits
+from ingot.git.counting import Brought, Message
 from ingot.git.faults import GitFailed, MissingRepository
 from ingot.git.history import commits_between
 from ingot.git.repository import Repository
@@ -23,16 +27,24 @@ from ingot.issues.events import Cause
 from ingot.issues.naming import acting, named_issues
 from ingot.issues.policy import Found
 from ingot.issues.service import hold_issue, subject_of
-from ingot.jobs.queue import enqueue
+from ingot.jobs.queue import enqueue, withdraw
 from ingot.markup.references import Reference, closing_references, references
 from ingot.notes.service import Source, add_mention
 from ingot.projects.queries import project_or_none
 from ingot.projects.tables import Project
+from ingot.repository.changes.events import RefsChanged
 
 READ_COMMITS = "read commits"
 MOST_BRANCHES = 20
-MOST_COMMITS = 100
+MOST_AT_ONCE = 100
+"""So many commits are read while who pushed them waits."""
+MOST_COMMITS = 500
 LONGEST_MESSAGE = 100_000
+LEFT_SECONDS = 30
+"""So long a job leaves what came to the process that took the push."""
+# No reference to an issue goes without one of these.
+_SIGNS = ("#", "/issues/")
+_UNKNOWN = Brought(1)
 
 
 class Pushed(msgspec.Struct, frozen=True):
@@ -41,58 +53,100 @@ class Pushed(msgspec.Struct, frozen=True):
     project_id: int
     actor_id: int
     updates: tuple[RefUpdate, ...]
+    read: tuple[str, ...] = ()
+    """Commits that were read already."""
+
+
+class Telling(NamedTuple):
+    """A commit that may name issues, and whether those that it says are closed by it."""
+
+    message: Message
+    closes: bool
 
 
 class Said(msgspec.Struct, frozen=True):
     """A commit, what it names, and what of that it closes."""
 
-    commit: Commit
+    oid: str
     named: list[Reference]
     closed: list[Reference]
 
 
-def ask_to_read_commits(db: Connection, project_id: int, actor_id: int, updates: Sequence[RefUpdate]) -> None:
-    """Let a job read what came into branches, if anything did."""
-    grown = [update for update in updates if update.branch is not None and not update.deletes]
-    if grown:
-        enqueue(db, READ_COMMITS, Pushed(project_id, actor_id, tuple(grown[:MOST_BRANCHES])))
-
-
 class CommitWork:
-    """The handler of that job; it may run twice."""
+    """Reads commits: those of a push at once, and what is left by a job, which may run twice."""
 
     def __init__(self, store: Store, base_url: str) -> None:
         self._store = store
         self._base_url = base_url
 
+    @property
+    def subscriptions(self) -> Subscriptions:
+        """It begins when references have changed."""
+        subscriptions = Subscriptions()
+        subscriptions.on(RefsChanged)(self.hear)
+        return subscriptions
+
+    def hear(self, db: Connection, event: RefsChanged) -> None:
+        """Read what came into branches; a key that pushes is nobody in whose name anything could be closed."""
+        grown = [update for update in event.updates if update.branch is not None and not update.deletes][:MOST_BRANCHES]
+        project = project_or_none(db, event.project_id) if grown else None
+        if event.actor_id is None or project is None:
+            return
+        pushed = Pushed(project.id, event.actor_id, tuple(grown))
+        brought = [(update, event.brought.get(update.ref, _UNKNOWN)) for update in grown]
+        telling = _telling(project, [(update, what.messages) for update, what in brought])
+        at_once, left = telling[:MOST_AT_ONCE], telling[MOST_AT_ONCE:]
+        if at_once:
+            job_id = enqueue(db, READ_COMMITS, pushed, run_at=later(db.now, seconds=LEFT_SECONDS))
+            db.follow_up(partial(self._read_at_once, job_id=job_id, pushed=pushed, messages=at_once))
+        if left or any(what.commits > len(what.messages) for _, what in brought):
+            read = tuple(one.message.oid for one in at_once)
+            enqueue(db, READ_COMMITS, msgspec.structs.replace(pushed, read=read))
+
+    def _read_at_once(self, database: Database, job_id: int, pushed: Pushed, messages: Sequence[Telling]) -> None:
+        project = database.read(partial(project_or_none, project_id=pushed.project_id))
+        if project is not None and project.namespace_id is not None:
+            self._heed(database, project, pushed, messages)
+        database.write(partial(withdraw, job_id=job_id))
+
     def read(self, database: Database, payload: Any) -> None:
-        """Read the messages of new commits, and do what they say, each commit in a transaction of its own."""
+        """Read the messages of new commits, and do what they say."""
         pushed = msgspec.convert(payload, Pushed)
         project = database.read(partial(project_or_none, project_id=pushed.project_id))
         if project is None or project.namespace_id is None:
             return
         try:
             repository = self._store.open(project.repository_key)
-            said = _what_was_said(repository, project, pushed.updates, self._base_url)
+            came = [(update, _new_messages(repository, project, update)) for update in pushed.updates]
         except (MissingRepository, FileNotFoundError):  # Deleted meanwhile.
             return
-        for one in said:
-            database.write(partial(_do, project=project, actor_id=pushed.actor_id, said=one))
+        known = set(pushed.read)
+        left = [one for one in _telling(project, came) if one.message.oid not in known]
+        self._heed(database, project, pushed, left[:MOST_COMMITS])
+
+    def _heed(self, database: Database, project: Project, pushed: Pushed, messages: Sequence[Telling]) -> None:
+        """Do what commits say, each in a transaction of its own."""
+        for message, closes in messages:
+            text = message.text[:LONGEST_MESSAGE]
+            named = references(text, self._base_url)
+            said = Said(message.oid, named, closing_references(text, self._base_url) if closes else [])
+            if named:
+                database.write(partial(_do, project=project, actor_id=pushed.actor_id, said=said))
 
 
-def _what_was_said(repository: Repository, project: Project, updates: Sequence[RefUpdate], base_url: str) -> list[Said]:
-    """Of each commit once; what came into the default branch may close issues, and is read first."""
-    main = [update for update in updates if update.branch == project.default_branch]
-    others = [update for update in updates if update.branch != project.default_branch]
-    said: dict[str, Said] = {}
-    for update in (*main, *others):
-        room = MOST_COMMITS - len(said)
-        fresh = [oid for oid in _new_commits(repository, project, update, room) if oid not in said] if room else []
-        for commit in read_commits(repository, fresh):
-            message = commit.message[:LONGEST_MESSAGE]
-            closed = closing_references(message, base_url) if update in main else []
-            said[commit.oid] = Said(commit, references(message, base_url), closed)
-    return [one for one in said.values() if one.named]
+def _telling(project: Project, came: Iterable[tuple[RefUpdate, Sequence[Message]]]) -> list[Telling]:
+    """Each commit once that may name an issue; what came into the default branch may close some, and is first."""
+    found: dict[str, Telling] = {}
+    for update, messages in sorted(came, key=lambda one: one[0].branch != project.default_branch):
+        for message in messages:
+            if message.oid not in found and any(sign in message.text for sign in _SIGNS):
+                found[message.oid] = Telling(message, update.branch == project.default_branch)
+    return list(found.values())
+
+
+def _new_messages(repository: Repository, project: Project, update: RefUpdate) -> list[Message]:
+    fresh = _new_commits(repository, project, update, MOST_COMMITS)
+    return [Message(commit.oid, commit.message) for commit in read_commits(repository, fresh)]
 
 
 def _new_commits(repository: Repository, project: Project, update: RefUpdate, most: int) -> list[str]:
@@ -117,7 +171,7 @@ def _do(db: Connection, project: Project, actor_id: int, said: Said) -> None:
     for found in sorted(named, key=lambda found: found.issue.id):
         if found.issue.id not in closed:
             hold_issue(db, found.issue)
-            text = f"mentioned in {_shown(project, said.commit, found)}"
+            text = f"mentioned in {_shown(project, said.oid, found)}"
             add_mention(db, actor.user_id, subject_of(found.issue), text, Source("commit", None, project.id))
 
 
@@ -126,12 +180,12 @@ def _close(db: Connection, actor: Actor, project: Project, said: Said) -> set[in
     named = named_issues(db, actor, project.full_path, said.closed)
     closed = set()
     for found in sorted(named, key=lambda found: found.issue.id):
-        cause = Cause(_shown(project, said.commit, found), "commit", project.id)
+        cause = Cause(_shown(project, said.oid, found), "commit", project.id)
         if close_issue(db, actor, found, cause) is not None:
             closed.add(found.issue.id)
     return closed
 
 
-def _shown(project: Project, commit: Commit, found: Found) -> str:
+def _shown(project: Project, oid: str, found: Found) -> str:
     near = found.issue.project_id == project.id
-    return f"commit {'' if near else f'{project.full_path}@'}{commit.oid}"
+    return f"commit {'' if near else f'{project.full_path}@'}{oid}"

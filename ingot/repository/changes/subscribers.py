@@ -4,7 +4,7 @@ from sqlalchemy import bindparam, update
 
 from ingot.db.connection import Connection
 from ingot.events.bus import Subscriptions
-from ingot.git.counting import Brought
+from ingot.git.counting import Brought, Message
 from ingot.projects.beginnings import FIRST_MESSAGE
 from ingot.projects.events import ProjectBegun, ProjectCreated
 from ingot.projects.imports.events import ProjectImported
@@ -33,7 +33,8 @@ def record_first_commit(db: Connection, event: ProjectBegun) -> None:
     project = project_or_none(db, event.project_id)
     if project is not None:
         intent = open_intent(db, project.id, event.actor_id, "api", [event.update])
-        brought = {event.update.ref: Brought(1, FIRST_MESSAGE)}
+        said = (Message(event.update.new, FIRST_MESSAGE),)
+        brought = {event.update.ref: Brought(1, FIRST_MESSAGE, said)}
         record(db, intent, [event.update], After(project.default_branch, lambda: False, brought))
 
 

@@ -23,6 +23,30 @@ def _what(api: Api, project: Project, caller: Person | None, **filters: Any) -> 
     return [(event["action_name"], event["target_type"]) for event in _events(api, project, caller, **filters)]
 
 
+def test_the_life_of_a_milestone(api: Api, make: Make) -> None:
+    """Also of one that is gone something is told, but not what it was called; nothing of a group's."""
+    owner, stranger = make.user(), make.user()
+    group = make_group(make, owner, visibility="public")
+    project = make_project(make, owner, group=group, visibility="public")
+    milestone = api.post(f"{project.url}/milestones", owner, title="1.0").json()
+    url = f"{project.url}/milestones/{milestone['id']}"
+    for change in ("close", "close", "activate"):
+        assert api.put(url, owner, state_event=change).status_code == 200
+    assert api.put(url, owner, title="2.0").status_code == 200
+    api.post(f"/groups/{group.id}/milestones", owner, title="of all")
+
+    told = _events(api, project, stranger, target_type="milestone")
+
+    assert [event["action_name"] for event in told] == ["opened", "closed", "opened"]
+    shown = {(event["target_type"], event["target_id"], event["target_iid"], event["target_title"]) for event in told}
+    assert shown == {("Milestone", milestone["id"], milestone["iid"], "2.0")}
+    assert len(_events(api, project, stranger, action="closed")) == 1
+    assert api.delete(url, owner).status_code == api.delete(url, owner).status_code == 200
+    told = _events(api, project, stranger, target_type="milestone")
+    assert [event["action_name"] for event in told] == ["destroyed", "opened", "closed", "opened"]
+    assert {(event["target_id"], event["target_iid"], event["target_title"]) for event in told} == {(None, None, None)}
+
+
 def test_the_life_of_an_issue(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)

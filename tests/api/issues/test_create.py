@@ -7,7 +7,7 @@ import pytest
 from ingot.access.levels import Level
 from tests.api.issues.writing import make_milestone, write_issue
 from tests.client import Api, Make
-from tests.making import make_group, make_project
+from tests.making import make_group, make_project, statements_of
 
 FIELDS = {
     "id",
@@ -259,3 +259,12 @@ def test_where_it_came_from(api: Api, make: Make) -> None:
     assert shown.json()["spamfilter_submitted"] is False
     assert api.get(path, owner).status_code == 403
     assert api.get(f"/projects/{project.id}/issues/999/user_agent_detail", make.root).status_code == 404
+
+
+def test_statements(api: Api, make: Make) -> None:
+    """What was just written is not read again by everybody who hears of it."""
+    owner = make.user()
+    project = make_project(make, owner)
+    base = f"/projects/{project.id}/issues"
+    assert statements_of(make, lambda: api.post(base, owner, title="one", description="more")) <= 14
+    assert statements_of(make, lambda: api.post(f"{base}/1/notes", owner, body="indeed")) <= 12

@@ -25,6 +25,7 @@ def test_each_parameter(api: Api, make: Make) -> None:
         ({"due_date": None}, "due_date", None),
         ({"labels": "c, a"}, "labels", ["a", "c"]),
         ({"add_labels": "d"}, "labels", ["a", "c", "d"]),
+        ({"add_labels": "d,e", "remove_labels": "e, a"}, "labels", ["c", "d"]),
         ({"remove_labels": "a,unknown"}, "labels", ["c", "d"]),
         ({"labels": ""}, "labels", []),
         ({"discussion_locked": True}, "discussion_locked", True),

@@ -65,7 +65,8 @@ def test_what_moves_along(api: Api, make: Make) -> None:
     assert answer.status_code == 201, answer.text
     moved = answer.json()
     assert (moved["iid"], moved["author"]["id"], moved["created_at"]) == (2, make.root.id, issue["created_at"])
-    assert (moved["description"], moved["due_date"], moved["confidential"]) == ("see #1 and @x", "2030-01-01", True)
+    text = f"see {source.path}#1 and @x"
+    assert (moved["description"], moved["due_date"], moved["confidential"]) == (text, "2030-01-01", True)
     assert (moved["labels"], moved["milestone"]["id"]) == (["both"], same["id"])
     assert [person["id"] for person in moved["assignees"]] == [helper.id]
     assert moved["time_stats"]["time_estimate"] == 3600
@@ -83,6 +84,32 @@ def test_what_moves_along(api: Api, make: Make) -> None:
     assert moved["user_notes_count"] == api.get(base, mover).json()["user_notes_count"] == 1
     counts = [api.get(f"/projects/{project.id}", mover).json()["open_issues_count"] for project in (source, target)]
     assert counts == [0, 2]
+
+
+def test_what_it_refers_to_stays_the_same(api: Api, make: Make) -> None:
+    """Numbers count in the project of a text: from elsewhere they need its path; what is none stays."""
+    owner = make.user()
+    group = make_group(make, owner)
+    source, sibling = (make_project(make, owner, group=group) for _ in range(2))
+    target = make_project(make, owner)
+    for project in (source, source, sibling, target):
+        write_issue(make, project, owner, title="there")
+    near, far = sibling.path.split("/")[1], f"{target.path}#1"
+    oid = "0123456789" * 4
+    text = f"#1, #99, {near}#1, {far}, !3, `#1`, {oid}, 1234567, &#35; @{owner.username} http://x.y/#1"
+    issue = write_issue(make, source, owner, description=text)
+    base = f"/projects/{source.id}/issues/{issue['iid']}"
+    assert api.post(f"{base}/notes", owner, body="As #2 says").status_code == 201
+
+    moved = api.post(f"{base}/move", owner, to_project_id=target.id).json()
+
+    own = source.path
+    assert moved["description"] == (
+        f"{own}#1, #99, {sibling.path}#1, {far}, {own}!3, `#1`, {own}@{oid}, 1234567, &#35; "
+        f"@{owner.username} http://x.y/#1"
+    )
+    notes = api.get(f"/projects/{target.id}/issues/{moved['iid']}/notes", owner).json()
+    assert f"As {own}#2 says" in [note["body"] for note in notes]
 
 
 def test_the_way_is_only_told_to_who_sees_its_other_end(api: Api, make: Make) -> None:

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from ingot.access.levels import Level
+from ingot.db.connection import Connection
+from ingot.issues.talk import work
 from tests.api.notes.test_system_notes import said
 from tests.client import Api, Make, Person
 from tests.conftest import House
@@ -112,7 +114,12 @@ def test_very_many_references_take_bounded_work(house: House, api: Api, place: t
     assert house.app.database.statements.executed - before < 60
 
 
-def test_who_is_blocked_meanwhile_closes_nothing(house: House, api: Api, make: Make) -> None:
+def test_who_is_blocked_meanwhile_closes_nothing(
+    house: House, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a crash left it to the job."""
+    monkeypatch.setattr(work, "LEFT_SECONDS", 0)
+    monkeypatch.setattr(Connection, "follow_up", lambda *_: None)
     owner, other = make.user(), make.user()
     project = make_project(make, owner, members={other: Level.MASTER}, initialize_with_readme=True)
     assert api.post(f"{project.url}/issues", owner, title="one").status_code == 201

@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
 import pytest
 
 from ingot.access.levels import Level
+from ingot.markup.links import Place
+from ingot.markup.rendering import render
+from ingot.notifications import letters
 from tests.api.issues.writing import write_issue
 from tests.client import Api, Make, Person
 from tests.conftest import House
@@ -65,6 +69,32 @@ def test_a_conversation(api: Api, house: House, make: Make, box: Mailbox) -> Non
     assert second["Message-ID"] != first["Message-ID"]
     assert f"{page}#note_{note['id']}" in text_of(second)
     assert "I see" in text_of(second) and "<em>see</em>" in text_of(second, "html")
+
+
+def test_a_text_is_worked_out_once_while_others_write(
+    house: House, make: Make, box: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many read it; and whoever writes meanwhile need not wait, however long the text takes."""
+    author = make.user()
+    readers = {make.user(): Level.DEVELOPER for _ in range(3)}
+    project = make_project(make, author, members=readers)
+    rendered: list[str] = []
+
+    def render_while_somebody_writes(text: str, place: Place) -> str:
+        with ThreadPoolExecutor(1) as somebody:
+            somebody.submit(house.app.database.write, lambda db: db.now).result(timeout=4)
+        rendered.append(text)
+        return render(text, place)
+
+    monkeypatch.setattr(letters, "render", render_while_somebody_writes)
+    named = " ".join(f"@{reader.username}" for reader in readers)
+    write_issue(make, project, author, description=f"*Look*, {named}")
+
+    came = box.receive()
+
+    assert {to for to, _ in came} == {reader.email for reader in readers}
+    assert all("<em>Look</em>" in text_of(message, "html") for _, message in came)
+    assert len(rendered) == 1
 
 
 def test_who_is_told(api: Api, make: Make, box: Mailbox) -> None:
