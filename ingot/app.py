@@ -111,6 +111,7 @@ from ingot.repository.tags import api as tags
 from ingot.repository.tags.subscribers import subscriptions as tag_subscriptions
 from ingot.repository.trees import api as trees
 from ingot.runners import api as runners
+from ingot.services import api as services
 from ingot.settings import Settings
 from ingot.snippets import api as snippets
 from ingot.snippets.subscribers import subscriptions as snippet_subscriptions
@@ -188,6 +189,7 @@ ROOMS = (
     renderings,
     hooks,
     system_hooks,
+    services,
 )
 _ONE = select(literal(1))
 # Some clients still use the older prefix for uploads, and for nothing else.

@@ -14,6 +14,7 @@ from ingot.groups.policy import visible_groups
 from ingot.markup.links import Link
 from ingot.markup.references import Kind, Reference
 from ingot.projects.tables import Project
+from ingot.renderings.elsewhere import kept_elsewhere
 from ingot.users.accounts.tables import User, users
 from ingot.users.accounts.views import web_url
 
@@ -36,9 +37,9 @@ Finder = Callable[[Reader, Sequence[Reference]], Mapping[Reference, Link]]
 
 def links_of(reader: Reader, references: Sequence[Reference]) -> list[Link | None]:
     """What each of them leads to; nothing where that is not there or not for the reader."""
-    links: dict[Reference, Link] = {}
+    links = kept_elsewhere(reader.db, reader.project, references)
     for kind, find in _FINDERS.items():
-        wanted = [reference for reference in references if reference.kind == kind]
+        wanted = [reference for reference in references if reference.kind == kind and reference not in links]
         if wanted:
             links.update(find(reader, wanted))
     return [links.get(reference) for reference in references]

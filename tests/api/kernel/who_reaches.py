@@ -499,3 +499,8 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "GET /users/:user_id/starred_projects": (USER, READ),
     "GET /version": (USER, READ),
 }
+
+# Services have a newer name too.
+for _name in ("services", "integrations"):
+    TABLE[f"GET /projects/:id/{_name}"] = TABLE[f"GET /projects/:id/{_name}/:slug"] = (USER, READ)
+    TABLE[f"PUT /projects/:id/{_name}/:slug"] = TABLE[f"DELETE /projects/:id/{_name}/:slug"] = (USER, WRITE)
