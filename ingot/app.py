@@ -13,6 +13,9 @@ from sqlalchemy import literal, select
 from ingot.access.actor import Actor
 from ingot.access.credentials import Credentials
 from ingot.access.rules import anyone
+from ingot.announcements.outfits import dress
+from ingot.announcements.subscribers import announcement_subscriptions
+from ingot.announcements.work import MAIL_PUSHES, PushMail
 from ingot.api.door import PREFIX, ApiDoor
 from ingot.api.kernel import Kernel
 from ingot.api.openapi import openapi_document
@@ -244,7 +247,8 @@ def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_cloc
     """The database of an instance whose data directory exists."""
     secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
     # Hooks hear last, when everybody else has done what follows; what they tell leads back to this instance.
-    heard = (*SUBSCRIPTIONS, hook_subscriptions(addresses_at(settings.base_url, settings)))
+    at = addresses_at(settings.base_url, settings)
+    heard = (*SUBSCRIPTIONS, hook_subscriptions(at), announcement_subscriptions(at))
     return Database(engine_for(settings.database), Vault(secret), gather(heard), clock)
 
 
@@ -313,6 +317,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             IMPORT_PROJECT: ImportWork(store, Guard(settings.allow_local_requests, settings.reachable)).run,
             SWEEP_UPLOADS: UploadWork(files).sweep,
             SWEEP_LFS: LfsWork(lfs_files_of(settings)).sweep,
+            MAIL_PUSHES: PushMail(Finisher(database, store, log), store).run,
         },
         [
             Recurring(600, drop_ended_sessions),
@@ -335,7 +340,7 @@ def hook_dispatcher(settings: Settings, database: Database, log: Log) -> Dispatc
     """What delivers for hooks in the job process."""
     guard = Guard(settings.allow_local_requests, settings.reachable)
     finisher = Finisher(database, projects.store_of(settings), log)
-    return Dispatcher(database, guard, finisher, settings.base_url, log)
+    return Dispatcher(database, guard, finisher, settings.base_url, log, dress)
 
 
 def _database_state(database: Database) -> str:
