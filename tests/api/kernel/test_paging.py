@@ -178,6 +178,7 @@ COUNTED_ELSEWHERE |= {
     "notes",
 }
 COUNTED_ELSEWHERE |= {"issues", "labels", "milestones", "boards", "snippets", "hooks", "system hooks"}
+COUNTED_ELSEWHERE |= {"services"}
 COUNTED_ELSEWHERE |= {"wikis"}  # Its list is read from git; nothing counts its statements yet.
 
 

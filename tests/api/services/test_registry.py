@@ -1,6 +1,7 @@
 """Every service of the registry: set, read, listed, changed and deleted by one mechanism, without showing a secret."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from ingot.services.tables import services
 from tests.api.services.conftest import SECRET, values_for
 from tests.casting import Cast, project_with
 from tests.client import Api, Make
-from tests.making import Project, make_project
+from tests.making import Project, make_project, statements_of
 
 # The services of version 9.4, by its own names.
 OF_9_4 = {
@@ -143,6 +144,15 @@ def test_what_was_not_sent_stays_and_what_was_emptied_goes(api: Api, make: Make,
     changed = api.put(url, make.root, **needed, username=None, channel="").json()
     assert (changed["properties"], changed["note_events"]) == ({"push_channel": "#p"}, False)
     assert api.delete(url, make.root).status_code == 200
+
+
+def test_a_longer_list_needs_no_more_statements(api: Api, make: Make) -> None:
+    project = make_project(make)
+    for path in ("/services", "/integrations"):
+        for slug in ("flowdock", "campfire", "assembla"):
+            assert api.put(f"{project.url}{path}/{slug}", make.root, token="x").status_code == 200
+        costs = [statements_of(make, partial(api.get, f"{project.url}{path}", make.root, per_page=n)) for n in (1, 100)]
+        assert costs[0] == costs[1]
 
 
 def test_another_place_does_not_get_the_secrets_of_the_first(api: Api, make: Make, project: Project) -> None:
