@@ -14,6 +14,7 @@ from ingot.services.tables import services
 from tests.api.services.conftest import SECRET, values_for
 from tests.casting import Cast, project_with
 from tests.client import Api, Make
+from tests.conftest import House
 from tests.making import Project, make_project, statements_of
 
 # The services of version 9.4, by its own names.
@@ -201,6 +202,15 @@ def test_unknown_ones_are_not_found_and_archived_projects_stay_as_they_are(api: 
     assert api.post(f"{project.url}/archive", make.root).status_code == 201
     assert api.put(f"{project.url}/services/flowdock", make.root, token="x").status_code == 403
     assert api.get(f"{project.url}/services/flowdock", make.root).status_code == 200
+
+
+def test_a_project_takes_its_services_along(api: Api, make: Make, house: House) -> None:
+    project = make_project(make)
+    assert api.put(f"{project.url}/services/slack", make.root, webhook="https://example.com/x").status_code == 200
+    assert len(rows_of(make, project)) == 2
+    assert api.delete(project.url, make.root).is_success
+    house.work()
+    assert rows_of(make, project) == []
 
 
 def test_the_page_speaks_of_every_service() -> None:
