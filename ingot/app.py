@@ -16,6 +16,9 @@ from ingot.access.credentials import Credentials
 from ingot.access.rules import anyone
 from ingot.activity import api as activity
 from ingot.activity.subscribers import subscriptions as activity_subscriptions
+from ingot.announcements.outfits import dress
+from ingot.announcements.subscribers import announcement_subscriptions
+from ingot.announcements.work import MAIL_PUSHES, PushMail
 from ingot.api.door import PREFIX, ApiDoor
 from ingot.api.kernel import Kernel
 from ingot.api.openapi import openapi_document
@@ -137,6 +140,7 @@ from ingot.repository.tags.subscribers import subscriptions as tag_subscriptions
 from ingot.repository.trees import api as trees
 from ingot.runners import api as runners
 from ingot.search import api as search
+from ingot.services import api as services
 from ingot.settings import Settings
 from ingot.snippets import api as snippets
 from ingot.snippets.subscribers import subscriptions as snippet_subscriptions
@@ -226,6 +230,7 @@ ROOMS = (
     renderings,
     hooks,
     system_hooks,
+    services,
 )
 _ONE = select(literal(1))
 # Some clients still use the older prefix for uploads, and for nothing else.
@@ -292,9 +297,9 @@ def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_cloc
     tracker, answers, commits = Tracker(store), Answers(store), CommitWork(store, settings.base_url)
     # Heads move before it is asked which of them a push has merged. Hooks hear last, when everybody else has done what
     # follows; what they tell leads back to this instance.
-    told = hook_subscriptions(addresses_at(settings.base_url, settings))
+    at = addresses_at(settings.base_url, settings)
     of_git = (commits.subscriptions, answers.subscriptions, tracker.subscriptions, merging_subscriptions)
-    subscribers = gather((*SUBSCRIPTIONS, *of_git, told))
+    subscribers = gather((*SUBSCRIPTIONS, *of_git, hook_subscriptions(at), announcement_subscriptions(at)))
     tracker.database = Database(engine_for(settings.database), Vault(secret), subscribers, clock)
     return tracker.database
 
@@ -368,6 +373,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             MERGE_WHEN_READY: lambda database, number: merge_when_ready(database, store, number),
             SWEEP_LFS: LfsWork(lfs_files_of(settings)).sweep,
             READ_COMMITS: CommitWork(store, settings.base_url).read,
+            MAIL_PUSHES: PushMail(Finisher(database, store, log), store).run,
         },
         [
             Recurring(600, drop_ended_sessions),
@@ -390,7 +396,7 @@ def hook_dispatcher(settings: Settings, database: Database, log: Log) -> Dispatc
     """What delivers for hooks in the job process."""
     guard = Guard(settings.allow_local_requests, settings.reachable)
     finisher = Finisher(database, projects.store_of(settings), log)
-    return Dispatcher(database, guard, finisher, settings.base_url, log)
+    return Dispatcher(database, guard, finisher, settings.base_url, log, dress)
 
 
 def _database_state(database: Database) -> str:

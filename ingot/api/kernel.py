@@ -157,7 +157,8 @@ class Kernel:
     async def _perform(
         self, endpoint: Endpoint, path: dict[str, str], request: Request, sent: dict[str, Any], actor: Actor
     ) -> Answer:
-        params = endpoint.reader.read(sent) if endpoint.reader else None
+        reader = endpoint.reader_for(path)
+        params = reader.read(sent) if reader else None
         if endpoint.staged:
             staged = partial(self._run_staged, endpoint, actor, path, request, sent, params)
             return tagged(await self._in(self.pool, staged), request.headers.get(b"if-none-match"))
@@ -204,7 +205,8 @@ class Kernel:
     ) -> Answer:
         outcome.actor = self._authenticate(db, credentials)
         _refuse(endpoint, outcome.actor)
-        params = endpoint.reader.read(sent) if endpoint.reader else None
+        reader = endpoint.reader_for(path)
+        params = reader.read(sent) if reader else None
         answer = self._run(db, endpoint, outcome.actor, path, request, sent, params)
         return tagged(answer, request.headers.get(b"if-none-match"))
 

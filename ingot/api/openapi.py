@@ -40,8 +40,9 @@ def openapi_document(endpoints: Iterable[Endpoint], version: str) -> dict[str, A
     for endpoint in sorted(declared, key=lambda each: each.path):
         name = endpoint.handler.__name__
         identity = name if names.count(name) == 1 else f"{endpoint.room}_{name}"
-        path = _NAME.sub(r"{\1}", endpoint.path)
-        paths.setdefault(path, {})[endpoint.method.lower()] = _operation(endpoint, identity)
+        for word, path in described_paths(endpoint).items():
+            operation = _operation(endpoint, f"{identity}_{word.replace('-', '_')}" if word else identity, word)
+            paths.setdefault(path, {})[endpoint.method.lower()] = operation
     return {
         "openapi": "3.1.0",
         "info": {
@@ -70,6 +71,12 @@ def openapi_document(endpoints: Iterable[Endpoint], version: str) -> dict[str, A
     }
 
 
+def described_paths(endpoint: Endpoint) -> dict[str, str]:
+    """Where an endpoint is, and where for each word that its path's last parameter may be."""
+    whole = _NAME.sub(r"{\1}", endpoint.path)
+    return {"": whole, **{word: f"{whole.rpartition('/')[0]}/{word}" for word in endpoint.kinds}}
+
+
 def _error_schema() -> dict[str, Any]:
     texts = {"type": "array", "items": {"type": "string"}}
     nested = {"type": "object", "additionalProperties": {"anyOf": [texts, {"type": "object"}]}}
@@ -87,10 +94,10 @@ def _error_schema() -> dict[str, Any]:
     }
 
 
-def _operation(endpoint: Endpoint, identity: str) -> dict[str, Any]:
+def _operation(endpoint: Endpoint, identity: str, word: str) -> dict[str, Any]:
     parameters = [
         {"name": name, "in": "path", "required": True, "schema": _path_schema(name)}
-        for name in _NAME.findall(endpoint.path)
+        for name in (_NAME.findall(endpoint.path)[:-1] if word else _NAME.findall(endpoint.path))
     ]
     operation: dict[str, Any] = {
         "operationId": identity,
@@ -101,7 +108,8 @@ def _operation(endpoint: Endpoint, identity: str) -> dict[str, Any]:
     }
     if endpoint.open:
         operation["security"] = [{}, {"privateToken": []}, {"bearer": []}, {"session": []}]
-    taken = _params_schema(endpoint.params) if endpoint.params else None
+    params = endpoint.kinds.get(word, endpoint.params) if endpoint.params else None
+    taken = _params_schema(params) if params else None
     if taken is None:
         taken = {"type": "object", "properties": {}}
     elif endpoint.method in ("POST", "PUT", "PATCH"):

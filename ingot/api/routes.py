@@ -2,7 +2,7 @@
 
 import inspect
 import typing
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -122,16 +122,19 @@ class Endpoint:
     body_limit: int | Callable[[Connection], int]
     instead: dict[int, Any]
     slashes: str
+    kinds: Mapping[str, type[Params]]
     room: str
     params: type[Params] | None = None
     reader: Reader | None = None
     paged: bool = False
+    readers: dict[str, Reader] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         hints = typing.get_type_hints(self.handler)
         takes = list(inspect.signature(self.handler).parameters)
         self.params = hints.get("params")
         self.reader = Reader(self.params) if self.params else None
+        self.readers = {word: Reader(params) for word, params in self.kinds.items()} if self.params else {}
         self.paged = hints.get("page") is Page
         expected = ["stage" if self.staged else "call"]
         if self.on is not None:
@@ -142,6 +145,10 @@ class Endpoint:
             raise TypeError(f"{self.method} {self.path} takes {takes}, which does not follow from its declaration")
         if self.locks and (self.staged or not self.writes):
             raise TypeError(f"{self.method} {self.path} has no transaction of its own to hold a lock")
+
+    def reader_for(self, path: dict[str, str]) -> Reader | None:
+        """What reads the parameters of a call of this path; what its last word decides, it decides here."""
+        return self.readers.get(next(reversed(path.values())), self.reader) if self.readers else self.reader
 
     @property
     def writes(self) -> bool:
@@ -207,6 +214,7 @@ class Routes:
         body_limit: int | Callable[[Connection], int] = BODY_LIMIT,
         instead: dict[int, Any] | None = None,
         slashes: str = "",
+        kinds: Mapping[str, type[Params]] | None = None,
     ) -> Callable[[H], H]:
         """``may`` has no default: an open route says ``anyone``.
 
@@ -216,7 +224,8 @@ class Routes:
         ``locks`` names the lock under which the subject is found and changed. A ``body_limit`` that administrators
         set is a function; it counts for users only, strangers never get more than the usual one. ``instead`` says
         what else a call may answer than it usually does, by the status. ``slashes`` names the parameter of the path
-        whose slashes may be sent as they are.
+        whose slashes may be sent as they are. ``kinds`` are the words that the path's last parameter may be, and what a
+        call with each of them takes.
         """
 
         def declare(handler: H) -> H:
@@ -240,6 +249,7 @@ class Routes:
                     body_limit=body_limit,
                     instead=instead or {},
                     slashes=slashes,
+                    kinds=kinds or {},
                     room=self.room,
                 )
             )

@@ -16,9 +16,11 @@ from ingot.projects.tables import projects
 # Written out, since the indexes for it are partial ones.
 SYSTEM = hooks.c.kind == literal_column("'system'")
 _OWN: dict[Kind, ColumnElement[bool]] = {
-    "project": hooks.c.project_id == bindparam("owner"),
+    # A service tells of its project too, but belongs to the service.
+    "project": (hooks.c.project_id == bindparam("owner")) & hooks.c.service_id.is_(None),
     "group": hooks.c.group_id == bindparam("owner"),
     "system": SYSTEM,
+    "service": hooks.c.service_id == bindparam("owner"),
 }
 _LISTS = {kind: list_query(select(hooks).where(own), hooks.c.id, hooks.c.id.asc()) for kind, own in _OWN.items()}
 _BY_ID = {kind: select(hooks).where(own, hooks.c.id == bindparam("hook")) for kind, own in _OWN.items()}

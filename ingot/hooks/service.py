@@ -42,7 +42,9 @@ _AT_FIRST = {
     "system": {"repository_update_events": True},
 }
 _COUNTS = {
-    "project": select(func.count()).select_from(hooks).where(hooks.c.project_id == bindparam("owner")),
+    "project": select(func.count())
+    .select_from(hooks)
+    .where(hooks.c.project_id == bindparam("owner"), hooks.c.service_id.is_(None)),
     "group": select(func.count()).select_from(hooks).where(hooks.c.group_id == bindparam("owner")),
     "system": select(func.count()).select_from(hooks).where(hooks.c.kind == "system", bindparam("owner") == 0),
 }

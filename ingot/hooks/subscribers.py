@@ -30,6 +30,7 @@ from ingot.notes.events import NoteAdded
 from ingot.notes.queries import find_note
 from ingot.notes.tables import Note
 from ingot.projects.queries import project_or_none
+from ingot.projects.tables import Project
 from ingot.projects.views import Addresses
 from ingot.releases.queries import all_links
 from ingot.repository.changes.events import RefsChanged
@@ -79,7 +80,7 @@ class Ear:
         if project is None:
             return
         scene = Scene(project, _user(db, event.actor_id), self._at)
-        mark = db.value(_MARK, project=project.id) or 0
+        mark = mark_of(db, project)
         for update in event.updates:
             if update.branch is not None:
                 _tell_branch(db, scene, update, found, mark)
@@ -161,6 +162,20 @@ class Ear:
         return (None if project is None else Scene(project, _user(db, actor_id), self._at)), wanted
 
 
+def mark_of(db: Connection, project: Project) -> int:
+    """The last change of references that a project has seen."""
+    return db.value(_MARK, project=project.id) or 0
+
+
+def unread_push(project: Project, update: RefUpdate, mark: int) -> Unfinished:
+    """What is to be read of a change of a branch, or of a tag."""
+    if update.tag is not None:
+        return Unfinished(project.repository_key, "tag")
+    default = f"refs/heads/{project.default_branch}"
+    base = None if update.ref == default else default
+    return Unfinished(project.repository_key, "push", project_id=project.id, base=base, mark=mark)
+
+
 def _user(db: Connection, user_id: int | None) -> User | None:
     return user_or_none(db, user_id) if user_id else None
 
@@ -174,18 +189,14 @@ def _tell_branch(db: Connection, scene: Scene, update: RefUpdate, found: Sequenc
     ]
     if not wanted:
         return
-    project = scene.project
-    default = f"refs/heads/{project.default_branch}"
-    base = None if update.ref == default else default
-    rest = Unfinished(project.repository_key, "push", project_id=project.id, base=base, mark=mark)
-    tell(db, "push_events", push_payload(update, *scene), wanted, rest)
+    tell(db, "push_events", push_payload(update, *scene), wanted, unread_push(scene.project, update, mark))
 
 
 def _tell_tag(db: Connection, scene: Scene, update: RefUpdate, found: Sequence[Listener]) -> None:
     payload, key = push_payload(update, *scene), scene.project.repository_key
     near = [each.id for each in found if each.tag_push_events and each.kind != "system"]
     if near:
-        tell(db, "tag_push_events", payload, near, Unfinished(key, "tag"))
+        tell(db, "tag_push_events", payload, near, unread_push(scene.project, update, 0))
     system = [each.id for each in found if each.tag_push_events and each.kind == "system"]
     if system:
         tell(db, "tag_push_events", system_tag_payload(payload), system, Unfinished(key, "system tag"))

@@ -8,7 +8,7 @@ from sqlalchemy import text as sql
 from ingot.db.schema import Record, binary, decimal, flag, metadata, number, reference, row_id, text
 from ingot.db.times import Timestamp
 
-Kind = Literal["project", "group", "system"]
+Kind = Literal["project", "group", "system", "service"]
 DeliveryState = Literal["waiting", "done", "failed"]
 
 # What a hook can ask for, as the API names it.
@@ -32,7 +32,7 @@ hooks = Table(
     metadata,
     row_id(),
     text("kind"),
-    # A project's hook has a project, a group's a group, and a system hook neither.
+    # A project's hook has a project, a group's a group, and a system hook neither; a service tells of its project.
     reference("project_id", "projects.id", nullable=True, index=True),
     reference("group_id", "namespaces.id", nullable=True, index=True),
     # Without the user name and password that it may have been given with.
@@ -54,6 +54,10 @@ hooks = Table(
     text("lease", nullable=True),
     text("leased_until", nullable=True),
     text("created_at"),
+    # For whom it tells, and in which clothes, sealed; the URL is then only where that is, without the way there.
+    reference("service_id", "services.id", nullable=True),
+    binary("outfit", nullable=True),
+    Index("ix_hooks_service_id", "service_id", unique=True),
     Index("ix_hooks_system", "kind", sqlite_where=sql("kind = 'system'"), postgresql_where=sql("kind = 'system'")),
     sqlite_autoincrement=True,
 )
@@ -158,6 +162,8 @@ class Hook(Record, frozen=True):
     lease: str | None
     leased_until: Timestamp | None
     created_at: Timestamp
+    service_id: int | None
+    outfit: bytes | None
 
 
 class Attempt(Record, frozen=True):

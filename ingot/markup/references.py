@@ -14,7 +14,9 @@ LONGEST_PATH = 1024
 LONGEST_URL = 2048
 _GREATEST = 2**31 - 1
 
-Kind = Literal["issue", "merge_request", "snippet", "label", "milestone", "user", "commit", "commit_range"]
+Kind = Literal[
+    "issue", "external_issue", "merge_request", "snippet", "label", "milestone", "user", "commit", "commit_range"
+]
 
 
 class Reference(msgspec.Struct, frozen=True):
@@ -64,6 +66,7 @@ _MARK = re.compile(
      )
     |(?<![A-Za-z0-9_])@(?P<user>{_PATH})
     |(?<![A-Za-z0-9_./-])(?P<here>{_RANGE}|{_SHA}){_END}
+    |(?<![A-Za-z0-9_./-])(?P<external>[A-Z][A-Z0-9_]{{1,63}}+-[0-9]{{1,19}}+){_END}
     """,
     re.VERBOSE,
 )
@@ -105,10 +108,11 @@ def _first(prose: str, base_url: str | None) -> list[Reference]:
     return found
 
 
-def closing_references(text: str, base_url: str | None = None) -> list[Reference]:
-    """The issues that a text says it closes, each once, in their order."""
+def closing_references(text: str, base_url: str | None = None, *, external: bool = False) -> list[Reference]:
+    """The issues that a text says it closes, each once, in their order; with ``external`` also those kept elsewhere."""
     prose = hidden(text)
-    at = {one.start: one for one in _first(prose, base_url) if one.kind == "issue"}
+    kinds = ("issue", "external_issue") if external else ("issue",)
+    at = {one.start: one for one in _first(prose, base_url) if one.kind in kinds}
     closed: dict[tuple[str | None, str], Reference] = {}
     position = 0
     while at and (verb := _CLOSING.search(prose, position)) is not None:
@@ -150,7 +154,9 @@ def _from_sign(found: re.Match[str]) -> Reference | None:
     kind: Kind
     if found["there"] and project is None:
         return None
-    if found["user"]:
+    if found["external"]:
+        kind, name = "external_issue", found["external"]
+    elif found["user"]:
         kind, name = "user", found["user"].rstrip(".")
     elif found["there"] or found["here"]:
         name = found["there"] or found["here"]

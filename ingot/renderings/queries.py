@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from ingot.markup.links import Link
 from ingot.markup.references import Kind, Reference
 from ingot.renderings import finders
+from ingot.renderings.elsewhere import kept_elsewhere
 from ingot.renderings.people import mentioned
 from ingot.renderings.reading import WITHOUT_PROJECT, Finder, Reader, into_projects
 
@@ -21,11 +22,12 @@ _FINDERS: dict[Kind, Finder] = {
 
 def links_of(reader: Reader, references: Sequence[Reference]) -> list[Link | None]:
     """What each of them leads to; nothing where that is not there or not for the reader."""
-    links: dict[Reference, Link] = {}
-    people = [reference for reference in references if reference.kind in WITHOUT_PROJECT]
+    links = kept_elsewhere(reader.db, reader.project, references)
+    here = [reference for reference in references if reference not in links]
+    people = [reference for reference in here if reference.kind in WITHOUT_PROJECT]
     if people:
         links.update(mentioned(reader, people))
-    wanted = [reference for reference in references if reference.kind in _FINDERS]
+    wanted = [reference for reference in here if reference.kind in _FINDERS]
     named = into_projects(reader, wanted) if wanted else []
     for kind, find in _FINDERS.items():
         of_kind = [one for one in named if one.reference.kind == kind]

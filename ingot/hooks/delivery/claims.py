@@ -212,7 +212,7 @@ def settle(
             next_at=each.due_at(db.now),
             moment=db.now,
         )
-        if touched:
+        if touched and not each.silent:
             db.insert(hook_attempts, **each.row())
     for stand in stands:
         db.run(_STAND, hook=stand.hook_id, mine=mine, failed=stand.failures, paused_until=stand.disabled_until)

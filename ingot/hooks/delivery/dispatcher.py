@@ -34,6 +34,7 @@ from ingot.hooks.delivery.claims import (
 )
 from ingot.hooks.delivery.lane import Lane
 from ingot.hooks.delivery.ledger import Ledger
+from ingot.hooks.delivery.request import Dress, undressed
 from ingot.hooks.delivery.sending import Sender
 from ingot.hooks.finishing import Finisher
 from ingot.hooks.tables import Delivery
@@ -58,13 +59,20 @@ class Dispatcher:
     """Delivers until it is told to stop; any number of them may run against one database."""
 
     def __init__(
-        self, database: Database, guard: Guard, finisher: Finisher, instance: str, log: Callable[..., None]
+        self,
+        database: Database,
+        guard: Guard,
+        finisher: Finisher,
+        instance: str,
+        log: Callable[..., None],
+        dress: Dress = undressed,
     ) -> None:
         self._database = database
         self._guard = guard
         self._finisher = finisher
         self._instance = instance
         self._log = log
+        self._dress = dress
         self._mine = secrets.token_hex(8)
         self._lanes: dict[int, tuple[Lane, asyncio.Task[None]]] = {}
         self._finishing: dict[int, asyncio.Future[str]] = {}
@@ -175,7 +183,7 @@ class Dispatcher:
 
     def _start(self, hook_id: int, ledger: Ledger) -> None:
         clock, vault = self._database.clock, self._database.vault
-        sender = Sender(self._guard, vault, self._resolving, self._instance, clock)
+        sender = Sender(self._guard, vault, self._resolving, self._instance, clock, self._dress)
         lane = Lane(hook_id, self._take, self._finish, sender, ledger, clock)
         task = asyncio.create_task(self._run_lane(lane))
         task.add_done_callback(lambda _: self._wake.set())

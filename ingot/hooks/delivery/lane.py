@@ -88,6 +88,8 @@ class Lane:
 
     def _stand(self, hook: Hook, failures: int, outcome: Outcome) -> Stand | None:
         """How the hook stands after a request; nothing where it stands as well as before."""
+        if outcome.silent:
+            return None
         if outcome.succeeded:
             return Stand(hook.id, 0, None) if failures or hook.disabled_until else None
         failures += 1

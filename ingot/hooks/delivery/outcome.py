@@ -36,11 +36,13 @@ class Outcome(NamedTuple):
     sent_at: Timestamp
     final: bool
     """Whether another try would not help, whatever the status."""
+    silent: bool = False
+    """Whether there was nothing to say, so that nothing was sent."""
 
     @property
     def succeeded(self) -> bool:
         """Whether the receiver took it."""
-        return self.status is not None and 200 <= self.status < 300
+        return self.silent or (self.status is not None and 200 <= self.status < 300)
 
     @property
     def state(self) -> DeliveryState:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import uuid
+from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
@@ -27,13 +28,32 @@ class Secrets(NamedTuple):
     signing_token: str | None
     credentials: str | None
     custom_headers: tuple[tuple[str, str], ...]
+    url: str | None = None
+    """Where the way there is a secret of its own."""
 
     def texts(self) -> list[str]:
         """All that must not be shown."""
         password = (self.credentials or "").partition(":")[2]
         values = (value for _, value in self.custom_headers)
-        known = (self.token, self.signing_token, self.credentials, password, *values)
+        way = (self.url or "").partition("://")[2].partition("/")[2]
+        known = (self.token, self.signing_token, self.credentials, password, way, *values)
         return [text for text in known if text and len(text) >= _SHORTEST_SECRET]
+
+
+class Dressed(NamedTuple):
+    """What a service sends, and where to."""
+
+    url: str
+    body: str
+
+
+Dress = Callable[[str, str], Dressed | None]
+"""Makes of an outfit and a payload what a service sends; nothing, where it has nothing to say about that."""
+
+
+def undressed(outfit: str, payload: str) -> Dressed | None:  # noqa: ARG001 - Every way to dress takes these two.
+    """What is sent where nobody knows how to dress."""
+    return None
 
 
 class Prepared(NamedTuple):

@@ -5,10 +5,13 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor
 
+from msgspec.structs import replace
+
 from ingot.db.times import Timestamp
 from ingot.db.vault import Vault
 from ingot.hooks.delivery.outcome import Outcome
 from ingot.hooks.delivery.request import (
+    Dress,
     loggable_body,
     loggable_headers,
     loggable_url,
@@ -31,13 +34,20 @@ class Sender:
     """Sends what one hook has to tell; at most one request at a time."""
 
     def __init__(
-        self, guard: Guard, vault: Vault, resolving: Executor, instance: str, clock: Callable[[], Timestamp]
+        self,
+        guard: Guard,
+        vault: Vault,
+        resolving: Executor,
+        instance: str,
+        clock: Callable[[], Timestamp],
+        dress: Dress,
     ) -> None:
         self._guard = guard
         self._vault = vault
         self._resolving = resolving
         self._instance = instance
         self._clock = clock
+        self._dress = dress
         self._line: Line | None = None
         self._line_for: tuple[str, bool] | None = None
         self._line_until = 0.0
@@ -68,8 +78,14 @@ class Sender:
         return trial._replace(seconds=round(time.monotonic() - started, 6))
 
     async def _try(self, hook: Hook, delivery: Delivery, payload: str, trial: Outcome) -> Outcome:
-        body = payload.encode()
         secrets = unseal(self._vault, hook)
+        if hook.outfit is not None:
+            dressed = self._dress(self._vault.unseal(hook.outfit), payload)
+            if dressed is None:
+                return trial._replace(silent=True)
+            hook, payload = replace(hook, url=dressed.url), dressed.body
+            secrets = secrets._replace(url=dressed.url)
+        body = payload.encode()
         prepared = prepare(hook, secrets, delivery, body, self._instance, trial.sent_at)
         trial = trial._replace(request_headers=prepared.shown)
         try:

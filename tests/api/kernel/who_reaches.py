@@ -232,3 +232,8 @@ for _place, _who in (("/groups/:id/hooks", USER), ("/projects/:id/hooks", USER),
         TABLE[f"{_verb} {_place}{_path}"] = (_who, _scopes)
     _test = "/:hook_id/test/:trigger" if _who == USER else "/:id"
     TABLE[f"POST {_place}{_test}"] = (_who, WRITE)
+
+# Services have a newer name too.
+for _name in ("services", "integrations"):
+    TABLE[f"GET /projects/:id/{_name}"] = TABLE[f"GET /projects/:id/{_name}/:slug"] = (USER, READ)
+    TABLE[f"PUT /projects/:id/{_name}/:slug"] = TABLE[f"DELETE /projects/:id/{_name}/:slug"] = (USER, WRITE)

@@ -1,0 +1,1 @@
+"""Services: what projects are connected to elsewhere."""

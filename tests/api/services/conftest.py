@@ -1,0 +1,30 @@
+"""What tests of services share with those of hooks: a receiver, and a dispatcher that reaches it."""
+
+from typing import Any
+
+from ingot.services.registry import Integration, Property
+from tests.api.hooks.conftest import clock, dispatcher, receiver
+
+__all__ = ["clock", "dispatcher", "receiver"]
+SECRET = "s3cr3t-of-the-service"
+
+
+def value_for(each: Property) -> Any:
+    """Something that fits."""
+    if each.name == "recipients":
+        return "one@example.com, two@example.com"
+    if each.name == "branches_to_be_notified":
+        return "all"
+    return {
+        "text": "some text",
+        "secret": f"{SECRET}-{each.name}",
+        "address": f"https://{each.name.replace('_', '-')}.example.com/:id",
+        "secret address": f"https://hooks.example.com/{SECRET}",
+        "flag": True,
+        "number": 7,
+    }[each.kind]
+
+
+def values_for(integration: Integration, *, required_only: bool = False) -> dict[str, Any]:
+    """All that a service takes, or all that it must have."""
+    return {each.name: value_for(each) for each in integration.properties if each.required or not required_only}

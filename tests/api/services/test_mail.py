@@ -1,0 +1,109 @@
+"""Mails on pushes: who gets one, and what it says."""
+
+import email
+from email.policy import default
+from typing import Any
+
+import pytest
+
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.making import Project, make_project
+
+
+class Inbox:
+    """A project that writes mails, and who gets them."""
+
+    def __init__(self, api: Api, make: Make, house: House) -> None:
+        self.project: Project = make_project(make, initialize_with_readme=True)
+        self.to = f"{make.name('reader')}@example.com"
+        self._api, self._root, self._house = api, make.root, house
+        self.set()
+
+    def set(self, **more: Any) -> None:
+        """Have mails written, or others."""
+        sent = {"recipients": self.to, **more}
+        made = self._api.put(f"{self.project.url}/services/emails-on-push", self._root, **sent)
+        assert made.status_code == 200, made.text
+
+    def commit(self, message: str, *paths: str, branch: str = "master") -> str:
+        """Write files."""
+        actions = [{"action": "create", "file_path": path, "content": f"in {path}\n"} for path in paths]
+        made = self._api.post(
+            f"{self.project.url}/repository/commits",
+            self._root,
+            branch=branch,
+            commit_message=message,
+            actions=actions,
+        )
+        assert made.status_code == 201, made.text
+        return str(made.json()["id"])
+
+    def call(self, method: str, path: str, /, **sent: Any) -> None:
+        """Do something else."""
+        assert self._api.request(method, f"{self.project.url}{path}", self._root, json=sent).is_success
+
+    def mails(self, to: str = "") -> list[tuple[str, str]]:
+        """Subject and text of all that came."""
+        parsed = [email.message_from_string(each, policy=default) for each in self._house.mails()]
+        mine = [each for each in parsed if each["To"] == (to or self.to)]
+        return [(str(each["Subject"]), each.get_content()) for each in mine]
+
+
+@pytest.fixture
+def inbox(api: Api, make: Make, house: House) -> Inbox:
+    """Somebody who wants mails."""
+    return Inbox(api, make, house)
+
+
+def test_a_push_is_told_with_its_commits_and_lines(inbox: Inbox, house: House) -> None:
+    inbox.set(recipients=f"{inbox.to}\nother-{inbox.to};{inbox.to}")
+    oid = inbox.commit("Add ä\n\nand say why", "ä.txt", "b.txt")
+    ((subject, text),) = inbox.mails()
+    assert subject == f"[Git][{inbox.project.path}][master] Add ä"
+    assert f"Administrator (@root) pushed to branch master at {inbox.project.path}" in text
+    assert f"{house.url}/{inbox.project.path}/commit/{oid}" in text
+    assert "    and say why" in text
+    assert "2 changed file(s):" in text
+    assert "- ä.txt (new)" in text
+    assert "+in b.txt" in text
+    assert inbox.mails(f"other-{inbox.to}") == [(subject, text)]
+
+
+def test_lines_can_be_left_out_and_branches_chosen(inbox: Inbox) -> None:
+    inbox.set(disable_diffs=True, branches_to_be_notified="default")
+    inbox.call("POST", "/repository/branches", branch="side", ref="master")
+    inbox.commit("Not told", "x.txt", branch="side")
+    inbox.commit("Told", "secret.txt")
+    ((subject, text),) = inbox.mails()
+    assert subject.endswith("[master] Told")
+    assert "+in secret.txt" not in text
+
+
+def test_new_and_deleted_branches_and_tags(inbox: Inbox) -> None:
+    inbox.call("POST", "/repository/branches", branch="side", ref="master")
+    inbox.call("DELETE", "/repository/branches/side")
+    inbox.call("POST", "/repository/tags", tag_name="v1", ref="master")
+    start = f"[Git][{inbox.project.path}]"
+    assert sorted(subject for subject, _ in inbox.mails()) == [
+        f"{start}[side] Deleted branch side",
+        f"{start}[side] Pushed new branch side",
+        f"{start}[v1] Pushed new tag v1",
+    ]
+    inbox.set(push_events=False, tag_push_events=False)
+    inbox.commit("Unheard", "y.txt")
+    inbox.call("POST", "/repository/tags", tag_name="v2", ref="master")
+    assert len(inbox.mails()) == 3
+
+
+def test_what_is_switched_off_before_it_is_written_is_not_written(inbox: Inbox) -> None:
+    inbox.commit("Too late", "x.txt")
+    inbox.set(active=False)
+    assert inbox.mails() == []
+
+
+def test_a_title_cannot_add_headers(inbox: Inbox) -> None:
+    inbox.commit("Title\x0bBcc: victim@example.com\u2028X: y" + "z" * 500, "x.txt")
+    ((subject, _),) = inbox.mails()
+    assert subject.startswith(f"[Git][{inbox.project.path}][master] Title Bcc: victim")
+    assert inbox.mails("victim@example.com") == []

@@ -1,0 +1,96 @@
+"""What is said, and whether anything is said and may be: without a server."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import msgspec
+import pytest
+
+from ingot.announcements.messages import LONGEST
+from ingot.announcements.outfits import Outfit, dress
+from ingot.db.database import wall_clock
+from ingot.db.vault import Vault
+from ingot.hooks.delivery.outcome import Outcome
+from ingot.hooks.delivery.sending import Sender
+from ingot.hooks.tables import FLAGS, Delivery, Hook
+from ingot.outgoing.guard import Guard
+
+URL = "https://hooks.example.com/way"
+PROJECT = {"path_with_namespace": "g/p", "web_url": "https://here/g/p", "default_branch": "master"}
+USER = {"username": "ann", "name": "Ann"}
+MERGE_REQUEST = {"iid": 3, "title": "Do | it", "url": "https://here/g/p/merge_requests/3"}
+NOTE = {"noteable_type": "MergeRequest", "system": False, "note": "Fine", "url": "https://here/n", "commit_id": ""}
+
+
+def said(told: dict[str, Any], **outfit: Any) -> Any:
+    """The body that a chat gets, or nothing."""
+    wears = msgspec.json.encode(Outfit(URL, **outfit)).decode()
+    dressed = dress(wears, msgspec.json.encode({"project": PROJECT, "user": USER, **told}).decode())
+    return None if dressed is None else msgspec.json.decode(dressed.body)
+
+
+@pytest.mark.parametrize(
+    ("action", "state", "word"),
+    [
+        ("open", "opened", "opened"),
+        ("merge", "merged", "merged"),
+        ("close", "closed", "closed"),
+        ("reopen", "opened", "reopened"),
+        ("update", "opened", None),
+    ],
+)
+def test_merge_requests(action: str, state: str, word: str | None) -> None:
+    """As the payload that hooks get has them."""
+    about = {**MERGE_REQUEST, "action": action, "state": state}
+    body = said({"object_kind": "merge_request", "object_attributes": about}, channels={"merge_request": "#mr"})
+    link = "<https://here/g/p/merge_requests/3|!3 Do ¦ it>"
+    expected = {"text": f"ann {word} {link} in <https://here/g/p|g/p>", "attachments": [], "channel": "#mr"}
+    assert body == (expected if word else None)
+
+
+def test_notes_on_merge_requests_and_what_is_long() -> None:
+    told = {"object_kind": "note", "object_attributes": NOTE, "merge_request": MERGE_REQUEST}
+    assert (
+        said(told)["text"] == "ann <https://here/n|commented on merge request !3> in <https://here/g/p|g/p>: *Do | it*"
+    )
+    long = said({**told, "object_attributes": {**NOTE, "note": "<" * 10_000}})
+    assert long["attachments"][0]["text"] == "&lt;" * LONGEST + "…"
+    assert said({**told, "object_attributes": {**NOTE, "system": True}}) is None
+
+
+@pytest.mark.parametrize("kind", ["build", "release", "deployment", "heard of never"])
+def test_what_chats_do_not_know_is_not_said(kind: str) -> None:
+    assert said({"object_kind": kind}) is None
+
+
+def send(outfit: Outfit, payload: dict[str, Any]) -> Outcome:
+    """Let a service's hook send to where it wants to, past a guard that lets nothing local through."""
+    vault = Vault(b"k" * 32)
+    hook = Hook(
+        id=1, kind="service", project_id=1, group_id=None, url="https://hooks.example.com:443/", credentials=None,
+        token=None, signing_token=None, custom_headers=None, name=None, description=None, enable_ssl_verification=True,
+        push_events_branch_filter=None, branch_filter_strategy="all_branches", failures=0, disabled_until=None,
+        lease=None, leased_until=None, created_at=wall_clock(), service_id=1,
+        outfit=vault.seal(msgspec.json.encode(outfit).decode()), **dict.fromkeys(FLAGS, True),
+    )  # fmt: skip
+    told = msgspec.json.encode({"project": PROJECT, "user": USER, **payload}).decode()
+    delivery = Delivery(1, 0, 1, "6f1b0f6e-0000-4000-8000-000000000000", "note_events", told, None)
+    with ThreadPoolExecutor(1) as resolving:
+        sender = Sender(Guard(), vault, resolving, "https://here", wall_clock, dress)
+        return asyncio.run(sender.send(hook, delivery, told))
+
+
+def test_the_guard_is_asked_about_the_way_that_is_sealed() -> None:
+    """D14: a chat's address is no way into the network that the server stands in."""
+    told = {"object_kind": "note", "object_attributes": NOTE, "merge_request": MERGE_REQUEST}
+    for url in ("http://127.0.0.1:1/secret-way", "http://[::1]/secret-way", "http://169.254.169.254/secret-way"):
+        outcome = send(Outfit(url), told)
+        assert (outcome.status, outcome.state, outcome.silent) == (None, "failed", False)
+        assert "blocked" in (outcome.error or "")
+        assert "secret-way" not in str(outcome)
+
+
+def test_what_is_not_worth_a_message_is_done_without_a_request() -> None:
+    outcome = send(Outfit("http://127.0.0.1:1/x"), {"object_kind": "release"})
+    assert (outcome.silent, outcome.state, outcome.error) == (True, "done", None)

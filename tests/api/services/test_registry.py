@@ -1,0 +1,221 @@
+"""Every service of the registry: set, read, listed, changed and deleted by one mechanism, without showing a secret."""
+
+import re
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import bindparam, select
+
+from ingot.hooks.tables import hooks
+from ingot.services.registry import EVENTS, FLAGS, REGISTRY, Integration
+from ingot.services.tables import services
+from tests.api.services.conftest import SECRET, values_for
+from tests.casting import Cast, project_with
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.making import Project, make_project, statements_of
+
+# The services of version 9.4, by its own names.
+OF_9_4 = {
+    "asana", "assembla", "bamboo", "bugzilla", "buildkite", "campfire", "custom-issue-tracker", "drone-ci",
+    "emails-on-push", "external-wiki", "flowdock", "gemnasium", "hipchat", "irker", "jira", "kubernetes",
+    "mattermost-slash-commands", "slack-slash-commands", "pipelines-email", "pivotaltracker", "prometheus", "pushover",
+    "redmine", "slack", "microsoft-teams", "mattermost", "teamcity", "mock-ci", "mock-deployment", "mock-monitoring",
+}  # fmt: skip
+ACTIVE = {"bugzilla", "custom-issue-tracker", "emails-on-push", "jira", "mattermost", "redmine", "slack"}
+each_service = pytest.mark.parametrize("integration", REGISTRY.values(), ids=REGISTRY)
+_ROWS = [select(table).where(table.c.project_id == bindparam("project")) for table in (services, hooks)]
+KEYS = {
+    "id", "title", "slug", "created_at", "updated_at", "active", "inactive_reason", "properties", *FLAGS
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def project(make: Make) -> Project:
+    """A project that is connected to one thing after the other."""
+    return make_project(make)
+
+
+def rows_of(make: Make, project: Project) -> list[Any]:
+    """All that is stored of the project's services."""
+    return make.database.read(lambda db: [row for query in _ROWS for row in db.rows(query, project=project.id)])
+
+
+def test_all_of_the_older_version_are_there() -> None:
+    assert set(REGISTRY) == OF_9_4
+    assert {each.slug for each in REGISTRY.values() if each.duty != "none"} == ACTIVE
+
+
+@each_service
+def test_a_service_from_its_first_day_to_its_last(
+    api: Api, make: Make, project: Project, integration: Integration
+) -> None:
+    url, sent = f"{project.url}/services/{integration.slug}", values_for(integration)
+    shown = {name: value for name, value in sent.items() if name not in integration.secrets}
+    before = api.get(url, make.root).json()
+    assert set(before) == KEYS
+    assert (before["id"], before["active"], before["properties"]) == (None, False, {})
+
+    made = api.put(url, make.root, **sent, unheard_of="x")
+    assert made.status_code == 200, made.text
+    service = made.json()
+    works = integration.slug in ACTIVE
+    assert (service["slug"], service["properties"]) == (integration.slug, shown)
+    assert (service["active"], service["inactive_reason"] is None) == (works, works)
+    assert [name for name in FLAGS if not service[name]] == ["confidential_issues_events", "confidential_note_events"]
+    assert api.get(url, make.root).json() == service
+    assert api.get(f"{project.url}/integrations/{integration.slug}", make.root).json() == service
+    listed = api.get(f"{project.url}/services", make.root)
+    del service["properties"]
+    assert service in listed.json()
+    assert listed.json() == api.get(f"{project.url}/integrations", make.root).json()
+    assert SECRET not in made.text + listed.text
+    assert rows_of(make, project)
+    assert SECRET not in str(rows_of(make, project))
+
+    assert [api.delete(url, make.root).status_code for _ in range(2)] == [200, 200]
+    assert api.get(url, make.root).json() == before
+    assert rows_of(make, project) == []
+
+
+@each_service
+def test_what_is_required_must_be_there(api: Api, make: Make, project: Project, integration: Integration) -> None:
+    url, needed = f"{project.url}/services/{integration.slug}", values_for(integration, required_only=True)
+    for name in needed:
+        without = {other: value for other, value in needed.items() if other != name}
+        refused = api.put(url, make.root, **without)
+        assert (refused.status_code, refused.json()) == (400, {"message": f'400 (Bad request) "{name}" not given'})
+        for blank in ("", " "):
+            refused = api.put(url, make.root, **{**needed, name: blank})
+            assert (refused.status_code, name in refused.json()["message"]) == (400, True), refused.text
+    assert api.get(url, make.root).json()["id"] is None
+
+
+@each_service
+def test_flags_are_kept_under_both_spellings(api: Api, make: Make, project: Project, integration: Integration) -> None:
+    url, sent = f"{project.url}/integrations/{integration.slug}", values_for(integration, required_only=True)
+    made = api.put(url, make.root, **sent, **{EVENTS[event]: False for event in integration.events}, active=False)
+    assert made.status_code == 200, made.text
+    assert made.json()["active"] is False
+    assert [made.json()[EVENTS[event]] for event in integration.events] == [False] * len(integration.events)
+    again = api.put(url, make.root, **sent, **{f"{event}_events": True for event in integration.events}).json()
+    assert [again[EVENTS[event]] for event in integration.events] == [True] * len(integration.events)
+    assert (again["id"], again["created_at"]) == (made.json()["id"], made.json()["created_at"])
+    assert api.delete(url, make.root).status_code == 200
+
+
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("slack", {"webhook": "http://127.0.0.1/x"}, "webhook"),
+    ("slack", {"webhook": "http://169.254.169.254/"}, "webhook"),
+    ("mattermost", {"webhook": "ftp://example.com/x"}, "webhook"),
+    ("slack", {"webhook": "https://user:word@example.com/x"}, "webhook"),
+    ("slack", {"webhook": ["https://example.com"]}, "webhook"),
+    ("slack", {"webhook": "https://example.com/" + "a" * 3000}, "webhook"),
+    ("slack", {"push_events": "perhaps"}, "push_events"),
+    ("slack", {"branches_to_be_notified": "protected"}, "branches_to_be_notified"),
+    ("slack", {"username": "a\0b"}, "username"),
+    ("jira", {"url": "javascript:alert(1)"}, "url"),
+    ("redmine", {"issues_url": "data:text/html,:id"}, "issues_url"),
+    ("redmine", {"project_url": "https://me:word@example.com/"}, "project_url"),
+    ("redmine", {"description": "x" * 70_000}, "description"),
+    ("irker", {"server_port": "many"}, "server_port"),
+    ("irker", {"server_port": 2**70}, "server_port"),
+    ("emails-on-push", {"recipients": "nobody"}, "recipients"),
+    ("emails-on-push", {"recipients": "a@example.com <b@example.com>"}, "recipients"),
+    ("emails-on-push", {"recipients": " ".join(f"u{number}@example.com" for number in range(101))}, "recipients"),
+]
+
+
+@pytest.mark.parametrize(("slug", "wrong", "field"), WRONG)
+def test_what_does_not_do_is_named(
+    api: Api, make: Make, project: Project, slug: str, wrong: dict[str, Any], field: str
+) -> None:
+    sent = {**values_for(REGISTRY[slug], required_only=True), **wrong}
+    refused = api.put(f"{project.url}/services/{slug}", make.root, **sent)
+    assert refused.status_code == 400, refused.text
+    assert list(refused.json()["message"]) == [field]
+    assert api.get(f"{project.url}/services/{slug}", make.root).json()["id"] is None
+
+
+def test_what_was_not_sent_stays_and_what_was_emptied_goes(api: Api, make: Make, project: Project) -> None:
+    url, needed = f"{project.url}/services/slack", values_for(REGISTRY["slack"], required_only=True)
+    api.put(url, make.root, **needed, username="Bot", channel="#ä🦊", push_channel="#p", note_events=False)
+    changed = api.put(url, make.root, **needed, username=None, channel="").json()
+    assert (changed["properties"], changed["note_events"]) == ({"push_channel": "#p"}, False)
+    assert api.delete(url, make.root).status_code == 200
+
+
+def test_a_longer_list_needs_no_more_statements(api: Api, make: Make) -> None:
+    project = make_project(make)
+    for path in ("/services", "/integrations"):
+        for slug in ("flowdock", "campfire", "assembla"):
+            assert api.put(f"{project.url}{path}/{slug}", make.root, token="x").status_code == 200
+        costs = [statements_of(make, partial(api.get, f"{project.url}{path}", make.root, per_page=n)) for n in (1, 100)]
+        assert costs[0] == costs[1]
+
+
+def test_another_place_does_not_get_the_secrets_of_the_first(api: Api, make: Make, project: Project) -> None:
+    url = f"{project.url}/services/jira"
+    stored = select(services.c.secrets).where(services.c.project_id == bindparam("project"))
+
+    def password() -> str | None:
+        sealed = make.database.read(lambda db: db.value(stored, project=project.id))
+        return make.database.vault.unseal(sealed) if sealed else None
+
+    api.put(url, make.root, url="https://jira.example.com", username="bot", password="word")
+    assert password() == '{"password":"word"}'
+    api.put(url, make.root, url="https://jira.example.com", project_key="KEY")
+    assert password() == '{"password":"word"}'
+    api.put(url, make.root, url="https://elsewhere.example.com")
+    assert password() is None
+    assert api.delete(url, make.root).status_code == 200
+
+
+WHO = [("owner", 200), ("master", 200), ("developer", 403), ("guest", 403), ("stranger", 404), (None, 401)]
+
+
+def test_services_are_for_those_who_administer_the_project(api: Api, make: Make) -> None:
+    cast = Cast(make)
+    project = project_with(make, cast, visibility="private")
+    for role, status in WHO:
+        caller = None if role is None else cast[role]
+        answers = [
+            api.get(f"{project.url}/services", caller),
+            api.put(f"{project.url}/services/flowdock", caller, token="x"),
+            api.get(f"{project.url}/services/flowdock", caller),
+            api.delete(f"{project.url}/services/flowdock", caller),
+            api.get(f"{project.url}/integrations", caller),
+            api.put(f"{project.url}/integrations/flowdock", caller, token="x"),
+            api.get(f"{project.url}/integrations/flowdock", caller),
+            api.delete(f"{project.url}/integrations/flowdock", caller),
+        ]
+        assert [answer.status_code for answer in answers] == [status] * len(answers), role
+
+
+def test_unknown_ones_are_not_found_and_archived_projects_stay_as_they_are(api: Api, make: Make) -> None:
+    project = make_project(make)
+    for slug in ("nothing", "Slack", "slack_slash_commands", "%2e%2e"):
+        for method in ("GET", "PUT", "DELETE"):
+            assert api.request(method, f"{project.url}/services/{slug}", make.root).status_code == 404
+    assert api.post(f"{project.url}/archive", make.root).status_code == 201
+    assert api.put(f"{project.url}/services/flowdock", make.root, token="x").status_code == 403
+    assert api.get(f"{project.url}/services/flowdock", make.root).status_code == 200
+
+
+def test_a_project_takes_its_services_along(api: Api, make: Make, house: House) -> None:
+    project = make_project(make)
+    assert api.put(f"{project.url}/services/slack", make.root, webhook="https://example.com/x").status_code == 200
+    assert len(rows_of(make, project)) == 2
+    assert api.delete(project.url, make.root).is_success
+    house.work()
+    assert rows_of(make, project) == []
+
+
+def test_the_page_speaks_of_every_service() -> None:
+    """Once each, and with the truth about what is done with it."""
+    page = (Path(__file__).parents[3] / "docs" / "services.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    named = [(slug, "Kept only" in row) for row in rows for slug in re.findall(r"`([a-z-]+)`", row.split(" | ")[0])]
+    assert sorted(named) == sorted((each.slug, each.duty == "none") for each in REGISTRY.values())

@@ -1,0 +1,77 @@
+"""Issue trackers elsewhere: references lead there, and what a text closes is told by their ids."""
+
+from typing import Any
+
+import pytest
+
+from ingot.services.queries import external_tracker_of
+from ingot.services.trackers import Tracker, issue_title
+from tests.client import Api, Make
+from tests.making import Project, make_project
+
+URLS = {
+    "project_url": "https://tracker.example.com/p",
+    "issues_url": "https://tracker.example.com/issues/:id?x=:id",
+    "new_issue_url": "https://tracker.example.com/new",
+}
+
+
+def tracker(make: Make, project: Project) -> Tracker | None:
+    """Where the project keeps its issues."""
+    return make.database.read(lambda db: external_tracker_of(db, project.id))
+
+
+def rendered(api: Api, make: Make, project: Project, text: str) -> str:
+    """A text of the project as HTML."""
+    answer = api.post("/markdown", make.root, text=text, gfm=True, project=project.path)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["html"])
+
+
+@pytest.mark.parametrize("slug", ["custom-issue-tracker", "redmine", "bugzilla"])
+def test_numbers_and_keys_lead_to_a_tracker(api: Api, make: Make, slug: str) -> None:
+    project = make_project(make)
+    before = rendered(api, make, project, "See #12 and KEY-3.")
+    assert "tracker.example.com" not in before
+    made = api.put(f"{project.url}/services/{slug}", make.root, **URLS, title="Our <tracker>").json()
+    assert (made["title"], made["active"]) == ("Our <tracker>", True)
+
+    html = rendered(api, make, project, "See #12 and KEY-3, other/project#4, `#5` and UTF-8x.")
+    assert html.count("<a ") == 2
+    assert 'href="https://tracker.example.com/issues/12?x=12"' in html
+    assert 'href="https://tracker.example.com/issues/3?x=3"' in html
+    assert 'title="Issue in Our &lt;tracker&gt;"' in html
+    found = tracker(make, project)
+    assert found is not None
+    assert found.closed_by("Closes #7, #8 and KEY-9. Mentions #10. Fixes #7") == ["7", "8", "9"]
+
+    api.put(f"{project.url}/services/{slug}", make.root, **URLS, active=False)
+    assert tracker(make, project) is None
+    assert rendered(api, make, project, "See #12 and KEY-3.") == before
+
+
+def test_jira_knows_keys_alone(api: Api, make: Make) -> None:
+    project = make_project(make)
+    sent: dict[str, Any] = {"url": "https://jira.example.com/", "username": "u", "password": "p", "project_key": "KEY"}
+    assert api.put(f"{project.url}/integrations/jira", make.root, **sent).json()["active"] is True
+    html = rendered(api, make, project, "See #12, KEY-3 and OTHER_1-44.")
+    assert html.count("<a ") == 2
+    assert 'href="https://jira.example.com/browse/KEY-3"' in html
+    assert 'href="https://jira.example.com/browse/OTHER_1-44"' in html
+    found = tracker(make, project)
+    assert found is not None
+    assert found.project_url == "https://jira.example.com/issues/?jql=project=KEY"
+    assert found.closed_by("Fixes KEY-3 and closes #4, resolves OTHER-5") == ["KEY-3", "OTHER-5"]
+    assert issue_title("KEY-3") == "External Issue KEY-3"
+
+
+def test_of_two_trackers_the_first_counts(api: Api, make: Make) -> None:
+    project = make_project(make)
+    assert tracker(make, project) is None
+    api.put(f"{project.url}/services/redmine", make.root, **URLS)
+    api.put(f"{project.url}/services/jira", make.root, url="https://jira.example.com")
+    found = tracker(make, project)
+    assert (found and found.slug) == "redmine"
+    assert api.delete(f"{project.url}/services/redmine", make.root).status_code == 200
+    found = tracker(make, project)
+    assert (found and found.slug) == "jira"
