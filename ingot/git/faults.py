@@ -35,4 +35,6 @@ def is_unreadable(error: BaseException) -> bool:
     """Whether this came of a repository that is missing or damaged; libgit2 has errors of its own for that."""
     if isinstance(error, GitTimedOut | GitSaidTooMuch):
         return False
+    if isinstance(error, ValueError):  # What libgit2 reads in a pack that was cut off may be of no kind at all.
+        return "is not a valid ObjectType" in str(error)
     return isinstance(error, MissingRepository | DamagedRepository | GitFailed) or "pygit2" in type(error).__module__

@@ -185,7 +185,13 @@ def test_a_schema_from_the_future_is_refused(newer: NewerVersion, stopped: Serve
     _finished(newer.migrate())
     options = ["--data", str(stopped.data)]
     options += ["--database-url", stopped.database_url] if stopped.database_url else []
-    for command in (["serve", "--port", "0"], ["migrate"], ["jobs"], ["user", "admin", "kept"], ["demo"]):
+    for command in (
+        ["serve", "--port", "0", "--ssh-port", "0"],
+        ["migrate"],
+        ["jobs"],
+        ["user", "admin", "kept"],
+        ["demo"],
+    ):
         refused = ingot(*command, *options)
         assert refused.returncode == 1
         assert refused.stderr == (

@@ -238,6 +238,12 @@ SCOPES = {
 }
 
 
+def _holds(found: Any, text: str) -> bool:
+    if isinstance(found, dict):
+        return any(_holds(value, text) for value in found.values())
+    return isinstance(found, str) and text.casefold() in found.casefold()
+
+
 @pytest.mark.parametrize("path", SCOPES)
 def test_hostile_texts(api: Api, scene: Scene, path: str) -> None:
     """Every sign stands for itself, in every scope; NUL and a megabyte are refused."""
@@ -246,7 +252,9 @@ def test_hostile_texts(api: Api, scene: Scene, path: str) -> None:
     for scope in SCOPES[path]:
         for text in HOSTILE:
             answer = api.get(address, caller, scope=scope, search=text)
-            assert (answer.status_code, answer.json()) == (200, []), (scope, text)
+            assert answer.status_code == 200, (scope, text)
+            # Other tests' people and projects may be called so.
+            assert all(_holds(found, text) for found in answer.json()), (scope, text)
         for text in ("a\0b", "x" * 8001):
             assert api.get(address, caller, scope=scope, search=text).status_code == 400, (scope, text)
     long = api.request("GET", address, caller, json={"scope": "issues", "search": "x" * 2**20})
