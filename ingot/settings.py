@@ -47,7 +47,7 @@ class Settings:
     reported_version: str = _setting("What GET /version says; clients switch their behaviour on it.", "16.11.0")
     default_branch: str = _setting("Name of the first branch of new repositories.", "master")
     max_push_mb: int = _setting("Megabytes that one push may bring.", 2048)
-    max_file_mb: int = _setting("Megabytes that a pushed file may have; 0 sets no limit.", 0)
+    max_file_mb: int = _setting("Megabytes that a pushed or committed file may have; 0 sets no limit.", 0)
     max_lfs_mb: int = _setting("Megabytes that a file in Git LFS may have; 0 sets no limit.", 0)
     log_format: str = _setting("json, pretty, or auto: pretty on a terminal.", "auto")
     smtp_url: str = _setting(

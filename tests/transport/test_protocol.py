@@ -5,8 +5,10 @@ import gzip
 import os
 import socket
 import subprocess
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -186,6 +188,30 @@ def test_sizes(small: Server, tree: Tree, tmp_path: Path, way: str) -> None:
     assert "exceeds maximum allowed size" in said, said
     for repository in (small.data / "repositories").glob("??/??/*"):
         assert not list(repository.glob("objects/*incoming-*"))
+
+
+def test_sizes_over_the_api(small: Server) -> None:
+    """A file that no push may bring is not committed by a call either."""
+    project = small.call("POST", "/projects", json={"name": "sizes-api"}).json()["id"]
+    base = {"branch": "master", "commit_message": "x"}
+    fits, large = "x" * 2**20, "x" * (2**20 + 1)
+
+    def answers(content: str, name: str, **more: str) -> list[tuple[int, Any]]:
+        encoded = {"content": content, **more}
+        action = {"action": "create", "file_path": f"{name}-too", **encoded}
+        sent = [
+            small.call("POST", f"/projects/{project}/repository/files/{name}", json={**base, **encoded}),
+            small.call("PUT", f"/projects/{project}/repository/files/begun", json={**base, **encoded}),
+            small.call("POST", f"/projects/{project}/repository/commits", json={**base, "actions": [action]}),
+        ]
+        return [(answer.status_code, answer.json().get("message")) for answer in sent]
+
+    begun = {**base, "content": ""}
+    assert small.call("POST", f"/projects/{project}/repository/files/begun", json=begun).status_code == 201
+    assert [status for status, _ in answers(fits, "fits")] == [201, 200, 201]
+    refused = (400, {"content": ["is larger than the 1 MB that are allowed"]})
+    assert answers(large, "large") == [refused] * 3
+    assert answers(b64encode(large.encode()).decode(), "large", encoding="base64") == [refused] * 3
 
 
 def test_bombs(small: Server) -> None:

@@ -30,7 +30,7 @@ def _write(stage: Stage, place: Place, params: CreateFile | UpdateFile | DeleteF
 )
 def create_file(stage: Stage, place: Place, params: CreateFile) -> WrittenFileView:
     """Add a file to a branch."""
-    content = read_content(params.content, params.encoding)
+    content = read_content(params.content, params.encoding, stage.settings.max_file_mb)
     action = Action("create", stage.path["file_path"], content=content, executable=params.execute_filemode)
     return _write(stage, place, params, Edit(action))
 
@@ -47,7 +47,7 @@ def create_file(stage: Stage, place: Place, params: CreateFile) -> WrittenFileVi
 )
 def update_file(stage: Stage, place: Place, params: UpdateFile) -> WrittenFileView:
     """Change a file on a branch."""
-    content = read_content(params.content, params.encoding)
+    content = read_content(params.content, params.encoding, stage.settings.max_file_mb)
     action = Action("update", stage.path["file_path"], content=content, executable=params.execute_filemode)
     return _write(stage, place, params, Edit(action, params.last_commit_id or ""))
 

@@ -34,7 +34,7 @@ def create_commit(stage: Stage, place: Place, params: CreateCommit) -> CommitDet
     said = Said(params.commit_message, params.author_name or "", params.author_email or "")
     if not params.actions:
         raise Invalid(actions=["can't be blank"])
-    edits = [_edit(action) for action in params.actions]
+    edits = [_edit(action, stage.settings.max_file_mb) for action in params.actions]
     start = _start(place, params)
     commit = work.commit_edits(stage.database, stage.actor, place, params.branch, edits, said, start=start)
     stats = stats_of(place.repository, [commit])[0] if params.stats else None
@@ -53,7 +53,7 @@ def _start(place: Place, params: CreateCommit) -> Start:
     return Start(params.start_branch or "", params.start_sha or "", params.force)
 
 
-def _edit(asked: FileAction) -> Edit:
+def _edit(asked: FileAction, most_mb: int) -> Edit:
     if asked.action in ("create", "update") and asked.content is None:
         raise Invalid(actions=['"content" not given'])
     if asked.action == "move" and not asked.previous_path:
@@ -65,7 +65,7 @@ def _edit(asked: FileAction) -> Edit:
         asked.action,
         asked.file_path,
         asked.previous_path or "" if asked.action == "move" else "",
-        read_content(asked.content or "", asked.encoding) if brings else None,
+        read_content(asked.content or "", asked.encoding, most_mb) if brings else None,
         asked.execute_filemode,
     )
     return Edit(action, asked.last_commit_id or "")

@@ -9,12 +9,18 @@ from ingot.repository.making.params import Encoding
 MOST_BYTES = 100 * 2**20
 """Of a whole call, as it comes over the wire; larger files are pushed."""
 _BLANKS = b"\t\n\r "
+_MEGABYTE = 2**20
 
 
-def read_content(text: str, encoding: Encoding) -> bytes:
-    """The bytes of a file; those who write base64 in lines may."""
-    if encoding == "text":
-        return text.encode()
+def read_content(text: str, encoding: Encoding, most_mb: int) -> bytes:
+    """The bytes of a file, which may be as many as in a push; those who write base64 in lines may."""
+    content = text.encode() if encoding == "text" else _from_base64(text)
+    if most_mb and len(content) > most_mb * _MEGABYTE:
+        raise Invalid(content=[f"is larger than the {most_mb} MB that are allowed"])
+    return content
+
+
+def _from_base64(text: str) -> bytes:
     try:
         return binascii.a2b_base64(text.encode("ascii").translate(None, _BLANKS), strict_mode=True)
     except ValueError as error:
