@@ -59,6 +59,7 @@ from ingot.issues.planning.subscribers import subscriptions as issue_planning_su
 from ingot.issues.subscribers import subscriptions as issue_subscriptions
 from ingot.issues.talk import api as issue_talk
 from ingot.issues.talk.involving import subscriptions as issue_involving_subscriptions
+from ingot.issues.talk.mentions import mention_subscriptions
 from ingot.issues.talk.subscribers import subscriptions as issue_talk_subscriptions
 from ingot.issues.talk.work import READ_COMMITS, CommitWork
 from ingot.jobs.numbers import job_numbers
@@ -254,9 +255,8 @@ def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_cloc
     """The database of an instance whose data directory exists."""
     secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
     commits = CommitWork(projects.store_of(settings), settings.base_url)
-    return Database(
-        engine_for(settings.database), Vault(secret), gather([*SUBSCRIPTIONS, commits.subscriptions]), clock
-    )
+    subscriptions = (*SUBSCRIPTIONS, commits.subscriptions, mention_subscriptions(settings.base_url))
+    return Database(engine_for(settings.database), Vault(secret), gather(subscriptions), clock)
 
 
 class App:
