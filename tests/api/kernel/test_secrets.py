@@ -116,7 +116,7 @@ def test_no_read_holds_a_secret(api: Api, make: Make, owner: Person, path: str) 
     """D32: every answer to everybody is searched for what is stored and must not be told."""
     private = api.get("/user", make.root, sudo=owner.username).json()["private_token"]
     secrets = [owner.token, make.root.token, owner.password, make.root.password, private, "$argon2"]
-    own = path in ("/user", "/user/emails", "/user/emails/:email_id")
+    own = path in ("/user", "/user/emails", "/user/emails/:email_id", "/notification_settings")
 
     for caller in (make.user(), owner, make.root):
         answer = api.request("GET", re.sub(r":\w+", str(owner.id), path), caller)
