@@ -70,6 +70,7 @@ from ingot.issues.planning.subscribers import subscriptions as issue_planning_su
 from ingot.issues.subscribers import subscriptions as issue_subscriptions
 from ingot.issues.talk import api as issue_talk
 from ingot.issues.talk.involving import subscriptions as issue_involving_subscriptions
+from ingot.issues.talk.mentions import mention_subscriptions
 from ingot.issues.talk.subscribers import subscriptions as issue_talk_subscriptions
 from ingot.issues.talk.work import READ_COMMITS, CommitWork
 from ingot.jobs.numbers import job_numbers
@@ -299,7 +300,8 @@ def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_cloc
     # follows; what they tell leads back to this instance.
     at = addresses_at(settings.base_url, settings)
     of_git = (commits.subscriptions, answers.subscriptions, tracker.subscriptions, merging_subscriptions)
-    subscribers = gather((*SUBSCRIPTIONS, *of_git, hook_subscriptions(at), announcement_subscriptions(at)))
+    tellers = (mention_subscriptions(settings.base_url), hook_subscriptions(at), announcement_subscriptions(at))
+    subscribers = gather((*SUBSCRIPTIONS, *of_git, *tellers))
     tracker.database = Database(engine_for(settings.database), Vault(secret), subscribers, clock)
     return tracker.database
 

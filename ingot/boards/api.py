@@ -2,6 +2,7 @@
 
 from ingot.api.params import Missing, given, path_number
 from ingot.api.routes import Call, Routes
+from ingot.boards import commands as commands  # Issues know it from here on.
 from ingot.boards import policy, queries, service
 from ingot.boards.params import CreateBoard, CreateList, EditBoard, MoveList
 from ingot.boards.tables import Board

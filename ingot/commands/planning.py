@@ -74,7 +74,7 @@ def unassign(desk: Desk, names: str) -> str | None:
 @PLANNING.on("label", "labels")
 def label(desk: Desk, names: str) -> str | None:
     """Add labels that there are."""
-    found = _labels(desk, names) if desk.triages else []
+    found = labels_named(desk, names) if desk.triages else []
     if not found:
         return None
     desk.wish_more("add_labels", [one.title for one in found])
@@ -89,7 +89,7 @@ def unlabel(desk: Desk, names: str) -> str | None:
     if not names:
         desk.wishes["labels"] = []
         return "Removed all labels."
-    found = _labels(desk, names)
+    found = labels_named(desk, names)
     if not found:
         return None
     desk.wish_more("remove_labels", [one.title for one in found])
@@ -99,7 +99,7 @@ def unlabel(desk: Desk, names: str) -> str | None:
 @PLANNING.on("relabel")
 def relabel(desk: Desk, names: str) -> str | None:
     """Replace all labels by those that are named."""
-    found = _labels(desk, names) if desk.triages and desk.subject is not None else []
+    found = labels_named(desk, names) if desk.triages and desk.subject is not None else []
     if not found:
         return None
     desk.wish_more("labels", [one.title for one in found])
@@ -199,7 +199,7 @@ def _people(desk: Desk, names: str) -> list[User]:
     return [found[name.lower()] for name in wanted if name.lower() in found]
 
 
-def _labels(desk: Desk, names: str) -> list[Label]:
+def labels_named(desk: Desk, names: str) -> list[Label]:
     """The labels that are named by their signs, or by words, and can be used in the project."""
     signs = [one for one in references(names) if one.kind == "label" and one.project is None][:MOST_NAMES]
     rest = names

@@ -364,7 +364,7 @@ def validate_texts(title: str | None, description: Any) -> None:
 
 
 def _count(db: Connection, before: Issue | None, after: Issue | None) -> None:
-    """Keep the totals that lists show, and the number of open ones that projects show."""
+    """Keep the totals that lists show, and the number of open ones that projects show to everybody who sees them."""
     changes: defaultdict[tuple[int, str, bool], int] = defaultdict(int)
     for issue, by in ((before, -1), (after, 1)):
         if issue is not None:
@@ -374,8 +374,8 @@ def _count(db: Connection, before: Issue | None, after: Issue | None) -> None:
         if by:
             db.run(_COUNT, project=project_id, state=state, confidential=confidential, by=by)
     opened = {project_id: 0 for project_id, _, _ in changes}
-    for (project_id, state, _), by in changes.items():
-        opened[project_id] += by if state == "opened" else 0
+    for (project_id, state, confidential), by in changes.items():
+        opened[project_id] += by if state == "opened" and not confidential else 0
     for project_id, by in opened.items():
         if by:
             count_open_issues(db, project_id, by)

@@ -93,6 +93,11 @@ _NOUN = re.compile(r"(?:issues?[ \t]++)?+")
 _BETWEEN = re.compile(r",[ \t]*+(?:(?:and|or)[ \t]++)?+|[ \t]++(?:(?:and|or)[ \t]++)?+")
 
 
+def may_name_issues(text: str) -> bool:
+    """Whether it is worth while to look for any in a text: none goes without one of these signs."""
+    return "#" in text or "/issues/" in text
+
+
 def references(text: str, base_url: str | None = None) -> list[Reference]:
     """The first references of a markdown text; ``base_url`` is where addresses of this house begin."""
     return _first(hidden(text), base_url)

@@ -72,3 +72,22 @@ def test_projects_that_are_there_get_their_board(tmp_path: Path, database_url: s
             (2, "Development", False),
         ]
     engine.dispose()
+
+
+def test_open_issues_are_counted_without_confidential_ones(tmp_path: Path, database_url: str) -> None:
+    settings = Settings(data=tmp_path, database_url=fresh_database(database_url, "counting"))
+    migrate(settings, "0007")
+    engine = create_engine(_url(settings))
+    with engine.begin() as connection:
+        for number in (1, 2):
+            keys = {"full_path_key": f"p{number}", "repository_key": f"key-{number}"}
+            _add(connection, "projects", id=number, open_issues_count=7, **keys)
+        for state, confidential, count in (("opened", False, 4), ("opened", True, 3), ("closed", False, 9)):
+            row = {"state": state, "confidential": confidential, "count": count}
+            _add(connection, "issue_counts", project_id=1, **row)
+    migrate(settings)
+    with engine.connect() as connection:
+        columns = _table(connection, "projects").c
+        found = connection.execute(select(columns.open_issues_count).order_by(columns.id)).scalars().all()
+    assert found == [4, 0]
+    engine.dispose()

@@ -7,12 +7,9 @@ from ingot.emoji.events import VotesChanged
 from ingot.events.bus import Subscriptions
 from ingot.issues.events import IssueChanged, IssueMoved
 from ingot.issues.queries import issue_by_id
-from ingot.issues.tables import Issue, issues
-from ingot.issues.talk.mentions import record_mentions
+from ingot.issues.tables import issues
 from ingot.issues.talk.recording import record_changes, record_move, record_opening
-from ingot.notes.events import NoteAdded, NoteEdited, NoteRemoved
-from ingot.notes.queries import find_note
-from ingot.notes.service import drop_mentions
+from ingot.notes.events import NoteAdded, NoteRemoved
 
 subscriptions = Subscriptions()
 _ISSUE = issues.c.id == bindparam("issue")
@@ -49,24 +46,6 @@ def count_votes(db: Connection, event: VotesChanged) -> None:
         db.run(_COUNT_VOTES, issue=event.subject_id, up=event.upvotes, down=event.downvotes)
 
 
-@subscriptions.on(NoteAdded)
-def record_mentions_of_note(db: Connection, event: NoteAdded) -> None:
-    """Issues that a note names hear of it, through the issue that it is about."""
-    _note_mentions(db, event, event.author_id, event.body)
-
-
-@subscriptions.on(NoteEdited)
-def record_mentions_of_edited_note(db: Connection, event: NoteEdited) -> None:
-    """The same for those that it names only now."""
-    note = find_note(db, event.note_id)
-    _note_mentions(db, event, note.author_id, note.body)
-
-
-def _note_mentions(db: Connection, event: NoteAdded | NoteEdited, writer_id: int, body: str) -> None:
-    if event.subject_kind == "issue" and event.subject_id is not None and not event.internal and "#" in body:
-        record_mentions(db, writer_id, issue_by_id(db, event.subject_id), body)
-
-
 @subscriptions.on(IssueChanged)
 def record_change(db: Connection, event: IssueChanged) -> None:
     """Every change of an issue is written down below it."""
@@ -77,15 +56,6 @@ def record_change(db: Connection, event: IssueChanged) -> None:
         record_opening(db, event, issue)
     else:
         record_changes(db, event, issue)
-    if event.action == "opened" or event.changes.keys() & {"title", "description", "confidential"}:
-        _issue_mentions(db, event.actor_id, issue)
-
-
-def _issue_mentions(db: Connection, writer_id: int, issue: Issue) -> None:
-    if issue.confidential:
-        drop_mentions(db, "issue", issue.id)
-    else:
-        record_mentions(db, writer_id, issue, f"{issue.title}\n\n{issue.description or ''}")
 
 
 @subscriptions.on(IssueMoved)

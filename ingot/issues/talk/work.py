@@ -28,7 +28,7 @@ from ingot.issues.naming import acting, named_issues
 from ingot.issues.policy import Found
 from ingot.issues.service import hold_issue, subject_of
 from ingot.jobs.queue import enqueue, withdraw
-from ingot.markup.references import Reference, closing_references, references
+from ingot.markup.references import Reference, closing_references, may_name_issues, references
 from ingot.notes.service import Source, add_mention
 from ingot.projects.queries import project_or_none
 from ingot.projects.tables import Project
@@ -42,8 +42,6 @@ MOST_COMMITS = 500
 LONGEST_MESSAGE = 100_000
 LEFT_SECONDS = 30
 """So long a job leaves what came to the process that took the push."""
-# No reference to an issue goes without one of these.
-_SIGNS = ("#", "/issues/")
 _UNKNOWN = Brought(1)
 
 
@@ -139,7 +137,7 @@ def _telling(project: Project, came: Iterable[tuple[RefUpdate, Sequence[Message]
     found: dict[str, Telling] = {}
     for update, messages in sorted(came, key=lambda one: one[0].branch != project.default_branch):
         for message in messages:
-            if message.oid not in found and any(sign in message.text for sign in _SIGNS):
+            if message.oid not in found and may_name_issues(message.text):
                 found[message.oid] = Telling(message, update.branch == project.default_branch)
     return list(found.values())
 

@@ -95,6 +95,26 @@ def test_a_note_commands(
     assert now["user_notes_count"] == (1 if answer.status_code == 201 else 0)
 
 
+def test_moving_on_the_board(api: Api, make: Make, scene: Scene) -> None:
+    """To a list that there is, and out of the others; other labels stay."""
+    url = scene.project.url
+    board = api.get(f"{url}/boards", scene.owner).json()[0]["id"]
+    for title in ("board-doing", "board-done"):
+        label = api.post(f"{url}/labels", scene.owner, name=title, color="#fff").json()["id"]
+        assert api.post(f"{url}/boards/{board}/lists", scene.owner, label_id=label).status_code == 201
+    issue = write_issue(make, scene.project, scene.owner, labels="board-doing,board-other")
+
+    def labels(body: str, person: Person | None = None) -> list[str]:
+        assert command(api, scene, issue, body, person).status_code == 202
+        found: list[str] = shown(api, scene, issue)["labels"]
+        return found
+
+    assert labels("/board_move ~board-other") == ["board-doing", "board-other"]
+    assert labels("/board_move ~board-doing ~board-done") == ["board-doing", "board-other"]
+    assert labels("/board_move ~board-done", scene.author) == ["board-doing", "board-other"]
+    assert labels("/board_move ~board-done") == ["board-done", "board-other"]
+
+
 def test_people(api: Api, make: Make, scene: Scene) -> None:
     issue = write_issue(make, scene.project, scene.owner)
     stranger = make.user()

@@ -32,6 +32,32 @@ REFUSED_ANYWAY = {
 }
 
 
+def test_projects_do_not_count_them(api: Api, make: Make) -> None:
+    """How many there are is told to all who see a project; so only those count that all of them see."""
+    owner, stranger = make.user(), make.user()
+    project = make_project(make, owner, visibility="public")
+    write_issue(make, project, owner)
+    iid = write_issue(make, project, owner, confidential=True)["iid"]
+
+    def counted() -> int:
+        answers = [api.get(f"/projects/{project.id}", person).json() for person in (owner, stranger)]
+        assert answers[0]["open_issues_count"] == answers[1]["open_issues_count"]
+        count: int = answers[0]["open_issues_count"]
+        return count
+
+    assert counted() == 1
+    for sent, expected in (
+        ({"state_event": "close"}, 1),
+        ({"confidential": False}, 1),
+        ({"state_event": "reopen"}, 2),
+        ({"confidential": True, "state_event": "close"}, 1),
+        ({"state_event": "reopen"}, 1),
+        ({"confidential": False}, 2),
+    ):
+        assert api.put(f"/projects/{project.id}/issues/{iid}", owner, **sent).status_code == 200
+        assert counted() == expected, sent
+
+
 class Scene(NamedTuple):
     """A public project with a confidential issue, and everybody who might ask for it."""
 

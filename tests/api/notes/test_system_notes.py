@@ -6,6 +6,7 @@ import pytest
 
 from ingot.access.levels import Level
 from tests.client import Api, Make, Person
+from tests.conftest import House
 from tests.making import Project, make_group, make_project, statements_of
 
 
@@ -157,6 +158,19 @@ def test_mentions(api: Api, make: Make) -> None:
     own = make_project(make, stranger, visibility="public")
     api.post(f"/projects/{own.id}/issues", stranger, title=f"guess {secret.path}#1")
     assert said(api, secret, owner) == []
+
+
+def test_mentions_by_address(api: Api, house: House, make: Make) -> None:
+    """The address of an issue names it like its number; those of another house name nothing."""
+    owner = make.user()
+    project = make_project(make, owner)
+    for title in ("one", "two"):
+        api.post(f"/projects/{project.id}/issues", owner, title=title)
+    path = f"{project.path}/issues/1"
+    api.put(f"/projects/{project.id}/issues/2", owner, description=f"like https://elsewhere.example.com/{path}")
+    assert said(api, project, owner) == []
+    api.post(f"/projects/{project.id}/issues/2/notes", owner, body=f"like {house.settings.base_url}/{path}")
+    assert said(api, project, owner) == ["mentioned in issue #2"]
 
 
 def test_confidential_ones_are_not_told(api: Api, make: Make) -> None:
