@@ -54,9 +54,9 @@ def _issues(actor: Actor, here: Access, project: Project) -> str | None:
 def _snippets(actor: Actor, here: Access, project: Project) -> str | None:
     if not may_read_snippets(actor, here, project):
         return None
-    if here.level >= Level.GUEST or actor.admin:
+    if actor.admin:
         return "all snippets"
-    return "public snippets" if actor.external else "open snippets"
+    return "public snippets" if actor.external and here.level < Level.GUEST else "open snippets"
 
 
 def _commits(actor: Actor, here: Access, project: Project) -> str | None:

@@ -36,10 +36,12 @@ def may_create_snippet(actor: Actor) -> bool:
 
 
 def may_see_snippet(actor: Actor, here: Access, project: Project | None, snippet: Snippet) -> bool:
-    """Its author, the members of its project, and those to whom its visibility opens it."""
+    """Its author, those to whom its visibility opens it, and members of its project, unless it is private."""
     if project is not None and not may_read_snippets(actor, here, project):
         return False
-    return _is_open_to(actor, snippet) or here.level >= Level.GUEST or actor.admin or _wrote(actor, snippet)
+    if actor.admin or _wrote(actor, snippet):
+        return True
+    return _is_open_to(actor, snippet) or (snippet.visibility != "private" and here.level >= Level.GUEST)
 
 
 def may_read_found(actor: Actor, here: Access, found: Found) -> bool:
@@ -80,7 +82,7 @@ def _wrote(actor: Actor, snippet: Snippet) -> bool:
 
 
 def open_or_own(*, external: bool) -> ColumnElement[bool]:
-    """What somebody sees of a project to which they do not belong; ``actor`` is bound."""
+    """What somebody sees of a project: members like users who are not external; ``actor`` is bound."""
     open_to = ("public",) if external else ("public", "internal")
     return or_(one_of(snippets.c.visibility, *open_to), snippets.c.author_id == bindparam("actor"))
 
@@ -100,6 +102,6 @@ def visible_snippets(*, external: bool) -> ColumnElement[bool]:
         or_(snippets.c.project_id.is_(None), visible_projects(external=external)),
         or_(
             open_or_own(external=external),
-            and_(snippets.c.project_id.is_not(None), belongs_to_this_project()),
+            and_(snippets.c.project_id.is_not(None), snippets.c.visibility != "private", belongs_to_this_project()),
         ),
     )

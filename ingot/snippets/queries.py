@@ -182,9 +182,10 @@ def paths_of(db: Connection, snippet_ids: Sequence[int]) -> dict[int, list[str]]
 
 def list_project_snippets(db: Connection, actor: Actor, here: Access, project: Project, page: Page) -> Listing[Snippet]:
     """A page of a project's snippets, the newest first."""
-    if here.level >= Level.GUEST or actor.admin:
+    if actor.admin:
         return fetch_page(db, Snippet, _ALL_IN_PROJECT, page, project=project.id)
-    return fetch_page(db, Snippet, _SEEN_IN_PROJECT[actor.external], page, project=project.id, actor=actor.user_id)
+    seen = _SEEN_IN_PROJECT[actor.external and here.level < Level.GUEST]
+    return fetch_page(db, Snippet, seen, page, project=project.id, actor=actor.user_id)
 
 
 def list_own_snippets(db: Connection, actor: Actor, wanted: ListSnippets, page: Page) -> Listing[Snippet]:

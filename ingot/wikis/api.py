@@ -32,7 +32,7 @@ def _wiki(stage: Stage, place: Place) -> Repository:
     return place.repository or work.ensure_wiki(stage.database, store_of(stage.settings), place.project)
 
 
-@routes.get("/projects/:id/wikis", on=wiki_in_path, may=policy.may_read_wiki, returns=list[PageView], open=True)
+@routes.get("/projects/:id/wikis", on=wiki_in_path, may=policy.may_read_wiki, returns=list[PageView])
 def list_pages(call: Call, place: Place, params: ListPages, page: Page) -> Listing[PageView]:  # noqa: ARG001 - Every handler gets its call.
     """List the pages of a project's wiki."""
     found = cut_page(queries.list_pages(place.repository), page)
@@ -42,7 +42,7 @@ def list_pages(call: Call, place: Place, params: ListPages, page: Page) -> Listi
     return found.of([page_view(each, content) for each, content in zip(found.items, contents, strict=True)])
 
 
-@routes.get("/projects/:id/wikis/:slug", on=wiki_in_path, may=policy.may_read_wiki, returns=PageView, open=True)
+@routes.get("/projects/:id/wikis/:slug", on=wiki_in_path, may=policy.may_read_wiki, returns=PageView)
 def get_page(call: Call, place: Place, params: GetPage) -> PageView:
     """Get a page of a project's wiki."""
     found = queries.find_page(place.repository, call.path["slug"], params.version)

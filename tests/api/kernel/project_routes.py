@@ -278,10 +278,10 @@ PROJECTS: dict[str, tuple[str, set[str]]] = {
     "PUT /projects/:id/variables/:key": (USER, WRITE),
     "GET /projects/search/:query": (ANYONE, READ),
     "POST /projects/user/:user_id": (ADMIN, WRITE),
-    "GET /projects/:id/wikis": (ANYONE, READ),
+    "GET /projects/:id/wikis": (USER, READ),
     "POST /projects/:id/wikis": (USER, WRITE),
     "DELETE /projects/:id/wikis/:slug": (USER, WRITE),
-    "GET /projects/:id/wikis/:slug": (ANYONE, READ),
+    "GET /projects/:id/wikis/:slug": (USER, READ),
     "PUT /projects/:id/wikis/:slug": (USER, WRITE),
     "POST /projects/:id/wikis/attachments": (USER, WRITE),
 }

@@ -114,9 +114,9 @@ def test_what_is_refused(api: Api, make: Make, wrong: dict[str, Any]) -> None:
 SEEN = [
     # What is held, and whether private, internal and public ones are seen; then by an external user.
     (Level.NONE, False, [False, True, True]),
-    (Level.GUEST, False, [True, True, True]),
+    (Level.MASTER, False, [False, True, True]),
     (Level.NONE, True, [False, False, True]),
-    (Level.GUEST, True, [True, True, True]),
+    (Level.GUEST, True, [False, True, True]),
 ]
 
 

@@ -9,7 +9,7 @@ def test_notes(api: Api, make: Make) -> None:
     """Whoever sees a snippet writes about it; masters change what others wrote."""
     owner, guest, other = make.user(), make.user(), make.user()
     project = make_project(make, owner, members={guest: Level.GUEST})
-    sent = {"title": "t", "file_name": "f", "code": "c", "visibility": "private"}
+    sent = {"title": "t", "file_name": "f", "code": "c", "visibility": "internal"}
     number = api.post(f"/projects/{project.id}/snippets", owner, **sent).json()["id"]
     base = f"/projects/{project.id}/snippets/{number}"
     made = api.post(f"{base}/notes", guest, body="nice")
