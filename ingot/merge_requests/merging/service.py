@@ -9,9 +9,9 @@ from ingot.db.connection import Connection
 from ingot.errors import Failure, NotFound
 from ingot.events.bus import emit
 from ingot.issues import policy as issues_policy
-from ingot.issues.params import EditIssue
+from ingot.issues.closing import close_issue
+from ingot.issues.events import Cause
 from ingot.issues.queries import assignees_of
-from ingot.issues.service import edit_issue
 from ingot.merge_requests.events import MergeFailed
 from ingot.merge_requests.merging.queries import open_into, open_issues_to_close
 from ingot.merge_requests.merging.wishes import Wish, encode_wish
@@ -137,6 +137,7 @@ def _close_issues(db: Connection, merge_request: MergeRequest, user_id: int) -> 
     if project is None or user is None or merge_request.target_branch != project.default_branch:
         return
     actor = actor_of(user)
+    sign = f"!{merge_request.iid}"
     for issue in open_issues_to_close(db, merge_request):
         try:
             here, home = find_project(db, actor, issue.project_id)
@@ -144,8 +145,10 @@ def _close_issues(db: Connection, merge_request: MergeRequest, user_id: int) -> 
             continue
         assignees = tuple(assignees_of(db, [issue.id]).get(issue.id, ()))
         found = issues_policy.Found(here, home, issue, assignees)
-        if issues_policy.may_read_found(actor, here, found) and issues_policy.may_edit_issue(actor, here, found):
-            edit_issue(db, actor, found, EditIssue(state_event="close"))
+        if issues_policy.may_read_found(actor, here, found):
+            shown = sign if home.id == project.id else f"{project.full_path}{sign}"
+            cause = Cause(f"merge request {shown}", "merge_request", project.id, merge_request.id)
+            close_issue(db, actor, found, cause)
 
 
 def actor_of(user: User) -> Actor:
