@@ -295,7 +295,7 @@ def merge_when_ready(database: Database, store: Store, merge_request_id: int) ->
     if found is None:
         return
     merge_request, actor, pipeline = found
-    if pipeline != "success":  # It began anew meanwhile: its end will be heard of.
+    if pipeline not in (None, "success"):  # It began anew meanwhile: its end will be heard of.
         return
     # The head that was seen: what was pushed since drops the wish.
     wish = msgspec.structs.replace(decode_wish(merge_request.merge_params), sha=merge_request.head_oid)
