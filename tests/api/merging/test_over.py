@@ -3,9 +3,12 @@
 import pytest
 
 from ingot.access.levels import Level
+from ingot.merge_requests.merging.work import remove_left_branch
+from ingot.projects.api import store_of
 from tests.api.merge_requests.offering import filled_project, offer
 from tests.api.merging.merging import merged, refused, tip, url
 from tests.client import Api, Make, Person
+from tests.conftest import House
 from tests.making import Project, add_members, make_project
 
 
@@ -99,3 +102,15 @@ def test_discussions_may_have_to_be_resolved(api: Api, make: Make, owner: Person
     settled = api.put(url(project, merge_request, f"/discussions/{begun.json()['id']}"), owner, resolved=True)
     assert settled.status_code == 200, settled.text
     merged(api, project, merge_request, owner)
+
+
+def test_a_branch_that_was_merged_is_removed_once(api: Api, make: Make, house: House, owner: Person) -> None:
+    """What says that it is to go is gone with it: one that is made anew at the same commit stays."""
+    project = filled_project(make, owner)
+    merge_request = offer(make, project, owner)
+    merged(api, project, merge_request, owner, should_remove_source_branch=True)
+    branches = f"/projects/{project.id}/repository/branches"
+    again = {"branch": merge_request["source_branch"], "ref": merge_request["sha"]}
+    assert api.post(branches, owner, **again).status_code == 201
+    remove_left_branch(make.database, store_of(house.settings), merge_request["id"])
+    assert api.get(f"{branches}/{merge_request['source_branch']}", owner).status_code == 200
