@@ -15,6 +15,7 @@ from ingot.merge_requests.commands.merging import may_be_merged, merge_as_told
 from ingot.merge_requests.drafts import drafted, is_draft, ready
 from ingot.merge_requests.policy import Found, may_approve
 from ingot.merge_requests.queries import merge_request_by_id, open_twin
+from ingot.merge_requests.service import hold_merge_request
 from ingot.merge_requests.talk.approving import approve, approvers_of, unapprove
 from ingot.merge_requests.upkeep import service
 from ingot.projects.queries import project_or_none
@@ -107,8 +108,8 @@ def merge(desk: MergeRequestDesk, _: str) -> str | None:
 
     def tell(db: Connection, subject: Subject) -> None:
         if subject.id is not None:
-            now = found._replace(merge_request=merge_request_by_id(db, subject.id))
-            merge_as_told(db, store, desk.actor, now, head)
+            held = hold_merge_request(db, found.merge_request)
+            merge_as_told(db, store, desk.actor, found._replace(merge_request=held), head)
 
     desk.effects.append(tell)
     return "Scheduled to merge this merge request."
@@ -127,10 +128,10 @@ def say_yes(desk: MergeRequestDesk, _: str) -> str | None:
 
 
 def _approve(db: Connection, actor: Actor, found: Found) -> None:
-    now = merge_request_by_id(db, found.merge_request.id)
-    # What else was commanded may have closed it, or have said the same before.
-    if now.state == "opened" and actor.user_id not in approvers_of(db, now.id):
-        approve(db, actor, now)
+    held = hold_merge_request(db, found.merge_request)
+    # What else was commanded may have closed it, or have said the same before, be it at the same time.
+    if held.state == "opened" and actor.user_id not in approvers_of(db, held.id):
+        approve(db, actor, held)
 
 
 @MERGE_REQUESTS.on("unapprove")
@@ -146,8 +147,9 @@ def take_back(desk: MergeRequestDesk, _: str) -> str | None:
 
 
 def _unapprove(db: Connection, actor: Actor, found: Found) -> None:
-    if actor.user_id in approvers_of(db, found.merge_request.id):
-        unapprove(db, actor, found.merge_request)
+    held = hold_merge_request(db, found.merge_request)
+    if actor.user_id in approvers_of(db, held.id):
+        unapprove(db, actor, held)
 
 
 def _tip(store: Store, key: str, branch: str) -> str | None:

@@ -39,7 +39,7 @@ def may_be_merged(db: Connection, store: Store, actor: Actor, found: Found) -> b
 
 
 def merge_as_told(db: Connection, store: Store, actor: Actor, found: Found, head: str) -> None:
-    """Let it be merged at the head that was commanded about; what else was commanded may have forbidden it."""
+    """Let what is held be merged at the head that was commanded about, unless another command has forbidden it."""
     if found.merge_request.head_oid != head or not may_be_merged(db, store, actor, found):
         return
     waiting = merge_later(db, actor, found.merge_request, Wish(sha=head))

@@ -1,5 +1,6 @@
 """Commands in descriptions of merge requests and in notes about them."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import pytest
@@ -300,6 +301,21 @@ def test_who_was_removed_commands_nothing(api: Api, make: Make, scene: Scene) ->
     assert "<a" not in html
     now = shown(api, scene, own)
     assert (now["state"], now["title"], now["user_notes_count"]) == ("opened", "Two", 0)
+
+
+def test_the_same_at_once(api: Api, make: Make, house: House, scene: Scene) -> None:
+    """Who says it several times at once has said it once, and nobody is told of an error."""
+    merge_request = offer(make, scene.project, scene.developer)
+    with ThreadPoolExecutor(6) as pool:
+        said = [
+            pool.submit(command, api, scene, merge_request, body, scene.owner)
+            for body in ("/approve", "/merge", "/approve\n/unapprove\n/approve") * 2
+        ]
+        assert {one.result().status_code for one in said} == {202}
+    url = f"{scene.project.url}/merge_requests/{merge_request['iid']}/approvals"
+    assert len(api.get(url, scene.owner).json()["approved_by"]) <= 1
+    house.work()
+    assert shown(api, scene, merge_request)["state"] == "merged"
 
 
 def test_nothing_is_half_done(api: Api, make: Make, scene: Scene) -> None:
