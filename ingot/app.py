@@ -87,8 +87,8 @@ from ingot.mail.post import Post
 from ingot.merge_requests import api as merge_requests
 from ingot.merge_requests.merging import api as merging
 from ingot.merge_requests.merging.subscribers import subscriptions as merging_subscriptions
-from ingot.merge_requests.merging.wishes import MERGE_WHEN_READY
-from ingot.merge_requests.merging.work import merge_when_ready
+from ingot.merge_requests.merging.wishes import MERGE_WHEN_READY, REMOVE_LEFT_BRANCH
+from ingot.merge_requests.merging.work import merge_when_ready, remove_left_branch
 from ingot.merge_requests.talk import api as merge_request_talk
 from ingot.merge_requests.talk.involving import subscriptions as merge_request_involving_subscriptions
 from ingot.merge_requests.talk.subscribers import subscriptions as merge_request_talk_subscriptions
@@ -373,6 +373,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             SWEEP_UPLOADS: UploadWork(files).sweep,
             COLLECT_VERSIONS: tracker.collect,
             MERGE_WHEN_READY: lambda database, number: merge_when_ready(database, store, number),
+            REMOVE_LEFT_BRANCH: lambda database, number: remove_left_branch(database, store, number),
             SWEEP_LFS: LfsWork(lfs_files_of(settings)).sweep,
             READ_COMMITS: CommitWork(store, settings.base_url).read,
             MAIL_PUSHES: PushMail(Finisher(database, store, log), store).run,

@@ -57,6 +57,10 @@ class Finisher:
             return payload
         if wanted.what == "commit":
             return {**payload, "commit": _commit(payload, repository, wanted.oid)}
+        if wanted.what == "head":
+            about = payload["merge_request" if payload["object_kind"] == "note" else "object_attributes"]
+            about["last_commit"] = _commit(payload, repository, wanted.oid)
+            return payload
         base = self._base(repository, wanted) if wanted.what == "push" else None
         return finish_push(payload, repository, base, commits=wanted.what != "system tag")
 

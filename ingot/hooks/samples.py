@@ -17,6 +17,8 @@ from ingot.hooks.subscribers import Ear
 from ingot.hooks.tables import FLAGS
 from ingot.issues.events import IssueChanged
 from ingot.issues.tables import Issue, issues
+from ingot.merge_requests.events import MergeRequestChanged
+from ingot.merge_requests.tables import MergeRequest, merge_requests
 from ingot.notes.events import NoteAdded
 from ingot.notes.tables import Note, notes
 from ingot.projects.queries import project_or_none
@@ -37,6 +39,12 @@ _ISSUE = (
         issues.c.confidential == bindparam("secret"),
     )
     .order_by(issues.c.id.desc())
+    .limit(1)
+)
+_MERGE_REQUEST = (
+    select(merge_requests)
+    .where(merge_requests.c.target_project_id == bindparam("project"), merge_requests.c.deleted_at.is_(None))
+    .order_by(merge_requests.c.id.desc())
     .limit(1)
 )
 _NOTE = (
@@ -74,6 +82,7 @@ class Sampler:
             "tag_push_events": self._tag,
             "issues_events": partial(self._issue, secret=False),
             "confidential_issues_events": partial(self._issue, secret=True),
+            "merge_requests_events": self._merge_request,
             "note_events": partial(self._note, secret=False),
             "confidential_note_events": partial(self._note, secret=True),
             "pipeline_events": self._pipeline,
@@ -107,6 +116,12 @@ class Sampler:
         if issue is None:
             raise Conflict("Ensure the project has issues.")
         self._ear.hear_issue(self._db, IssueChanged(issue.id, project.id, self._actor_id, "opened"))
+
+    def _merge_request(self, project: Project) -> None:
+        found = self._db.first(MergeRequest, _MERGE_REQUEST, project=project.id)
+        if found is None:
+            raise Conflict("Ensure the project has merge requests.")
+        self._ear.hear_merge_request(self._db, MergeRequestChanged(found.id, project.id, self._actor_id, "opened"))
 
     def _note(self, project: Project, *, secret: bool) -> None:
         note = self._db.first(Note, _NOTE, project=project.id, secret=secret)

@@ -9,7 +9,7 @@ from ingot.events.bus import Subscriptions
 from ingot.git.updating import RefUpdate
 from ingot.hooks.outbox import Unfinished, tell
 from ingot.hooks.payloads.building import pipeline_payload, release_payload, wiki_payload
-from ingot.hooks.payloads.merging import MergeRequestFacts, merge_request_payload
+from ingot.hooks.payloads.merging import merge_request_payload, merge_request_subject, page_of, tells
 from ingot.hooks.payloads.parts import Payload, project_url
 from ingot.hooks.payloads.pushes import push_payload, system_tag_payload, update_payload
 from ingot.hooks.payloads.talk import (
@@ -26,6 +26,9 @@ from ingot.hooks.queries import Listener, eager_listener, ids_of, listeners, pus
 from ingot.hooks.tables import Hook
 from ingot.issues.events import IssueChanged
 from ingot.issues.queries import issue_by_id
+from ingot.merge_requests.events import MergeRequestChanged
+from ingot.merge_requests.queries import merge_request_by_id
+from ingot.merge_requests.tables import MergeRequest
 from ingot.notes.events import NoteAdded
 from ingot.notes.queries import find_note
 from ingot.notes.tables import Note
@@ -58,6 +61,7 @@ def hook_subscriptions(at: Addresses) -> Subscriptions:
     ear = Ear(at)
     subscriptions.on(RefsChanged)(ear.hear_push)
     subscriptions.on(IssueChanged)(ear.hear_issue)
+    subscriptions.on(MergeRequestChanged)(ear.hear_merge_request)
     subscriptions.on(NoteAdded)(ear.hear_note)
     subscriptions.on(PipelineChanged)(ear.hear_pipeline)
     subscriptions.on(WikiPageChanged)(ear.hear_page)
@@ -112,8 +116,7 @@ class Ear:
         if scene is None:
             return
         note = find_note(db, event.note_id)
-        subject, url = _subject(db, scene, note)
-        rest = Unfinished(scene.project.repository_key, "commit", note.commit_oid) if note.commit_oid else None
+        subject, url, rest = _subject(db, scene, note)
         payload = note_payload(scene, note, subject, f"{project_url(scene.project, self._at)}/{url}")
         if confidential:
             payload["event_type"] = "confidential_note"
@@ -145,13 +148,16 @@ class Ear:
             rest = Unfinished(scene.project.repository_key, "commit", f"refs/tags/{event.release.tag}")
             tell(db, "releases_events", payload, wanted, rest)
 
-    def hear_merge_request(
-        self, db: Connection, actor_id: int, facts: MergeRequestFacts, action: str, changes: Payload
-    ) -> None:
-        """A merge request was opened, changed, merged or closed: where the room that keeps them plugs in."""
-        scene, wanted = self._scene(db, "merge_requests_events", facts.target.id, actor_id, system=True)
+    def hear_merge_request(self, db: Connection, event: MergeRequestChanged) -> None:
+        """A merge request was opened, changed, merged or closed, or new commits came to it."""
+        flag = "merge_requests_events"
+        if not tells(event.action, event.changes):
+            return
+        scene, wanted = self._scene(db, flag, event.project_id, event.actor_id, system=True)
         if scene is not None:
-            tell(db, "merge_requests_events", merge_request_payload(scene, facts, action, changes), wanted)
+            merge_request = merge_request_by_id(db, event.merge_request_id)
+            payload = merge_request_payload(db, scene, merge_request, event.action, event.changes)
+            tell(db, flag, payload, wanted, _head(db, scene, merge_request))
 
     def _scene(
         self, db: Connection, flag: str, project_id: int, actor_id: int | None, *, system: bool = False
@@ -202,14 +208,26 @@ def _tell_tag(db: Connection, scene: Scene, update: RefUpdate, found: Sequence[L
         tell(db, "tag_push_events", system_tag_payload(payload), system, Unfinished(key, "system tag"))
 
 
-def _subject(db: Connection, scene: Scene, note: Note) -> tuple[Payload, str]:
-    """What a note is about, and where that is below the project's page."""
+def _head(db: Connection, scene: Scene, merge_request: MergeRequest) -> Unfinished:
+    """The last commit is read where it was pushed to: what comes from a fork is still on its way to the target."""
+    near = merge_request.source_project_id == scene.project.id
+    source = None if near else project_or_none(db, merge_request.source_project_id or 0)
+    return Unfinished((source or scene.project).repository_key, "head", merge_request.head_oid)
+
+
+def _subject(db: Connection, scene: Scene, note: Note) -> tuple[Payload, str, Unfinished | None]:
+    """What a note is about, where that is below the project's page, and what git is still to tell of it."""
     if note.commit_oid is not None:
-        return commit_subject(None, scene), f"commit/{note.commit_oid}"
+        rest = Unfinished(scene.project.repository_key, "commit", note.commit_oid)
+        return commit_subject(None, scene), f"commit/{note.commit_oid}", rest
     if note.subject_kind == "issue" and note.subject_id is not None:
         issue = issue_by_id(db, note.subject_id)
-        return issue_subject(db, issue), f"issues/{issue.iid}"
+        return issue_subject(db, issue), f"issues/{issue.iid}", None
+    if note.subject_kind == "merge_request" and note.subject_id is not None:
+        merge_request = merge_request_by_id(db, note.subject_id)
+        subject = merge_request_subject(db, scene, merge_request)
+        return subject, page_of(merge_request), _head(db, scene, merge_request)
     if note.subject_kind == "snippet" and note.subject_id is not None:
         snippet = snippet_by_id(db, note.subject_id)
-        return snippet_subject(snippet, first_file(db, snippet.id)), f"snippets/{snippet.id}"
-    return {}, ""
+        return snippet_subject(snippet, first_file(db, snippet.id)), f"snippets/{snippet.id}", None
+    return {}, "", None

@@ -17,18 +17,18 @@ from ingot.issues.api import place_in_path
 from ingot.issues.policy import Place
 from ingot.merge_requests import policy, queries, work
 from ingot.merge_requests.filters import KIND
+from ingot.merge_requests.listing import page_of_views
 from ingot.merge_requests.merging.judging import judge
 from ingot.merge_requests.merging.showing import show_merging
 from ingot.merge_requests.params import CreateMergeRequest, GetMergeRequest, ListMergeRequests
 from ingot.merge_requests.policy import Found
-from ingot.merge_requests.queries import PlaceOf, place_of
+from ingot.merge_requests.queries import place_of
 from ingot.merge_requests.tables import MergeRequest
 from ingot.merge_requests.verdicts import kept_verdicts
 from ingot.merge_requests.views import (
     MergeRequestView,
     OneMergeRequestView,
     SimpleMergeRequestView,
-    merge_request_views,
     one_view,
     simple_views,
 )
@@ -90,14 +90,11 @@ def listed(
     call: Call, found: Listing[MergeRequest], params: ListMergeRequests, project: Project | None = None
 ) -> Listing[Any]:
     """A page of merge requests as its caller asked for it."""
-    places: dict[int, PlaceOf]
-    places = {project.id: place_of(project)} if project else queries.places_of(call.db, found.items)
     if params.view == "simple":
+        places = {project.id: place_of(project)} if project else queries.places_of(call.db, found.items)
         return found.of(simple_views(found.items, call.origin.base, places))
-    keys = {number: place.repository_key for number, place in places.items()}
-    verdicts = kept_verdicts(store_of(call.settings), keys, found.items)
-    details = params.with_labels_details
-    views = merge_request_views(call.db, found.items, call.origin.base, places, verdicts, with_labels_details=details)
+    store, details = store_of(call.settings), params.with_labels_details
+    views = page_of_views(call.db, store, found.items, call.origin.base, project, with_labels_details=details)
     return found.of(views)
 
 

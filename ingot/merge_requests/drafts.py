@@ -3,6 +3,7 @@
 import re
 
 _DRAFT = re.compile(r"\s*(?:\[(?:wip|draft)\]|(?:wip|draft):|\(draft\)|wip\s)", re.IGNORECASE)
+_DRAFTS = re.compile(rf"(?:{_DRAFT.pattern})+\s*", re.IGNORECASE)
 BEGINNINGS = ("wip:", "wip ", "[wip]", "draft:", "[draft]", "(draft)")
 """The same for folded titles, as a list asks for them."""
 
@@ -10,3 +11,13 @@ BEGINNINGS = ("wip:", "wip ", "[wip]", "draft:", "[draft]", "(draft)")
 def is_draft(title: str) -> bool:
     """Whether a title begins with a word for it."""
     return _DRAFT.match(title) is not None
+
+
+def drafted(title: str, word: str) -> str:
+    """The title with such a word before it, where there is none yet."""
+    return title if is_draft(title) else f"{word}: {title}"
+
+
+def ready(title: str) -> str:
+    """The title without any of these words before it; nothing where it says nothing else."""
+    return _DRAFTS.sub("", title, count=1) if is_draft(title) else title

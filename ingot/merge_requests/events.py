@@ -27,3 +27,6 @@ class MergeFailed(Event, frozen=True):
 
     merge_request_id: int
     project_id: int
+    merge_user_id: int | None
+    """Who wanted it."""
+    cause: Literal["build_failed", "unmergeable"]

@@ -1,7 +1,7 @@
 """How merge requests are found and listed."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, literal_column, select, union_all
@@ -17,6 +17,7 @@ from ingot.errors import Invalid, NotFound
 from ingot.git.commits import branch_tip, commit_or_none
 from ingot.git.offered import count_between
 from ingot.git.repository import Repository
+from ingot.issues.policy import Place
 from ingot.merge_requests import policy
 from ingot.merge_requests.asking import Asked
 from ingot.merge_requests.filters import KIND
@@ -43,6 +44,11 @@ _BY_IID = select(merge_requests).where(
     merge_requests.c.deleted_at.is_(None),
 )
 _BY_ID = select(merge_requests).where(merge_requests.c.id == bindparam("merge_request"))
+_NAMED = select(merge_requests).where(
+    any_of(merge_requests.c.target_project_id, "projects"),
+    any_of(merge_requests.c.iid, "iids"),
+    merge_requests.c.deleted_at.is_(None),
+)
 _BY_IDS = select(merge_requests).where(any_of(merge_requests.c.id, "merge_requests"))
 _ASSIGNEES = (
     select(merge_request_assignees.c.merge_request_id, merge_request_assignees.c.user_id)
@@ -157,6 +163,20 @@ def merge_request_or_none(db: Connection, here: Access, project: Project, iid: i
     assigned, reviewing = people_of(db, [merge_request.id])
     people = tuple(assigned.get(merge_request.id, ())), tuple(reviewing.get(merge_request.id, ()))
     return policy.Found(here, project, merge_request, *people)
+
+
+def seen_merge_requests(
+    db: Connection, actor: Actor, places: Iterable[Place], named: Collection[tuple[int, int]]
+) -> dict[tuple[int, int], MergeRequest]:
+    """Those with these numbers of projects at hand that the caller may know of; one statement for all."""
+    open_to = {one.project.id for one in places if policy.may_read_merge_requests(actor, one.here, one.project)}
+    wanted = {(project_id, iid) for project_id, iid in named if project_id in open_to}
+    if not wanted:
+        return {}
+    projects_named, iids = ({pair[place] for pair in wanted} for place in (0, 1))
+    rows = db.all(MergeRequest, _NAMED, projects=sorted(projects_named), iids=sorted(iids))
+    found = {(one.target_project_id, one.iid): one for one in rows}
+    return {key: one for key, one in found.items() if key in wanted}
 
 
 def merge_request_by_id(db: Connection, merge_request_id: int) -> MergeRequest:

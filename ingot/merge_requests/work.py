@@ -1,7 +1,9 @@
 """Opening merge requests: what git has to say first, then one transaction."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
+
+import msgspec
 
 from ingot.access.actor import Actor
 from ingot.access.levels import Access
@@ -15,8 +17,11 @@ from ingot.git.offered import point_head
 from ingot.git.store import Store
 from ingot.issues.policy import Place
 from ingot.issues.service import validate_texts
+from ingot.markup.commands import Command, commands_in
 from ingot.merge_requests import policy, service
 from ingot.merge_requests.closing import note_closings_of_commits
+from ingot.merge_requests.commands.known import MERGE_REQUESTS
+from ingot.merge_requests.commands.obeying import create_merge_request as create_obeying
 from ingot.merge_requests.params import CreateMergeRequest
 from ingot.merge_requests.tables import MergeRequest
 from ingot.merge_requests.versions.looking import Looked, look
@@ -49,13 +54,15 @@ def create_merge_request(
 ) -> object:
     """Open a merge request from a branch of the project at hand; gives what ``show`` makes of it."""
     _validate(wanted)
+    wanted, commands = _told(database, store, actor, place, wanted)
     sides = database.read(lambda db: _sides(db, actor, place, wanted), ahead_of_change=True)
     looked = _look(store, sides, wanted)
 
     def write(db: Connection) -> tuple[MergeRequest, object]:
         there, target = find_project(db, actor, sides.target.id)
         require(policy.may_receive_merge_request(actor, there, target))
-        made = service.create_merge_request(db, actor, there, sides.source, target, wanted, looked.head_oid)
+        about = sides.source, target, wanted, looked.head_oid
+        made = create_obeying(db, actor, there, *about, commands)
         add_version(db, made.id, actor.user_id, looked)
         note_closings_of_commits(db, actor.user_id, made, looked.messages)
         ask_to_collect(db, made.id)
@@ -71,6 +78,26 @@ def _validate(wanted: CreateMergeRequest) -> None:
         if not getattr(wanted, name):
             raise Missing(name)
     validate_texts(wanted.title, wanted.description)
+
+
+def _told(
+    database: Database, store: Store, actor: Actor, place: Place, wanted: CreateMergeRequest
+) -> tuple[CreateMergeRequest, Sequence[Command]]:
+    """What is wanted without the commands in its description, and these; the branch that one names is the target."""
+    if not wanted.description or "/" not in wanted.description:
+        return wanted, ()
+    text, commands = commands_in(wanted.description, MERGE_REQUESTS.names)
+    wanted = msgspec.structs.replace(wanted, description=text)
+    named = [command.argument for command in commands if command.name == "target_branch"]
+    if not named:
+        return wanted, commands
+    there, target = database.read(lambda db: find_project(db, actor, wanted.target_project_id or place.project.id))
+    require(may_download_code(actor, there, target))
+    repository, source = store.open(target.repository_key), wanted.source_branch
+    for branch in reversed(named):
+        if branch_tip(repository, branch) is not None and (target.id, branch) != (place.project.id, source):
+            return msgspec.structs.replace(wanted, target_branch=branch), commands
+    return wanted, commands
 
 
 def _sides(db: Connection, actor: Actor, place: Place, wanted: CreateMergeRequest) -> Sides:

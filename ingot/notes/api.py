@@ -87,7 +87,7 @@ class Orders(NamedTuple):
     """What may be commanded in notes about something, and how the room that it belongs to obeys."""
 
     names: frozenset[str]
-    obey: Callable[[Call, Sequence[Command]], Obeyed]
+    obey: Callable[[Call, WriteNote, Sequence[Command]], Obeyed]
 
 
 NO_ORDERS = Orders(frozenset(), lambda *_: Obeyed({}, []))
@@ -99,9 +99,9 @@ def _said(call: Call, orders: Orders, wanted: WriteNote, write: Callable[[WriteN
     if not commands:
         return write(msgspec.structs.replace(wanted, body=text))
     if not text:
-        return Instead(202, CommandsView(*orders.obey(call, commands)))
+        return Instead(202, CommandsView(*orders.obey(call, wanted, commands)))
     written = write(msgspec.structs.replace(wanted, body=text))
-    orders.obey(call, commands)
+    orders.obey(call, wanted, commands)
     return written
 
 

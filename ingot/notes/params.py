@@ -32,6 +32,8 @@ class WriteNote(Params):
     internal: bool | None = None
     confidential: bool | None = None
     """The older name of ``internal``."""
+    merge_request_diff_head_sha: str | None = None
+    """The head that whoever commands to merge has seen; another one is not merged."""
 
 
 class EditNote(Params):

@@ -1,4 +1,4 @@
-"""What leads into projects: issues, labels, milestones, snippets and commits, each kind found all at once."""
+"""What leads into projects: all that has numbers or titles there, and commits, each kind found all at once."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
@@ -14,6 +14,7 @@ from ingot.issues.queries import seen_issues
 from ingot.labels.queries import named_labels
 from ingot.markup.links import Link
 from ingot.markup.references import Reference
+from ingot.merge_requests.queries import seen_merge_requests
 from ingot.milestones.queries import named_milestones
 from ingot.milestones.views import milestone_view
 from ingot.projects.policy import may_download_code
@@ -68,7 +69,15 @@ def _seen_issues(db: Connection, actor: Actor, places: Sequence[Place], named: N
     return {key: Shown(one.issue.id, one.issue.title) for key, one in found.items()}
 
 
+def _seen_merge_requests(
+    db: Connection, actor: Actor, places: Sequence[Place], named: Numbers
+) -> dict[tuple[int, int], Shown]:
+    found = seen_merge_requests(db, actor, places, named)
+    return {key: Shown(one.id, one.title) for key, one in found.items()}
+
+
 issues = numbered("#", "issues", "issue", _seen_issues)
+merge_requests = numbered("!", "merge_requests", "merge-request", _seen_merge_requests)
 
 
 def labels(reader: Reader, named: Sequence[Named]) -> dict[Reference, Link]:

@@ -12,6 +12,7 @@ from ingot.renderings.reading import WITHOUT_PROJECT, Finder, Reader, into_proje
 # A room that has something to refer to gives its finder here.
 _FINDERS: dict[Kind, Finder] = {
     "issue": finders.issues,
+    "merge_request": finders.merge_requests,
     "label": finders.labels,
     "milestone": finders.milestones,
     "snippet": finders.snippets,

@@ -11,6 +11,7 @@ from ingot.groups.api import group_in_path
 from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.policy import may_see_group
 from ingot.issues.views import IssueView
+from ingot.merge_requests.views import MergeRequestView
 from ingot.milestones.views import MilestoneView
 from ingot.notes.views import NoteView
 from ingot.projects.api import found_in_path, store_of
@@ -23,7 +24,7 @@ from ingot.snippets.views import SnippetView
 from ingot.users.accounts.views import UserBrief
 
 routes = Routes("search")
-_Shared = ProjectView | IssueView | MilestoneView | UserBrief
+_Shared = ProjectView | IssueView | MergeRequestView | MilestoneView | UserBrief
 
 
 def _asked(call: Call, wanted: Wanted, page: Page) -> Asked:
@@ -52,7 +53,7 @@ def search_group_by_dash(call: Call, group: Namespace, params: SearchGroup, page
     return search_group(call, group, params, page)
 
 
-_InProject = IssueView | MilestoneView | NoteView | FoundFileView | FoundCommitView | UserBrief
+_InProject = IssueView | MergeRequestView | MilestoneView | NoteView | FoundFileView | FoundCommitView | UserBrief
 
 
 @routes.get("/projects/:id/search", on=found_in_path, may=may_see_found, returns=list[_InProject], heavy=True)

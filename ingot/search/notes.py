@@ -14,6 +14,8 @@ from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.db.search import holding, is_indexed, needle_as_written
 from ingot.issues.policy import may_read_issues, seen_though_confidential
 from ingot.issues.tables import issue_assignees, issues
+from ingot.merge_requests.policy import may_read_merge_requests
+from ingot.merge_requests.tables import merge_requests
 from ingot.notes.tables import Note, notes
 from ingot.projects.policy import may_download_code
 from ingot.projects.tables import Project
@@ -26,6 +28,7 @@ _MINE = or_(
 )
 _OPEN = notes.c.internal.is_(False)
 _THE_ISSUE = and_(issues.c.id == notes.c.subject_id, issues.c.deleted_at.is_(None))
+_THE_MERGE_REQUEST = and_(merge_requests.c.id == notes.c.subject_id, merge_requests.c.deleted_at.is_(None))
 _THE_SNIPPET = snippets.c.id == notes.c.subject_id
 
 
@@ -37,6 +40,8 @@ def _about(kind: str, *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
 _READABLE: dict[str, ColumnElement[bool]] = {
     "all issues": _about("issue", exists().where(_THE_ISSUE)),
     "seen issues": _about("issue", exists().where(_THE_ISSUE, seen_though_confidential(), or_(_OPEN, _MINE))),
+    "all merge requests": _about("merge_request", exists().where(_THE_MERGE_REQUEST)),
+    "seen merge requests": _about("merge_request", _OPEN, exists().where(_THE_MERGE_REQUEST)),
     "all snippets": _about("snippet", _OPEN, exists().where(_THE_SNIPPET)),
     "open snippets": _about("snippet", _OPEN, exists().where(_THE_SNIPPET, open_or_own(external=False))),
     "public snippets": _about("snippet", _OPEN, exists().where(_THE_SNIPPET, open_or_own(external=True))),
@@ -49,6 +54,12 @@ def _issues(actor: Actor, here: Access, project: Project) -> str | None:
     if not may_read_issues(actor, here, project):
         return None
     return "all issues" if here.level >= Level.REPORTER or actor.admin else "seen issues"
+
+
+def _merge_requests(actor: Actor, here: Access, project: Project) -> str | None:
+    if not may_read_merge_requests(actor, here, project):
+        return None
+    return "all merge requests" if here.level >= Level.REPORTER or actor.admin else "seen merge requests"
 
 
 def _snippets(actor: Actor, here: Access, project: Project) -> str | None:
@@ -64,10 +75,11 @@ def _commits(actor: Actor, here: Access, project: Project) -> str | None:
 
 
 # Each says which part of what is readable the caller reads in a project; a further kind of subject is one more.
-READS: tuple[Reads, ...] = (_issues, _snippets, _commits)
+READS: tuple[Reads, ...] = (_issues, _merge_requests, _snippets, _commits)
 # The numbers that subjects have in their project, where they have any, by kind.
 IIDS: dict[str, Select[Any]] = {
     "issue": select(issues.c.id, issues.c.iid).where(any_of(issues.c.id, "subjects")),
+    "merge_request": select(merge_requests.c.id, merge_requests.c.iid).where(any_of(merge_requests.c.id, "subjects")),
 }
 
 

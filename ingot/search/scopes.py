@@ -21,6 +21,12 @@ from ingot.issues.policy import may_read_issues
 from ingot.issues.queries import list_group_issues, list_issues, list_project_issues
 from ingot.issues.tables import Issue
 from ingot.issues.views import IssueView, issue_views
+from ingot.merge_requests.listing import page_of_views
+from ingot.merge_requests.params import ListMergeRequests
+from ingot.merge_requests.policy import may_read_merge_requests
+from ingot.merge_requests.queries import list_group_merge_requests, list_merge_requests, list_project_merge_requests
+from ingot.merge_requests.tables import MergeRequest
+from ingot.merge_requests.views import MergeRequestView
 from ingot.milestones.params import ListGroupMilestones, ListMilestones
 from ingot.milestones.policy import may_read_milestones
 from ingot.milestones.queries import list_milestones, list_milestones_anywhere
@@ -130,6 +136,34 @@ def _issues_in_project(asked: Asked, within: Within) -> Listing[IssueView]:
     return _issues(asked, list_project_issues(asked.db, asked.actor, here, project, wanted, asked.page))
 
 
+def _merge_requests(
+    asked: Asked, found: Listing[MergeRequest], project: Project | None = None
+) -> Listing[MergeRequestView]:
+    return found.of(page_of_views(asked.db, asked.store, found.items, asked.at.base, project))
+
+
+def _wanted_merge_requests(asked: Asked) -> ListMergeRequests:
+    return ListMergeRequests(scope="all", search=asked.text, state=asked.wanted.state, sort=asked.wanted.sort)
+
+
+def _merge_requests_anywhere(asked: Asked) -> Listing[MergeRequestView]:
+    wanted = _wanted_merge_requests(asked)
+    return _merge_requests(asked, list_merge_requests(asked.db, asked.actor, wanted, asked.page))
+
+
+def _merge_requests_in_group(asked: Asked, group: Namespace) -> Listing[MergeRequestView]:
+    wanted = _wanted_merge_requests(asked)
+    return _merge_requests(asked, list_group_merge_requests(asked.db, asked.actor, group.id, wanted, asked.page))
+
+
+def _merge_requests_in_project(asked: Asked, within: Within) -> Listing[MergeRequestView]:
+    here, project, _ = within
+    require(may_read_merge_requests(asked.actor, here, project))
+    wanted = _wanted_merge_requests(asked)
+    found = list_project_merge_requests(asked.db, asked.actor, project, wanted, asked.page)
+    return _merge_requests(asked, found, project)
+
+
 def _milestones(asked: Asked, found: Listing[Milestone]) -> Listing[MilestoneView]:
     return found.of([milestone_view(milestone, asked.db.now, asked.at.base) for milestone in found.items])
 
@@ -230,12 +264,11 @@ def _none(asked: Asked, *_: object) -> Listing[Any]:
     return Listing([], asked.page, 0)
 
 
-# A scope that has no entry is refused by the parameters, which name those that there are. Merge requests have a room
-# of their own below this one; until its lists stand here, none are found.
+# A scope that has no entry is refused by the parameters, which name those that there are.
 ANYWHERE: dict[str, Anywhere] = {
     "projects": _projects_anywhere,
     "issues": _issues_anywhere,
-    "merge_requests": _none,
+    "merge_requests": _merge_requests_anywhere,
     "milestones": _milestones_anywhere,
     "snippet_titles": _snippet_titles,
     "snippet_blobs": _snippet_contents,
@@ -244,13 +277,13 @@ ANYWHERE: dict[str, Anywhere] = {
 IN_GROUP: dict[str, InGroup] = {
     "projects": _projects_in_group,
     "issues": _issues_in_group,
-    "merge_requests": _none,
+    "merge_requests": _merge_requests_in_group,
     "milestones": _milestones_in_group,
     "users": _users_in_group,
 }
 IN_PROJECT: dict[str, InProject] = {
     "issues": _issues_in_project,
-    "merge_requests": _none,
+    "merge_requests": _merge_requests_in_project,
     "milestones": _milestones_in_project,
     "notes": _notes_in_project,
     "wiki_blobs": _wiki_pages_in_project,

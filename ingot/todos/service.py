@@ -19,6 +19,11 @@ _DONE = update(todos).where(todos.c.state == "pending", todos.c.user_id == bindp
 _DONE = _DONE.values(state="done", updated_at=bindparam("now"))
 _ABOUT = (todos.c.subject_kind == bindparam("kind")) & (todos.c.subject_id == bindparam("subject"))
 _FINISH = _DONE.where(_ABOUT)
+_FINISH_BECAUSE = (
+    update(todos)
+    .where(todos.c.state == "pending", _ABOUT, todos.c.action == bindparam("because"))
+    .values(state="done", updated_at=bindparam("now"))
+)
 _FINISH_ONE = _DONE.where(todos.c.id == bindparam("todo"))
 _DROP = delete(todos).where(_ABOUT)
 
@@ -43,6 +48,11 @@ def add_todos(
 def finish_todos(db: Connection, user_id: int, kind: str, subject_id: int) -> None:
     """Who has done something about a subject does not have to look at it any more."""
     db.run(_FINISH, who=user_id, kind=kind, subject=subject_id, now=db.now)
+
+
+def finish_because(db: Connection, subject: Subject, action: str) -> None:
+    """Nobody has to look at a subject any more for a reason that is gone."""
+    db.run(_FINISH_BECAUSE, kind=subject.kind, subject=subject.id, because=action, now=db.now)
 
 
 def finish_todo(db: Connection, user_id: int, todo_id: int) -> None:

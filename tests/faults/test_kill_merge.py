@@ -159,7 +159,7 @@ def test_killed_between_the_branch_and_the_row(server: Server, tmp_path: Path) -
 
     def intend(db: Connection) -> None:
         for number, new in changes.items():
-            plan = Plan(merge_request_by_id(db, number), "merge", old, new, None, False, False)
+            plan = Plan(merge_request_by_id(db, number), "merge", old, new, None, True, False)
             note_merge(db, actor_of(find_user(db, 1)), plan)
             open_intent(db, offers.remote.id, 1, "api", [RefUpdate("refs/heads/master", old, new)])
 
@@ -170,6 +170,8 @@ def test_killed_between_the_branch_and_the_row(server: Server, tmp_path: Path) -
     assert offers.check([lost, won]) == ["opened", "merged"]
     assert offers.shown(won)["merge_commit_sha"] == changes[won["id"]]
     assert offers.shown(won)["merged_by"]["username"] == "root"
+    until("the removal of the branch", lambda: repository.tip(f"refs/heads/{won['source_branch']}") is None, 30.0)
+    assert repository.tip(f"refs/heads/{lost['source_branch']}") == lost["sha"]
     statuses = [server.call("PUT", f"{offers.path(each)}/merge").status_code for each in (lost, won)]
     assert statuses == [200, 406]
     assert offers.check([lost, won]) == ["merged", "merged"]

@@ -1,16 +1,26 @@
-"""What merge requests tell, from plain values: the room that keeps them stands beside this one."""
+"""What merge requests tell."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import msgspec
-
-from ingot.db.times import Timestamp
-from ingot.hooks.payloads.parts import Payload, iso, label_parts, project_part, project_url, repository_part, user_part
-from ingot.hooks.payloads.talk import Scene
-from ingot.labels.tables import Label
+from ingot.db.connection import Connection
+from ingot.hooks.payloads.parts import (
+    Payload,
+    iso,
+    iso_or_none,
+    label_parts,
+    project_part,
+    project_url,
+    repository_part,
+    spoken,
+    user_part,
+)
+from ingot.hooks.payloads.talk import Changes, Scene, changes_part
+from ingot.issues.durations import shown_duration
+from ingot.labels.queries import labels_of
+from ingot.merge_requests.drafts import is_draft
+from ingot.merge_requests.queries import people_of
+from ingot.merge_requests.tables import MergeRequest
+from ingot.projects.queries import project_or_none
 from ingot.projects.tables import Project
-from ingot.users.accounts.tables import User
+from ingot.users.accounts.queries import users_by_ids
 
 MERGE_REQUEST_ACTIONS = {
     "opened": "open",
@@ -18,89 +28,120 @@ MERGE_REQUEST_ACTIONS = {
     "closed": "close",
     "reopened": "reopen",
     "merged": "merge",
+    "approved": "approved",
+    "unapproved": "unapproved",
 }
+# Of these there is nothing to tell, or it is told in other words.
+_UNTOLD = ("head_oid", "merge_when_pipeline_succeeds")
+_People = tuple[list[Payload], list[Payload]]
+_STATUSES = {"can": "can_be_merged", "cannot": "cannot_be_merged"}
 
 
-class MergeRequestFacts(msgspec.Struct, frozen=True):
-    """All that a payload says of a merge request."""
-
-    id: int
-    iid: int
-    title: str
-    description: str | None
-    state: str
-    source_branch: str
-    target_branch: str
-    source: Project | None
-    target: Project
-    author_id: int
-    assignees: Sequence[User]
-    milestone_id: int | None
-    merge_status: str
-    work_in_progress: bool
-    last_commit: Payload | None
-    """As ``commit_part`` gives it."""
-    merge_commit_sha: str | None
-    created_at: Timestamp
-    updated_at: Timestamp
-    labels: Sequence[Label] = ()
-    more: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    """Further attributes, such as times spent."""
+def tells(action: str, changes: Changes) -> bool:
+    """Whether there is anything to tell: that something waits for its pipeline is nobody's news."""
+    return action in MERGE_REQUEST_ACTIONS and (action != "updated" or set(changes) != {"merge_when_pipeline_succeeds"})
 
 
 def merge_request_payload(
-    scene: Scene, facts: MergeRequestFacts, action: str, changes: Payload, oldrev: str | None = None
+    db: Connection, scene: Scene, merge_request: MergeRequest, action: str, changes: Changes
 ) -> Payload:
-    """A merge request that was opened, changed, merged or closed; ``oldrev`` where new commits came."""
+    """A merge request that was opened, changed, merged or closed; with ``oldrev`` where new commits came."""
     shown = project_part(scene.project, scene.at)
-    url = f"{project_url(scene.project, scene.at)}/merge_requests/{facts.iid}"
-    told: Payload = {"url": url, "action": MERGE_REQUEST_ACTIONS[action]}
-    if oldrev is not None:
-        told["oldrev"] = oldrev
-    people = [user_part(user, scene.at) for user in facts.assignees]
+    assigned, reviewing = people = _people(db, scene, merge_request)
+    part = _part(db, scene, merge_request, people)
+    part |= {"url": f"{project_url(scene.project, scene.at)}/{page_of(merge_request)}"}
+    part["action"] = MERGE_REQUEST_ACTIONS[action]
+    if "head_oid" in changes:
+        part["oldrev"] = changes["head_oid"][0]
+    told = {name: change for name, change in changes.items() if name not in _UNTOLD}
+    carried = labels_of(db, "merge_request", [merge_request.id]).get(merge_request.id, [])
     payload: Payload = {
         "object_kind": "merge_request",
         "event_type": "merge_request",
         "user": user_part(scene.user, scene.at),
         "project": shown,
-        "object_attributes": {**merge_request_part(scene, facts), **told},
-        "labels": label_parts(list(facts.labels)),
-        "changes": changes,
+        "object_attributes": part,
+        "labels": label_parts(carried),
+        "changes": changes_part(db, scene, told),
         "repository": repository_part(shown),
     }
-    if people:
-        payload |= {"assignee": people[0], "assignees": people}
-        payload["object_attributes"]["assignee"] = people[0]
+    if assigned:
+        payload |= {"assignee": assigned[0], "assignees": assigned}
+    if reviewing:
+        payload["reviewers"] = reviewing
     return payload
 
 
-def merge_request_part(scene: Scene, facts: MergeRequestFacts) -> Payload:
-    """What is stored of a merge request; also what a note on one is about."""
-    return {
-        "id": facts.id,
-        "target_branch": facts.target_branch,
-        "source_branch": facts.source_branch,
-        "source_project_id": facts.source.id if facts.source else None,
-        "author_id": facts.author_id,
-        "assignee_id": facts.assignees[0].id if facts.assignees else None,
-        "assignee_ids": [user.id for user in facts.assignees],
-        "title": facts.title,
-        "created_at": iso(facts.created_at),
-        "updated_at": iso(facts.updated_at),
+def merge_request_subject(db: Connection, scene: Scene, merge_request: MergeRequest) -> Payload:
+    """The merge request that a note is about."""
+    part = _part(db, scene, merge_request, _people(db, scene, merge_request))
+    times = {"created_at": spoken(merge_request.created_at), "updated_at": spoken(merge_request.updated_at)}
+    return {"merge_request": part | times}
+
+
+def page_of(merge_request: MergeRequest) -> str:
+    """Where it is seen, below the project's page."""
+    return f"merge_requests/{merge_request.iid}"
+
+
+def _part(db: Connection, scene: Scene, merge_request: MergeRequest, people: _People) -> Payload:
+    """What is stored of a merge request; its last commit is read from the repository later."""
+    source: Project | None = scene.project
+    if merge_request.source_project_id != scene.project.id:
+        source = project_or_none(db, merge_request.source_project_id or 0)
+    assigned, reviewing = people
+    part: Payload = {
+        "id": merge_request.id,
+        "target_branch": merge_request.target_branch,
+        "source_branch": merge_request.source_branch,
+        "source_project_id": merge_request.source_project_id,
+        "author_id": merge_request.author_id,
+        "assignee_id": assigned[0]["id"] if assigned else None,
+        "assignee_ids": [person["id"] for person in assigned],
+        "reviewer_ids": [person["id"] for person in reviewing],
+        "title": merge_request.title,
+        "created_at": iso(merge_request.created_at),
+        "updated_at": iso(merge_request.updated_at),
         "st_commits": None,
         "st_diffs": None,
-        "milestone_id": facts.milestone_id,
-        "state": facts.state,
-        "merge_status": facts.merge_status,
-        "merge_commit_sha": facts.merge_commit_sha,
-        "target_project_id": facts.target.id,
-        "iid": facts.iid,
-        "description": facts.description,
+        "milestone_id": merge_request.milestone_id,
+        "state": merge_request.state,
+        "merge_status": _status(merge_request),
+        "merge_error": merge_request.merge_error,
+        "merge_commit_sha": merge_request.merge_commit_oid,
+        "merge_when_pipeline_succeeds": merge_request.merge_when_pipeline_succeeds,
+        "merge_user_id": merge_request.merge_user_id,
+        "merged_at": iso_or_none(merge_request.merged_at),
+        "target_project_id": merge_request.target_project_id,
+        "iid": merge_request.iid,
+        "description": merge_request.description,
         "position": 0,
         "locked_at": None,
-        "source": project_part(facts.source, scene.at) if facts.source else None,
-        "target": project_part(facts.target, scene.at),
-        "last_commit": facts.last_commit,
-        "work_in_progress": facts.work_in_progress,
-        **facts.more,
+        "time_estimate": merge_request.time_estimate,
+        "total_time_spent": merge_request.total_time_spent,
+        "human_time_estimate": shown_duration(merge_request.time_estimate),
+        "human_total_time_spent": shown_duration(merge_request.total_time_spent),
+        "source": project_part(source, scene.at) if source else None,
+        "target": project_part(scene.project, scene.at),
+        "last_commit": None,
+        "work_in_progress": is_draft(merge_request.title),
+        "draft": is_draft(merge_request.title),
     }
+    if assigned:
+        part["assignee"] = assigned[0]
+    return part
+
+
+def _people(db: Connection, scene: Scene, merge_request: MergeRequest) -> _People:
+    """Who has it to do, and who is to look at it."""
+    roles = [each.get(merge_request.id, []) for each in people_of(db, [merge_request.id])]
+    users = users_by_ids(db, [number for role in roles for number in role])
+    found = ([user_part(users[number], scene.at) for number in role if number in users] for role in roles)
+    assigned, reviewing = ([part for part in parts if part is not None] for parts in found)
+    return assigned, reviewing
+
+
+def _status(merge_request: MergeRequest) -> str:
+    """Whether it can be merged, as far as it was found out for this head."""
+    known = merge_request.verdict_source_oid == merge_request.head_oid
+    return _STATUSES.get(merge_request.verdict or "", "unchecked") if known else "unchecked"

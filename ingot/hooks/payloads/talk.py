@@ -56,7 +56,7 @@ def issue_payload(db: Connection, scene: Scene, issue: Issue, action: str, chang
         "project": shown,
         "object_attributes": {**issue_part(issue, assigned), "url": url, "action": ISSUE_ACTIONS[action]},
         "labels": label_parts(labels),
-        "changes": changes_part(db, scene.project, changes),
+        "changes": changes_part(db, scene, changes),
         "repository": repository_part(shown),
     }
     parts = [user_part(people[user_id], scene.at) for user_id in assigned if user_id in people]
@@ -95,15 +95,22 @@ def issue_part(issue: Issue, assigned: Sequence[int]) -> Payload:
     }
 
 
-def changes_part(db: Connection, project: Project, changes: Changes) -> Payload:
+def changes_part(db: Connection, scene: Scene, changes: Changes) -> Payload:
     """What was and what is, by field."""
     part: Payload = {}
-    for name, (before, after) in changes.items():
+    for name, both in changes.items():
         if name == "labels":
-            part[name] = _change(*(label_parts(usable_by_ids(db, project, _numbers(ids))) for ids in (before, after)))
+            part[name] = _change(*(label_parts(usable_by_ids(db, scene.project, _numbers(ids))) for ids in both))
+        elif name in ("assignees", "reviewers"):
+            part[name] = _change(*(_people_part(db, scene, _numbers(ids)) for ids in both))
         else:
-            part[name] = _change(before, after)
+            part[name] = _change(*both)
     return part
+
+
+def _people_part(db: Connection, scene: Scene, user_ids: Sequence[int]) -> list[Payload | None]:
+    users = users_by_ids(db, user_ids) if user_ids else {}
+    return [user_part(users[number], scene.at) for number in user_ids if number in users]
 
 
 def note_payload(scene: Scene, note: Note, subject: Payload, url: str) -> Payload:

@@ -14,6 +14,7 @@ from ingot.issues.service import subject_of
 from ingot.issues.talk.policy import reach
 from ingot.markup.commands import Command
 from ingot.notes.api import Orders, discussion_routes, note_routes
+from ingot.notes.params import WriteNote
 from ingot.subjects import Reached
 from ingot.todos.api import todo_routes
 
@@ -26,7 +27,7 @@ def issue_subject_in_path(call: Call) -> tuple[Access, Reached]:
     return here, reach(call.actor, here, found, subject_of(found.issue))
 
 
-def _obey(call: Call, commands: Sequence[Command]) -> Obeyed:
+def _obey(call: Call, _: WriteNote, commands: Sequence[Command]) -> Obeyed:
     return obey_commands(call.db, call.actor, issue_in_path(call)[1], commands)
 
 

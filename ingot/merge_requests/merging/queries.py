@@ -51,17 +51,19 @@ _MADE = (
     )
     .order_by(merge_request_merges.c.id)
 )
-_WAITING = (
+_OPEN_FROM = (
     select(merge_requests)
-    .where(
-        merge_requests.c.source_project_id == bindparam("project"),
-        merge_requests.c.merge_when_pipeline_succeeds.is_(True),
-        IS_OPEN,
-    )
+    .where(merge_requests.c.source_project_id == bindparam("project"), IS_OPEN)
     .order_by(merge_requests.c.id)
 )
-_WAITING_FOR = _WAITING.where(merge_requests.c.head_oid == bindparam("sha"))
-_WAITING_FROM = _WAITING.where(any_of(merge_requests.c.source_branch, "branches"))
+_AT = _OPEN_FROM.where(merge_requests.c.head_oid == bindparam("sha"))
+_WAITING_FROM = _OPEN_FROM.where(
+    merge_requests.c.merge_when_pipeline_succeeds.is_(True), any_of(merge_requests.c.source_branch, "branches")
+)
+_LEFT = select(merge_request_merges).where(
+    merge_request_merges.c.merge_request_id == bindparam("merge_request"),
+    merge_request_merges.c.remove_source_branch.is_(True),
+)
 _OPEN_INTO = (
     select(merge_requests)
     .where(
@@ -131,9 +133,14 @@ def merges_made(db: Connection, project_id: int, branch: str, new: str) -> list[
     return db.all(Merge, _MADE, project=project_id, branch=branch, new=new)
 
 
-def waiting_for(db: Connection, project_id: int, sha: str) -> list[MergeRequest]:
-    """Those from a project that are merged when the pipeline of this commit succeeds."""
-    return db.all(MergeRequest, _WAITING_FOR, project=project_id, sha=sha)
+def open_at(db: Connection, project_id: int, sha: str) -> list[MergeRequest]:
+    """The open merge requests from a project whose head is this commit."""
+    return db.all(MergeRequest, _AT, project=project_id, sha=sha)
+
+
+def left_branch(db: Connection, merge_request_id: int) -> Merge | None:
+    """The merge that was made and whose source branch is still to be removed."""
+    return db.first(Merge, _LEFT, merge_request=merge_request_id)
 
 
 def waiting_from(db: Connection, project_id: int, branches: Collection[str]) -> list[MergeRequest]:

@@ -1,20 +1,22 @@
 """What merging changes: the row of the merge request, the journal of merges under way, and the issues it closes."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from sqlalchemy import bindparam, delete, func, select
 
 from ingot.access.actor import Actor
 from ingot.db.connection import Connection
+from ingot.db.times import later
 from ingot.errors import Failure, NotFound
 from ingot.events.bus import emit
 from ingot.issues import policy as issues_policy
-from ingot.issues.params import EditIssue
+from ingot.issues.closing import close_issue
+from ingot.issues.events import Cause
 from ingot.issues.queries import assignees_of
-from ingot.issues.service import edit_issue
+from ingot.jobs.queue import enqueue
 from ingot.merge_requests.events import MergeFailed
 from ingot.merge_requests.merging.queries import open_into, open_issues_to_close
-from ingot.merge_requests.merging.wishes import Wish, encode_wish
+from ingot.merge_requests.merging.wishes import REMOVE_LEFT_BRANCH, Wish, encode_wish
 from ingot.merge_requests.queries import open_twin
 from ingot.merge_requests.service import announce, hold_merge_request, write_merge_request
 from ingot.merge_requests.tables import Merge, MergeRequest, merge_request_merges, merge_request_versions
@@ -25,6 +27,7 @@ from ingot.users.accounts.queries import user_or_none
 from ingot.users.accounts.tables import User
 
 _FORGET = delete(merge_request_merges).where(merge_request_merges.c.merge_request_id == bindparam("merge_request"))
+_FORGET_OTHERS = _FORGET.where(merge_request_merges.c.id != bindparam("kept"))
 _versions = merge_request_versions.alias()
 _FORGET_NEWER = delete(merge_request_versions).where(
     merge_request_versions.c.merge_request_id == bindparam("merge_request"),
@@ -33,6 +36,7 @@ _FORGET_NEWER = delete(merge_request_versions).where(
     .where(_versions.c.merge_request_id == bindparam("merge_request"), _versions.c.head_oid == bindparam("head"))
     .scalar_subquery(),
 )
+_LEFT_SECONDS = 5.0
 _NOT_LATER = {"merge_when_pipeline_succeeds": False, "merge_user_id": None, "merge_params": None}
 
 
@@ -111,9 +115,27 @@ def mark_merged(db: Connection, merge_request: MergeRequest, actor_id: int | Non
             "closed_by_id": None,
         },
     )
-    db.run(_FORGET, merge_request=held.id)
+    _leave_branch(db, held, made)
     announce(db, who or held.author_id, merged, "merged", {"state": (held.state, "merged")})
     _close_issues(db, merged, who or held.author_id)
+
+
+def _leave_branch(db: Connection, merge_request: MergeRequest, made: Merge | None) -> None:
+    """Nothing is under way any more; but what says that the source branch is to go stays until it has gone.
+
+    Whoever merges removes it right after this; a job does where a crash came between.
+    """
+    if made is None or not made.remove_source_branch:
+        forget_merges(db, merge_request.id)
+        return
+    db.run(_FORGET_OTHERS, merge_request=merge_request.id, kept=made.id)
+    soon = later(db.now, seconds=_LEFT_SECONDS)
+    enqueue(db, REMOVE_LEFT_BRANCH, merge_request.id, soon, f"{REMOVE_LEFT_BRANCH} {merge_request.id}")
+
+
+def forget_merges(db: Connection, merge_request_id: int) -> None:
+    """Nothing is to be done any more for a merge."""
+    db.run(_FORGET, merge_request=merge_request_id)
 
 
 def _held_or_none(db: Connection, merge_request: MergeRequest) -> MergeRequest | None:
@@ -137,6 +159,7 @@ def _close_issues(db: Connection, merge_request: MergeRequest, user_id: int) -> 
     if project is None or user is None or merge_request.target_branch != project.default_branch:
         return
     actor = actor_of(user)
+    sign = f"!{merge_request.iid}"
     for issue in open_issues_to_close(db, merge_request):
         try:
             here, home = find_project(db, actor, issue.project_id)
@@ -144,8 +167,10 @@ def _close_issues(db: Connection, merge_request: MergeRequest, user_id: int) -> 
             continue
         assignees = tuple(assignees_of(db, [issue.id]).get(issue.id, ()))
         found = issues_policy.Found(here, home, issue, assignees)
-        if issues_policy.may_read_found(actor, here, found) and issues_policy.may_edit_issue(actor, here, found):
-            edit_issue(db, actor, found, EditIssue(state_event="close"))
+        if issues_policy.may_read_found(actor, here, found):
+            shown = sign if home.id == project.id else f"{project.full_path}{sign}"
+            cause = Cause(f"merge request {shown}", "merge_request", project.id, merge_request.id)
+            close_issue(db, actor, found, cause)
 
 
 def actor_of(user: User) -> Actor:
@@ -174,15 +199,16 @@ def cancel_merge(db: Connection, actor_id: int, merge_request: MergeRequest) -> 
         announce(db, actor_id, written, "updated", {"merge_when_pipeline_succeeds": (True, False)})
 
 
-def give_up(db: Connection, merge_request: MergeRequest, reason: str) -> None:
-    """A merge that was to happen by itself does not; those whom it concerns hear of it."""
+def give_up(db: Connection, merge_request: MergeRequest, reason: str, *, failed: bool = False) -> None:
+    """A merge that was to happen by itself does not, be it that its pipeline has ``failed``; who is concerned hears."""
     held = _held_or_none(db, merge_request)
     if held is None or not held.merge_when_pipeline_succeeds or held.state != "opened":
         return
     who = held.merge_user_id or held.author_id
     written = write_merge_request(db, held, {**_NOT_LATER, "merge_error": reason})
     announce(db, who, written, "updated", {"merge_when_pipeline_succeeds": (True, False)})
-    emit(db, MergeFailed(held.id, held.target_project_id))
+    cause: Literal["build_failed", "unmergeable"] = "build_failed" if failed else "unmergeable"
+    emit(db, MergeFailed(held.id, held.target_project_id, held.merge_user_id, cause))
 
 
 def note_trouble(db: Connection, merge_request: MergeRequest, reason: str | None) -> None:

@@ -1,14 +1,21 @@
 """What becomes of merge requests when branches move and pipelines end."""
 
+from collections.abc import Sequence
+
 from ingot.db.connection import Connection
 from ingot.events.bus import Subscriptions
 from ingot.jobs.queue import enqueue
-from ingot.merge_requests.merging.queries import awaited_heads, brought_by, merges_made, waiting_for, waiting_from
+from ingot.merge_requests.events import MergeFailed
+from ingot.merge_requests.kind import MERGE_REQUESTS
+from ingot.merge_requests.merging.queries import awaited_heads, brought_by, merges_made, open_at, waiting_from
 from ingot.merge_requests.merging.service import cancel_merge, give_up, mark_merged
 from ingot.merge_requests.merging.wishes import MERGE_WHEN_READY
 from ingot.merge_requests.queries import merge_request_by_id
+from ingot.merge_requests.service import subject_of
+from ingot.merge_requests.tables import MergeRequest
 from ingot.repository.changes.events import CommitsAwaited, RefsChanged
 from ingot.repository.pipelines.events import PipelineChanged
+from ingot.todos.service import add_todo, finish_because
 
 subscriptions = Subscriptions()
 
@@ -49,12 +56,33 @@ def drop_what_was_to_be_merged(db: Connection, event: RefsChanged) -> None:
 
 @subscriptions.on(PipelineChanged)
 def merge_when_ready(db: Connection, event: PipelineChanged) -> None:
-    """A success lets a job merge what waits for it; what fails is not waited for any longer."""
-    if event.status not in ("success", "failed", "canceled"):
+    """A success lets a job merge what waits for it; what fails is not waited for any longer, and is to be looked at."""
+    if event.status in ("created", "manual", "skipped"):
         return
-    for merge_request in waiting_for(db, event.project_id, event.sha):
-        if event.status == "success":
+    for merge_request in open_at(db, event.project_id, event.sha):
+        waits = merge_request.merge_when_pipeline_succeeds
+        if event.status in ("failed", "canceled"):
+            if waits:
+                give_up(db, merge_request, "The pipeline has not succeeded, so it was not merged.", failed=True)
+            elif event.status == "failed":
+                _look(db, merge_request, [merge_request.author_id], "build_failed")
+            continue
+        finish_because(db, subject_of(merge_request), "build_failed")
+        if waits and event.status == "success":
             key = f"{MERGE_WHEN_READY} {merge_request.id}"
             enqueue(db, MERGE_WHEN_READY, merge_request.id, unique_key=key)
-        else:
-            give_up(db, merge_request, "The pipeline has not succeeded, so it was not merged.")
+
+
+@subscriptions.on(MergeFailed)
+def look_at_what_failed(db: Connection, event: MergeFailed) -> None:
+    """Who offered it and who wanted it merged have to look at it."""
+    merge_request = merge_request_by_id(db, event.merge_request_id)
+    people = (merge_request.author_id, event.merge_user_id or merge_request.author_id)
+    _look(db, merge_request, people, event.cause)
+
+
+def _look(db: Connection, merge_request: MergeRequest, people: Sequence[int], action: str) -> None:
+    """Nobody gives it to them, so they have it from themselves; those who may not see it any more do not."""
+    subject = subject_of(merge_request)
+    for user_id in sorted(MERGE_REQUESTS.readers(db, subject, set(people), False)):
+        add_todo(db, user_id, user_id, subject, action)

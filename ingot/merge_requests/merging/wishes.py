@@ -16,6 +16,7 @@ class Wish(msgspec.Struct, frozen=True, omit_defaults=True):
 
 NO_WISH = Wish()
 MERGE_WHEN_READY = "merge when the pipeline has succeeded"
+REMOVE_LEFT_BRANCH = "remove a branch that was merged"
 
 
 def encode_wish(wish: Wish) -> str:

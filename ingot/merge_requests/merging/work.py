@@ -32,8 +32,17 @@ from ingot.jobs.handling import Later
 from ingot.merge_requests.merging import policy
 from ingot.merge_requests.merging.judging import judge_upon, keep_verdict
 from ingot.merge_requests.merging.policy import Candidate, Obstacle, obstacle_ahead
-from ingot.merge_requests.merging.queries import head_pipeline, open_issues_to_close
-from ingot.merge_requests.merging.service import Outdated, Plan, actor_of, give_up, merge_later, note_merge, retarget
+from ingot.merge_requests.merging.queries import head_pipeline, left_branch, open_issues_to_close
+from ingot.merge_requests.merging.service import (
+    Outdated,
+    Plan,
+    actor_of,
+    forget_merges,
+    give_up,
+    merge_later,
+    note_merge,
+    retarget,
+)
 from ingot.merge_requests.merging.wishes import Wish, decode_wish
 from ingot.merge_requests.merging.wording import merge_message, squash_message
 from ingot.merge_requests.policy import Found
@@ -123,7 +132,10 @@ def merge(
         else:
             raise Conflict("Others change the target branch all the time. Please try again.")
     if merged.remove_source_branch:
-        remove_source_branch(database, store, actor, merged.merge_request)
+        try:
+            _finish_removal(database, store, actor, merged.merge_request)
+        except Unavailable:  # It is merged; the job removes it.
+            return
 
 
 def _look(database: Database, store: Store, actor: Actor, merge_request_id: int) -> _Ground:
@@ -268,12 +280,37 @@ def remove_source_branch(database: Database, store: Store, actor: Actor, merge_r
         if found is None:
             return
         source, remover = found
-        gone = [RefUpdate(ref, merge_request.head_oid, NO_OID)]
-        change_refs(database, store.open(source.repository_key), remover, source, gone)
-        for number in database.write(lambda db: retarget(db, actor, merge_request)):
+        repository, gone = store.open(source.repository_key), [RefUpdate(ref, merge_request.head_oid, NO_OID)]
+        if repository.tip(ref) is not None:  # Else somebody has removed it, and may have died then.
+            change_refs(database, repository, remover, source, gone)
+        turner = actor if actor.known else remover
+        for number in database.write(lambda db: retarget(db, turner, merge_request)):
             Tracker(store).collect(database, number)
-    except (Failure, Unavailable, GitFailed, MissingRepository):  # It is merged all the same.
+    except (Failure, GitFailed, MissingRepository):  # It is merged all the same.
         return
+
+
+def remove_left_branch(database: Database, store: Store, merge_request_id: int) -> None:
+    """Remove the branch of a merge after which nobody came to it; safe to do twice."""
+
+    def look(db: Connection) -> tuple[MergeRequest, Actor] | None:
+        left = left_branch(db, merge_request_id)
+        merge_request = merge_request_by_id(db, merge_request_id) if left else None
+        if left is None or merge_request is None or merge_request.state != "merged":
+            return None
+        user = user_or_none(db, left.actor_id or 0)
+        actor = actor_of(user) if user is not None and user.state == "active" else Actor()
+        return merge_request, actor
+
+    found = database.read(look)
+    if found is not None:
+        _finish_removal(database, store, found[1], found[0])
+
+
+def _finish_removal(database: Database, store: Store, actor: Actor, merge_request: MergeRequest) -> None:
+    """Remove it, and forget that it was to be removed."""
+    remove_source_branch(database, store, actor, merge_request)
+    database.write(partial(forget_merges, merge_request_id=merge_request.id))
 
 
 def merge_when_ready(database: Database, store: Store, merge_request_id: int) -> None:
@@ -295,7 +332,7 @@ def merge_when_ready(database: Database, store: Store, merge_request_id: int) ->
     if found is None:
         return
     merge_request, actor, pipeline = found
-    if pipeline != "success":  # It began anew meanwhile: its end will be heard of.
+    if pipeline not in (None, "success"):  # It began anew meanwhile: its end will be heard of.
         return
     # The head that was seen: what was pushed since drops the wish.
     wish = msgspec.structs.replace(decode_wish(merge_request.merge_params), sha=merge_request.head_oid)

@@ -1,28 +1,37 @@
 """What people say about merge requests over the API; most of it is the same for whatever is talked about."""
 
+from collections.abc import Sequence
+
+import msgspec
 from msgspec import UNSET
 
 from ingot.access.levels import Access
 from ingot.access.rules import require
 from ingot.api.params import Missing
-from ingot.api.routes import Call, Routes, Stage
+from ingot.api.routes import Call, Instead, Routes, Stage
+from ingot.commands.desk import Obeyed
 from ingot.db.connection import Connection
 from ingot.emoji.api import award_routes
 from ingot.errors import Conflict
 from ingot.histories.api import history_routes
+from ingot.markup.commands import Command, commands_in
 from ingot.merge_requests import policy as merge_request_policy
 from ingot.merge_requests.api import merge_request_in_path
+from ingot.merge_requests.commands.known import MERGE_REQUESTS
+from ingot.merge_requests.commands.obeying import obey_commands
 from ingot.merge_requests.policy import Found, may_approve
+from ingot.merge_requests.queries import find_merge_request
 from ingot.merge_requests.service import subject_of
 from ingot.merge_requests.talk import approving, policy, service, work
 from ingot.merge_requests.talk.params import Approve, BeginDiscussion, EditOrResolve, Resolve
 from ingot.merge_requests.talk.views import ApprovalStateView, ApprovalsView, approvals_view
-from ingot.notes.api import discussion_routes, note_routes
+from ingot.notes.api import Orders, discussion_routes, note_routes
+from ingot.notes.params import WriteNote
 from ingot.notes.policy import may_change_note, may_write_notes
 from ingot.notes.queries import find_discussion, find_note_on
 from ingot.notes.service import edit_note
 from ingot.notes.tables import Note
-from ingot.notes.views import DiscussionView, NoteView, discussion_view, note_view
+from ingot.notes.views import CommandsView, DiscussionView, NoteView, discussion_view, note_view
 from ingot.projects.api import store_of
 from ingot.projects.queries import find_project
 from ingot.subjects import Reached
@@ -38,8 +47,14 @@ def merge_request_subject_in_path(call: Call) -> tuple[Access, Reached]:
     return here, policy.reach(call.actor, here, found, subject_of(found.merge_request))
 
 
-note_routes(routes, _PATH, merge_request_subject_in_path)
-discussion_routes(routes, _PATH, merge_request_subject_in_path, begins=False, edits=False)
+def _obey(call: Call, wanted: WriteNote, commands: Sequence[Command]) -> Obeyed:
+    found, store = merge_request_in_path(call)[1], store_of(call.settings)
+    return obey_commands(call.db, store, call.actor, found, commands, wanted.merge_request_diff_head_sha)
+
+
+orders = Orders(MERGE_REQUESTS.names, _obey)
+note_routes(routes, _PATH, merge_request_subject_in_path, orders)
+discussion_routes(routes, _PATH, merge_request_subject_in_path, begins=False, edits=False, orders=orders)
 award_routes(routes, _PATH, merge_request_subject_in_path)
 history_routes(routes, _PATH, merge_request_subject_in_path)
 todo_routes(routes, _PATH, merge_request_subject_in_path)
@@ -51,6 +66,7 @@ todo_routes(routes, _PATH, merge_request_subject_in_path)
     may=may_write_notes,
     returns=DiscussionView,
     staged=True,
+    instead={202: CommandsView},
 )
 def begin_discussion(stage: Stage, reached: Reached, params: BeginDiscussion) -> object:
     """Begin a discussion about a merge request, or about a line that it changes."""
@@ -58,9 +74,19 @@ def begin_discussion(stage: Stage, reached: Reached, params: BeginDiscussion) ->
     def show(db: Connection, note: Note) -> DiscussionView:
         return discussion_view(db, reached.subject, [note], stage.origin.base)
 
+    store = store_of(stage.settings)
+    text, commands = commands_in(params.body, orders.names)
+    said = msgspec.structs.replace(params, body=text)
+
+    def obey(db: Connection) -> Obeyed:
+        found = find_merge_request(db, stage.actor, stage.path["id"], stage.path["merge_request_iid"])
+        return obey_commands(db, store, stage.actor, found, commands, params.merge_request_diff_head_sha)
+
+    if commands and not text:
+        return Instead(202, CommandsView(*stage.database.write(obey)))
     _, project = stage.database.read(lambda db: find_project(db, stage.actor, reached.subject.project_id or 0))
-    repository = store_of(stage.settings).open(project.repository_key)
-    return work.begin_discussion(stage.database, repository, stage.actor, reached, params, show)
+    repository, then = store.open(project.repository_key), obey if commands else None
+    return work.begin_discussion(stage.database, repository, stage.actor, reached, said, show, then)
 
 
 @routes.put(

@@ -26,8 +26,12 @@ def begin_discussion(
     reached: Reached,
     wanted: BeginDiscussion,
     show: Callable[[Connection, Note], object],
+    then: Callable[[Connection], object] | None = None,
 ) -> object:
-    """Begin a discussion, on a line of a version where one is named; gives what ``show`` makes of it."""
+    """Begin a discussion, on a line of a version where one is named; gives what ``show`` makes of it.
+
+    What its text commands is done right ``then``, in the same transaction.
+    """
     validate_body(wanted.body)
     placed: Mapping[str, object] | None = None
     if wanted.position is not None:
@@ -35,7 +39,10 @@ def begin_discussion(
 
     def write(db: Connection) -> object:
         type = ON_LINE if placed else IN_DISCUSSION
-        return show(db, write_note(db, actor, reached, wanted, type, placed))
+        shown = show(db, write_note(db, actor, reached, wanted, type, placed))
+        if then is not None:
+            then(db)
+        return shown
 
     return database.write(write)
 

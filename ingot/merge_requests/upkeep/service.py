@@ -37,7 +37,7 @@ def edit_merge_request(
 ) -> MergeRequest:
     """Change what was sent, and announce it; a wish that only developers have is passed over for others.
 
-    ``looked`` is what git says of it as it is to be, where that takes another look.
+    ``looked`` is what git says of it as it is to be, where that takes another look; without it git is asked afterwards.
     """
     project, before = found.project, hold_merge_request(db, found.merge_request)
     triages = policy.may_triage(actor, found.here, project)
@@ -51,6 +51,9 @@ def edit_merge_request(
         changes["state"] = (before.state, columns["state"])
     if looked is not None and ("target_branch" in columns or action == "reopened"):
         columns |= _new_version(db, actor, before, looked)
+    elif "target_branch" in columns:
+        add_version(db, before.id, actor.user_id, before.head_oid)
+        ask_to_collect(db, before.id)
     _refuse_twin(db, before, columns, action)
     if not changes:
         return before

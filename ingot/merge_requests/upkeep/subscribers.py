@@ -7,12 +7,11 @@ from ingot.events.bus import Subscriptions
 from ingot.git.store import Store
 from ingot.issues.events import MergeRequestsAsked
 from ingot.issues.planning.subscribers import Planned
+from ingot.merge_requests.listing import page_of_views
 from ingot.merge_requests.params import ListMergeRequests
-from ingot.merge_requests.queries import list_chosen, list_closing, places_of
+from ingot.merge_requests.queries import list_chosen, list_closing
 from ingot.merge_requests.tables import MergeRequest, merge_request_closings, merge_requests
 from ingot.merge_requests.upkeep.service import forget_merge_request
-from ingot.merge_requests.verdicts import kept_verdicts
-from ingot.merge_requests.views import merge_request_views
 from ingot.notes.service import MENTION
 from ingot.notes.tables import notes
 from ingot.repository.commits.events import MergeRequestsOfCommitAsked
@@ -80,7 +79,4 @@ class Answers:
         event.found.append(found.of(self._views(db, found.items, event.base)))
 
     def _views(self, db: Connection, found: list[MergeRequest], base: str) -> list[object]:
-        places = places_of(db, found)
-        keys = {number: place.repository_key for number, place in places.items()}
-        verdicts = kept_verdicts(self._store, keys, found)
-        return list(merge_request_views(db, found, base, places, verdicts))
+        return list(page_of_views(db, self._store, found, base))

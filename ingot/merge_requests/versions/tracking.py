@@ -104,9 +104,14 @@ class Tracker:
                 db.after_commit(partial(self._collect_now, merge_request.id))
 
     def follow_opening(self, db: Connection, event: MergeRequestChanged) -> None:
-        """A push that nobody followed yet may have come since git was asked where the source is."""
+        """A push that nobody followed yet may have come since git was asked where the source is.
+
+        Where it goes elsewhere, git may still have to say what it brings there.
+        """
         if event.action in ("opened", "reopened"):
             db.after_commit(partial(self._catch_up, event.merge_request_id))
+        elif "target_branch" in event.changes:
+            db.after_commit(partial(self._collect_now, event.merge_request_id))
 
     def _catch_up(self, merge_request_id: int, db: Connection) -> None:
         rows = db.rows(_SIDES, merge_request=merge_request_id)

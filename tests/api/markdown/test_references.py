@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from ingot.access.levels import Level
+from tests.api.merge_requests.offering import filled_project, offer
 from tests.client import Api, Make, Person
 from tests.making import Project, make_group, make_project
 
@@ -47,6 +48,10 @@ def scene(api: Api, make: Make) -> Scene:
         assert api.post(f"{project.url}/repository/files/{name}", member, **sent).status_code == 201
     newest, first = (one["id"] for one in api.get(f"{project.url}/repository/commits", member).json())
     ids |= {"newest": newest, "first": first}
+    action = {"action": "create", "file_path": "three", "content": "a"}
+    post("/repository/commits", branch="side", start_branch="master", commit_message="Add", actions=[action])
+    offered = post("/merge_requests", source_branch="side", target_branch="master", title="An <i>offer</i>")
+    ids["merge_request"] = offered["id"]
     assert api.post(f"{beside.url}/issues", member, title="Beside").status_code == 201
     return Scene(member, guest, stranger, project, beside, ids)
 
@@ -63,6 +68,7 @@ def rendered(api: Api, reader: Person, text: str, project: Project | None = None
 SIGNS = [
     ("#1", "issues/1", 'data-issue="{issue}"'),
     ("#2", "issues/2", 'data-issue="{secret}"'),
+    ("!1", "merge_requests/1", 'data-merge-request="{merge_request}"'),
     ("~bug", "issues?label_name=bug", 'data-label="{label}"'),
     ('~"two words"', "issues?label_name=two+words", 'data-label="{spaced}"'),
     ("~{label}", "issues?label_name=bug", 'data-label="{label}"'),
@@ -108,24 +114,26 @@ def test_projects_beside_are_named_alone(api: Api, scene: Scene) -> None:
 
 
 def test_addresses_become_signs_where_the_reader_sees_what_is_there(api: Api, scene: Scene) -> None:
-    url = f"{api.url.rstrip('/')}/{scene.project.path}/issues/1"
-
-    assert ">#1</a>" in rendered(api, scene.member, url, scene.project)
-    assert f">{scene.project.path}#1</a>" in rendered(api, scene.member, url)
-    hidden = rendered(api, scene.stranger, url)
-    assert f">{url}</a>" in hidden
-    assert "first" not in hidden
+    for path, sign in (("issues/1", "#1"), ("merge_requests/1", "!1")):
+        url = f"{api.url.rstrip('/')}/{scene.project.path}/{path}"
+        assert f">{sign}</a>" in rendered(api, scene.member, url, scene.project)
+        assert f">{scene.project.path}{sign}</a>" in rendered(api, scene.member, url)
+        hidden = rendered(api, scene.stranger, url)
+        assert f">{url}</a>" in hidden
+        assert "first" not in hidden
+        assert "offer" not in hidden
 
 
 def test_confidential_issues_and_code_are_not_for_guests(api: Api, scene: Scene) -> None:
     """As D26: neither the title nor that there is anything may show in a reference."""
-    text = f"#1 #2 #77 {scene.ids['newest']} {scene.ids['first']}...{scene.ids['newest']}"
+    text = f"#1 #2 #77 !1 {scene.ids['newest']} {scene.ids['first']}...{scene.ids['newest']}"
 
     html = rendered(api, scene.guest, text, scene.project)
 
     assert html.count("<a") == 1
     assert "secret" not in html
-    assert "#2 #77" in html
+    assert "offer" not in html
+    assert "#2 #77 !1" in html
 
 
 def test_titles_are_text(api: Api, scene: Scene) -> None:
@@ -136,7 +144,7 @@ def test_titles_are_text(api: Api, scene: Scene) -> None:
 
 
 def test_what_is_not_there_stays_as_it_was_written(api: Api, scene: Scene) -> None:
-    text = "#99 ~nope %nope $99999 0123456789 no/such#1 0123456...89abcde #99999999999"
+    text = "#99 !99 ~nope %nope $99999 0123456789 no/such#1 0123456...89abcde #99999999999"
 
     assert rendered(api, scene.member, text, scene.project).strip() == f"<p>{text}</p>"
 
@@ -150,9 +158,21 @@ def test_many_references_take_no_more_statements_than_one_of_each(api: Api, make
             costs.append(make.database.statements.executed - before)
         return min(costs)
 
-    one = "#1 ~bug %1 $1"
-    many = " ".join(f"#{n} ~bug{n} %{n} ${n} {scene.beside.path}#{n}" for n in range(1, 180))
+    one = "#1 !1 ~bug %1 $1"
+    many = " ".join(f"#{n} !{n} ~bug{n} %{n} ${n} {scene.beside.path}#{n}" for n in range(1, 180))
     assert cost(f"{one} {many}") == cost(one)
+
+
+def test_merge_requests_that_are_off_or_gone_are_not_referred_to(api: Api, make: Make) -> None:
+    owner = make.user()
+    project = filled_project(make, owner)
+    first, second = offer(make, project, owner), offer(make, project, owner)
+    assert api.delete(f"{project.url}/merge_requests/{first['iid']}", owner).status_code == 200
+
+    html = rendered(api, owner, "!1 !2", project)
+    assert (html.count("<a"), html.count(second["title"])) == (1, 1)
+    assert api.put(project.url, owner, name=project.name, merge_requests_enabled=False).status_code == 200
+    assert "<a" not in rendered(api, owner, "!1 !2", project)
 
 
 def test_pages_of_wikis_refer_too(api: Api, scene: Scene) -> None:

@@ -2,10 +2,14 @@
 
 import pytest
 
+from ingot.access.levels import Level
+from ingot.merge_requests.merging.work import remove_left_branch
+from ingot.projects.api import store_of
 from tests.api.merge_requests.offering import filled_project, offer
 from tests.api.merging.merging import merged, refused, tip, url
 from tests.client import Api, Make, Person
-from tests.making import Project
+from tests.conftest import House
+from tests.making import Project, add_members, make_project
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +61,30 @@ def test_issues_are_closed(api: Api, make: Make, owner: Person) -> None:
     assert f"Closes #{numbers[1]} and #{numbers[2]}" in tip(api, project, owner)["message"]
     states = [api.get(f"/projects/{project.id}/issues/{number}", owner).json()["state"] for number in numbers]
     assert states == ["opened", "closed", "closed"]
+    said = api.get(f"/projects/{project.id}/issues/{numbers[2]}/notes", owner).json()
+    assert f"closed via merge request !{here['iid']}" in [note["body"] for note in said]
+
+
+def test_issues_of_other_projects_are_closed_by_who_may(api: Api, make: Make, owner: Person) -> None:
+    """Only those that whoever merges could close themselves; others stay open, and hear nothing."""
+    project, far = filled_project(make, owner), make_project(make, owner, visibility="private")
+    author = make.user()
+    hidden = make_project(make, author, visibility="private")
+    add_members(make, project, {author: Level.DEVELOPER})
+    for place, person in ((far, owner), (hidden, author)):
+        assert api.post(f"/projects/{place.id}/issues", person, title="x").status_code == 201
+    # The first one is named by who does not see it, the second one is merged by who does not.
+    offer(make, project, author, description=f"Closes {far.path}#1")
+    merged(api, project, offer(make, project, author, description=f"Closes {hidden.path}#1"), owner)
+    seen = offer(make, project, owner, description=f"Closes {far.path}#1, {project.path}#99")
+    assert api.get(f"/projects/{hidden.id}/issues/1", author).json()["state"] == "opened"
+    assert api.get(f"/projects/{far.id}/issues/1", owner).json()["state"] == "opened"
+    merged(api, project, seen, owner)
+    assert api.get(f"/projects/{far.id}/issues/1", owner).json()["state"] == "closed"
+    notes = api.get(f"/projects/{far.id}/issues/1/notes", owner).json()
+    assert [note["body"] for note in notes if "closed" in note["body"]] == [
+        f"closed via merge request {project.path}!{seen['iid']}"
+    ]
 
 
 def test_discussions_may_have_to_be_resolved(api: Api, make: Make, owner: Person) -> None:
@@ -74,3 +102,15 @@ def test_discussions_may_have_to_be_resolved(api: Api, make: Make, owner: Person
     settled = api.put(url(project, merge_request, f"/discussions/{begun.json()['id']}"), owner, resolved=True)
     assert settled.status_code == 200, settled.text
     merged(api, project, merge_request, owner)
+
+
+def test_a_branch_that_was_merged_is_removed_once(api: Api, make: Make, house: House, owner: Person) -> None:
+    """What says that it is to go is gone with it: one that is made anew at the same commit stays."""
+    project = filled_project(make, owner)
+    merge_request = offer(make, project, owner)
+    merged(api, project, merge_request, owner, should_remove_source_branch=True)
+    branches = f"/projects/{project.id}/repository/branches"
+    again = {"branch": merge_request["source_branch"], "ref": merge_request["sha"]}
+    assert api.post(branches, owner, **again).status_code == 201
+    remove_left_branch(make.database, store_of(house.settings), merge_request["id"])
+    assert api.get(f"{branches}/{merge_request['source_branch']}", owner).status_code == 200

@@ -7,8 +7,9 @@ import pytest
 
 from ingot.access.levels import Level
 from tests.api.issues.writing import make_milestone, write_issue
+from tests.api.merge_requests.offering import commit, offer
 from tests.client import Api, Make, Person
-from tests.making import Group, Project, ids, make_group, make_project, statements_of
+from tests.making import Group, Project, add_members, ids, make_group, make_project, statements_of
 
 WORD = "Quixotic"
 HIDING = ["stranger", "external", "guest"]
@@ -41,9 +42,20 @@ def _fill(make: Make, project: Project, author: Person) -> dict[str, Any]:
         "snippet": api.post(f"{base}/snippets/{snippet['id']}/notes", author, body=f"Code {WORD}").json(),
         "shown": api.post(f"{base}/snippets/{shown['id']}/notes", author, body=f"Code {WORD}").json(),
     }
+    commit(make, project, "master", {"a": "a\n"})
+    offered = offer(make, project, author, title="An offer", description=f"It is {WORD}")
+    gone = offer(make, project, author, title=f"{WORD}, but gone")
+    about = f"{base}/merge_requests/{offered['iid']}/notes"
+    notes |= {
+        "offer": api.post(about, author, body=f"Review {WORD}").json(),
+        "inner": api.post(about, author, body=WORD, internal=True).json(),
+    }
+    assert api.post(f"{base}/merge_requests/{gone['iid']}/notes", author, body=WORD).status_code == 201
+    assert api.delete(f"{base}/merge_requests/{gone['iid']}", make.root).status_code == 200
     milestone = make_milestone(make, project, title=f"{WORD} {project.id}")
     return {
         "issues": [secret["id"], open_one["id"]],
+        "merge_request": offered["id"],
         "snippets": [shown["id"], snippet["id"]],
         "notes": {name: note["id"] for name, note in notes.items()},
         "milestone": milestone["id"],
@@ -76,6 +88,9 @@ def test_everybody_finds_what_they_may_see(api: Api, scene: Scene) -> None:
         both = private["issues"] + public["issues"]
         assert ids(api.get("/search", caller, scope="issues", **whole)) == both
         assert ids(api.get(group, caller, scope="issues", **whole)) == both
+        both = [private["merge_request"], public["merge_request"]]
+        assert ids(api.get("/search", caller, scope="merge_requests", **whole)) == both
+        assert ids(api.get(group, caller, scope="merge_requests", **whole)) == both
         both = [private["milestone"], public["milestone"]]
         assert ids(api.get("/search", caller, scope="milestones", **whole)) == both
         assert ids(api.get(group, caller, scope="milestones", **whole)) == both
@@ -89,6 +104,8 @@ def test_everybody_finds_what_they_may_see(api: Api, scene: Scene) -> None:
         assert ids(api.get(group, caller, scope="projects", **whole)) == [scene.public.id]
         assert ids(api.get("/search", caller, scope="issues", **whole)) == public["issues"][1:]
         assert ids(api.get(group, caller, scope="issues", **whole)) == public["issues"][1:]
+        assert ids(api.get("/search", caller, scope="merge_requests", **whole)) == [public["merge_request"]]
+        assert ids(api.get(group, caller, scope="merge_requests", **whole)) == [public["merge_request"]]
         assert ids(api.get("/search", caller, scope="milestones", **whole)) == [public["milestone"]]
         assert ids(api.get(group, caller, scope="milestones", **whole)) == [public["milestone"]]
         for scope in ("snippet_titles", "snippet_blobs"):
@@ -99,14 +116,14 @@ def test_in_a_project(api: Api, scene: Scene) -> None:
     """The same by its own address, in both spellings; what is private is not there for others."""
     made = scene.made["public"]
     notes = made["notes"]
-    everything = [notes[name] for name in ("shown", "snippet", "internal", "secret", "open")]
+    everything = [notes[name] for name in ("inner", "offer", "shown", "snippet", "internal", "secret", "open")]
     seen = {
         "author": everything,
         "reporter": [note for note in everything if note != notes["snippet"]],
         "administrator": everything,
-        "guest": [notes["shown"], notes["open"]],
-        "stranger": [notes["shown"], notes["open"]],
-        "external": [notes["shown"], notes["open"]],
+        "guest": [notes[name] for name in ("offer", "shown", "open")],
+        "stranger": [notes["offer"], notes["shown"], notes["open"]],
+        "external": [notes["offer"], notes["shown"], notes["open"]],
     }
     for name, caller in scene.people.items():
         for path in (f"/projects/{scene.public.id}/search", f"/projects/{scene.public.id}/-/search"):
@@ -114,13 +131,15 @@ def test_in_a_project(api: Api, scene: Scene) -> None:
             assert ids(api.get(path, caller, scope="issues", search=WORD)) == issues, name
             assert ids(api.get(path, caller, scope="milestones", search="quixOTIC")) == [made["milestone"]]
             assert ids(api.get(path, caller, scope="notes", search=WORD)) == seen[name], name
-            assert api.get(path, caller, scope="merge_requests", search=WORD).json() == []
+            assert ids(api.get(path, caller, scope="merge_requests", search=WORD)) == [made["merge_request"]]
         hidden = api.get(f"/projects/{scene.private.id}/search", caller, scope="issues", search=WORD)
         assert hidden.status_code == (404 if name in HIDING else 200), name
     found = api.get(f"/projects/{scene.public.id}/search", scene.people["stranger"], scope="notes", search="say qu")
     assert [(note["noteable_type"], note["noteable_iid"], note["body"]) for note in found.json()] == [
         ("Issue", 1, f"Say {WORD}")
     ]
+    found = api.get(f"/projects/{scene.public.id}/search", scene.people["stranger"], scope="notes", search="review")
+    assert [(note["noteable_type"], note["noteable_iid"]) for note in found.json()] == [("MergeRequest", 1)]
     short = api.get(f"/projects/{scene.public.id}/search", scene.people["reporter"], scope="notes", search="ay")
     assert ids(short) == [notes["open"]]
 
@@ -158,13 +177,22 @@ def test_features_that_are_off(api: Api, make: Make) -> None:
     project = make_project(make, owner, visibility="private")
     issue = write_issue(make, project, owner, title="switched off word")
     api.post(f"/projects/{project.id}/issues/{issue['iid']}/notes", owner, body="switched off word")
+    commit(make, project, "master", {"a": "a\n"})
+    offered = offer(make, project, owner, title="switched off word")
+    api.post(f"/projects/{project.id}/merge_requests/{offered['iid']}/notes", owner, body="switched off word")
+    guest = make.user()
+    add_members(make, project, {guest: Level.GUEST})
+    path = f"/projects/{project.id}/search"
+    # Guests of a private project may not read its code, and so not what would change it.
+    assert api.get(path, guest, scope="merge_requests", search="word").status_code == 403
+    assert {note["noteable_type"] for note in api.get(path, guest, scope="notes", search="word").json()} == {"Issue"}
     off = {"issues_enabled": False, "wiki_enabled": False, "merge_requests_enabled": False, "snippets_enabled": False}
     assert api.put(project.url, owner, **off).status_code == 200
-    path = f"/projects/{project.id}/search"
-    for scope in ("issues", "milestones", "wiki_blobs"):
+    for scope in ("issues", "merge_requests", "milestones", "wiki_blobs"):
         assert api.get(path, owner, scope=scope, search="word").status_code == 403, scope
     assert api.get(path, owner, scope="notes", search="switched").json() == []
-    assert api.get("/search", owner, scope="issues", search="switched off").json() == []
+    for scope in ("issues", "merge_requests"):
+        assert api.get("/search", owner, scope=scope, search="switched off").json() == []
 
 
 def test_users(api: Api, make: Make, scene: Scene) -> None:
@@ -191,9 +219,12 @@ def test_what_further_clients_send(api: Api, scene: Scene) -> None:
     first = api.get(path, caller, **issues, per_page=1)
     assert (ids(first), first.headers["X-Total"], first.headers["X-Next-Page"]) == (made["issues"][:1], "2", "2")
     assert ids(api.get(path, caller, scope="notes", search=WORD, per_page=2, page=2)) == [
-        made["notes"]["internal"],
-        made["notes"]["secret"],
+        made["notes"]["shown"],
+        made["notes"]["snippet"],
     ]
+    offers = {"scope": "merge_requests", "search": WORD}
+    assert ids(api.get(path, caller, **offers, state="opened")) == [made["merge_request"]]
+    assert ids(api.get(path, caller, **offers, state="merged")) == []
 
 
 ELSEWHERE = [

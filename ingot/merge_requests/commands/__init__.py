@@ -1,0 +1,1 @@
+"""What commands in descriptions and notes do to merge requests."""

@@ -1,0 +1,243 @@
+"""What becomes of merge requests, by every path, as a receiver sees it: field for field."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from ingot.access.levels import Level
+from ingot.hooks.delivery.dispatcher import Dispatcher
+from tests.api.hooks.receiver import Receiver
+from tests.api.hooks.test_events import COMMIT, NOTE, OLDER, REPOSITORY
+from tests.api.issues.writing import make_milestone
+from tests.api.merge_requests.offering import commit, filled_project, fork, offer
+from tests.api.merging.merging import merged, offer_branch
+from tests.api.merging.test_when_ready import report
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.making import Project, add_members, make_group, make_project
+from tests.transport.conftest import Tree, over_http
+
+ATTRIBUTES = {
+    "id", "target_branch", "source_branch", "source_project_id", "author_id", "assignee_id", "title", "created_at",
+    "updated_at", "st_commits", "st_diffs", "milestone_id", "state", "merge_status", "target_project_id", "iid",
+    "description", "source", "target", "last_commit", "work_in_progress",
+}  # fmt: skip
+
+
+class Place(NamedTuple):
+    """A project whose hook hears of merge requests and notes, and of nothing else."""
+
+    project: Project
+    receiver: Receiver
+
+    def next(self, header: str = "Merge Request Hook") -> Any:
+        """What is told next, which must be of this kind."""
+        got = self.receiver.next()
+        assert (got.path, got.headers["x-gitlab-event"]) == (f"/{self.project.id}", header)
+        return got.body
+
+    def told(self, header: str = "Merge Request Hook") -> Any:
+        """The attributes of what is told next."""
+        return self.next(header)["object_attributes"]
+
+
+@pytest.fixture
+def place(api: Api, make: Make, receiver: Receiver, dispatcher: Dispatcher) -> Place:
+    """A project of the administrator's."""
+    project = filled_project(make)
+    flags = {"push_events": False, "merge_requests_events": True, "note_events": True}
+    made = api.post(f"{project.url}/hooks", make.root, url=receiver.url(f"/{project.id}"), **flags)
+    assert made.status_code == 201, made.text
+    return Place(project, receiver)
+
+
+def edit(api: Api, make: Make, place: Place, merge_request: dict[str, Any], **sent: Any) -> None:
+    """Change a merge request."""
+    answer = api.put(f"{place.project.url}/merge_requests/{merge_request['iid']}", make.root, **sent)
+    assert answer.status_code == 200, answer.text
+
+
+def test_from_opening_to_merging(api: Api, make: Make, house: House, place: Place) -> None:
+    """The event of the documentation, with what was and what is."""
+    project = place.project
+    milestone = make_milestone(make, project, title="v1")
+    made = offer(
+        make, project, title="WIP: One", description="Text", labels="a", assignee_id=1, milestone_id=milestone["id"]
+    )
+    opened = place.next()
+    part = opened["object_attributes"]
+    assert opened.keys() >= {"object_kind", "user", "project", "repository", "labels", "assignee", "assignees"}
+    assert part.keys() >= ATTRIBUTES | {"url", "action", "assignee"}
+    assert (opened["object_kind"], part["action"], part["state"]) == ("merge_request", "open", "opened")
+    assert (part["id"], part["iid"], part["title"], part["description"]) == (made["id"], 1, "WIP: One", "Text")
+    assert (part["source_branch"], part["target_branch"]) == (made["source_branch"], "master")
+    assert part["source_project_id"] == part["target_project_id"] == project.id
+    assert part["source"] == part["target"] == opened["project"]
+    assert part["source"].keys() >= OLDER
+    assert opened["repository"].keys() == REPOSITORY
+    assert (part["author_id"], part["assignee_id"], part["milestone_id"]) == (1, 1, milestone["id"])
+    assert part["assignee"] == opened["assignee"] == opened["assignees"][0] == opened["user"]
+    assert opened["user"].keys() >= {"name", "username", "avatar_url"}
+    assert (part["work_in_progress"], part["merge_status"], part["merge_commit_sha"]) == (True, "unchecked", None)
+    assert part["url"] == f"{house.url}/{project.path}/merge_requests/1"
+    assert part["created_at"] == made["created_at"][:19] + "Z"
+    last = part["last_commit"]
+    assert last.keys() >= COMMIT
+    assert (last["id"], last["message"], last["author"]["name"]) == (made["sha"], "Change", "Administrator")
+    assert last["url"] == f"{house.url}/{project.path}/commit/{made['sha']}"
+    assert [label["title"] for label in opened["labels"]] == ["a"]
+    assert opened["changes"] == {}
+
+    other = make.user()
+    add_members(make, project, {other: Level.DEVELOPER})
+    edit(api, make, place, made, title="One", labels="b", assignee_id=other.id)
+    updated = place.next()
+    assert (updated["object_attributes"]["action"], "oldrev" in updated["object_attributes"]) == ("update", False)
+    changes = updated["changes"]
+    assert changes["title"] == {"previous": "WIP: One", "current": "One"}
+    assert [[one["title"] for one in changes["labels"][when]] for when in ("previous", "current")] == [["a"], ["b"]]
+    names = [[one["username"] for one in changes["assignees"][when]] for when in ("previous", "current")]
+    assert names == [["root"], [other.username]]
+    assert updated["object_attributes"]["work_in_progress"] is False
+
+    for event in ("close", "reopen"):
+        edit(api, make, place, made, state_event=event)
+        assert place.told()["action"] == event
+    assert api.post(f"{project.url}/merge_requests/1/approve", other).status_code == 201
+    approved = place.next()
+    assert (approved["object_attributes"]["action"], approved["user"]["id"]) == ("approved", other.id)
+    assert api.post(f"{project.url}/merge_requests/1/notes", make.root, body="/label ~a\n/title Two").status_code == 202
+    assert place.next()["changes"].keys() == {"title", "labels"}
+
+    done = merged(api, project, made, make.root)
+    part = place.told()
+    assert (part["action"], part["state"], part["merge_commit_sha"]) == ("merge", "merged", done["merge_commit_sha"])
+    assert api.delete(f"{project.url}/merge_requests/1", make.root).status_code == 200
+    # Of what is deleted nothing is told: the next one is what comes next.
+    offer(make, project, title="After")
+    assert place.told()["title"] == "After"
+
+
+def test_pushes(api: Api, make: Make, house: House, place: Place, tmp_path: Path) -> None:
+    """By the API and by git: new commits are an update from what was before; the target's own may merge it."""
+    made = offer(make, place.project)
+    branch, place_of_it = made["source_branch"], place.told()["last_commit"]["id"]
+    assert place_of_it == made["sha"]
+    second = commit(make, place.project, branch, {"second": "x"}, message="Second")
+    part = place.told()
+    assert (part["action"], part["oldrev"], part["last_commit"]["id"]) == ("update", made["sha"], second)
+    assert part["last_commit"]["message"] == "Second"
+
+    tree = Tree(tmp_path / "tree")
+    Tree(tmp_path).git("clone", "-q", "-b", branch, over_http(house, place.project, make.root), str(tree.folder))
+    third = tree.commit("third", "x", "Third")
+    tree.git("push", "-q", "origin", branch)
+    pushed = place.next()
+    assert (pushed["object_attributes"]["oldrev"], pushed["changes"]) == (second, {})
+    assert pushed["object_attributes"]["last_commit"]["id"] == third
+    tree.git("push", "-q", "origin", f"{branch}:master")
+    part = place.told()
+    assert (part["action"], part["state"], part["merge_commit_sha"]) == ("merge", "merged", None)
+
+
+def test_forks(api: Api, make: Make, place: Place) -> None:
+    """The target's hook hears of what comes from elsewhere, also when that is gone; the fork's own hears nothing."""
+    person = make.user()
+    add_members(make, place.project, {person: Level.REPORTER})
+    other, branch = fork(make, place.project, person), make.name("branch")
+    flags = {"push_events": False, "merge_requests_events": True}
+    hook = api.post(f"{other.url}/hooks", person, url=place.receiver.url("/fork"), **flags)
+    assert hook.status_code == 201, hook.text
+    first = commit(make, other, branch, {branch: "x"}, person, start="master")
+    made = offer_branch(make, other, branch, person, target_project_id=place.project.id)
+    part = place.told()
+    assert (part["source_project_id"], part["target_project_id"]) == (other.id, place.project.id)
+    assert part["source"]["path_with_namespace"] == other.path
+    assert part["last_commit"]["id"] == first
+    second = commit(make, other, branch, {"second": "x"}, person)
+    part = place.told()
+    assert (part["oldrev"], part["last_commit"]["id"]) == (first, second)
+    assert api.delete(other.url, person).status_code == 200
+    assert api.post(f"{place.project.url}/merge_requests/{made['iid']}/notes", person, body="Gone").status_code == 201
+    about = place.next("Note Hook")["merge_request"]
+    assert (about["source"], about["last_commit"]["id"]) == (None, second)
+
+
+def test_the_job_that_merges(api: Api, make: Make, house: House, place: Place) -> None:
+    """In the name of who wanted it; that it waits is not told, nor that it does not any more."""
+    made = offer(make, place.project)
+    place.next()
+    report(api, place.project, made, make.root, "running")
+    url = f"{place.project.url}/merge_requests/{made['iid']}/merge"
+    assert api.put(url, make.root, merge_when_pipeline_succeeds=True).status_code == 200
+    report(api, place.project, made, make.root, "success")
+    house.work()
+    told = place.next()
+    assert (told["object_attributes"]["action"], told["user"]["username"]) == ("merge", "root")
+    assert told["object_attributes"]["merge_commit_sha"]
+
+
+def test_notes(api: Api, make: Make, house: House, place: Place) -> None:
+    """With what they are about; internal ones only reach who asks for those."""
+    made = offer(make, place.project, title="WIP: One", assignee_id=1)
+    place.next()
+    url = f"{place.project.url}/merge_requests/{made['iid']}"
+    note = api.post(f"{url}/notes", make.root, body="Look").json()
+    told = place.next("Note Hook")
+    attributes, about = told["object_attributes"], told["merge_request"]
+    assert attributes.keys() >= NOTE
+    assert (attributes["id"], attributes["noteable_type"], attributes["noteable_id"]) == (
+        note["id"], "MergeRequest", made["id"],
+    )  # fmt: skip
+    assert attributes["url"] == f"{house.url}/{place.project.path}/merge_requests/{made['iid']}#note_{note['id']}"
+    assert about.keys() >= (ATTRIBUTES - {"st_commits", "st_diffs"}) | {"position", "locked_at", "assignee"}
+    assert (about["iid"], about["work_in_progress"], about["last_commit"]["id"]) == (made["iid"], True, made["sha"])
+    assert about["created_at"] == made["created_at"][:19].replace("T", " ") + " UTC"
+    assert about["source"].keys() >= OLDER
+
+    assert api.post(f"{url}/notes", make.root, body="Among us", internal=True).status_code == 201
+    refs, path = api.get(url, make.root).json()["diff_refs"], f"{made['source_branch']}.txt"
+    position = {**refs, "position_type": "text", "new_path": path, "old_path": path, "new_line": 1}
+    assert api.post(f"{url}/discussions", make.root, body="Why?", position=position).status_code == 201
+    attributes = place.told("Note Hook")
+    assert (attributes["note"], attributes["type"], attributes["position"]["new_line"]) == ("Why?", "DiffNote", 1)
+
+
+def test_groups_and_the_instance(api: Api, make: Make, place: Place) -> None:
+    """A group's hook and a system hook hear of it where they ask for it, others do not."""
+    receiver = place.receiver
+    group = make_group(make)
+    project = make_project(make, group=group, initialize_with_readme=True)
+    system = []
+    for flag in (True, False):
+        sent = {"merge_requests_events": flag, "push_events": False, "repository_update_events": False}
+        hook = api.post(f"/groups/{group.id}/hooks", make.root, url=receiver.url(f"/group-{flag}"), **sent)
+        assert hook.status_code == 201, hook.text
+        made = api.post("/hooks", make.root, url=receiver.url(f"/system-{flag}"), **sent)
+        assert made.status_code == 201, made.text
+        system.append(made.json()["id"])
+    try:
+        offer(make, project, title="Inside")
+        got = receiver.some(2)
+        assert {each.path for each in got} == {"/group-True", "/system-True"}
+        assert [each.body["object_attributes"]["title"] for each in got] == ["Inside"] * 2
+        headers = {each.path: each.headers["x-gitlab-event"] for each in got}
+        assert headers == {"/group-True": "Merge Request Hook", "/system-True": "System Hook"}
+        offer(make, place.project, title="Elsewhere")
+        assert {each.path for each in receiver.some(2)} == {f"/{place.project.id}", "/system-True"}
+    finally:
+        for number in system:
+            api.delete(f"/hooks/{number}", make.root)
+
+
+def test_trying_it_out(api: Api, make: Make, place: Place) -> None:
+    """With the newest one, where there is one."""
+    (hook,) = api.get(f"{place.project.url}/hooks", make.root).json()
+    url = f"{place.project.url}/hooks/{hook['id']}/test/merge_requests_events"
+    assert api.post(url, make.root).status_code == 422
+    offer(make, place.project, title="One")
+    place.next()
+    assert api.post(url, make.root).status_code == 201
+    part = place.told()
+    assert (part["title"], part["action"], part["last_commit"] is not None) == ("One", "open", True)

@@ -1,0 +1,330 @@
+"""Commands in descriptions of merge requests and in notes about them."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.issues.writing import make_milestone
+from tests.api.merge_requests.offering import commit, filled_project, fork, offer
+from tests.api.merging.merging import conflicting
+from tests.api.merging.test_when_ready import report
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.making import Project
+
+HOUR = 3600
+
+
+class Scene(NamedTuple):
+    """A project whose merge requests are commanded about."""
+
+    owner: Person
+    developer: Person
+    reporter: Person
+    project: Project
+
+
+@pytest.fixture(scope="module")
+def scene(api: Api, make: Make) -> Scene:
+    """Made once; every test offers something of its own."""
+    owner, developer, reporter = make.user(), make.user(), make.user()
+    members = {developer: Level.DEVELOPER, reporter: Level.REPORTER}
+    project = filled_project(make, owner, visibility="private", members=members)
+    for name in ("bug", "two words", "old"):
+        assert api.post(f"{project.url}/labels", owner, name=name, color="#ff0000").status_code == 201
+    make_milestone(make, project, title="v 1")
+    assert api.post(f"{project.url}/repository/branches", owner, branch="stable", ref="master").status_code == 201
+    return Scene(owner, developer, reporter, project)
+
+
+def command(
+    api: Api, scene: Scene, merge_request: dict[str, Any], body: str, person: Person | None = None, **sent: Any
+) -> Any:
+    """Write a note; gives its answer."""
+    url = f"{scene.project.url}/merge_requests/{merge_request['iid']}/notes"
+    return api.post(url, person or scene.developer, body=body, **sent)
+
+
+def shown(api: Api, scene: Scene, merge_request: dict[str, Any]) -> dict[str, Any]:
+    """The merge request as it is now."""
+    now: dict[str, Any] = api.get(f"{scene.project.url}/merge_requests/{merge_request['iid']}", scene.developer).json()
+    return now
+
+
+def told_to_merge(api: Api, scene: Scene, merge_request: dict[str, Any], person: Person, **sent: Any) -> bool:
+    """Whether the command to merge was obeyed."""
+    answer = command(api, scene, merge_request, "/merge", person, **sent)
+    assert answer.status_code == 202, answer.text
+    waits = shown(api, scene, merge_request)["merge_when_pipeline_succeeds"]
+    assert waits is bool(answer.json()["summary"])
+    return bool(waits)
+
+
+CASES: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
+    ({}, "/close", {"state": "closed"}),
+    ({}, "/title Something else", {"title": "Something else"}),
+    ({"labels": "old"}, '/label ~bug ~"two words" nope', {"labels": ["bug", "old", "two words"]}),
+    ({"labels": "old,bug"}, "/unlabel ~bug", {"labels": ["old"]}),
+    ({"labels": "old,bug"}, '/relabel ~"two words"', {"labels": ["two words"]}),
+    ({}, '/milestone %"v 1"', {"milestone": "v 1"}),
+    ({}, '/milestone %"v 1"\n/remove_milestone', {"milestone": None}),
+    ({}, "/estimate 1h 30m\n/spend 2h\n/spend -30m", {"time_estimate": 5400, "total_time_spent": 5400}),
+    ({}, "/estimate 1h\n/remove_estimate\n/spend 1h\n/remove_time_spent", {"time_estimate": 0, "total_time_spent": 0}),
+    ({}, "/spend 1h\n/spend -2h", {"total_time_spent": HOUR}),
+    ({}, "/award :tada:\n/award thumbsup", {"upvotes": 1}),
+    ({}, "/subscribe", {"subscribed": True}),
+    ({}, "/todo\n/done", {"state": "opened"}),
+    ({}, "`/close`\n> /close\n```\n/close\n```", {"state": "opened"}),
+    ({}, "/target_branch stable", {"target_branch": "stable"}),
+    ({}, "/target_branch no-such-branch", {"target_branch": "master"}),
+    ({}, "/target_branch", {"target_branch": "master"}),
+    ({"title": "One"}, "/wip", {"title": "WIP: One", "work_in_progress": True}),
+    ({"title": "[Draft] WIP: One"}, "/wip", {"title": "One", "work_in_progress": False}),
+    ({"title": "One"}, "/title Two\n/wip", {"title": "WIP: Two"}),
+    ({"title": "One"}, "/draft\n/draft", {"title": "Draft: One", "work_in_progress": True}),
+    ({"title": "WIP: One"}, "/draft", {"title": "WIP: One"}),
+    ({"title": "Draft: One"}, "/ready", {"title": "One"}),
+    ({"title": "One"}, "/ready", {"title": "One"}),
+    ({"title": "WIP:"}, "/ready", {"title": "WIP:"}),
+    ({"title": "a" * 255}, "/draft\n/wip", {"title": "a" * 255}),
+    ({"title": "WIP: One"}, "/merge", {"merge_when_pipeline_succeeds": False}),
+    ({}, "/close\n/merge\n/approve", {"state": "closed", "merge_when_pipeline_succeeds": False}),
+]
+
+
+@pytest.mark.parametrize(("created", "body", "expected"), CASES)
+def test_a_note_commands(
+    api: Api, make: Make, scene: Scene, created: dict[str, Any], body: str, expected: dict[str, Any]
+) -> None:
+    merge_request = offer(make, scene.project, scene.owner, **created)
+
+    answer = command(api, scene, merge_request, body)
+
+    assert answer.status_code in (201, 202), answer.text
+    now = shown(api, scene, merge_request)
+    now |= {name: now["time_stats"][name] for name in ("time_estimate", "total_time_spent")}
+    now["milestone"] = now["milestone"]["title"] if now["milestone"] else None
+    assert {name: now[name] for name in expected} == expected
+    assert now["user_notes_count"] == (1 if answer.status_code == 201 else 0)
+
+
+def test_closing_and_reopening(api: Api, make: Make, scene: Scene) -> None:
+    """One is opened again at the head that its source has by then; not where another one has taken its place."""
+    merge_request = offer(make, scene.project, scene.developer)
+    branch = merge_request["source_branch"]
+    answer = command(api, scene, merge_request, "Not now.\n/close")
+    assert (answer.status_code, answer.json()["body"]) == (201, "Not now.")
+    head = commit(make, scene.project, branch, {f"{branch}.more": "x"}, scene.developer)
+    assert command(api, scene, merge_request, "/reopen").json()["summary"] == ["Reopened this."]
+    now = shown(api, scene, merge_request)
+    assert (now["state"], now["sha"]) == ("opened", head)
+
+    assert command(api, scene, merge_request, "/close").status_code == 202
+    sent = {"source_branch": branch, "target_branch": "master", "title": "Again"}
+    twin = api.post(f"{scene.project.url}/merge_requests", scene.developer, **sent).json()
+    assert command(api, scene, merge_request, "/reopen").json()["summary"] == []
+    assert command(api, scene, twin, "/close").status_code == 202
+    assert api.delete(f"{scene.project.url}/repository/branches/{branch}", scene.owner).status_code in (200, 204)
+    assert command(api, scene, merge_request, "/reopen").json()["summary"] == []
+
+
+def test_another_target_is_compared_with(api: Api, make: Make, scene: Scene) -> None:
+    """What it brings there is known at once; its own source and the place of another one are no targets."""
+    merge_request = offer(make, scene.project, scene.developer)
+    branch, url = merge_request["source_branch"], f"{scene.project.url}/merge_requests"
+    versions = len(api.get(f"{url}/{merge_request['iid']}/versions", scene.developer).json())
+    side = make.name("side")
+    commit(make, scene.project, side, {side: "x"}, scene.developer, start=branch)
+    assert command(api, scene, merge_request, f"/target_branch {branch}").json()["summary"] == []
+    assert command(api, scene, merge_request, f"/target_branch {side}").json()["commands_changes"] == {
+        "target_branch": side
+    }
+    assert api.get(f"{url}/{merge_request['iid']}/changes", scene.developer).json()["changes"] == []
+    assert len(api.get(f"{url}/{merge_request['iid']}/versions", scene.developer).json()) == versions + 1
+    sent = {"source_branch": branch, "target_branch": "master", "title": "Again"}
+    assert api.post(url, scene.developer, **sent).status_code == 201
+    assert command(api, scene, merge_request, "/target_branch master").json()["summary"] == []
+    assert shown(api, scene, merge_request)["target_branch"] == side
+
+
+def test_people_and_approvals(api: Api, make: Make, scene: Scene) -> None:
+    merge_request = offer(make, scene.project, scene.owner)
+    name = scene.reporter.username
+    assert command(api, scene, merge_request, f"/assign @{name}").status_code == 202
+    assert shown(api, scene, merge_request)["assignee"]["username"] == name
+    assert command(api, scene, merge_request, "/unassign").status_code == 202
+    assert shown(api, scene, merge_request)["assignee"] is None
+
+    url = f"{scene.project.url}/merge_requests/{merge_request['iid']}/approvals"
+    for body, summary, approved in (
+        ("/approve\n/approve", 2, True),
+        ("/approve", 0, True),
+        ("/unapprove", 1, False),
+        ("/unapprove", 0, False),
+    ):
+        assert len(command(api, scene, merge_request, body).json()["summary"]) == summary
+        approvals = api.get(url, scene.developer).json()
+        assert [one["user"]["id"] for one in approvals["approved_by"]] == [scene.developer.id] * approved
+    assert command(api, scene, merge_request, "/approve", scene.reporter).json()["summary"] == []
+
+
+def test_merging(api: Api, make: Make, house: House, scene: Scene) -> None:
+    """By the job, in the name of who said so, at the head that they have seen, where they have said which."""
+    merge_request = offer(make, scene.project, scene.developer)
+    # The default branch is protected: developers offer, and do not merge.
+    assert not told_to_merge(api, scene, merge_request, scene.developer)
+    assert not told_to_merge(api, scene, merge_request, scene.reporter)
+    assert not told_to_merge(api, scene, merge_request, scene.owner, merge_request_diff_head_sha="0" * 40)
+    head = merge_request["sha"]
+    assert told_to_merge(api, scene, merge_request, scene.owner, merge_request_diff_head_sha=head.upper())
+    house.work()
+    now = shown(api, scene, merge_request)
+    assert (now["state"], now["merged_by"]["id"]) == ("merged", scene.owner.id)
+    assert command(api, scene, merge_request, "/merge\n/close\n/reopen", scene.owner).json()["summary"] == []
+
+
+def test_merging_waits_for_the_pipeline(api: Api, make: Make, house: House, scene: Scene) -> None:
+    """While it runs; one that has failed lets nobody merge by a word, and a push takes the word back."""
+    merge_request = offer(make, scene.project, scene.developer)
+    report(api, scene.project, merge_request, scene.owner, "failed", name="a")
+    assert not told_to_merge(api, scene, merge_request, scene.owner)
+    report(api, scene.project, merge_request, scene.owner, "running", name="a")
+    assert told_to_merge(api, scene, merge_request, scene.owner)
+    house.work()
+    assert shown(api, scene, merge_request)["state"] == "opened"
+    branch = merge_request["source_branch"]
+    commit(make, scene.project, branch, {f"{branch}.more": "x"}, scene.developer)
+    house.work()
+    now = shown(api, scene, merge_request)
+    assert (now["state"], now["merge_when_pipeline_succeeds"]) == ("opened", False)
+    report(api, scene.project, now, scene.owner, "running", name="a")
+    assert told_to_merge(api, scene, merge_request, scene.owner)
+    report(api, scene.project, now, scene.owner, "success", name="a")
+    house.work()
+    assert shown(api, scene, merge_request)["state"] == "merged"
+
+
+def test_what_cannot_be_merged(api: Api, make: Make, house: House, scene: Scene) -> None:
+    """A conflict that nobody has seen yet is found by the job, which says so; one that is known is passed over."""
+    merge_request = conflicting(make, scene.project, scene.owner)
+    answer = command(api, scene, merge_request, "/merge", scene.owner)
+    assert answer.json()["summary"] == ["Scheduled to merge this merge request."]
+    house.work()
+    now = shown(api, scene, merge_request)
+    assert (now["state"], now["merge_when_pipeline_succeeds"]) == ("opened", False)
+    assert now["merge_error"]
+    assert not told_to_merge(api, scene, merge_request, scene.owner)
+
+
+def test_a_description_commands(api: Api, make: Make, scene: Scene) -> None:
+    text = 'It works.\n\n/label ~bug\n/assign me\n/milestone %"v 1"\n/estimate 2h\n/target_branch stable\n/wip\n/merge'
+    made = offer(make, scene.project, scene.developer, title="One", description=text, labels="old")
+    assert (made["description"], made["labels"], made["title"]) == ("It works.", ["bug", "old"], "WIP: One")
+    assert (made["assignee"]["id"], made["milestone"]["title"]) == (scene.developer.id, "v 1")
+    assert (made["target_branch"], made["time_stats"]["time_estimate"]) == ("stable", 2 * HOUR)
+    assert (made["state"], made["merge_when_pipeline_succeeds"]) == ("opened", False)
+
+    branch = make.name("branch")
+    own = offer(make, scene.project, scene.developer, branch, description=f"/target_branch {branch}\n/target_branch x")
+    assert (own["target_branch"], own["description"]) == ("master", None)
+
+
+def test_discussions_command(api: Api, make: Make, scene: Scene) -> None:
+    """How one begins, on a line too, and how it goes on."""
+    merge_request = offer(make, scene.project, scene.developer)
+    url = f"{scene.project.url}/merge_requests/{merge_request['iid']}/discussions"
+    alone = api.post(url, scene.developer, body="/label ~bug")
+    assert (alone.status_code, alone.json()["summary"]) == (202, ["Added ~bug label."])
+    refs = shown(api, scene, merge_request)["diff_refs"]
+    path = f"{merge_request['source_branch']}.txt"
+    position = {**refs, "position_type": "text", "new_path": path, "old_path": path, "new_line": 1}
+    begun = api.post(url, scene.developer, body="Here?\n/label ~old", position=position)
+    assert begun.status_code == 201, begun.text
+    (note,) = begun.json()["notes"]
+    assert (note["body"], note["position"]["new_line"]) == ("Here?", 1)
+    assert shown(api, scene, merge_request)["labels"] == ["bug", "old"]
+    answer = api.post(f"{url}/{begun.json()['id']}/notes", scene.developer, body="Yes.\n/unlabel ~bug")
+    assert (answer.status_code, answer.json()["body"]) == (201, "Yes.")
+    assert shown(api, scene, merge_request)["labels"] == ["old"]
+    assert api.post(url, scene.developer, body="No.\n/close", position={**position, "new_line": 9}).status_code == 400
+    assert shown(api, scene, merge_request)["state"] == "opened"
+
+
+def test_who_may_not_is_passed_over(api: Api, make: Make, scene: Scene) -> None:
+    """Reporters say what they like; only developers, and for some of it who wrote it, have it done."""
+    text = (
+        '/close\n/title Mine\n/label ~bug\n/assign me\n/milestone %"v 1"\n/estimate 1h\n/spend 1h\n'
+        "/target_branch stable\n/wip\n/draft\n/ready\n/merge\n/approve"
+    )
+    theirs = offer(make, scene.project, scene.owner)
+    answer = command(api, scene, theirs, text, scene.reporter)
+    assert (answer.status_code, answer.json()) == (202, {"commands_changes": {}, "summary": []})
+    assert shown(api, scene, theirs)["updated_at"] == theirs["updated_at"]
+
+    # Who offers from a fork changes what they wrote, and plans nothing.
+    other = fork(make, scene.project, scene.reporter)
+    branch = make.name("branch")
+    commit(make, other, branch, {branch: "x"}, scene.reporter, start="master")
+    sent = {"source_branch": branch, "target_branch": "master", "target_project_id": scene.project.id, "title": "One"}
+    description = "Mine.\n/label ~bug\n/assign me\n/draft\n/estimate 1h"
+    made = api.post(f"{other.url}/merge_requests", scene.reporter, **sent, description=description)
+    assert made.status_code == 201, made.text
+    own = made.json()
+    assert (own["description"], own["title"], own["labels"], own["assignee"]) == ("Mine.", "Draft: One", [], None)
+    assert own["time_stats"]["time_estimate"] == 0
+    summary = command(api, scene, own, "/ready\n/label ~bug\n/target_branch stable\n/merge", scene.reporter).json()
+    assert summary["commands_changes"] == {"title": "One", "target_branch": "stable"}
+
+
+def test_who_was_removed_commands_nothing(api: Api, make: Make, scene: Scene) -> None:
+    """D28: with the very next call what they offered from a fork is not there for them, by whatever way."""
+    person = make.user()
+    assert api.post(f"{scene.project.url}/members", scene.owner, user_id=person.id, access_level=20).status_code == 201
+    other, branch = fork(make, scene.project, person), make.name("branch")
+    commit(make, other, branch, {branch: "x"}, person, start="master")
+    sent = {"source_branch": branch, "target_branch": "master", "target_project_id": scene.project.id, "title": "One"}
+    own = api.post(f"{other.url}/merge_requests", person, **sent).json()
+    assert command(api, scene, own, "/title Two", person).status_code == 202
+    assert api.delete(f"{scene.project.url}/members/{person.id}", scene.owner).status_code == 200
+
+    url = f"{scene.project.url}/merge_requests/{own['iid']}"
+    assert command(api, scene, own, "Again.\n/title Three\n/close", person).status_code == 404
+    assert api.post(f"{url}/discussions", person, body="/close").status_code == 404
+    for path in ("", "/changes", "/versions", "/commits", "/notes", "/discussions"):
+        assert api.get(f"{url}{path}", person).status_code == 404, path
+    again = api.post(f"{other.url}/merge_requests", person, **sent, description="/target_branch stable")
+    assert again.status_code == 404
+    # What they name hears nothing, and a text of theirs says nothing of it.
+    html = api.post("/markdown", person, text=f"{scene.project.path}!{own['iid']}", gfm=True).json()["html"]
+    assert "<a" not in html
+    now = shown(api, scene, own)
+    assert (now["state"], now["title"], now["user_notes_count"]) == ("opened", "Two", 0)
+
+
+def test_the_same_at_once(api: Api, make: Make, house: House, scene: Scene) -> None:
+    """Who says it several times at once has said it once, and nobody is told of an error."""
+    merge_request = offer(make, scene.project, scene.developer)
+    with ThreadPoolExecutor(6) as pool:
+        said = [
+            pool.submit(command, api, scene, merge_request, body, scene.owner)
+            for body in ("/approve", "/merge", "/approve\n/unapprove\n/approve") * 2
+        ]
+        assert {one.result().status_code for one in said} == {202}
+    url = f"{scene.project.url}/merge_requests/{merge_request['iid']}/approvals"
+    assert len(api.get(url, scene.owner).json()["approved_by"]) <= 1
+    house.work()
+    assert shown(api, scene, merge_request)["state"] == "merged"
+
+
+def test_nothing_is_half_done(api: Api, make: Make, scene: Scene) -> None:
+    """Where one thing that a text wants is refused as a whole, nothing of it has happened, also not the note."""
+    merge_request = offer(make, scene.project, scene.owner)
+    names = [f"l{number}" for number in range(101)]
+    for some in (names[:60], names[60:]):
+        offer(make, scene.project, scene.owner, labels=",".join(some))
+    body = f"Look.\n/close\n/label {' '.join(names[:60])}\n/label {' '.join(names[60:])}"
+    assert command(api, scene, merge_request, body).status_code == 400
+    now = shown(api, scene, merge_request)
+    assert (now["state"], now["labels"], now["user_notes_count"]) == ("opened", [], 0)

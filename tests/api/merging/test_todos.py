@@ -1,0 +1,104 @@
+"""What somebody has to look at because a merge request could not be merged, or its pipeline failed."""
+
+from typing import Any
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.merge_requests.offering import commit, filled_project, offer
+from tests.api.merging.merging import url
+from tests.api.merging.test_when_ready import report, waiting
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.making import Project
+
+
+@pytest.fixture
+def people(make: Make) -> tuple[Person, Person]:
+    """Who merges and who offers; each test has its own, since they are asked what they have to look at."""
+    return make.user(), make.user()
+
+
+@pytest.fixture
+def project(make: Make, people: tuple[Person, Person]) -> Project:
+    """A project of the first one's."""
+    return filled_project(make, people[0], members={people[1]: Level.DEVELOPER})
+
+
+def todos(api: Api, person: Person, **sent: Any) -> list[tuple[str, str, int]]:
+    """What somebody has to look at: why, from whom, and which merge request."""
+    found = api.get("/todos", person, type="MergeRequest", **sent).json()
+    return [(each["action_name"], each["author"]["username"], each["target"]["iid"]) for each in found]
+
+
+def test_a_pipeline_that_fails(api: Api, make: Make, project: Project, people: tuple[Person, Person]) -> None:
+    """Who offered it has to look at it, once, and until it runs again; of another commit nothing is to be seen."""
+    owner, author = people
+    merge_request = offer(make, project, author)
+    mine = ("build_failed", author.username, merge_request["iid"])
+    for name in ("lint", "test"):
+        report(api, project, merge_request, owner, "failed", name=name)
+    assert (todos(api, author), todos(api, owner)) == ([mine], [])
+    report(api, project, merge_request, owner, "success", name="lint")
+    assert todos(api, author) == [mine], "one of two is still failing"
+    report(api, project, merge_request, owner, "success", name="test")
+    assert (todos(api, author), todos(api, author, state="done")) == ([], [mine])
+
+    commit(make, project, merge_request["source_branch"], {"more": "x"}, author)
+    report(api, project, merge_request, owner, "failed", name="late")
+    assert todos(api, author) == []
+    closed = offer(make, project, author)
+    assert api.put(url(project, closed), author, state_event="close").status_code == 200
+    report(api, project, closed, owner, "failed", name="late")
+    assert todos(api, author) == []
+
+
+def test_a_merge_whose_pipeline_fails(api: Api, make: Make, project: Project, people: tuple[Person, Person]) -> None:
+    """Both who offered it and who wanted it merged have to look at it."""
+    owner, author = people
+    merge_request = waiting(api, make, project, owner, author)
+    report(api, project, merge_request, owner, "failed")
+    for person in people:
+        assert todos(api, person) == [("build_failed", person.username, merge_request["iid"])]
+    assert todos(api, author, action="build_failed")
+    assert todos(api, author, action="unmergeable") == []
+    report(api, project, merge_request, owner, "running")
+    assert todos(api, owner) == todos(api, author) == []
+
+
+def test_a_merge_that_meets_a_conflict(
+    api: Api, make: Make, house: House, project: Project, people: tuple[Person, Person]
+) -> None:
+    """It is found when the pipeline has succeeded; who may not see it any more has nothing to look at."""
+    owner, author = people
+    first, second = (waiting(api, make, project, owner, author) for _ in range(2))
+    for each in (first, second):
+        commit(make, project, "master", {f"{each['source_branch']}.txt": "another\n"}, owner)
+    report(api, project, first, owner, "success")
+    house.work()
+    for person in people:
+        assert todos(api, person) == [("unmergeable", person.username, first["iid"])]
+    assert api.get(url(project, first), owner).json()["merge_error"]
+    # Who says something about it has looked at it.
+    assert api.post(url(project, first, "/notes"), author, body="I see").status_code == 201
+    assert todos(api, author) == []
+
+    assert api.put(project.url, owner, visibility="private").status_code == 200
+    assert api.delete(f"{project.url}/members/{author.id}", owner).status_code == 200
+    report(api, project, second, owner, "success")
+    house.work()
+    assert todos(api, author) == []
+    assert ("unmergeable", owner.username, second["iid"]) in todos(api, owner)
+
+
+def test_approvals_give_nothing_to_look_at(
+    api: Api, make: Make, project: Project, people: tuple[Person, Person]
+) -> None:
+    """Nor does a merge that somebody takes back."""
+    owner, author = people
+    merge_request = waiting(api, make, project, owner, author)
+    assert api.post(url(project, merge_request, "/approve"), owner).status_code == 201
+    assert api.put(url(project, merge_request, "/cancel_merge_when_pipeline_succeeds"), owner).status_code == 200
+    again = waiting(api, make, project, owner, author)
+    commit(make, project, again["source_branch"], {"more": "x"}, author)
+    assert todos(api, owner) == todos(api, author) == []
