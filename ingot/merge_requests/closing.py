@@ -19,8 +19,12 @@ _DROP = delete(merge_request_closings).where(_OURS, merge_request_closings.c.iss
 
 def note_closings(db: Connection, writer_id: int, merge_request: MergeRequest) -> None:
     """Keep which issues the text of a merge request names, as far as who wrote it sees them."""
-    text = f"{merge_request.title}\n\n{merge_request.description or ''}"
-    _note(db, writer_id, merge_request, [text], by_commits=False)
+    _note(db, writer_id, merge_request, [text_of(merge_request)], by_commits=False)
+
+
+def text_of(merge_request: MergeRequest) -> str:
+    """What somebody wrote about it."""
+    return f"{merge_request.title}\n\n{merge_request.description or ''}"
 
 
 def note_closings_of_commits(

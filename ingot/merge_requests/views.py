@@ -88,6 +88,13 @@ class MergeRequestView(View):
     blocking_discussions_resolved: bool
 
 
+class ExternalIssueView(View):
+    """An issue that is kept elsewhere."""
+
+    id: str
+    title: str
+
+
 class DiffRefsView(View):
     """Between which commits the lines lie that are discussed."""
 

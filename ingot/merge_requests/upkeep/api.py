@@ -19,6 +19,7 @@ from ingot.issues.policy import Place
 from ingot.issues.views import IssueView, TimeStatsView, issue_views, time_stats_view
 from ingot.merge_requests import policy, queries
 from ingot.merge_requests.api import follows, listed, merge_request_in_path, shown
+from ingot.merge_requests.closing import text_of
 from ingot.merge_requests.filters import KIND
 from ingot.merge_requests.kind import MERGE_REQUESTS
 from ingot.merge_requests.params import EditMergeRequest, ListMergeRequests
@@ -28,9 +29,11 @@ from ingot.merge_requests.upkeep import service
 from ingot.merge_requests.upkeep.queries import list_closed_issues
 from ingot.merge_requests.upkeep.work import look_again
 from ingot.merge_requests.versions.looking import Looked
-from ingot.merge_requests.views import MergeRequestView, OneMergeRequestView
+from ingot.merge_requests.views import ExternalIssueView, MergeRequestView, OneMergeRequestView
 from ingot.milestones.api import milestone_in_path
 from ingot.projects.queries import source_of as source_of_project
+from ingot.services.queries import external_tracker_of
+from ingot.services.trackers import issue_title
 from ingot.users.accounts.queries import users_by_ids
 from ingot.users.accounts.views import UserBrief, user_brief
 
@@ -180,10 +183,14 @@ def list_participants(call: Call, found: Found, page: Page) -> Listing[UserBrief
     "/projects/:id/merge_requests/:merge_request_iid/closes_issues",
     on=merge_request_in_path,
     may=policy.may_read_found,
-    returns=list[IssueView],
+    returns=list[IssueView | ExternalIssueView],
 )
-def list_closed(call: Call, found: Found, page: Page) -> Listing[IssueView]:
+def list_closed(call: Call, found: Found, page: Page) -> Listing[Any]:
     """List the issues that a merge request closes when it is merged."""
+    tracker = external_tracker_of(call.db, found.project.id)
+    if tracker is not None:
+        named = tracker.closed_by(text_of(found.merge_request))
+        return cut_page([ExternalIssueView(id=one, title=issue_title(one)) for one in named], page)
     closed = list_closed_issues(call.db, call.actor, found, page)
     return closed.of(issue_views(call.db, closed.items, call.origin.base))
 

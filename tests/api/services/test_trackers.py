@@ -6,6 +6,7 @@ import pytest
 
 from ingot.services.queries import external_tracker_of
 from ingot.services.trackers import Tracker, issue_title
+from tests.api.merge_requests.offering import filled_project, offer
 from tests.client import Api, Make
 from tests.making import Project, make_project
 
@@ -75,3 +76,17 @@ def test_of_two_trackers_the_first_counts(api: Api, make: Make) -> None:
     assert api.delete(f"{project.url}/services/redmine", make.root).status_code == 200
     found = tracker(make, project)
     assert (found and found.slug) == "jira"
+
+
+def test_what_a_merge_request_closes_elsewhere(api: Api, make: Make) -> None:
+    """The ids are texts, as the tracker has them."""
+    owner = make.user()
+    project = filled_project(make, owner)
+    offered = offer(make, project, owner, description="Closes #7 and KEY-9; see #8")
+    closes = f"/projects/{project.id}/merge_requests/{offered['iid']}/closes_issues"
+    assert api.get(closes, owner).json() == []
+    assert api.put(f"{project.url}/services/redmine", owner, **URLS).status_code == 200
+    listed = api.get(closes, owner)
+    assert [issue["id"] for issue in listed.json()] == ["7", "9"]
+    assert set(listed.json()[0]) == {"id", "title"}
+    assert listed.headers["x-total"] == "2"
