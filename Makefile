@@ -27,13 +27,14 @@ setup: .venv/.dev ## Install everything, also what tests and checks need
 test: test-sqlite test-postgresql ## Run all tests on both databases; T=... names some
 
 test-sqlite: setup
-	INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -n 4 --dist loadfile $(T)
+	INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(T)
 
-# What asks no database is run once; so are the faults, which take longest (INGOT_TEST_DATABASE and T run them here too).
-RUN_ONCE := tests/git tests/house tests/markup tests/outgoing tests/faults
+# What hardly asks a database is run once; so are the faults, which take longest. T=... runs any of it here too.
+RUN_ONCE := tests/git tests/house tests/markup tests/outgoing tests/faults tests/web tests/api/kernel/test_openapi.py \
+	$(addprefix tests/server/test_,commands.py demo.py progress.py serve.py supervisor.py)
 
 test-postgresql: setup
-	INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 4 --dist loadfile $(or $(T),$(RUN_ONCE:%=--ignore=%))
+	INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),$(RUN_ONCE:%=--ignore=%))
 
 check: setup ## Format, lint, types, layers, house rules
 	$(BIN)/ruff format --check .

@@ -83,7 +83,7 @@ class _Connection(asyncssh.SSHServer):
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
         """Begin a connection."""
         self._connection = conn
-        _send_nothing_in_vain(conn)
+        _send_with_less_ado(conn)
         if len(self._door.knocking) >= MOST_KNOCKING:
             conn.abort()
         self._door.knocking.add(self)
@@ -112,15 +112,33 @@ class _Connection(asyncssh.SSHServer):
             self._connection.set_extra_info(proven_key=self._offered)
 
 
-def _send_nothing_in_vain(connection: asyncssh.SSHServerConnection) -> None:
-    """Leave out the empty packet that goes before each other one: it guards a way of encrypting that is not offered."""
-    send: Callable[..., None] = connection.send_packet
+def _send_with_less_ado(connection: asyncssh.SSHServerConnection) -> None:
+    """Send packets of one turn together, and no empty one before each: that guards a way of encrypting not offered.
 
-    def send_packet(kind: int, *parts: bytes, handler: object = None) -> None:
+    Half of the time that a clone takes here went into writing each packet to the socket by itself.
+    """
+    send_packet: Callable[..., None] = connection.send_packet
+    send: Callable[[bytes], None] = connection._send
+    loop = asyncio.get_running_loop()
+    waiting: list[bytes] = []
+
+    def send_full(kind: int, *parts: bytes, handler: object = None) -> None:
         if kind != MSG_IGNORE:
-            send(kind, *parts, handler=handler)
+            send_packet(kind, *parts, handler=handler)
 
-    connection.send_packet = send_packet  # type: ignore[assignment, method-assign] # It has no setting for that.
+    def gather(packet: bytes) -> None:
+        if not waiting:
+            loop.call_soon(flush)
+        waiting.append(packet)
+
+    def flush() -> None:
+        packets = b"".join(waiting)
+        waiting.clear()
+        send(packets)
+
+    # The library has no setting for either.
+    connection.send_packet = send_full  # type: ignore[assignment, method-assign] # See above.
+    connection._send = gather  # type: ignore[assignment, method-assign] # See above.
 
 
 class SshDoor:

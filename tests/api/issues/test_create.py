@@ -266,5 +266,5 @@ def test_statements(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/issues"
-    assert statements_of(make, lambda: api.post(base, owner, title="one", description="more")) <= 14
+    assert statements_of(make, lambda: api.post(base, owner, title="one", description="more")) <= 17
     assert statements_of(make, lambda: api.post(f"{base}/1/notes", owner, body="indeed")) <= 12
