@@ -78,7 +78,7 @@ class Child:
         assert stdin is not None  # noqa: S101 - It was started with a pipe.
         wanted = True
         async for piece in pieces:
-            if not wanted:
+            if not wanted or stdin.is_closing():  # It does not read to the end: the loop has heard of that already.
                 continue
             stdin.write(piece)
             try:

@@ -235,13 +235,15 @@ class Transfer:
     async def _answer(
         self, child: Child, feeding: "asyncio.Future[None]", watching: "asyncio.Future[None]", push: Push | None
     ) -> None:
-        while piece := await child.read():
-            if push is not None and not self._trace.answered:
-                # Git may complain of the first bytes already; whether all of them may be sent is said first.
-                await asyncio.wait([feeding])
-                self._refuse(feeding.exception())
+        piece = await child.read()
+        if push is not None:
+            # Git may complain of the first bytes already; whether all of them may be sent is said first.
+            await asyncio.wait([feeding])
+            self._refuse(feeding.exception())
+        while piece:
             for part in [piece] if push is None else push.passes(piece):
                 await self._piece(part)
+            piece = await child.read()
         status = await child.wait()
         for part in [] if push is None else await push.end(status):
             await self._piece(part)

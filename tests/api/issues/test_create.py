@@ -267,4 +267,4 @@ def test_statements(api: Api, make: Make) -> None:
     project = make_project(make, owner)
     base = f"/projects/{project.id}/issues"
     assert statements_of(make, lambda: api.post(base, owner, title="one", description="more")) <= 17
-    assert statements_of(make, lambda: api.post(f"{base}/1/notes", owner, body="indeed")) <= 12
+    assert statements_of(make, lambda: api.post(f"{base}/1/notes", owner, body="indeed")) <= 15
