@@ -136,9 +136,8 @@ def _send_with_less_ado(connection: asyncssh.SSHServerConnection) -> None:
         waiting.clear()
         send(packets)
 
-    # The library has no setting for either.
-    connection.send_packet = send_full  # type: ignore[assignment, method-assign] # See above.
-    connection._send = gather  # type: ignore[assignment, method-assign] # See above.
+    connection.send_packet = send_full  # type: ignore[assignment, method-assign] # It has no setting for this.
+    connection._send = gather  # type: ignore[assignment, method-assign] # It has no setting for this.
 
 
 class SshDoor:
