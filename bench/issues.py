@@ -168,7 +168,7 @@ def measure_issues(port: int, project_id: int, seconds: float, rounds: int) -> I
         for name, (query, most) in moments.items():
             took = _milliseconds(client, f"{base}?{query}", rounds)
             yield Finding(f"{name}, ms", took, f"<= {most}", took <= most)
-        first, last = (f"{base}?pagination=keyset&order_by=id", _far_away(client, base))
+        first, last = _pages_by_key(client, base)
     pages = [
         requests_per_second(port, [get(path, TOKEN)], seconds / 2) for _ in range(rounds) for path in (first, last)
     ]
@@ -176,11 +176,11 @@ def measure_issues(port: int, project_id: int, seconds: float, rounds: int) -> I
     yield Finding("keyset page 1,000 / page 1", share, ">= 0.90", share >= 0.90)
 
 
-def _far_away(client: httpx.Client, base: str) -> str:
-    """Where the thousandth page by key begins."""
-    newest = client.get(f"{base}?per_page=1").json()[0]["id"]
+def _pages_by_key(client: httpx.Client, base: str) -> tuple[str, str]:
+    """Where the first and the thousandth page by key begin, among issues alike: those made meanwhile say less."""
     oldest = client.get(f"{base}?per_page=1&sort=asc").json()[0]["id"]
-    return f"{base}?pagination=keyset&order_by=id&id_before={max(newest, oldest) - 999 * 20}"
+    by_key = f"{base}?pagination=keyset&order_by=id&id_before="
+    return f"{by_key}{oldest + ISSUES}", f"{by_key}{oldest + ISSUES - 999 * 20}"
 
 
 def _milliseconds(client: httpx.Client, path: str, rounds: int) -> float:
