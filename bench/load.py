@@ -37,7 +37,7 @@ class _Connection(asyncio.Protocol):
             self.failed += 1
         self._buffer.clear()
         if time.perf_counter() < self._deadline:
-            self._transport.write(next(self._requests))  # type: ignore[attr-defined] # As above.
+            self._transport.write(next(self._requests))  # type: ignore[attr-defined] # The same transport, which writes.
         else:
             self._transport.close()
 
