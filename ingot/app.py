@@ -20,6 +20,7 @@ from ingot.announcements.outfits import dress
 from ingot.announcements.subscribers import announcement_subscriptions
 from ingot.announcements.work import MAIL_PUSHES, PushMail
 from ingot.api.door import PREFIX, ApiDoor
+from ingot.api.inside import Inside
 from ingot.api.kernel import Kernel
 from ingot.api.openapi import openapi_document
 from ingot.api.router import Router
@@ -322,7 +323,7 @@ class App:
         router = Router(all_endpoints() if endpoints is None else endpoints, attrgetter("slashes"))
         self.kernel = Kernel(router, database, self._authenticate, ApiLimits(database), settings)
         self._usage = TokenUsage(database, self.kernel.writer)
-        web = WebDoor(settings, database, self.kernel.pool)
+        web = WebDoor(settings, database, self.kernel.pool, Inside(router.declared, database, settings))
         admission = Admission(database, self.kernel.pool, Activity(database, self.kernel.writer))
         git = GitDoor(settings, database, self.kernel.pool, log, admission, web)
         doors: list[tuple[bytes, Door]] = [

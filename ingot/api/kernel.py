@@ -17,10 +17,11 @@ from ingot.access.scopes import within_scope
 from ingot.api.answers import Answer, Header, OutOfScope, encode, error_answer, json_answer, tagged
 from ingot.api.budget import Budget
 from ingot.api.fields import BadRequest, close_uploads, parse_body, parse_query
-from ingot.api.paging import page_headers, read_page
+from ingot.api.paging import page_headers
 from ingot.api.ranges import content_answer
 from ingot.api.router import Router
 from ingot.api.routes import BODY_LIMIT, Ahead, Call, Content, Endpoint, Instead, Raw, Stage, Streamed
+from ingot.api.running import asked_of, subject_of
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.paging import Listing
@@ -237,7 +238,7 @@ class Kernel:
         if endpoint.locks is not None:
             db.lock(endpoint.locks)
         call = Call(db, actor, path, request.origin, self._settings)
-        arguments = [*_subject(endpoint, call), *_asked(endpoint, sent, params)]
+        arguments = [*subject_of(endpoint, call), *asked_of(endpoint, sent, params)]
         return _answer(endpoint, endpoint.handler(call, *arguments, *prepared), request)
 
     def _run_staged(
@@ -251,10 +252,10 @@ class Kernel:
     ) -> Answer:
         stage = Stage(self._database, actor, path, request.origin, self._settings)
         subject = self._database.read(
-            lambda db: _subject(endpoint, Call(db, actor, path, request.origin, self._settings)),
+            lambda db: subject_of(endpoint, Call(db, actor, path, request.origin, self._settings)),
             ahead_of_change=endpoint.writes,
         )
-        return _answer(endpoint, endpoint.handler(stage, *subject, *_asked(endpoint, sent, params)), request)
+        return _answer(endpoint, endpoint.handler(stage, *subject, *asked_of(endpoint, sent, params)), request)
 
     async def _body(self, endpoint: Endpoint, request: Request, credentials: Credentials) -> dict[str, Any]:
         headers = request.headers
@@ -350,20 +351,6 @@ def _refuse(endpoint: Endpoint, actor: Actor) -> None:
         raise OutOfScope(endpoint.scopes)
     elif endpoint.asks_caller_only:
         require(endpoint.may(actor))
-
-
-def _subject(endpoint: Endpoint, call: Call) -> list[Any]:
-    """What the path names, where it names something, and the caller may do this to it."""
-    if endpoint.on is None:
-        return []
-    here, subject = endpoint.on(call)
-    if not endpoint.asks_caller_only:
-        require(endpoint.may(call.actor, here, subject))
-    return [subject]
-
-
-def _asked(endpoint: Endpoint, sent: dict[str, Any], params: Any) -> list[Any]:
-    return [params] * (params is not None) + ([read_page(sent)] if endpoint.paged else [])
 
 
 def _answer(endpoint: Endpoint, result: Any, request: Request) -> Answer:

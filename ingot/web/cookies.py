@@ -8,6 +8,7 @@ from ingot.settings import Settings
 SESSION_COOKIE = "_service_session"
 # A form of somebody who is not signed in is bound to the browser by this one instead.
 VISITOR_COOKIE = "_service_visitor"
+THEME_COOKIE = "_service_theme"
 
 
 def set_cookie(settings: Settings, name: str, value: str, *, ends: bool = False) -> Header:

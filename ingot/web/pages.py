@@ -8,12 +8,15 @@ import msgspec
 
 from ingot.access.actor import NOBODY, Actor
 from ingot.access.credentials import Credentials
+from ingot.api.inside import Inside
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.http.request import Header, Origin
 from ingot.settings import Settings
 from ingot.users.accounts.tables import User
 from ingot.users.sessions.tables import Session
+
+FORM_LIMIT = 2**20
 
 
 class Visit(msgspec.Struct, frozen=True):
@@ -29,8 +32,16 @@ class Visit(msgspec.Struct, frozen=True):
     session: Session | None
     csrf: str
     """What forms on the page must send back."""
+    address: str
+    """Path and query as the visitor wrote them, to come back to."""
+    inside: Inside
     credentials: Credentials = Credentials()
     """What programs bring, for pages that serve them too."""
+    theme: str = ""
+    """Light or dark, where the visitor has chosen."""
+    fragment: bool = False
+    """Whether a script asks, which wants only a part of the page."""
+    takes_gzip: bool = False
 
     @property
     def signed_in(self) -> User:
@@ -49,6 +60,23 @@ class Visit(msgspec.Struct, frozen=True):
         user = self.signed_in
         return Actor(user.id, user.username, user.name, user.admin, user.external, "session")
 
+    def get(self, route: str, sent: dict[str, Any] | None = None, /, **path: Any) -> Any:
+        """What the API's endpoint of this path gives this visitor: a view, or a listing of them.
+
+        Words after ``:`` in the path are named by keyword, what else a caller would send is in ``sent``.
+        """
+        return self.call("GET", route, sent, **path)
+
+    def call(self, method: str, route: str, sent: dict[str, Any] | None = None, /, **path: Any) -> Any:
+        """The same for any method; raises the refusals that the API would answer with."""
+        texts = {name: str(value) for name, value in path.items()}
+        return self.inside.call(self.actor_or_nobody, self.origin, method, route, texts, sent or {})
+
+    def may(self, method: str, route: str, /, **path: Any) -> bool:
+        """Whether a call would be allowed, so that the page offers it."""
+        texts = {name: str(value) for name, value in path.items()}
+        return self.inside.allows(self.actor_or_nobody, self.origin, method, route, texts)
+
 
 STRICT_POLICY = (
     b"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -63,6 +91,7 @@ class Page(msgspec.Struct):
     context: dict[str, Any] = {}
     status: int = 200
     policy: bytes = STRICT_POLICY
+    headers: list[Header] = []
 
 
 class Redirect(msgspec.Struct):
@@ -105,8 +134,12 @@ class Place:
     open: bool
     """Whether people who are not signed in may come."""
     with_expired_password: bool
+    slashes: str = ""
+    """The word of the path that may hold slashes, such as a file's."""
     by_link: bool = False
     """Whether its address itself proves that it may be used, so that a form needs no token besides."""
+    limit: int = FORM_LIMIT
+    """How much a form may bring, in bytes."""
 
 
 @dataclass(slots=True)
@@ -115,29 +148,35 @@ class Pages:
 
     places: list[Place] = field(default_factory=list)
 
-    def get(self, path: str, *, open: bool = False, with_expired_password: bool = False) -> Callable[[H], H]:
-        """Declare a page to read; it runs inline."""
-        return self._declare("GET", path, open, with_expired_password)
+    def get(self, path: str, **options: Any) -> Callable[[H], H]:
+        """Declare a page to read; it runs inline, and anew in the pool where that turns out to take long."""
+        return self._declare("GET", path, **options)
 
-    def post(
-        self, path: str, *, open: bool = False, with_expired_password: bool = False, by_link: bool = False
-    ) -> Callable[[H], H]:
+    def post(self, path: str, **options: Any) -> Callable[[H], H]:
         """Declare what a form does; it runs in the pool, outside of any unit of work."""
-        return self._declare("POST", path, open, with_expired_password, by_link)
+        return self._declare("POST", path, **options)
 
-    def put(self, path: str, *, open: bool = False, with_expired_password: bool = False) -> Callable[[H], H]:
+    def put(self, path: str, **options: Any) -> Callable[[H], H]:
         """The same for forms that say ``_method=put``."""
-        return self._declare("PUT", path, open, with_expired_password)
+        return self._declare("PUT", path, **options)
 
-    def delete(self, path: str, *, open: bool = False, with_expired_password: bool = False) -> Callable[[H], H]:
+    def delete(self, path: str, **options: Any) -> Callable[[H], H]:
         """The same for forms that say ``_method=delete``."""
-        return self._declare("DELETE", path, open, with_expired_password)
+        return self._declare("DELETE", path, **options)
 
     def _declare(
-        self, method: str, path: str, is_open: bool, with_expired_password: bool, by_link: bool = False
+        self,
+        method: str,
+        path: str,
+        *,
+        open: bool = False,
+        with_expired_password: bool = False,
+        by_link: bool = False,
+        slashes: str = "",
+        limit: int = FORM_LIMIT,
     ) -> Callable[[H], H]:
         def declare(handler: H) -> H:
-            self.places.append(Place(method, path, handler, is_open, with_expired_password, by_link))
+            self.places.append(Place(method, path, handler, open, with_expired_password, slashes, by_link, limit))
             return handler
 
         return declare

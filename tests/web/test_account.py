@@ -44,10 +44,10 @@ def test_strangers_are_led_to_the_form(browser: Browser, path: str) -> None:
 
 
 def test_the_front_door_leads_to_where_one_can_do_something(browser: Browser, person: Person) -> None:
-    assert browser.get("/").headers["location"] == "/users/sign_in"
+    assert browser.get("/").headers["location"] == "/explore"
     browser.signed_in_as(person)
-    assert browser.get("/").headers["location"] == "/profile/account"
-    assert browser.get("/users/sign_in").headers["location"] == "/profile/account"
+    assert browser.get("/").status_code == 200
+    assert browser.get("/users/sign_in").headers["location"] == "/"
 
 
 @pytest.mark.parametrize("event", ["block", "ban", "deactivate", "delete"])

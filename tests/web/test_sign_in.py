@@ -30,7 +30,7 @@ def test_one_signs_in_by_name_or_address_whatever_the_case(browser: Browser, per
 
     answer = browser.sign_in(getattr(person, field).upper(), PASSWORD)
 
-    assert (answer.status_code, answer.headers["location"]) == (302, "/profile/account")
+    assert (answer.status_code, answer.headers["location"]) == (302, "/")
     assert browser.is_signed_in()
 
 
@@ -136,9 +136,9 @@ def test_one_stays_on_this_host_after_signing_in(browser: Browser, person: Perso
 
     answer = browser.post("/users/sign_in", data=sent)
 
-    assert (answer.status_code, answer.headers["location"]) == (302, "/profile/account")
+    assert (answer.status_code, answer.headers["location"]) == (302, "/")
     again = browser.get("/users/sign_in", params={"redirect_to": target})
-    assert again.headers["location"] == "/profile/account"
+    assert again.headers["location"] == "/"
 
 
 def test_one_comes_back_to_where_one_wanted_to_go(browser: Browser, person: Person) -> None:

@@ -1,0 +1,1 @@
+"""A repository in the browser: files, history, differences, branches and tags."""

@@ -1,0 +1,1 @@
+"""How people get in: signing in and up, lost passwords, and links that mails hold."""

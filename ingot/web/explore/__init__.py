@@ -1,0 +1,1 @@
+"""The first page, and the ways to find projects, groups and people."""

@@ -1,0 +1,34 @@
+"""The first page: one's own projects and what is to do, or what everybody may see; and how pages look."""
+
+from ingot.db.connection import Connection
+from ingot.web.cookies import THEME_COOKIE, set_cookie
+from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, local_path
+
+pages = Pages()
+_THEMES = ("light", "dark", "")
+
+
+@pages.get("/", open=True)
+def show_home(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """Where people find what they work on; strangers are led to what is public."""
+    if visit.user is None:
+        return Redirect("/explore")
+    projects = visit.get("/projects", {"membership": "true", "order_by": "last_activity_at", "per_page": 20})
+    return Page("explore/home.html", {"projects": projects})
+
+
+@pages.get("/explore", open=True)
+def show_explore(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """The projects that the visitor may see, newest activity first; ``search`` names some."""
+    search = str(visit.query.get("search", ""))
+    wanted = {"order_by": "last_activity_at", "search": search, "page": visit.query.get("page", "1")}
+    return Page("explore/projects.html", {"projects": visit.get("/projects", wanted), "search": search})
+
+
+@pages.post("/-/theme", open=True, with_expired_password=True)
+def choose_theme(visit: Visit) -> Reply:
+    """Light, dark, or as the system says."""
+    theme = visit.form.get("theme")
+    chosen = theme if theme in _THEMES else ""
+    back = local_path(visit.form.get("back")) or "/"
+    return Redirect(back, [set_cookie(visit.settings, THEME_COOKIE, str(chosen), ends=not chosen)])

@@ -1,0 +1,26 @@
+"""What a text will look like, while it is being written."""
+
+from ingot.errors import NotFound
+from ingot.web.pages import Page, Pages, Reply, Visit
+from ingot.web.texts import html_of
+
+pages = Pages()
+
+
+@pages.post("/-/preview")
+def show_preview(visit: Visit) -> Reply:
+    """A text as HTML; ``field`` says which part of the form it is."""
+    project = None
+    if isinstance(path := visit.form.get("project"), str) and path:
+        project = visit.get("/projects/:id", id=path).id
+    return Page("_preview.html", {"html": html_of(visit, _text(visit), project)})
+
+
+def _text(visit: Visit) -> str:
+    """The value of ``issue[description]`` or whatever the field is called."""
+    value: object = visit.form
+    for name in str(visit.form.get("field", "")).replace("]", "").split("["):
+        if not isinstance(value, dict):
+            raise NotFound("Field")
+        value = value.get(name)
+    return value if isinstance(value, str) else ""

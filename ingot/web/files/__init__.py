@@ -1,0 +1,1 @@
+"""Files for browsers and programs alike, and the API's own description."""

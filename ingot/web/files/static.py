@@ -1,0 +1,62 @@
+"""The stylesheet, scripts and pictures that pages need; known by name, so that no path of a caller reaches the disk.
+
+What lies in parts (``styles``, ``scripts``) goes out as one file each. An address with a version is kept for good.
+"""
+
+from functools import cache
+from gzip import compress
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple
+
+from ingot.db.connection import Connection
+from ingot.errors import NotFound
+from ingot.http.request import Header
+from ingot.web.pages import File, Pages, Reply, Visit
+
+pages = Pages()
+_HERE = Path(__file__).parent.parent
+_FOLDERS = (_HERE / "static", _HERE / "vendor" / "swagger-ui", _HERE / "vendor" / "htmx")
+_PARTS = {"ingot.css": _HERE / "styles", "ingot.js": _HERE / "scripts"}
+_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+_KEPT_FOR_GOOD: Header = (b"cache-control", b"public, max-age=31536000, immutable")
+_KEPT_FOR_AN_HOUR: Header = (b"cache-control", b"public, max-age=3600")
+
+
+class _Asset(NamedTuple):
+    content: bytes
+    packed: bytes
+    kind: str
+    version: str
+
+
+@cache
+def _files() -> dict[str, list[Path]]:
+    single = {file.name: [file] for folder in _FOLDERS for file in folder.glob("*") if file.suffix in _TYPES}
+    return single | {name: sorted(folder.glob(f"*{Path(name).suffix}")) for name, folder in _PARTS.items()}
+
+
+@cache
+def _asset(name: str) -> _Asset:
+    content = b"\n".join(file.read_bytes() for file in _files()[name])
+    return _Asset(content, compress(content, 9, mtime=0), _TYPES[Path(name).suffix], blake2b(content).hexdigest()[:12])
+
+
+@cache
+def versioned(name: str) -> str:
+    """The address of a file, which changes with its content."""
+    return f"/static/{name}?v={_asset(name).version}"
+
+
+@pages.get("/static/:file", open=True, with_expired_password=True)
+def show_static(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """A file of the pages."""
+    name = visit.path["file"]
+    if name not in _files():
+        raise NotFound("File")
+    asset = _asset(name)
+    kept = _KEPT_FOR_GOOD if visit.query.get("v") == asset.version else _KEPT_FOR_AN_HOUR
+    headers = [kept, (b"vary", b"accept-encoding")]
+    if visit.takes_gzip:
+        return File(asset.packed, asset.kind, [*headers, (b"content-encoding", b"gzip")])
+    return File(asset.content, asset.kind, headers)

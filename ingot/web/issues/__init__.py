@@ -1,0 +1,1 @@
+"""Issues, their labels, milestones and boards."""

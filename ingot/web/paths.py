@@ -1,0 +1,52 @@
+"""Addresses of groups and projects, whose paths may have any depth, as the router sees them.
+
+A page of a project is declared as ``/:path/-/issues/:iid``; people come by ``/group/project/-/issues/3`` or, as the API
+writes most addresses, ``/group/project/issues/3``. What is only a path leads to ``/:path``; groups also have
+``/groups/:path``.
+"""
+
+from collections.abc import Callable, Iterable
+
+from ingot.names import RESERVED_AT_TOP
+
+_MARK = b"-"
+_TOP = frozenset(word.encode() for word in RESERVED_AT_TOP)
+
+
+def router_path(words: Iterable[str]) -> Callable[[bytes], bytes]:
+    """Turns an address into what the router looks for; ``words`` begin the pages of a project."""
+    known = frozenset(word.encode() for word in words)
+
+    def meant(path: bytes) -> bytes:
+        segments = [segment for segment in path.split(b"/") if segment]
+        if not segments:
+            return path
+        if segments[0] == b"groups":
+            return b"/groups" + _joined(*_split(segments[1:]))
+        if segments[0] in _TOP:
+            return path
+        named, rest = _split(segments)
+        if not rest:
+            # A project has at least two words of its own, whatever they are.
+            place = next((place for place in range(2, len(segments)) if segments[place] in known), len(segments))
+            named, rest = segments[:place], segments[place:]
+        return _joined(named, rest)
+
+    return meant
+
+
+def words_of(paths: Iterable[str]) -> set[str]:
+    """The first words of the pages of projects."""
+    return {path.split("/")[3] for path in paths if path.startswith("/:path/-/")}
+
+
+def _split(segments: list[bytes]) -> tuple[list[bytes], list[bytes]]:
+    if _MARK not in segments:
+        return segments, []
+    place = segments.index(_MARK)
+    return segments[:place], segments[place + 1 :]
+
+
+def _joined(named: list[bytes], rest: list[bytes]) -> bytes:
+    whole = b"/" + b"%2F".join(named) if named else b""
+    return b"/".join([whole, _MARK, *rest]) if rest else whole

@@ -1,0 +1,1 @@
+"""What is one's own: the account, tokens, keys and settings."""

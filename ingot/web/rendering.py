@@ -1,0 +1,66 @@
+"""From templates to bytes, with what every page shows and says the same way."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ingot.db.database import Database
+from ingot.instance.queries import current_broadcasts
+from ingot.web import saying
+from ingot.web.files.static import versioned
+from ingot.web.pages import Page, Visit
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_MESSAGES = {
+    400: ("That did not arrive whole", "The form could not be read. Go back and try again."),
+    401: ("That did not match", "Sign in to go on."),
+    403: ("Not for you", "You are signed in, but may not do this."),
+    404: ("Nothing here", "There is no such page, or you may not see it."),
+    405: ("Not this way", "The page exists, but not for this kind of request."),
+    409: ("Somebody was faster", "It has changed meanwhile. Reload the page and look before you try again."),
+    413: ("Too large", "What was sent is larger than this page takes."),
+    422: ("The form was too old", "Go back, reload the page and send the form again."),
+    429: ("Too many tries", "Retry later: wait a few minutes before the next one."),
+    503: ("Busy", "The server cannot answer right now. Try again in a moment."),
+}
+
+
+def message_page(status: int) -> Page:
+    """A page that only says what went wrong."""
+    title, text = _MESSAGES.get(status, ("That did not work", "Go back and try again."))
+    return Page("message.html", {"title": title, "text": text}, status)
+
+
+class Templates:
+    """The templates, loaded when the first page is asked for: who only answers API calls never needs them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def render(self, page: Page, visit: Visit | None) -> bytes:
+        """A page as the browser gets it."""
+        template = self._environment.get_template(page.template)
+        context: dict[str, Any] = {"visit": visit, "user": visit.user if visit else None, **page.context}
+        if not page.template.rpartition("/")[2].startswith("_"):
+            context["broadcasts"] = self._database.read(current_broadcasts)
+        return template.render(context).encode()
+
+    @cached_property
+    def _environment(self) -> "Environment":
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+
+        environment = Environment(
+            loader=PackageLoader("ingot.web"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+        )
+        clock = self._database.clock
+        environment.filters["ago"] = lambda stamp: saying.ago(stamp, clock())
+        environment.filters |= {"exactly": saying.exactly, "size": saying.size, "count": saying.count}
+        environment.filters |= {"with_query": saying.with_query, "initials": saying.initials}
+        environment.globals["static"] = versioned
+        return environment

@@ -1,0 +1,67 @@
+"""How pages say times, sizes and numbers."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from ingot.db.times import Timestamp, moment
+
+_DAY = 86_400
+_STEPS = (
+    (60, "minute"),
+    (3600, "hour"),
+    (_DAY, "day"),
+    (7 * _DAY, "week"),
+    (30 * _DAY, "month"),
+    (365 * _DAY, "year"),
+)
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+
+
+def ago(stamp: str, now: Timestamp) -> str:
+    """How long ago, or in how long, as people say it."""
+    seconds = (moment(now) - moment(Timestamp(stamp))).total_seconds()
+    past, seconds = seconds >= 0, abs(seconds)
+    if seconds < _STEPS[0][0]:
+        return "just now" if past else "in a moment"
+    length, unit = next(step for step in reversed(_STEPS) if seconds >= step[0])
+    number = int(seconds // length)
+    text = f"{number} {unit}{'s' * (number != 1)}"
+    return f"{text} ago" if past else f"in {text}"
+
+
+def exactly(stamp: str) -> str:
+    """A time to the minute, for whoever hovers over the other one."""
+    return f"{stamp[:10]} {stamp[11:16]} UTC"
+
+
+def size(number: int) -> str:
+    """How many bytes, in the unit that gives the shortest number."""
+    amount, unit = float(number), 0
+    while amount >= 1024 and unit < len(_UNITS) - 1:
+        amount, unit = amount / 1024, unit + 1
+    return f"{amount:.0f} {_UNITS[unit]}" if unit == 0 or amount >= 100 else f"{amount:.1f} {_UNITS[unit]}"
+
+
+def count(number: int | None, one: str, several: str = "") -> str:
+    """A number with its word; some are too many to count."""
+    if number is None:
+        return f"many {several or one + 's'}"
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
+def initials(name: str) -> str:
+    """What stands for somebody without a picture."""
+    words = name.split()
+    return "".join(word[0] for word in (words[:1] + words[-1:] if len(words) > 1 else words)).upper() or "?"
+
+
+def with_query(query: dict[str, Any], **changes: Any) -> str:
+    """The address of the same list with other filters; what is changed to nothing is left out."""
+    whole = {name: value for name, value in {**query, **changes}.items() if value not in (None, "", [])}
+    flat = [
+        (f"{name}[]", str(item)) if isinstance(value, list) else (name, str(value))
+        for name, value in whole.items()
+        for item in (value if isinstance(value, list) else [value])
+        if not isinstance(value, dict)
+    ]
+    return "?" + urlencode(flat)

@@ -1,0 +1,49 @@
+/* Small comforts; every page works without them. */
+(() => {
+  "use strict";
+  const each = (root, selector, work) => root.querySelectorAll(selector).forEach(work);
+
+  function dress(root) {
+    each(root, "[data-color]", (element) => {
+      element.style.background = element.dataset.color;
+      element.style.color = element.dataset.text;
+    });
+    each(root, "[data-share]", (element) => { element.style.flexGrow = element.dataset.share; });
+    each(root, "[data-width]", (element) => { element.style.width = `${element.dataset.width}%`; });
+  }
+
+  document.addEventListener("DOMContentLoaded", () => dress(document));
+  document.addEventListener("htmx:load", (event) => dress(event.target));
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    each(document, "details.menu[open]", (menu) => { if (!menu.contains(event.target)) menu.open = false; });
+    if (!button) return;
+    if (button.dataset.copy !== undefined) {
+      const text = button.dataset.copy || button.parentElement.querySelector("input, code").value || "";
+      navigator.clipboard?.writeText(text).then(() => { button.textContent = "Copied"; });
+    }
+    if (button.dataset.confirm && !window.confirm(button.dataset.confirm)) event.preventDefault();
+    const editor = button.closest(".editor");
+    if (editor && (button.dataset.write !== undefined || button.dataset.preview !== undefined)) {
+      const preview = button.dataset.preview !== undefined;
+      editor.querySelector("textarea").hidden = preview;
+      editor.querySelector(".preview").hidden = !preview;
+      each(editor, ".switch button", (each) => each.setAttribute("aria-pressed", String(each === button)));
+    }
+  });
+
+  /* One key leads to what is marked with it, unless somebody types. */
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") each(document, "details.menu[open]", (menu) => { menu.open = false; });
+    if (event.ctrlKey || event.metaKey || event.altKey) {
+      if (event.key === "Enter" && event.target.matches("textarea")) event.target.form?.requestSubmit();
+      return;
+    }
+    if (event.target.matches("input, textarea, select, [contenteditable]")) return;
+    const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+    if (!target) return;
+    event.preventDefault();
+    if (target.matches("input, textarea")) target.focus(); else target.click();
+  });
+})();

@@ -1,0 +1,82 @@
+"""The first pages: what a visitor finds, and a project from its making to its first push."""
+
+import pytest
+
+from tests.client import Api, Make, Person
+from tests.making import make_project
+from tests.web.browser import Browser
+
+
+def test_a_project_is_made_in_the_browser(browser: Browser, person: Person, api: Api) -> None:
+    browser.signed_in_as(person)
+
+    answer = browser.submit("/projects/new", "/projects", fields={"project[name]": "Tide tables"})
+
+    assert (answer.status_code, answer.headers["location"]) == (302, f"/{person.username}/tide-tables")
+    home = browser.get(answer.headers["location"])
+    assert home.status_code == 200
+    assert "git push -u origin master" in home.text, "The way to a first push is shown."
+    assert "Tide tables" in browser.get("/").text
+
+
+def test_what_was_typed_stays_where_it_is_refused(browser: Browser, person: Person) -> None:
+    browser.signed_in_as(person)
+
+    fields = {"project[name]": "-<b>x</b>", "project[description]": "A long story"}
+    answer = browser.submit("/projects/new", "/projects", fields=fields)
+
+    assert answer.status_code == 422
+    assert "A long story" in answer.text
+    assert 'value="-&lt;b&gt;x&lt;/b&gt;"' in answer.text
+    assert 'role="alert"' in answer.text
+
+
+@pytest.mark.parametrize(("visibility", "status"), [("public", 200), ("internal", 404), ("private", 404)])
+def test_a_stranger_finds_what_is_public(
+    browser: Browser, make: Make, person: Person, visibility: str, status: int
+) -> None:
+    project = make_project(make, person, visibility=visibility)
+
+    assert browser.get(f"/{project.path}").status_code == status
+    found = browser.get(f"/explore?search={project.name}").text
+    assert (f'href="/{project.path}"' in found) == (status == 200)
+
+
+def test_a_readme_is_shown(browser: Browser, make: Make, api: Api, person: Person) -> None:
+    project = make_project(make, person, visibility="public")
+    content = {
+        "branch": "master",
+        "commit_message": "Say hello",
+        "content": "# Hello\n\n<script>alert(1)</script>\n\n**you**",
+    }
+    api.post(f"/projects/{project.id}/repository/files/README.md", person, **content)
+
+    home = browser.get(f"/{project.path}").text
+
+    assert "<strong>you</strong>" in home
+    assert "Say hello" in home
+    assert "<script>alert" not in home
+
+
+def test_colours_are_chosen_and_kept(browser: Browser) -> None:
+    answer = browser.submit("/explore", "/-/theme", theme="dark")
+
+    assert answer.headers["location"] == "/explore"
+    assert '<html lang="en" data-theme="dark">' in browser.get("/explore").text
+
+
+def test_a_text_is_previewed(browser: Browser, person: Person) -> None:
+    browser.signed_in_as(person)
+    token = browser.form("/projects/new", "/projects").fields["authenticity_token"]
+    sent = {"authenticity_token": token, "field": "issue[description]", "issue[description]": "*so*", "project": ""}
+
+    assert "<em>so</em>" in browser.post("/-/preview", data=sent).text
+    assert browser.post("/-/preview", data={**sent, "field": "a[b][c]"}).status_code in (200, 404)
+
+
+def test_files_of_pages_are_kept_by_browsers(browser: Browser) -> None:
+    page = browser.get("/explore").text
+    address = page.split('rel="stylesheet" href="')[1].split('"')[0]
+
+    assert "immutable" in browser.get(address).headers["cache-control"]
+    assert browser.get("/static/..%2Fdoor.py").status_code == 404
