@@ -1,0 +1,104 @@
+"""A real browser for the tests of pages; whatever it complains about fails the test."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import axe_playwright_python
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.client import Make, Person
+from tests.conftest import House
+
+PASSWORD = "correct horse battery"
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+_AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
+_RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The browser that the machine has; Playwright's own is not relied on."""
+    path = next((found for name in _NAMES if (found := shutil.which(name))), None)
+    if path is None:
+        pytest.skip("NO BROWSER: chromium is missing; scripts/browser installs it where it may")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Window:
+    """A window with its own cookies, and what went wrong in it."""
+
+    def __init__(self, context: BrowserContext, url: str) -> None:
+        self.context = context
+        self.page: Page = context.new_page()
+        self.url = url
+        self.complaints: list[str] = []
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", self._watch)
+        self.page.set_default_timeout(15_000)
+
+    def _hear(self, message: Any) -> None:
+        # A page that answers 404 or 422 is logged as an error of the network; tests look at those themselves.
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            self.complaints.append(message.text)
+
+    def _watch(self, request: Any) -> None:
+        if not request.url.startswith((self.url, "data:", "blob:")):
+            self.complaints.append(f"asked for {request.url}")
+
+    def open(self, path: str) -> Page:
+        """Go to a page of the house."""
+        self.page.goto(self.url + path)
+        return self.page
+
+    def sign_in(self, person: Person) -> "Window":
+        """Fill in the form as a person does."""
+        page = self.open("/users/sign_in")
+        page.get_by_label("Username or email").fill(person.username)
+        page.get_by_label("Password").fill(person.password)
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_text(f"@{person.username}").first.wait_for()
+        return self
+
+    def barriers(self) -> list[str]:
+        """What axe-core finds that keeps people out of the page that is open."""
+        self.page.evaluate(_AXE)
+        found = self.page.evaluate("rules => axe.run(document, rules)", _RULES)
+        return [
+            f"{broken['id']}: {broken['help']}: {node['html'][:200]}"
+            for broken in found["violations"]
+            for node in broken["nodes"]
+        ]
+
+
+@pytest.fixture
+def open_window(chromium: Browser, house: House) -> Iterator[Callable[..., Window]]:
+    """Opens windows that share nothing; options are those of a context, such as ``color_scheme``."""
+    windows: list[Window] = []
+
+    def open_one(**options: Any) -> Window:
+        windows.append(Window(chromium.new_context(**options), house.url))
+        return windows[-1]
+
+    yield open_one
+    for window in windows:
+        window.context.close()
+    assert [complaint for window in windows for complaint in window.complaints] == []
+
+
+@pytest.fixture
+def window(open_window: Callable[..., Window]) -> Window:
+    """A window in which nobody signed in."""
+    return open_window()
+
+
+@pytest.fixture
+def person(make: Make) -> Person:
+    """Somebody with a password."""
+    return make.user(password=PASSWORD)

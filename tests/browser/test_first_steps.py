@@ -1,0 +1,69 @@
+"""Somebody new: signing in, making a project, the first push, and the page that shows it."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.browser.conftest import Window
+from tests.client import Person
+
+
+def test_from_nothing_to_a_first_push(window: Window, person: Person, tmp_path: Path) -> None:
+    """The commands that the empty project shows are copied and run as they are."""
+    page = window.sign_in(person).page
+    page.get_by_role("link", name="New project").click()
+    page.get_by_label("Name", exact=True).fill("Tide tables")
+    page.get_by_role("button", name="Create project").click()
+    page.get_by_role("heading", name="Tide tables").wait_for()
+    commands = page.locator("pre code").first.inner_text()
+    (tmp_path / "README.md").write_text("# High water\n")
+
+    _shell(commands.replace("://", f"://{person.username}:{person.token}@", 1), tmp_path)
+
+    page.reload()
+    page.get_by_role("heading", name="High water").wait_for()
+    assert page.get_by_text("First commit").count() >= 1
+
+
+def test_a_wrong_password_is_told(window: Window, person: Person) -> None:
+    page = window.open("/users/sign_in")
+    page.get_by_label("Username or email").fill(person.username)
+    page.get_by_label("Password").fill("a wrong one")
+    page.get_by_role("button", name="Sign in").click()
+
+    page.get_by_role("alert").wait_for()
+    assert page.get_by_label("Username or email").input_value() == person.username, "What was typed stays."
+
+
+def test_light_and_dark(open_window: Callable[..., Window]) -> None:
+    """The system's wish counts until somebody chooses."""
+    window = open_window(color_scheme="dark")
+    page = window.open("/explore")
+    ground = "() => getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(ground)
+
+    with page.expect_navigation():
+        page.get_by_role("button", name="Light").click()
+    assert page.evaluate(ground) != dark
+    with page.expect_navigation():
+        page.get_by_role("button", name="Dark").click()
+    assert page.evaluate(ground) == dark
+
+
+def test_by_keyboard_alone(window: Window, person: Person) -> None:
+    page = window.sign_in(person).page
+    page.keyboard.press("/")
+    assert page.evaluate("() => document.activeElement.name") == "search"
+    page.goto(window.url + "/")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#main"), "The first thing that Tab reaches leads past the menus."
+
+
+def _shell(commands: str, folder: Path) -> None:
+    person = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.org"]
+    for line in commands.splitlines():
+        for command in line.split(" && "):
+            words = [word.strip('"') for word in command.replace('"First commit"', '"First_commit"').split()]
+            words = ["First commit" if word == "First_commit" else word for word in words]
+            subprocess.run(["git", *person, *words[1:]], cwd=folder, check=True, capture_output=True)
