@@ -12,7 +12,7 @@ from ingot.activity.tables import Happening, events
 from ingot.db.connection import Connection
 from ingot.db.expressions import one_of
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
-from ingot.db.times import day_of
+from ingot.db.times import Date, day_of
 from ingot.involvement.kinds import Audience, SubjectKind, audience_of
 from ingot.involvement.queries import all_kinds
 from ingot.projects.policy import belongs_to_project, belongs_to_this_project, visible_projects
@@ -101,6 +101,25 @@ def list_events(
         # Any time of that day sorts before this, and any later day behind it.
         values["after"] = f"{wanted.after}U"
     return _fetch(db, _lists_of(all_kinds(db), audience_of(actor), frozenset(filters), wanted.sort), page, values)
+
+
+@lru_cache(maxsize=8)
+def _days_of(kinds: tuple[SubjectKind, ...], audience: Audience) -> Select[Any]:
+    day = func.substr(events.c.created_at, 1, 10)
+    return (
+        select(day, func.count())
+        .join(projects, projects.c.id == events.c.project_id)
+        .where(projects.c.namespace_id.is_not(None), _CONDITIONS["author"], _CONDITIONS["after"])
+        .where(_seen(kinds, audience))
+        .group_by(day)
+    )
+
+
+def count_by_day(db: Connection, actor: Actor, author_id: int, after: Date) -> dict[str, int]:
+    """How much somebody did on each day after one, as far as the caller may see it."""
+    held = {"actor": actor.user_id, "today": day_of(db.now)}
+    statement = _days_of(all_kinds(db), audience_of(actor))
+    return dict(db.rows(statement, author=author_id, after=f"{after}U", **held))
 
 
 def _fetch(db: Connection, query: ListQuery, page: Page, values: dict[str, Any]) -> Listing[Happening]:

@@ -1,5 +1,5 @@
 """The pages of this room, for the door."""
 
-from ingot.web.explore import home, previews
+from ingot.web.explore import home, previews, search
 
-PAGES = (home.pages, previews.pages)
+PAGES = (home.pages, search.pages, previews.pages)

@@ -2,6 +2,7 @@
 
 from ingot.db.connection import Connection
 from ingot.web.cookies import THEME_COOKIE, set_cookie
+from ingot.web.explore.happenings import happenings
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, local_path
 
 pages = Pages()
@@ -14,7 +15,8 @@ def show_home(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every pa
     if visit.user is None:
         return Redirect("/explore")
     projects = visit.get("/projects", {"membership": "true", "order_by": "last_activity_at", "per_page": 20})
-    return Page("explore/home.html", {"projects": projects})
+    did = visit.get("/events", {"scope": "all", "per_page": 15}).items
+    return Page("explore/home.html", {"projects": projects, "happenings": happenings(visit, did)})
 
 
 @pages.get("/explore", open=True)

@@ -4,6 +4,7 @@ from typing import Any
 
 from ingot.db.connection import Connection
 from ingot.errors import NotFound
+from ingot.web.explore.people import person_or_none, show_person
 from ingot.web.pages import Pages, Redirect, Reply, Visit
 from ingot.web.projects.place import Place, place_of
 from ingot.web.texts import html_of
@@ -61,6 +62,9 @@ def _readme(place: Place, ref: str | None, files: list[str]) -> tuple[str, Any] 
 
 
 def _somebody(visit: Visit) -> Reply:
-    """A group's page; a person's one has the same form of address."""
+    """A person's page, or a group's, which has an address of its own."""
+    person = person_or_none(visit, visit.path["path"])
+    if person is not None:
+        return show_person(visit, person)
     group = visit.get("/groups/:id", id=visit.path["path"])
     return Redirect(f"/groups/{group.full_path}")

@@ -1,5 +1,5 @@
 """The pages of this room, for the door."""
 
-from ingot.web.pages import Pages
+from ingot.web.talk import snippets, wikis
 
-PAGES: tuple[Pages, ...] = ()
+PAGES = (snippets.pages, wikis.pages)

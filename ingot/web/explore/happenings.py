@@ -1,0 +1,52 @@
+"""What people did, as one line each."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from urllib.parse import quote
+
+from ingot.activity.views import EventView
+from ingot.projects.queries import paths_of_projects
+from ingot.web.pages import Visit
+
+_PAGES = {"Issue": "issues", "MergeRequest": "merge_requests", "Milestone": "milestones"}
+
+
+class Happening(NamedTuple):
+    """An event, and where it leads."""
+
+    event: EventView
+    project: str
+    text: str
+    address: str
+
+
+def happenings(visit: Visit, events: Sequence[EventView]) -> list[Happening]:
+    """Lines for a page of events; one statement finds all their projects."""
+    numbers = sorted({event.project_id for event in events})
+    paths = visit.database.read(lambda db: paths_of_projects(db, numbers)) if numbers else {}
+    return [_line(event, paths[event.project_id]) for event in events if event.project_id in paths]
+
+
+def _line(event: EventView, path: str) -> Happening:
+    if event.push_data:
+        push = event.push_data
+        text = f"{event.action_name} {push.ref_type} {push.ref}"
+        if push.commit_title:
+            text += f": {push.commit_title}"
+        address = f"/{path}" if push.action == "removed" else f"/{path}/-/commits/{quote(push.ref)}"
+        return Happening(event, path, text, address)
+    note = event.note or None
+    if note is not None:
+        kind, iid = note.noteable_type, note.noteable_iid
+        what = f"{_noun(kind)} {event.target_title or ''}".strip()
+        page = _PAGES.get(kind)
+        address = f"/{path}/-/{page}/{iid}#note_{note.id}" if page and iid else f"/{path}"
+        return Happening(event, path, f"commented on {what}", address)
+    page = _PAGES.get(event.target_type or "")
+    address = f"/{path}/-/{page}/{event.target_iid}" if page and event.target_iid else f"/{path}"
+    what = f"{_noun(event.target_type)} {event.target_title or ''}".strip()
+    return Happening(event, path, f"{event.action_name} {what}".strip(), address)
+
+
+def _noun(kind: str | None) -> str:
+    return {"MergeRequest": "merge request", None: ""}.get(kind, str(kind).lower())

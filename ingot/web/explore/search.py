@@ -1,0 +1,91 @@
+"""Finding what holds a text: everywhere, in a group or in a project."""
+
+from typing import Any
+
+from ingot.db.connection import Connection
+from ingot.db.paging import Listing
+from ingot.db.paging import Page as ListPage
+from ingot.projects.queries import paths_of_projects
+from ingot.web.pages import Page, Pages, Reply, Visit
+from ingot.web.projects.place import place_of
+from ingot.web.refusals import Refusal, sentences
+
+pages = Pages()
+_NAMES = {
+    "projects": "Projects",
+    "blobs": "Code",
+    "commits": "Commits",
+    "issues": "Issues",
+    "merge_requests": "Merge requests",
+    "milestones": "Milestones",
+    "notes": "Comments",
+    "snippet_titles": "Snippets",
+    "users": "People",
+    "wiki_blobs": "Wiki",
+}
+_ANYWHERE = ("projects", "issues", "merge_requests", "milestones", "snippet_titles", "users")
+_IN_GROUP = ("projects", "issues", "merge_requests", "milestones", "users")
+_IN_PROJECT = ("blobs", "commits", "issues", "merge_requests", "milestones", "notes", "wiki_blobs", "users")
+
+
+@pages.get("/search", open=True)
+def search_anywhere(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """Everywhere that the visitor may look; strangers find projects."""
+    if visit.user is None:
+        wanted = {"search": _term(visit), "page": visit.query.get("page", "1")}
+        found = visit.get("/projects", wanted)
+        return Page("explore/search.html", _context(visit, ("projects",), "projects", found))
+    return Page("explore/search.html", _searched(visit, "/search", _ANYWHERE))
+
+
+@pages.get("/groups/:path/-/search", open=True)
+def search_group(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """In a group and all below it."""
+    group = visit.get("/groups/:id", id=visit.path["path"])
+    context = _searched(visit, "/groups/:id/search", _IN_GROUP, id=group.id)
+    return Page("explore/search.html", {**context, "where": group.full_name})
+
+
+@pages.get("/:path/-/search", open=True)
+def search_project(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """In a project: its code and what is said about it."""
+    place = place_of(visit)
+    context = _searched(visit, "/projects/:id/search", _IN_PROJECT, id=place.project.id)
+    return place.page("explore/search_project.html", "", {**context, "where": place.project.name_with_namespace})
+
+
+def _term(visit: Visit) -> str:
+    term = visit.query.get("search", "")
+    return term.strip() if isinstance(term, str) else ""
+
+
+def _searched(visit: Visit, route: str, scopes: tuple[str, ...], **path: Any) -> dict[str, Any]:
+    asked = visit.query.get("scope")
+    scope = asked if asked in scopes else scopes[0]
+    if not _term(visit):
+        return _context(visit, scopes, scope, Listing([], ListPage(), 0))
+    wanted = {
+        "search": _term(visit),
+        "scope": scope,
+        "page": visit.query.get("page", "1"),
+        "ref": visit.query.get("ref"),
+    }
+    try:
+        found = visit.get(route, {name: value for name, value in wanted.items() if value}, **path)
+    except Refusal as refusal:
+        return _context(visit, scopes, scope, Listing([], ListPage(), 0)) | {"errors": sentences(refusal)}
+    return _context(visit, scopes, scope, found)
+
+
+def _context(visit: Visit, scopes: tuple[str, ...], scope: str, found: Listing[Any]) -> dict[str, Any]:
+    numbers = sorted({item.project_id for item in found.items if getattr(item, "project_id", None)})
+    paths = visit.database.read(lambda db: paths_of_projects(db, numbers)) if numbers else {}
+    return {
+        "term": _term(visit),
+        "scopes": [(word, _NAMES[word]) for word in scopes],
+        "scope": scope,
+        "found": found,
+        "paths": paths,
+        "where": "",
+        "errors": [],
+    }

@@ -1,0 +1,157 @@
+"""Snippets: of one's own and of projects."""
+
+from typing import Any
+
+from ingot.db.connection import Connection
+from ingot.snippets.views import SnippetView
+from ingot.web.pages import File, Page, Pages, Redirect, Reply, Visit, form_part
+from ingot.web.projects.place import Place, place_of
+from ingot.web.refusals import Refusal, sentences
+from ingot.web.texts import html_of
+
+pages = Pages()
+_FIELDS = ("title", "description", "visibility", "file_name", "content")
+_EMPTY = dict.fromkeys(_FIELDS, "")
+
+
+class _Shelf:
+    """Where snippets are: a project's, or nobody's but their author's; the API has a path for each."""
+
+    def __init__(self, visit: Visit) -> None:
+        self.visit = visit
+        self.place: Place | None = place_of(visit) if "path" in visit.path else None
+        self.url = f"{self.place.url}/-/snippets" if self.place else "/-/snippets"
+
+    @property
+    def one(self) -> tuple[str, dict[str, Any]]:
+        """The route of the snippet that the address names."""
+        number = self.visit.path["id"]
+        if self.place is None:
+            return "/snippets/:id", {"id": number}
+        return "/projects/:id/snippets/:snippet_id", {"id": self.place.project.id, "snippet_id": number}
+
+    @property
+    def all(self) -> tuple[str, dict[str, Any]]:
+        """The route of the list."""
+        return ("/projects/:id/snippets", {"id": self.place.project.id}) if self.place else ("/snippets", {})
+
+    def page(self, name: str, context: dict[str, Any], status: int = 200) -> Page:
+        """A page in the project's frame, where there is one."""
+        context = {**context, "url": self.url}
+        if self.place is None:
+            return Page(f"talk/{name}.html", {**context, "frame": "layout.html"}, status)
+        return self.place.page(f"talk/{name}.html", "snippets", {**context, "frame": "project.html"}, status)
+
+
+@pages.get("/snippets")
+def list_own(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """One's own snippets."""
+    return _list(visit)
+
+
+@pages.get("/-/snippets")
+def list_own_by_dash(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """The same by its other address."""
+    return _list(visit)
+
+
+@pages.get("/:path/-/snippets", open=True)
+def list_of_project(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """A project's snippets."""
+    return _list(visit)
+
+
+def _list(visit: Visit) -> Reply:
+    shelf = _Shelf(visit)
+    route, path = shelf.all
+    found = visit.get(route, {"page": visit.query.get("page", "1")}, **path)
+    return shelf.page("snippets", {"found": found, "may_create": visit.may("POST", route, **path)})
+
+
+def _show(visit: Visit) -> Reply:
+    shelf = _Shelf(visit)
+    route, path = shelf.one
+    snippet: SnippetView = visit.get(route, **path)
+    contents = [
+        (file.path, visit.get(f"{route}/files/:ref/:file_path/raw", ref="main", file_path=file.path, **path).body)
+        for file in snippet.files
+    ]
+    context = {
+        "snippet": snippet,
+        "description": html_of(visit, snippet.description, snippet.project_id),
+        "contents": [(name, content.decode(errors="replace")) for name, content in contents],
+        "may_edit": visit.user is not None and visit.may("PUT", route, **path),
+    }
+    return shelf.page("snippet", context)
+
+
+def _raw(visit: Visit) -> Reply:
+    route, path = _Shelf(visit).one
+    content = visit.get(f"{route}/raw", **path)
+    return File(content.body, "text/plain; charset=utf-8")
+
+
+def _form(shelf: _Shelf, typed: dict[str, str], action: str, errors: list[str], status: int, **more: Any) -> Page:
+    return shelf.page("snippet_form", {"typed": typed, "action": action, "errors": errors, **more}, status)
+
+
+def _new(visit: Visit) -> Reply:
+    shelf = _Shelf(visit)
+    return _form(shelf, {**_EMPTY, "visibility": "private"}, shelf.url, [], 200, edits=False)
+
+
+def _create(visit: Visit) -> Reply:
+    shelf = _Shelf(visit)
+    route, path = shelf.all
+    typed = {name: form_part(visit.form, "snippet", name) for name in _FIELDS}
+    try:
+        made: SnippetView = visit.call("POST", route, typed, **path)
+    except Refusal as refusal:
+        return _form(shelf, typed, shelf.url, sentences(refusal), 422, edits=False)
+    return Redirect(f"{shelf.url}/{made.id}")
+
+
+def _edit(visit: Visit) -> Reply:
+    shelf = _Shelf(visit)
+    route, path = shelf.one
+    snippet: SnippetView = visit.get(route, **path)
+    typed = {name: getattr(snippet, name, None) or "" for name in _FIELDS}
+    typed["content"] = visit.get(f"{route}/raw", **path).body.decode(errors="replace")
+    return _form(shelf, typed, f"{shelf.url}/{snippet.id}", [], 200, edits=True)
+
+
+def _change(visit: Visit) -> Reply:
+    shelf = _Shelf(visit)
+    route, path = shelf.one
+    typed = {name: form_part(visit.form, "snippet", name) for name in _FIELDS}
+    there = f"{shelf.url}/{visit.path['id']}"
+    try:
+        visit.call("PUT", route, typed, **path)
+    except Refusal as refusal:
+        return _form(shelf, typed, there, sentences(refusal), 422, edits=True)
+    return Redirect(there)
+
+
+def _delete(visit: Visit) -> Reply:
+    shelf = _Shelf(visit)
+    route, path = shelf.one
+    visit.call("DELETE", route, **path)
+    return Redirect(shelf.url)
+
+
+def _declare(prefix: str) -> None:
+    """The same pages for each address that snippets have."""
+    reads = {"/new": _new, "/:id": _show, "/:id/raw": _raw, "/:id/edit": _edit}
+    for path, handler in reads.items():
+        pages.get(prefix + path, open=path in ("/:id", "/:id/raw"))(_reading(handler))
+    pages.post(prefix)(_create)
+    pages.put(f"{prefix}/:id")(_change)
+    pages.delete(f"{prefix}/:id")(_delete)
+
+
+def _reading(handler: Any) -> Any:
+    return lambda visit, db: handler(visit)  # noqa: ARG005 - Every page to read gets a connection.
+
+
+for _prefix in ("/snippets", "/-/snippets", "/:path/-/snippets"):
+    _declare(_prefix)

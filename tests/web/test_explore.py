@@ -1,0 +1,122 @@
+"""Pages about people, searches, snippets and wikis."""
+
+from typing import Any
+
+import pytest
+
+from tests.client import Api, Make, Person
+from tests.making import Project, make_project
+from tests.web.browser import Browser
+
+HOSTILE = "\"><img src=x onerror=alert(1)><script>alert('x')</script>"
+
+
+@pytest.fixture
+def project(make: Make, person: Person, api: Api) -> Project:
+    """A public project with a file."""
+    made = make_project(make, person, visibility="public")
+    sent = {"branch": "master", "commit_message": "Add the log", "content": "the lantern is lit\n"}
+    assert api.post(f"{made.url}/repository/files/log.txt", person, **sent).status_code == 201
+    return made
+
+
+def is_harmless(text: str) -> bool:
+    """Whether what was meant as an attack stands there as text."""
+    return "<img src=x" not in text and "<script>alert" not in text
+
+
+def test_a_person_is_shown_with_what_everybody_may_know(
+    browser: Browser, make: Make, person: Person, project: Project
+) -> None:
+    hidden = make_project(make, person, visibility="private")
+
+    page = browser.get(f"/{person.username}")
+
+    assert page.status_code == 200
+    assert f"@{person.username}" in page.text
+    assert project.path in page.text
+    assert hidden.path not in page.text
+    assert "1 contribution" in page.text.replace("2 contributions", "1 contribution")
+    assert browser.get("/nobody-of-this-name").status_code == 404
+
+
+def test_a_persons_words_about_themselves_do_nothing(browser: Browser, make: Make) -> None:
+    person = make.user(name=HOSTILE[:100], bio=HOSTILE)
+
+    assert is_harmless(browser.get(f"/{person.username}").text)
+
+
+def test_searching(browser: Browser, person: Person, project: Project, api: Api) -> None:
+    browser.signed_in_as(person)
+    api.post(f"{project.url}/issues", person, title="Mend the lantern " + HOSTILE)
+
+    everywhere = browser.get("/search", params={"search": "lantern", "scope": "issues"})
+    code = browser.get(f"/{project.path}/-/search", params={"search": "lantern"})
+
+    assert "Mend the lantern" in everywhere.text
+    assert is_harmless(everywhere.text)
+    assert "the lantern is lit" in code.text
+    for odd in ({"search": "a" * 10_000}, {"search[]": "x"}, {"search": "x", "scope": "nonsense"}, {}, {"page": "-1"}):
+        assert browser.get("/search", params=odd).status_code == 200
+    assert f'href="/{project.path}"' not in browser.get("/search", params={"search": "no such thing"}).text
+
+
+def test_a_stranger_searches_projects_only(browser: Browser, project: Project) -> None:
+    page = browser.get("/search", params={"search": project.name, "scope": "users"})
+
+    assert f'href="/{project.path}"' in page.text
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_life_of_a_snippet(browser: Browser, person: Person, project: Project, shared: bool) -> None:
+    browser.signed_in_as(person)
+    shelf = f"/{project.path}/-/snippets" if shared else "/-/snippets"
+    sent = {"snippet[title]": HOSTILE, "snippet[content]": HOSTILE, "snippet[file_name]": "a b.txt"}
+
+    refused = browser.submit(
+        f"{shelf}/new", shelf, fields={**sent, "snippet[title]": "", "snippet[visibility]": "public"}
+    )
+    made = browser.submit(f"{shelf}/new", shelf, fields={**sent, "snippet[visibility]": "public"})
+
+    assert refused.status_code == 422
+    assert "a b.txt" in refused.text, "What was typed stays."
+    assert made.status_code == 302, made.text
+    there = made.headers["location"]
+    assert is_harmless(browser.get(there).text)
+    assert browser.get(there.replace("/-/", "/")).status_code == 200
+    raw = browser.get(f"{there}/raw")
+    assert (raw.text, raw.headers["content-type"]) == (HOSTILE, "text/plain; charset=utf-8")
+    changed = {**sent, "_method": "put", "snippet[title]": "Calm", "snippet[visibility]": "private"}
+    assert browser.submit(f"{there}/edit", there, fields=changed).status_code == 302
+    assert "Calm" in browser.get(shelf).text
+    with Browser(browser.url) as stranger:
+        assert stranger.get(there).status_code == 404
+        assert stranger.get(f"{there}/raw").status_code == 404
+    removed = {
+        "_method": "delete",
+        "authenticity_token": browser.form(f"{there}/edit", there).fields["authenticity_token"],
+    }
+    assert browser.post(there, data=removed).status_code == 302
+    assert browser.get(there).status_code == 404
+
+
+def test_the_life_of_a_wiki(browser: Browser, person: Person, project: Project) -> None:
+    browser.signed_in_as(person)
+    wiki = f"/{project.path}/-/wikis"
+    assert "No first page yet" in browser.get(wiki).text
+    sent: dict[str, Any] = {"wiki[title]": "home", "wiki[content]": f"**Welcome** to [tides](tides)\n\n{HOSTILE}"}
+
+    refused = browser.submit(f"{wiki}/new", wiki, fields={**sent, "wiki[title]": ""})
+    made = browser.submit(f"{wiki}/new", wiki, fields=sent)
+
+    assert refused.status_code == 422
+    assert "Welcome" in refused.text
+    assert made.headers["location"] == f"{wiki}/home"
+    page = browser.get(wiki).text
+    assert "<strong>Welcome</strong>" in page
+    assert is_harmless(page)
+    browser.submit(f"{wiki}/home/edit", f"{wiki}/home", fields={**sent, "_method": "put", "wiki[content]": "Later"})
+    assert "Later" in browser.get(f"/{project.path}/wikis/home").text
+    assert browser.get(f"{wiki}/nothing").status_code == 404
+    browser.submit(wiki, f"{wiki}/home", fields={"_method": "delete"})
+    assert "No first page yet" in browser.get(wiki).text
