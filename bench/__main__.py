@@ -15,6 +15,7 @@ from bench.hooks import measure_hooks
 from bench.issues import ISSUES, fill_issues, measure_issues
 from bench.load import get, requests_per_second
 from bench.merge_requests import REQUESTS, fill_merge_requests, measure_merge_requests
+from bench.pages import PASSWORD, fill_pages, measure_pages
 from bench.people import PERSON_TOKEN, TOKEN, fill
 from bench.process import idle_megabytes, start_seconds
 from bench.projects import SLOWEST, measure
@@ -56,7 +57,7 @@ def main() -> None:
     parser.add_argument(
         "part",
         nargs="*",
-        help="calls, projects, repositories, issues, merge_requests, hooks, process; all of them by default",
+        help="calls, projects, repositories, issues, merge_requests, pages, hooks, process; all of them by default",
     )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -75,6 +76,7 @@ def main() -> None:
             parts["repositories"] = lambda: _measure_repositories(Path(folder), arguments.seconds)
             parts["issues"] = lambda: _measure_issues(Path(folder), arguments.seconds)
             parts["merge_requests"] = lambda: _measure_merge_requests(Path(folder), arguments.seconds)
+            parts["pages"] = lambda: _measure_pages(Path(folder), arguments.seconds)
             parts["hooks"] = lambda: _measure_hooks(Path(folder))
         for name, measure_part in parts.items():
             if not arguments.part or name in arguments.part:
@@ -159,6 +161,15 @@ def _measure_merge_requests(folder: Path, seconds: float) -> None:
     with _server("app", data, "") as port:
         filled = fill_merge_requests(settings, port)
         for finding in measure_merge_requests(port, filled, seconds, ROUNDS):
+            _line(*finding)
+
+
+def _measure_pages(folder: Path, seconds: float) -> None:
+    data = folder / "pages"
+    prepare(Settings(data=data, root_token=TOKEN, root_password=PASSWORD))
+    with _server("app", data, "") as port:
+        filled = fill_pages(port)
+        for finding in measure_pages(port, filled, seconds, ROUNDS):
             _line(*finding)
 
 

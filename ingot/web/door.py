@@ -90,6 +90,7 @@ class WebDoor:
         self._templates = Templates(database)
         places = [place for pages in ALL_PAGES for place in pages.places]
         self._router: Router[Place] = Router(places, lambda place: place.slashes)
+        self._long: set[str] = set()
         self._meant = router_path(words_of(place.path for place in places))
 
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
@@ -132,7 +133,7 @@ class WebDoor:
         arrival.visitor = arrival.cookies.get(VISITOR_COOKIE) or secrets.token_urlsafe(16)
         enter = partial(self._enter, place, words, arrival, trace)
         if place.method == "GET":
-            status, headers, body = await self._read(enter)
+            status, headers, body = await self._read(place, enter)
         else:
             status, headers, body = await self._in_pool(enter)
         if status != 302 and arrival.visit and not arrival.visit.user and place.open:
@@ -145,12 +146,18 @@ class WebDoor:
         except (NoRoute, WrongMethod):
             return FORM_LIMIT  # The form itself says which method it means.
 
-    async def _read(self, enter: Callable[[], Answered]) -> Answered:
-        """Make a page on the event loop; what turns out to take long there is begun anew in a thread."""
+    async def _read(self, place: Place, enter: Callable[[], Answered]) -> Answered:
+        """Make a page on the event loop; what turns out to take long there is begun anew in a thread.
+
+        The next visit of such a page begins there at once.
+        """
+        if place.path in self._long:
+            return await self._in_pool(enter)
         try:
             with inline():
                 return enter()
         except TooLong:
+            self._long.add(place.path)
             return await self._in_pool(enter)
 
     async def _in_pool(self, work: Callable[[], Answered]) -> Answered:
