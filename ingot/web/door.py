@@ -33,6 +33,7 @@ from ingot.web.explore.contents import PAGES as EXPLORE
 from ingot.web.files import uploads, wiki_files
 from ingot.web.files.contents import PAGES as FILES
 from ingot.web.groups.contents import PAGES as GROUPS
+from ingot.web.hooks.contents import PAGES as HOOKS
 from ingot.web.issues.contents import PAGES as ISSUES
 from ingot.web.merge_requests.contents import PAGES as MERGE_REQUESTS
 from ingot.web.oauth.contents import PAGES as OAUTH
@@ -52,6 +53,7 @@ ALL_PAGES: Sequence[Pages] = (
     *ISSUES,
     *MERGE_REQUESTS,
     *GROUPS,
+    *HOOKS,
     *TALK,
     *PROFILE,
     *OAUTH,

@@ -1,5 +1,6 @@
 """How pages say times, sizes and numbers."""
 
+import json
 from typing import Any
 from urllib.parse import urlencode
 
@@ -65,3 +66,8 @@ def with_query(query: dict[str, Any], **changes: Any) -> str:
         if not isinstance(value, dict)
     ]
     return "?" + urlencode(flat)
+
+
+def pretty(data: Any) -> str:
+    """What was sent, for people who look into it."""
+    return json.dumps(data, indent=2, ensure_ascii=False)

@@ -1,5 +1,5 @@
 """The pages of this room, for the door."""
 
-from ingot.web.pages import Pages
+from ingot.web.admin import overview, people, settings, things
 
-PAGES: tuple[Pages, ...] = ()
+PAGES = (overview.pages, people.pages, things.pages, settings.pages)

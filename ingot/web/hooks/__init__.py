@@ -1,0 +1,1 @@
+"""Hooks of projects, groups and the instance, and what they sent."""

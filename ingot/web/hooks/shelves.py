@@ -1,0 +1,93 @@
+"""Where hooks hang: on a project, a group or the whole instance; the API has a path for each."""
+
+from typing import Any
+
+import msgspec
+
+from ingot.errors import NotFound
+from ingot.web.pages import Page, Visit
+from ingot.web.projects.place import Place, place_of
+
+FLAGS = {
+    "push_events": "Pushes",
+    "tag_push_events": "Tags",
+    "issues_events": "Issues",
+    "confidential_issues_events": "Confidential issues",
+    "note_events": "Comments",
+    "confidential_note_events": "Confidential comments",
+    "merge_requests_events": "Merge requests",
+    "job_events": "Jobs",
+    "pipeline_events": "Pipelines",
+    "wiki_page_events": "Wiki pages",
+    "releases_events": "Releases",
+    "repository_update_events": "Changed repositories",
+}
+_OF_THE_INSTANCE = ("push_events", "tag_push_events", "merge_requests_events", "repository_update_events")
+
+
+class Shelf(msgspec.Struct, frozen=True):
+    """One place with hooks."""
+
+    visit: Visit
+    url: str
+    """Where its pages begin."""
+    route: str
+    """Where the API has them."""
+    path: dict[str, Any]
+    one: str
+    """What the API calls the number of a hook."""
+    flags: dict[str, str]
+    triggers: tuple[str, ...]
+    place: Place | None = None
+    title: str = ""
+
+    def get(self, route: str = "", sent: dict[str, Any] | None = None, **path: Any) -> Any:
+        """What the API gives for the hooks, or for one."""
+        return self.visit.get(self.route + route, sent, **self.path, **path)
+
+    def call(self, method: str, route: str = "", sent: dict[str, Any] | None = None, **path: Any) -> Any:
+        """The same for any method."""
+        return self.visit.call(method, self.route + route, sent, **self.path, **path)
+
+    @property
+    def hook(self) -> tuple[str, dict[str, Any]]:
+        """The route and path of the hook that the address names."""
+        return f"/:{self.one}", {self.one: self.visit.path["hook"]}
+
+    def page(self, name: str, context: dict[str, Any], status: int = 200) -> Page:
+        """A page in the frame of where they hang."""
+        context = {**context, "shelf": self}
+        if self.place is not None:
+            return self.place.page(f"hooks/{name}.html", "settings", {**context, "frame": "project.html"}, status)
+        frame = {"frame": "layout.html" if self.path else "admin.html", "tab": "hooks"}
+        return Page(f"hooks/{name}.html", {**context, **frame}, status)
+
+
+_TRIGGERS = ("push_events", "tag_push_events", "issues_events", "note_events", "merge_requests_events")
+
+
+def project_shelf(visit: Visit) -> Shelf:
+    """A project's hooks."""
+    place = place_of(visit)
+    route, path = "/projects/:id/hooks", {"id": place.project.id}
+    visit.get(route, **path)
+    flags = {name: text for name, text in FLAGS.items() if name != "repository_update_events"}
+    return Shelf(visit, f"{place.url}/-/hooks", route, path, "hook_id", flags, _TRIGGERS, place)
+
+
+def group_shelf(visit: Visit) -> Shelf:
+    """A group's hooks, which hear of all projects in it."""
+    group = visit.get("/groups/:id", id=visit.path["path"])
+    route, path = "/groups/:id/hooks", {"id": group.id}
+    visit.get(route, **path)
+    flags = {name: text for name, text in FLAGS.items() if name != "repository_update_events"}
+    url = f"/groups/{group.full_path}/-/hooks"
+    return Shelf(visit, url, route, path, "hook_id", flags, _TRIGGERS, title=group.full_name)
+
+
+def system_shelf(visit: Visit) -> Shelf:
+    """The instance's hooks, which hear of everything."""
+    if visit.user is None or not visit.user.admin:
+        raise NotFound("Page")
+    flags = {name: FLAGS[name] for name in _OF_THE_INSTANCE}
+    return Shelf(visit, "/admin/hooks", "/hooks", {}, "id", flags, (), title="System hooks")

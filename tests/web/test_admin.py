@@ -1,0 +1,124 @@
+"""What administrators look after in the browser, and that nobody else learns of it."""
+
+from collections.abc import Callable
+
+import pytest
+
+from ingot.db.connection import Connection
+from ingot.jobs.queue import enqueue
+from tests.client import Api, Make, Person
+from tests.conftest import ROOT_PASSWORD, House
+from tests.making import make_project
+from tests.web.browser import Browser
+from tests.web.conftest import PASSWORD
+
+READS = ["", "/users", "/users/new", "/projects", "/groups", "/jobs", "/hooks", "/application_settings"]
+READS += ["/broadcast_messages", "/users/1"]
+
+
+@pytest.fixture
+def admin(browser: Browser) -> Browser:
+    """Root's browser."""
+    assert browser.sign_in("root", ROOT_PASSWORD).status_code == 302
+    return browser
+
+
+@pytest.mark.parametrize("path", READS)
+def test_administration_is_for_administrators(
+    admin: Browser, open_browser: Callable[[], Browser], person: Person, path: str
+) -> None:
+    assert admin.get(f"/admin{path}").status_code == 200
+    assert open_browser().signed_in_as(person).get(f"/admin{path}").status_code == 404
+    assert open_browser().get(f"/admin{path}").status_code == 302
+
+
+def test_the_life_of_a_person(admin: Browser, api: Api, make: Make, open_browser: Callable[[], Browser]) -> None:
+    name = make.name("clerk")
+    typed = {"user[name]": "<b>Clerk</b>", "user[username]": name, "user[email]": f"{name}@example.org"}
+    typed["user[password]"] = PASSWORD
+
+    refused = admin.submit("/admin/users/new", "/admin/users", fields={**typed, "user[email]": "no address"})
+    made = admin.submit("/admin/users/new", "/admin/users", fields=typed)
+
+    assert refused.status_code == 422
+    assert name in refused.text
+    assert made.status_code == 302, made.text
+    there = made.headers["location"]
+    assert "<b>Clerk</b>" not in admin.get(there).text
+    assert open_browser().sign_in(name, PASSWORD).status_code == 302
+    assert admin.submit(there, f"{there}/block").status_code == 302
+    assert open_browser().sign_in(name, PASSWORD).status_code == 401
+    assert admin.submit(there, f"{there}/unblock").status_code == 302
+    token = admin.form(there, f"{there}/block").fields["authenticity_token"]
+    change = {**typed, "authenticity_token": token, "_method": "put", "user[name]": "Chief", "user[password]": ""}
+    assert admin.post(there, data=change).status_code == 302
+    assert api.get(f"/users?username={name}", make.root).json()[0]["name"] == "Chief"
+    assert name in admin.get("/admin/users", params={"search": name}).text
+    assert admin.post(there, data={"authenticity_token": token, "_method": "delete"}).status_code == 302
+
+
+def test_settings_count_at_once(admin: Browser, api: Api, make: Make, open_browser: Callable[[], Browser]) -> None:
+    page = "/admin/application_settings"
+    form = admin.form(page, page)
+    before = api.get("/application/settings", make.root).json()
+    typed = {**form.fields, "settings[signin_enabled]": "1", "settings[sign_in_text]": "Ask the harbour <master>"}
+
+    assert admin.post(page, data={**typed, "settings[session_expire_delay]": "soon"}).status_code == 422
+    assert admin.post(page, data=typed).status_code == 302
+
+    assert "Ask the harbour &lt;master&gt;" in open_browser().get("/users/sign_in").text
+    assert api.get("/application/settings", make.root).json()["signup_enabled"] is False
+    api.put("/application/settings", make.root, sign_in_text=before["sign_in_text"])
+
+
+def test_messages_to_everybody(admin: Browser) -> None:
+    page = "/admin/broadcast_messages"
+    assert admin.submit(page, page, fields={"broadcast_message[message]": "The tide <is> high"}).status_code == 302
+    shown = admin.get("/explore").text
+    assert "The tide &lt;is&gt; high" in shown
+    number = admin.get(page).text.split(f'action="{page}/')[1].split('"')[0]
+    assert admin.submit(page, f"{page}/{number}", fields={"_method": "delete"}).status_code == 302
+
+
+def test_jobs_that_gave_up_run_again(admin: Browser, house: House) -> None:
+    def bury(db: Connection) -> None:
+        enqueue(db, "no such kind", {})
+
+    house.app.database.write(bury)
+    page = admin.get("/admin/jobs").text
+    assert "no such kind" in page
+    number = page.split("no such kind")[1].split("/admin/jobs/")[1].split("/retry")[0]
+    assert admin.submit("/admin/jobs", f"/admin/jobs/{number}/retry").status_code == 302
+    assert admin.submit("/admin/jobs", f"/admin/jobs/{number}", fields={"_method": "delete"}).status_code == 302
+    assert "no such kind" not in admin.get("/admin/jobs").text
+
+
+@pytest.mark.parametrize("kind", ["project", "system"])
+def test_the_life_of_a_hook(
+    admin: Browser, open_browser: Callable[[], Browser], person: Person, make: Make, kind: str
+) -> None:
+    project = make_project(make, person, visibility="public")
+    shelf = f"/{project.path}/-/hooks" if kind == "project" else "/admin/hooks"
+    browser = open_browser().signed_in_as(person) if kind == "project" else admin
+    typed = {"hook[url]": "https://ci.example.org/x", "hook[token]": "a secret", "hook[push_events]": "1"}
+
+    refused = browser.submit(shelf, shelf, fields={**typed, "hook[url]": "ftp://<x>"})
+    made = browser.submit(shelf, shelf, fields=typed)
+
+    assert refused.status_code == 422
+    assert "ftp://&lt;x&gt;" in refused.text
+    assert made.status_code == 302
+    number = browser.get(shelf).text.split(f'href="{shelf}/')[1].split("/")[0]
+    there = f"{shelf}/{number}"
+    page = browser.get(f"{there}/edit")
+    assert page.status_code == 200
+    assert "a secret" not in page.text
+    changed = {**typed, "_method": "put", "hook[url]": "https://other.example.org/"}
+    token = browser.form(f"{there}/edit", f"{there}/test").fields["authenticity_token"]
+    assert browser.post(there, data={**changed, "authenticity_token": token}).status_code == 302
+    assert "other.example.org" in browser.get(shelf).text
+    stranger = open_browser().signed_in_as(make.user(password=PASSWORD))
+    assert stranger.get(shelf).status_code == 404
+    assert stranger.get(f"{there}/edit").status_code == 404
+    assert browser.post(there, data={"_method": "delete", "authenticity_token": token}).status_code == 302
+    assert "other.example.org" not in browser.get(shelf).text
