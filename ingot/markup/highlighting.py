@@ -98,8 +98,9 @@ def language_of(path: str) -> str:
 
 def highlighted_lines(code: str, language: str) -> list[str]:
     """The lines of a file as HTML, each whole by itself."""
-    html = highlighted(code, language, "", LONGEST_FILE)
-    return _UNCOLORED.sub(r"\1", html).split("\n")
+    lines = _UNCOLORED.sub(r"\1", highlighted(code, language, "", LONGEST_FILE)).split("\n")
+    # A lexer may have another idea of what ends a line; then their numbers are worth more than colours.
+    return lines if len(lines) == code.count("\n") + 1 else escape(code, quote=False).split("\n")
 
 
 def highlighted(code: str, language: str, class_prefix: str, longest: int = LONGEST) -> str:

@@ -88,9 +88,7 @@ def _colored(hunk: Hunk, language: str) -> Hunk:
 
 def _side(hunk: Hunk, sign: str, language: str) -> Iterator[str]:
     texts = [line.text for line in hunk.lines if line.sign in (sign, " ")]
-    html = highlighted_lines("\n".join(texts), language)
-    # Where a lexer has another idea of what ends a line, nothing is coloured.
-    return iter(html if len(html) == len(texts) else [escape(text, quote=False) for text in texts])
+    return iter(highlighted_lines("\n".join(texts), language))
 
 
 def _with_words(hunks: list[Hunk]) -> list[Hunk]:
