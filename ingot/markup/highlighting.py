@@ -99,8 +99,11 @@ def language_of(path: str) -> str:
 def highlighted_lines(code: str, language: str) -> list[str]:
     """The lines of a file as HTML, each whole by itself."""
     lines = _UNCOLORED.sub(r"\1", highlighted(code, language, "", LONGEST_FILE)).split("\n")
+    number = code.count("\n") + 1
+    if len(lines) == number + 1 and not lines[-1]:  # A line that is coloured is always ended.
+        lines.pop()
     # A lexer may have another idea of what ends a line; then their numbers are worth more than colours.
-    return lines if len(lines) == code.count("\n") + 1 else escape(code, quote=False).split("\n")
+    return lines if len(lines) == number else escape(code, quote=False).split("\n")
 
 
 def highlighted(code: str, language: str, class_prefix: str, longest: int = LONGEST) -> str:

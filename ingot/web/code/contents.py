@@ -6,6 +6,7 @@ from ingot.web.code import (
     comparing,
     contributors,
     downloads,
+    editing,
     files,
     history,
     pipelines,
@@ -27,4 +28,5 @@ PAGES: tuple[Pages, ...] = (
     releases.pages,
     pipelines.pages,
     contributors.pages,
+    editing.pages,
 )

@@ -1,6 +1,7 @@
 """The lines of history beside a list of commits, as small pictures, one for each commit."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from markupsafe import Markup
 
@@ -11,13 +12,20 @@ _STEP = 12
 _TOP, _MIDDLE, _BOTTOM = "0", "50%", "100%"
 
 
-def graph_of(commits: Sequence[CommitView]) -> list[Markup]:
-    """One picture for each commit of a list that leaves none out; lanes beyond the eighth share a place."""
+class Graph(NamedTuple):
+    """How many lanes there are side by side, and one picture for each commit."""
+
+    lanes: int
+    rows: list[Markup]
+
+
+def graph_of(commits: Sequence[CommitView]) -> Graph:
+    """The graph of a list that leaves no commit out; lanes beyond the eighth share a place."""
     lanes: list[str | None] = []
     drawn = [_row(commit, lanes) for commit in commits]
-    width = _STEP * max([1, *(size for size, _ in drawn)])
-    # Of our own numbers alone.
-    return [Markup(f'<svg class="graph" width="{width}" aria-hidden="true">{marks}</svg>') for _, marks in drawn]  # noqa: S704
+    most = max([1, *(size for size, _ in drawn)])
+    start = f'<svg class="graph" width="{_STEP * most}" aria-hidden="true">'
+    return Graph(most, [Markup(f"{start}{marks}</svg>") for _, marks in drawn])  # noqa: S704 - Of our own numbers alone.
 
 
 def _row(commit: CommitView, lanes: list[str | None]) -> tuple[int, str]:
