@@ -1,5 +1,6 @@
 """Code with its syntax in colours, by classes that a style sheet knows."""
 
+import re
 from functools import cache
 from html import escape
 from typing import Any
@@ -10,6 +11,8 @@ LONGEST_IN_ALL = 200_000
 """So is what comes after so much of it in one text."""
 COST_OF_A_BLOCK = 1_000
 """Each block counts as so many characters more, since a lexer is made for it."""
+LONGEST_FILE = 200_000
+"""A file by itself may be longer, since each is kept when it has been done once."""
 _LONGEST_LINE = 500
 
 # Those that people write most. Any of several hundred lexers may be slow on what was made to be so: each of these is
@@ -77,10 +80,36 @@ _MOST_WITHOUT_END = 20
 _SLOW_RULE = r"\s+)+?)"
 
 
-def highlighted(code: str, language: str, class_prefix: str) -> str:
+# What files are called besides the names of their languages.
+_ENDINGS = {"cc": "cpp", "hh": "cpp", "jsx": "js", "mjs": "js", "cjs": "js", "tsx": "ts", "htm": "html", "pyi": "py"}
+_ENDINGS |= {"gemspec": "rb", "rake": "rb", "conf": "nginx", "mli": "ml", "gql": "graphql", "kts": "kt", "bats": "sh"}
+_NAMES = {"gemfile": "rb", "rakefile": "rb", "cmakelists.txt": "cmake", "containerfile": "docker", ".bashrc": "sh"}
+# These say nothing by themselves, and are most of what a lexer finds.
+_UNCOLORED = re.compile(r'<span class="(?:n|p|w|o|nx|l)">([^<]*)</span>')
+
+
+def language_of(path: str) -> str:
+    """The language of a file by its name; empty where we would not colour it."""
+    name = path.rpartition("/")[2].lower()
+    ending = name.rpartition(".")[2]
+    found = _NAMES.get(name) or _ENDINGS.get(ending) or (ending if "." in name else name)
+    return found if found in _LEXERS else ""
+
+
+def highlighted_lines(code: str, language: str) -> list[str]:
+    """The lines of a file as HTML, each whole by itself."""
+    lines = _UNCOLORED.sub(r"\1", highlighted(code, language, "", LONGEST_FILE)).split("\n")
+    number = code.count("\n") + 1
+    if len(lines) == number + 1 and not lines[-1]:  # A line that is coloured is always ended.
+        lines.pop()
+    # A lexer may have another idea of what ends a line; then their numbers are worth more than colours.
+    return lines if len(lines) == number else escape(code, quote=False).split("\n")
+
+
+def highlighted(code: str, language: str, class_prefix: str, longest: int = LONGEST) -> str:
     """The code as HTML; where we do not know the language, or it is too much, without colours."""
     lexer = _LEXERS.get(language.lower())
-    if lexer is None or len(code) > LONGEST or _is_slow(code):
+    if lexer is None or len(code) > longest or _is_slow(code):
         return escape(code, quote=False)
     return _pygments(code, lexer, class_prefix)
 

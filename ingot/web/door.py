@@ -66,6 +66,7 @@ _SAFE: list[Header] = [
     (b"referrer-policy", b"same-origin"),
 ]
 _NO_CONTENT_RUNS: Header = (b"content-security-policy", b"default-src 'none'; sandbox")
+_ELSEWHERE = ("https://", "http://")
 _WRITING = ("POST", "PUT", "PATCH", "DELETE")
 
 Answered = tuple[int, list[Header], bytes | StoredFile]
@@ -221,7 +222,8 @@ class WebDoor:
 
     def _render(self, reply: Reply, visit: Visit | None) -> Answered:
         if isinstance(reply, Redirect):
-            location = quote(reply.location, safe="/%?#=&+:@!$,;~*'()") if reply.location.startswith("/") else "/"
+            inside = reply.location.startswith("/") or (reply.outside and reply.location.startswith(_ELSEWHERE))
+            location = quote(reply.location, safe="/%?#=&+:@!$,;~*'()") if inside else "/"
             return 302, [(b"location", location.encode()), *_SAFE, *reply.headers], b""
         if isinstance(reply, File | StoredFile):
             kind = (b"content-type", reply.content_type.encode())

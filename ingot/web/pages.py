@@ -99,6 +99,8 @@ class Redirect(msgspec.Struct):
 
     location: str
     headers: list[Header] = []
+    outside: bool = False
+    """Whether it may lead to another host, as links that people set do."""
 
 
 class File(msgspec.Struct):
@@ -113,7 +115,8 @@ class StoredFile(msgspec.Struct):
     """An open file, sent piece by piece and then closed."""
 
     file: BinaryIO
-    size: int
+    size: int | None
+    """Unknown of what is made while it is sent."""
     content_type: str
     headers: list[Header] = []
 

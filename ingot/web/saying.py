@@ -32,7 +32,8 @@ def ago(stamp: str, now: Timestamp) -> str:
 
 def exactly(stamp: str) -> str:
     """A time to the minute, for whoever hovers over the other one."""
-    return f"{stamp[:10]} {stamp[11:16]} UTC"
+    zone = "UTC" if stamp.endswith(("Z", "+00:00")) else stamp[-6:]
+    return f"{stamp[:10]} {stamp[11:16]} {zone}"
 
 
 def size(number: int) -> str:

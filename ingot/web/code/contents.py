@@ -1,5 +1,32 @@
 """The pages of this room, for the door."""
 
+from ingot.web.code import (
+    branches,
+    commit,
+    comparing,
+    contributors,
+    downloads,
+    editing,
+    files,
+    history,
+    pipelines,
+    releases,
+    tags,
+    trees,
+)
 from ingot.web.pages import Pages
 
-PAGES: tuple[Pages, ...] = ()
+PAGES: tuple[Pages, ...] = (
+    trees.pages,
+    files.pages,
+    downloads.pages,
+    history.pages,
+    commit.pages,
+    comparing.pages,
+    branches.pages,
+    tags.pages,
+    releases.pages,
+    pipelines.pages,
+    contributors.pages,
+    editing.pages,
+)

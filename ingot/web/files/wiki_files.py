@@ -1,8 +1,6 @@
 """Files that pages of wikis mention, for those who may read the wiki; browsers and programs alike."""
 
-import io
 import re
-from typing import Any
 
 from ingot.db.connection import Connection
 from ingot.errors import NotFound
@@ -16,6 +14,7 @@ from ingot.projects.uploads.names import shown_as
 from ingot.web.callers import caller_of
 from ingot.web.files.uploads import file_headers
 from ingot.web.pages import File, Pages, Reply, StoredFile, Visit
+from ingot.web.sending import as_file
 from ingot.wikis.policy import may_read_wiki
 from ingot.wikis.queries import find_wiki, tip_of
 
@@ -52,7 +51,7 @@ def show_wiki_file(visit: Visit, db: Connection) -> Reply:
     kind, headers = shown or "application/octet-stream", file_headers(name, shown=shown is not None)
     if blob.body is not None:
         return File(blob.body, kind, headers)
-    return StoredFile(io.BufferedReader(_Streamed(blob)), blob.size, kind, headers)
+    return StoredFile(as_file(stream_blob(blob, 0, blob.size)), blob.size, kind, headers)
 
 
 def _blob(repository: Repository, path: str) -> Blob:
@@ -64,32 +63,3 @@ def _blob(repository: Repository, path: str) -> Blob:
         if entry is not None and entry.mode not in (FOLDER, LINK, MODULE):
             return read_blob(repository, entry.oid)
     raise NotFound("Upload")
-
-
-class _Streamed(io.RawIOBase):
-    """A content that git hands over while it is sent; nothing is started before somebody reads."""
-
-    def __init__(self, blob: Blob) -> None:
-        self._pieces = stream_blob(blob, 0, blob.size)
-        self._rest = b""
-
-    def readable(self) -> bool:
-        """It is there to be read."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """As much as there is at hand."""
-        while not self._rest:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._rest = piece
-        taken = self._rest[: len(buffer)]
-        buffer[: len(taken)] = taken
-        self._rest = self._rest[len(taken) :]
-        return len(taken)
-
-    def close(self) -> None:
-        """Who does not want the rest lets git go."""
-        self._pieces.close()
-        super().close()

@@ -1,64 +1,127 @@
-"""What is at a path: a project's home, a group or a person."""
+"""What is at a path: a project's home, a group or a person; and the stars of a project."""
 
 from typing import Any
 
 from ingot.db.connection import Connection
-from ingot.errors import NotFound
+from ingot.db.paging import Page as ListPage
+from ingot.errors import NotFound, Unchanged
+from ingot.git.commits import commit_id
+from ingot.git.history import count_commits
+from ingot.projects.queries import find_project, star_or_none
+from ingot.repository.trees.params import ListTree
+from ingot.repository.trees.queries import list_entries
+from ingot.repository.trees.views import entry_view
+from ingot.web.code.activity import commits_by_week
+from ingot.web.code.languages import languages_of
+from ingot.web.code.trees import last_commit, readme_of
+from ingot.web.code.where import Where, code_of
 from ingot.web.explore.people import person_or_none, show_person
-from ingot.web.pages import Pages, Redirect, Reply, Visit
+from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
 from ingot.web.projects.place import Place, place_of
 from ingot.web.texts import html_of
 
 pages = Pages()
-_READMES = ("readme.md", "readme.markdown", "readme", "readme.txt")
+_ENTRIES = 500
+_LICENCES = ("license", "licence", "copying", "unlicense")
+_IMPORTING = ("scheduled", "started")
 
 
 @pages.get("/:path", open=True)
-def show_path(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def show_path(visit: Visit, db: Connection) -> Reply:
     """A project's home; what is no project may be a group."""
     try:
         place = place_of(visit)
     except NotFound:
         return _somebody(visit)
-    return show_home(place)
+    return show_home(place, db)
 
 
-def show_home(place: Place) -> Reply:
+@pages.get("/:path/-/import", open=True)
+def show_import(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """How an import goes; a script asks for this part until it is done, and then shows the project."""
+    place = place_of(visit)
+    state = place.get("/import")
+    if not visit.fragment:
+        return Redirect(place.url)
+    done = [] if state.import_status in _IMPORTING else [(b"hx-refresh", b"true")]
+    return Page("projects/_import.html", {"place": place, "state": state}, headers=done)
+
+
+@pages.post("/:path/-/star")
+def star(visit: Visit) -> Reply:
+    """Star it."""
+    return _starred(visit, "/star")
+
+
+@pages.post("/:path/-/unstar")
+def unstar(visit: Visit) -> Reply:
+    """Take the star back."""
+    return _starred(visit, "/unstar")
+
+
+def _starred(visit: Visit, route: str) -> Reply:
+    place = place_of(visit)
+    try:
+        place.call("POST", route)
+    except Unchanged:
+        pass  # It is so already, which is what was wished for.
+    return Redirect(place.url)
+
+
+def show_home(place: Place, db: Connection) -> Reply:
     """The project with its newest commit, files and README, or the way to a first push."""
-    project = place.project
+    project, visit = place.project, place.visit
+    may_star = place.may("POST", "/star")
+    _, record = find_project(db, visit.actor_or_nobody, project.id)
     context: dict[str, Any] = {
-        "description": html_of(place.visit, project.description, project.id),
-        "may_star": place.may("POST", "/star"),
+        "description": html_of(visit, project.description, project.id),
+        "may_star": may_star,
+        "starred": may_star and star_or_none(db, visit.signed_in.id, record) is not None,
         "may_fork": place.may("POST", "/fork"),
-        "languages": [],
-        "entries": [],
-        "readme": None,
-        "last": None,
+        "may_write": place.may("POST", "/repository/commits"),
+        "state": place.get("/import") if project.import_status in (*_IMPORTING, "failed") else None,
+        "importing": project.import_status in _IMPORTING,
+        "code": None,
     }
     if not project.empty_repo and place.may("GET", "/repository/tree"):
-        context |= _code(place)
+        context["code"] = _code(place, db)
     return place.page("projects/home.html", "home", context)
 
 
-def _code(place: Place) -> dict[str, Any]:
-    ref = place.project.default_branch
-    entries = place.get("/repository/tree", {"per_page": 100}).items
-    languages = place.get("/languages")
+def _code(place: Place, db: Connection) -> dict[str, Any] | None:
+    """What the default branch holds; nothing where it is gone."""
+    code = code_of(place, db)
+    branch = code.project.default_branch or "HEAD"
+    commit = commit_id(code.repository, branch)
+    if commit is None:
+        return None
+    where = Where(place, code, branch, commit, "")
+    listing = list_entries(code.repository, ListTree(ref=commit), "", ListPage(1, _ENTRIES))
+    entries = [entry_view(entry) for entry in listing.items]
     return {
+        "where": where,
         "entries": entries,
-        "last": next(iter(place.get("/repository/commits", {"per_page": 1}).items), None),
-        "languages": sorted(languages.items(), key=lambda language: -language[1]),
-        "readme": _readme(place, ref, [entry.path for entry in entries if entry.type == "blob"]),
+        "more": (listing.total or 0) > len(entries),
+        "last": last_commit(where),
+        "commits": count_commits(code.repository, commit),
+        "languages": languages_of(code.repository, commit),
+        "weeks": commits_by_week(code.repository, commit, db.now),
+        "readme": readme_of(where, entries),
+        "licence": _licence([entry.name for entry in entries if entry.type == "blob"]),
+        "release": _release(place),
     }
 
 
-def _readme(place: Place, ref: str | None, files: list[str]) -> tuple[str, Any] | None:
-    name = next((file for wanted in _READMES for file in files if file.lower() == wanted), None)
-    if name is None or ref is None:
+def _licence(files: list[str]) -> str | None:
+    return next((name for name in files if name.lower().partition(".")[0] in _LICENCES), None)
+
+
+def _release(place: Place) -> Any:
+    """What came out last, if anything did."""
+    try:
+        return place.get("/releases/permalink/latest")
+    except NotFound:
         return None
-    content = place.get("/repository/files/:file_path/raw", {"ref": ref}, file_path=name)
-    text = b"".join(content.pieces(0, content.size)) if content.body is None else content.body
-    return name, html_of(place.visit, text.decode(errors="replace"), place.project.id, ref=ref)
 
 
 def _somebody(visit: Visit) -> Reply:

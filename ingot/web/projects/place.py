@@ -1,6 +1,7 @@
 """Where a page of a project is: what its frame shows and offers."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
 
@@ -31,6 +32,11 @@ class Place(msgspec.Struct, frozen=True):
     def may(self, method: str, route: str, /, **path: Any) -> bool:
         """Whether the visitor may call something in this project."""
         return self.visit.may(method, f"/projects/:id{route}", id=self.project.id, **path)
+
+    def new_merge_request(self, source: str, target: str | None) -> str:
+        """Where a merge request of a branch is written."""
+        asked = {"merge_request[source_branch]": source, "merge_request[target_branch]": target or ""}
+        return f"{self.url}/-/merge_requests/new?{urlencode(asked)}"
 
     def page(self, template: str, tab: str, context: dict[str, Any] | None = None, /, status: int = 200) -> Page:
         """A page in the project's frame, with one of its tabs marked."""

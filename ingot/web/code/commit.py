@@ -1,0 +1,153 @@
+"""One commit: what it says and changes, what is said about it, and doing it again or undoing it."""
+
+from typing import Any
+from urllib.parse import quote
+
+from ingot.db.connection import Connection
+from ingot.errors import NotFound
+from ingot.git.diffs import diff_between
+from ingot.repository.commits.queries import find_commit
+from ingot.repository.commits.views import DiffView, diff_view
+from ingot.web.code.diffs import ShownDiff, shown_diff
+from ingot.web.code.patches import key_of
+from ingot.web.code.where import code_of
+from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
+from ingot.web.projects.place import Place, place_of
+from ingot.web.refusals import Refusal, sentences
+from ingot.web.texts import html_of
+
+pages = Pages()
+FORM = "form"
+"""Stands below the line that somebody wants to write about."""
+
+
+@pages.get("/:path/-/commit/:sha", open=True)
+def show_commit(visit: Visit, db: Connection) -> Reply:
+    """A commit with its difference; ``at`` names a line to write about."""
+    return _show(place_of(visit), db)
+
+
+@pages.get("/:path/-/commit/:sha/refs", open=True)
+def show_refs(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """The branches and tags that lead to a commit; in a large repository that takes a while."""
+    place = place_of(visit)
+    refs = place.get("/repository/commits/:sha/refs", {"per_page": 50}, sha=visit.path["sha"])
+    context = {"refs": refs.items, "total": refs.total, "place": place, "sha": visit.path["sha"]}
+    if visit.fragment:
+        return Page("code/_commit_refs.html", context)
+    return place.page("code/commit_refs.html", "commits", context)
+
+
+@pages.post("/:path/-/commit/:sha/comments")
+def post_comment(visit: Visit) -> Reply:
+    """Say something about the commit, or about a line of it."""
+    place, sha = place_of(visit), visit.path["sha"]
+    form = {name: visit.form[name] for name in ("note", "path", "line", "line_type") if visit.form.get(name)}
+    try:
+        place.call("POST", "/repository/commits/:sha/comments", form, sha=sha)
+    except Refusal as refusal:
+        typed = {"comment": form, "errors": sentences(refusal)}
+        return visit.database.read(lambda db: _show(place, db, typed, 422))
+    back = visit.form.get("at")
+    name = back if isinstance(back, str) and back.replace("_", "").isalnum() else "comments"
+    return Redirect(f"{place.url}/-/commit/{sha}#{name}")
+
+
+@pages.post("/:path/-/commit/:sha/cherry_pick")
+def cherry_pick(visit: Visit) -> Reply:
+    """Do it again on another branch."""
+    return _redo(visit, "cherry_pick")
+
+
+@pages.post("/:path/-/commit/:sha/revert")
+def revert(visit: Visit) -> Reply:
+    """Undo it on a branch."""
+    return _redo(visit, "revert")
+
+
+def _redo(visit: Visit, verb: str) -> Reply:
+    """On the branch itself, or on a new one that leads to a merge request."""
+    place, sha = place_of(visit), visit.path["sha"]
+    branch, target = (str(visit.form.get(name, "")).strip() for name in ("new_branch", "branch"))
+    made = False
+    try:
+        if branch:
+            place.call("POST", "/repository/branches", {"branch": branch, "ref": target})
+            made = True
+        place.call("POST", f"/repository/commits/:sha/{verb}", {"branch": branch or target}, sha=sha)
+    except Refusal as refusal:
+        if made:  # Nothing is on it.
+            place.call("DELETE", "/repository/branches/:branch", branch=branch)
+        typed = {"verb": verb, "branch": target, "new_branch": branch, "errors": sentences(refusal)}
+        return visit.database.read(lambda db: _show(place, db, {"redo": typed}, 422))
+    if branch:
+        return Redirect(place.new_merge_request(branch, target))
+    return Redirect(f"{place.url}/-/commits/{quote(target)}")
+
+
+def _show(place: Place, db: Connection, typed: dict[str, Any] | None = None, status: int = 200) -> Page:
+    visit, sha = place.visit, place.visit.path["sha"]
+    code = code_of(place, db)
+    commit = find_commit(code.repository, sha)
+    changes = diff_between(code.repository, commit.parents[0] if commit.parents else None, commit.oid).changes
+    items = [diff_view(change) for change in changes]
+    comments = place.get("/repository/commits/:sha/comments", {"per_page": 100}, sha=commit.oid).items
+    may_comment = place.may("POST", "/repository/commits/:sha/comments", sha=commit.oid)
+    diff, elsewhere = _diff(visit, items, comments, may_comment)
+    if visit.fragment and diff.part:
+        return Page("code/_commit_part.html", {"diff": diff, "place": place, "sha": commit.oid, "html": _html(place)})
+    at = diff.line_at(visit.query.get("at")) if may_comment else None
+    if visit.fragment and at is not None:
+        asked = {"at": at, "name": visit.query["at"], "place": place, "sha": commit.oid, "split": diff.split}
+        return Page("code/_comment_row.html", asked)
+    view = place.get("/repository/commits/:sha", sha=commit.oid)
+    context: dict[str, Any] = {
+        "commit": view,
+        "title": view.title,
+        "message": view.message.strip().partition("\n")[2].strip(),
+        "diff": diff,
+        "comments": elsewhere,
+        "html": _html(place),
+        "at": at,
+        "name": str(visit.query.get("at", "")),
+        "sha": commit.oid,
+        "signature": _signature(place, commit.oid),
+        "merge_requests": place.get("/repository/commits/:sha/merge_requests", sha=commit.oid).items,
+        "may_comment": may_comment,
+        "may_write": place.may("POST", "/repository/commits"),
+        "comment": {},
+        "redo": {"verb": "", "branch": place.project.default_branch, "new_branch": ""},
+        "errors": [],
+        **(typed or {}),
+    }
+    return place.page("code/commit.html", "commits", context, status)
+
+
+def _html(place: Place) -> Any:
+    return lambda text: html_of(place.visit, text, place.project.id)
+
+
+def _diff(visit: Visit, items: list[DiffView], comments: list[Any], may_comment: bool) -> tuple[ShownDiff, list[Any]]:
+    """The difference with what is said about its lines, and what is said about none of them."""
+    diffs = {item.new_path: item.diff for item in items}
+    slots: dict[tuple[str, int | None, int | None], Any] = {}
+    elsewhere = []
+    for comment in comments:
+        placed = comment.path in diffs and comment.line is not None
+        key = key_of(diffs[comment.path], comment.line_type or "new", comment.line) if placed else None
+        if key is None:
+            elsewhere.append(comment)
+        else:
+            slots.setdefault((comment.path, *key), []).append(comment)
+    if may_comment and not visit.fragment and "at" in visit.query:
+        wanted = shown_diff(items, {"first": str(len(items))}).line_at(visit.query["at"])
+        if wanted is not None:
+            slots.setdefault(wanted, []).append(FORM)
+    return shown_diff(items, visit.query, slots=slots, talk=may_comment), elsewhere
+
+
+def _signature(place: Place, oid: str) -> Any:
+    try:
+        return place.get("/repository/commits/:sha/signature", sha=oid)
+    except NotFound:
+        return None

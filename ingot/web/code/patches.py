@@ -1,0 +1,187 @@
+"""From the text of a patch to lines with their numbers, and to rows of a table."""
+
+import re
+from collections.abc import Iterator
+from html import escape
+from typing import NamedTuple
+
+from ingot.markup.highlighting import highlighted_lines
+from ingot.web.code.words import changed_words, marked
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)")
+_MOST_PAIRS = 200
+"""So many pairs of lines are compared word by word in one file."""
+
+Key = tuple[int | None, int | None]
+
+
+class Line(NamedTuple):
+    """One line of a hunk; ``sign`` is that of the patch."""
+
+    sign: str
+    old: int | None
+    new: int | None
+    text: str
+    html: str
+
+    @property
+    def key(self) -> Key:
+        """By which comments find it."""
+        return self.old, self.new
+
+
+class Hunk(NamedTuple):
+    """Lines that follow each other."""
+
+    heading: str
+    lines: list[Line]
+
+
+class Row(NamedTuple):
+    """A row as HTML, and the lines that stand in it."""
+
+    html: str
+    keys: tuple[Key, ...] = ()
+
+
+def hunks_of(diff: str, language: str) -> list[Hunk]:
+    """The hunks of a patch; with a language they are coloured."""
+    begins = 0 if diff.startswith("@@") else diff.find("\n@@") + 1
+    if not begins and not diff.startswith("@@"):
+        return []
+    hunks: list[Hunk] = []
+    old = new = 0
+    lines: list[Line] = []
+    for text in diff[begins:].removesuffix("\n").split("\n"):
+        sign, rest = text[:1], text[1:].removesuffix("\r")
+        if sign == "@" and (found := _HUNK.match(text)):
+            old, new, lines = int(found[1]), int(found[2]), []
+            hunks.append(Hunk(found[0], lines))
+        elif sign == "+":
+            lines.append(Line(sign, None, new, rest, escape(rest, quote=False)))
+            new += 1
+        elif sign == "-":
+            lines.append(Line(sign, old, None, rest, escape(rest, quote=False)))
+            old += 1
+        elif sign == "\\":
+            lines.append(Line(sign, None, None, text[2:], escape(text[2:], quote=False)))
+        else:
+            lines.append(Line(" ", old, new, rest, escape(rest, quote=False)))
+            old, new = old + 1, new + 1
+    if language:
+        hunks = [_colored(hunk, language) for hunk in hunks]
+    return _with_words(hunks)
+
+
+def _colored(hunk: Hunk, language: str) -> Hunk:
+    sides = {sign: _side(hunk, sign, language) for sign in ("-", "+")}
+    lines = []
+    for line in hunk.lines:
+        if line.sign == "\\":
+            lines.append(line)
+            continue
+        html = next(sides["-"]) if line.sign in "- " else ""
+        html = next(sides["+"]) if line.sign in "+ " else html
+        lines.append(line._replace(html=html))
+    return hunk._replace(lines=lines)
+
+
+def _side(hunk: Hunk, sign: str, language: str) -> Iterator[str]:
+    texts = [line.text for line in hunk.lines if line.sign in (sign, " ")]
+    return iter(highlighted_lines("\n".join(texts), language))
+
+
+def _with_words(hunks: list[Hunk]) -> list[Hunk]:
+    left = _MOST_PAIRS
+    for hunk in hunks:
+        for old, new in _pairs(hunk.lines):
+            if left <= 0:
+                return hunks
+            left -= 1
+            before, after = changed_words(hunk.lines[old].text, hunk.lines[new].text)
+            hunk.lines[old] = hunk.lines[old]._replace(html=marked(hunk.lines[old].html, before))
+            hunk.lines[new] = hunk.lines[new]._replace(html=marked(hunk.lines[new].html, after))
+    return hunks
+
+
+def _blocks(lines: list[Line]) -> Iterator[tuple[list[int], list[int]]]:
+    """The places of lines that were removed and added together; a line that stayed is by itself on both sides."""
+    removed: list[int] = []
+    added: list[int] = []
+    for place, line in enumerate(lines):
+        if line.sign == "-" and not added:
+            removed.append(place)
+        elif line.sign == "+":
+            added.append(place)
+        elif line.sign != "\\":
+            if removed or added:
+                yield removed, added
+            removed, added = ([place], []) if line.sign == "-" else ([], [])
+            if line.sign == " ":
+                yield [place], [place]
+    if removed or added:
+        yield removed, added
+
+
+def _pairs(lines: list[Line]) -> Iterator[tuple[int, int]]:
+    for removed, added in _blocks(lines):
+        if removed != added:
+            yield from zip(removed, added, strict=False)
+
+
+def key_of(diff: str, side: str, number: int) -> Key | None:
+    """The line of a patch with this number on its old or new side."""
+    lines = (line for hunk in hunks_of(diff, "") for line in hunk.lines)
+    return next((line.key for line in lines if (line.old if side == "old" else line.new) == number), None)
+
+
+def line_id(anchor: str, key: Key) -> str:
+    """Where a line is on the page."""
+    old, new = key
+    return f"{anchor}_{old or ''}_{new or ''}"
+
+
+_CLASSES = {"+": "add", "-": "del", " ": "", "\\": "end"}
+
+
+def unified_rows(hunks: list[Hunk], anchor: str, link: str) -> list[Row]:
+    """One column of code; ``link`` begins the address of a line's number."""
+    rows = []
+    for hunk in hunks:
+        rows.append(Row(f'<tr class="hunk"><td colspan="3">{escape(hunk.heading)}</td></tr>\n'))
+        for line in hunk.lines:
+            if line.sign == "\\":
+                rows.append(Row(f'<tr class="end"><td></td><td></td><td>{line.html}</td></tr>\n'))
+                continue
+            name = line_id(anchor, line.key)
+            number = f'<a href="{link}{name}">{line.new or line.old}</a>'
+            old, new = (number, "") if line.new is None else (line.old or "", number)
+            cells = f"<td>{old}</td><td>{new}</td><td>{line.html}</td>"
+            rows.append(Row(f'<tr class="{_CLASSES[line.sign]}" id="{name}">{cells}</tr>\n', (line.key,)))
+    return rows
+
+
+def split_rows(hunks: list[Hunk], anchor: str, link: str) -> list[Row]:
+    """Old and new beside each other."""
+    rows = []
+    for hunk in hunks:
+        rows.append(Row(f'<tr class="hunk"><td colspan="4">{escape(hunk.heading)}</td></tr>\n'))
+        for removed, added in _blocks(hunk.lines):
+            for place in range(max(len(removed), len(added))):
+                left = hunk.lines[removed[place]] if place < len(removed) else None
+                right = hunk.lines[added[place]] if place < len(added) else None
+                # A line that stayed has one number to link to, on the right.
+                cells = _cell(left, anchor, link, "old", left is not right), _cell(right, anchor, link, "new", True)
+                keys = dict.fromkeys(line.key for line in (left, right) if line)
+                rows.append(Row(f"<tr>{''.join(cells)}</tr>\n", tuple(keys)))
+    return rows
+
+
+def _cell(line: Line | None, anchor: str, link: str, side: str, linked: bool) -> str:
+    if line is None:
+        return '<td class="none"></td><td class="none"></td>'
+    name, number = line_id(anchor, line.key), line.old if side == "old" else line.new
+    if not linked:
+        return f"<td>{number}</td><td>{line.html}</td>"
+    kind = _CLASSES[line.sign]
+    return f'<td id="{name}" class="{kind}"><a href="{link}{name}">{number}</a></td><td class="{kind}">{line.html}</td>'
