@@ -62,5 +62,6 @@ class Templates:
         environment.filters["ago"] = lambda stamp: saying.ago(stamp, clock())
         environment.filters |= {"exactly": saying.exactly, "size": saying.size, "count": saying.count}
         environment.filters |= {"with_query": saying.with_query, "initials": saying.initials}
+        environment.filters["local"] = saying.local
         environment.globals["static"] = versioned
         return environment
