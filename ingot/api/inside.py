@@ -59,6 +59,11 @@ class Inside:
                     step()
             raise
 
+    def find(self, actor: Actor, origin: Origin, method: str, route: str, path: dict[str, str]) -> Any:
+        """What the path of an endpoint names, as its room finds it for the caller."""
+        endpoint = self._endpoints[method, route]
+        return self._database.read(lambda db: subject_of(endpoint, Call(db, actor, path, origin, self._settings)))[0]
+
     def allows(self, actor: Actor, origin: Origin, method: str, route: str, path: dict[str, str]) -> bool:
         """Whether the endpoint's rule lets the caller do this to what the path names, so that a page may offer it."""
         endpoint = self._endpoints[method, route]

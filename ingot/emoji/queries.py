@@ -1,9 +1,13 @@
 """How award emoji are found and listed."""
 
+from collections import defaultdict
+from collections.abc import Sequence
+
 from sqlalchemy import Select, bindparam, select
 
 from ingot.api.params import number_or_none
 from ingot.db.connection import Connection
+from ingot.db.expressions import any_of
 from ingot.db.paging import Listing, Page, fetch_page, list_query
 from ingot.emoji.tables import Award, award_emoji
 from ingot.errors import Invalid, NotFound
@@ -13,12 +17,25 @@ _OF_SUBJECT = select(award_emoji).where(
     award_emoji.c.subject_kind == bindparam("kind"), award_emoji.c.subject_id == bindparam("subject")
 )
 _LIST = list_query(_OF_SUBJECT, award_emoji.c.id, award_emoji.c.id.asc())
+_OF_MANY = (
+    select(award_emoji)
+    .where(award_emoji.c.subject_kind == bindparam("kind"), any_of(award_emoji.c.subject_id, "subjects"))
+    .order_by(award_emoji.c.id)
+)
 _ONE = _OF_SUBJECT.where(award_emoji.c.id == bindparam("award"))
 
 
 def list_awards(db: Connection, subject: Subject, page: Page) -> Listing[Award]:
     """A page of what something was given, the oldest first."""
     return fetch_page(db, Award, _LIST, page, kind=subject.kind, subject=subject.id)
+
+
+def awards_of(db: Connection, kind: str, subject_ids: Sequence[int]) -> dict[int, list[Award]]:
+    """What each of several subjects was given, the oldest first; one statement for all of them."""
+    given: defaultdict[int, list[Award]] = defaultdict(list)
+    for award in db.all(Award, _OF_MANY, kind=kind, subjects=list(subject_ids)):
+        given[award.subject_id].append(award)
+    return given
 
 
 def award_or_none(db: Connection, subject: Subject, number: str) -> Award | None:

@@ -1,4 +1,4 @@
-"""How many of the tasks that a text lists are done."""
+"""How many of the tasks that a text lists are done, and ticking one."""
 
 import re
 from typing import NamedTuple
@@ -13,6 +13,15 @@ class Tasks(NamedTuple):
 
     total: int
     done: int
+
+
+def tick_task(text: str, number: int, *, done: bool) -> str | None:
+    """The text with one of its tasks, counted from 0, done or open again; nothing where there is no such task."""
+    boxes = list(_TASK.finditer(hidden_blocks(text)))
+    if not 0 <= number < len(boxes):
+        return None
+    place = boxes[number].start(1)
+    return f"{text[:place]}{'x' if done else ' '}{text[place + 1 :]}"
 
 
 def count_tasks(text: str) -> Tasks:

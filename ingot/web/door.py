@@ -28,6 +28,7 @@ from ingot.users.sessions.queries import csrf_token, session_or_none
 from ingot.web.admin.contents import PAGES as ADMIN
 from ingot.web.code.contents import PAGES as CODE
 from ingot.web.cookies import SESSION_COOKIE, THEME_COOKIE, VISITOR_COOKIE, read_cookies, set_cookie
+from ingot.web.discussions.contents import PAGES as DISCUSSIONS
 from ingot.web.entry.contents import PAGES as ENTRY
 from ingot.web.explore.contents import PAGES as EXPLORE
 from ingot.web.files import uploads, wiki_files
@@ -50,6 +51,7 @@ ALL_PAGES: Sequence[Pages] = (
     *EXPLORE,
     *PROJECTS,
     *CODE,
+    *DISCUSSIONS,
     *ISSUES,
     *MERGE_REQUESTS,
     *GROUPS,

@@ -72,6 +72,11 @@ class Visit(msgspec.Struct, frozen=True):
         texts = {name: str(value) for name, value in path.items()}
         return self.inside.call(self.actor_or_nobody, self.origin, method, route, texts, sent or {})
 
+    def find(self, method: str, route: str, /, **path: Any) -> Any:
+        """What an endpoint's path names, as its room finds it: it says what the visitor may do there."""
+        texts = {name: str(value) for name, value in path.items()}
+        return self.inside.find(self.actor_or_nobody, self.origin, method, route, texts)
+
     def may(self, method: str, route: str, /, **path: Any) -> bool:
         """Whether a call would be allowed, so that the page offers it."""
         texts = {name: str(value) for name, value in path.items()}

@@ -61,6 +61,7 @@ class Templates:
         clock = self._database.clock
         environment.filters["ago"] = lambda stamp: saying.ago(stamp, clock())
         environment.filters |= {"exactly": saying.exactly, "size": saying.size, "count": saying.count}
-        environment.filters |= {"with_query": saying.with_query, "initials": saying.initials, "pretty": saying.pretty}
+        environment.filters |= {"with_query": saying.with_query, "initials": saying.initials}
+        environment.filters |= {"pretty": saying.pretty, "local": saying.local}
         environment.globals["static"] = versioned
         return environment

@@ -2,7 +2,7 @@
 
 import json
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from ingot.db.times import Timestamp, moment
 
@@ -55,6 +55,12 @@ def initials(name: str) -> str:
     """What stands for somebody without a picture."""
     words = name.split()
     return "".join(word[0] for word in (words[:1] + words[-1:] if len(words) > 1 else words)).upper() or "?"
+
+
+def local(url: str) -> str:
+    """One of our own addresses, as it is on this host, whatever name it is reached by."""
+    parts = urlsplit(url)
+    return parts.path + (f"?{parts.query}" if parts.query else "") + (f"#{parts.fragment}" if parts.fragment else "")
 
 
 def with_query(query: dict[str, Any], **changes: Any) -> str:

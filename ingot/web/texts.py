@@ -1,5 +1,6 @@
 """Texts that people wrote, as pages show them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -7,18 +8,23 @@ from markupsafe import Markup
 from ingot.markup.links import Place
 from ingot.projects.api import store_of
 from ingot.projects.queries import find_project
-from ingot.renderings.service import rendered
+from ingot.renderings.service import rendered_all
 from ingot.web.pages import Visit
 
 
 def html_of(visit: Visit, text: str | None, project_id: int | None = None, **where: Any) -> Markup:
     """Markdown as HTML that is safe to show; ``where`` says of a file which one it is."""
-    if not text:
-        return Markup()
+    return html_of_all(visit, [text], project_id, **where)[0] if text else Markup()
+
+
+def html_of_all(visit: Visit, texts: Sequence[str], project_id: int | None = None, **where: Any) -> list[Markup]:
+    """The same of several texts, with no more statements than it takes for one."""
+    if not texts:
+        return []
     actor, project = visit.actor_or_nobody, None
     if project_id is not None:
         wanted = project_id
         project = visit.database.read(lambda db: find_project(db, actor, wanted)[1])
     place = Place(visit.origin.base, project.full_path if project else None, **where)
-    html = rendered(visit.database, store_of(visit.settings), actor, place, project, text)
-    return Markup(html)  # noqa: S704 - The sanitiser has been over it.
+    html = rendered_all(visit.database, store_of(visit.settings), actor, place, project, texts)
+    return [Markup(one) for one in html]  # noqa: S704 - The sanitiser has been over it.

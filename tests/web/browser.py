@@ -81,6 +81,10 @@ class Browser:
         form = self.form(path, action)
         return self.post(action, data={**form.fields, **values.pop("fields", {}), **values})
 
+    def token(self) -> str:
+        """What every form of this browser must send back."""
+        return self.form("/explore", "/-/theme").fields["authenticity_token"]
+
     def sign_in(self, login: str, password: str, **more: str) -> httpx.Response:
         """Fill in the sign-in form."""
         fields = {"user[login]": login, "user[password]": password, **more}

@@ -1,5 +1,5 @@
 """The pages of this room, for the door."""
 
-from ingot.web.pages import Pages
+from ingot.web.issues import acting, listing, showing, writing
 
-PAGES: tuple[Pages, ...] = ()
+PAGES = (listing.pages, showing.pages, writing.pages, acting.pages)

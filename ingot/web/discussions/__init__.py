@@ -1,0 +1,1 @@
+"""What people say about issues, merge requests, snippets and commits: notes, emoji, and who follows them."""

@@ -1,0 +1,135 @@
+"""What was said about something, in the order of time, as pages show it."""
+
+import msgspec
+from markupsafe import Markup
+
+from ingot.notes.views import DiscussionView, NoteView
+from ingot.subjects import Reached
+from ingot.web.discussions.awards import Given, Offer, given_to, offers
+from ingot.web.discussions.ground import Ground
+from ingot.web.texts import html_of_all
+
+_AT_ONCE = 100
+_MOST_AT_ONCE = 5
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A note with what the visitor may do to it."""
+
+    view: NoteView
+    html: Markup
+    awards: list[Given]
+    may_change: bool
+
+
+class Talk(msgspec.Struct, frozen=True):
+    """Notes that belong together."""
+
+    id: str
+    notes: list[Shown]
+    alone: bool
+    """Whether it is one note that nobody answered."""
+    resolvable: bool
+    resolved: bool
+
+    @property
+    def system(self) -> bool:
+        """Whether it only records what became of the subject."""
+        return self.notes[0].view.system
+
+
+class Thread(msgspec.Struct, frozen=True):
+    """Everything that was said, and what the visitor may add."""
+
+    ground: Ground
+    talks: list[Talk]
+    awards: list[Given]
+    """What the subject itself was given."""
+    offers: list[Offer]
+    may_write: bool
+    may_write_internal: bool
+    may_award: bool
+    may_resolve: bool
+    page: int
+    more: bool
+    """Whether further pages follow."""
+
+    @property
+    def unresolved(self) -> int:
+        """How many discussions are still to be settled."""
+        return sum(talk.resolvable and not talk.resolved for talk in self.talks)
+
+    @property
+    def resolvable(self) -> int:
+        """How many can be."""
+        return sum(talk.resolvable for talk in self.talks)
+
+
+def thread_of(ground: Ground) -> Thread:
+    """The discussions about something; some hundreds at once, so that a link to a note finds it."""
+    visit = ground.visit
+    reached, found, page, more = ground.reached(), *_discussions(ground)
+    takes_part = visit.user is not None and reached.takes_part
+    return Thread(
+        ground,
+        _shown(ground, reached, found),
+        _awards(ground, reached),
+        offers() if takes_part and ground.kind.emoji else [],
+        may_write=takes_part,
+        may_write_internal=takes_part and reached.writes_internal,
+        may_award=takes_part and ground.kind.emoji,
+        may_resolve=ground.kind.resolves and ground.may("PUT", "/discussions/:discussion_id", discussion_id="none"),
+        page=page,
+        more=more,
+    )
+
+
+def talk_of(ground: Ground, discussion_id: str) -> Talk:
+    """One discussion, for a part of a page."""
+    found = ground.get("/discussions/:discussion_id", discussion_id=discussion_id)
+    return _shown(ground, ground.reached(), [found])[0]
+
+
+def _discussions(ground: Ground) -> tuple[list[DiscussionView], int, bool]:
+    asked = str(ground.visit.query.get("page", "1"))
+    page = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 6 and int(asked) else 1
+    found: list[DiscussionView] = []
+    for number in range((page - 1) * _MOST_AT_ONCE + 1, page * _MOST_AT_ONCE + 1):
+        listing = ground.get("/discussions", {"per_page": _AT_ONCE, "page": number})
+        found += listing.items
+        if number * _AT_ONCE >= (listing.total or 0) and not listing.more:
+            return found, page, False
+    return found, page, True
+
+
+def _shown(ground: Ground, reached: Reached, found: list[DiscussionView]) -> list[Talk]:
+    visit = ground.visit
+    notes = [note for discussion in found for note in discussion.notes]
+    texts = html_of_all(visit, [note.body for note in notes], ground.project_id)
+    html = {note.id: text for note, text in zip(notes, texts, strict=True)}
+    numbers = [note.id for note in notes if not note.system] if ground.kind.emoji else []
+    given = given_to(visit, {"note": numbers})
+    me = visit.user.id if visit.user else None
+
+    def show(note: NoteView) -> Shown:
+        own = me is not None and (note.author.id == me or reached.moderates)
+        may_change = own and reached.takes_part and not note.system
+        return Shown(note, html[note.id], given.get(("note", note.id), []), may_change)
+
+    return [
+        Talk(
+            discussion.id,
+            [show(note) for note in discussion.notes],
+            discussion.individual_note,
+            resolvable=any(note.resolvable for note in discussion.notes),
+            resolved=all(note.resolved is True for note in discussion.notes if note.resolvable),
+        )
+        for discussion in found
+    ]
+
+
+def _awards(ground: Ground, reached: Reached) -> list[Given]:
+    subject = reached.subject
+    if not ground.kind.emoji or subject.id is None:
+        return []
+    return given_to(ground.visit, {subject.kind: [subject.id]}).get((subject.kind, subject.id), [])

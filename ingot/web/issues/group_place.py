@@ -1,0 +1,43 @@
+"""Where a page of a group's plans is: what its frame shows and offers."""
+
+from typing import Any
+
+import msgspec
+
+from ingot.groups.views import GroupView
+from ingot.web.pages import Page, Visit
+
+
+class GroupPlace(msgspec.Struct, frozen=True):
+    """A group as a visitor meets it; it is asked the same way as a project."""
+
+    visit: Visit
+    group: GroupView
+
+    @property
+    def url(self) -> str:
+        """Where its pages begin, on this host."""
+        return f"/groups/{self.group.full_path}"
+
+    def get(self, route: str, sent: dict[str, Any] | None = None, /, **path: Any) -> Any:
+        """What the API gives for something in this group; ``route`` is what follows the group's number."""
+        return self.call("GET", route, sent, **path)
+
+    def call(self, method: str, route: str, sent: dict[str, Any] | None = None, /, **path: Any) -> Any:
+        """The same for any method."""
+        return self.visit.call(method, f"/groups/:id{route}", sent, id=self.group.id, **path)
+
+    def may(self, method: str, route: str, /, **path: Any) -> bool:
+        """Whether the visitor may call something in this group."""
+        return self.visit.may(method, f"/groups/:id{route}", id=self.group.id, **path)
+
+    def page(self, template: str, tab: str, context: dict[str, Any] | None = None, /, status: int = 200) -> Page:
+        """A page in the group's frame, with one of its tabs marked."""
+        tabs = [(word, f"{self.url}/-/{word}", word.capitalize()) for word in ("issues", "labels", "milestones")]
+        frame = {"group": self.group, "place": self, "tab": tab, "tabs": [("home", self.url, "Group"), *tabs]}
+        return Page(template, {**frame, **(context or {})}, status)
+
+
+def group_place_of(visit: Visit) -> GroupPlace:
+    """The group that the address names, for those who may see it."""
+    return GroupPlace(visit, visit.get("/groups/:id", {"with_projects": "false"}, id=visit.path["path"]))

@@ -1,0 +1,85 @@
+"""The page of an issue."""
+
+import re
+from typing import Any
+
+from markupsafe import Markup
+
+from ingot.db.connection import Connection
+from ingot.issues import policy
+from ingot.issues.policy import Found
+from ingot.issues.ticking import version_of
+from ingot.issues.views import IssueView
+from ingot.labels.queries import labels_of
+from ingot.labels.views import LabelBrief, label_brief
+from ingot.markup.tasks import count_tasks
+from ingot.web.discussions.ground import ISSUE, ground_in
+from ingot.web.discussions.reading import thread_of
+from ingot.web.pages import Pages, Reply, Visit
+from ingot.web.projects.place import Place, place_of
+from ingot.web.texts import html_of
+
+pages = Pages()
+_BOX = re.compile(r'<input class="task-list-item-checkbox"( checked="")? type="checkbox" disabled="disabled">')
+
+
+@pages.get("/:path/-/issues/:issue_iid", open=True)
+def show_issue(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """An issue with all that was said about it."""
+    return issue_page(place_of(visit), visit.path["issue_iid"])
+
+
+def issue_page(place: Place, iid: str, errors: list[str] | None = None, status: int = 200) -> Reply:
+    """The same after something did not work."""
+    visit, ground = place.visit, ground_in(place, ISSUE, iid)
+    found: Found = visit.find("GET", ISSUE.route, **ground.named({}))
+    issue = ground.get("")
+    actor = visit.actor_or_nobody
+    may_edit = policy.may_edit_issue(actor, found.here, found)
+    context = {
+        "issue": issue,
+        "ground": ground,
+        "thread": thread_of(ground),
+        "labels": labels_on(visit, issue),
+        "description": _description(visit, issue, may_edit=may_edit),
+        "version": version_of(issue.description),
+        "tasks": count_tasks(issue.description or ""),
+        "participants": ground.get("/participants", {"per_page": 50}),
+        "links": ground.get("/links", {"per_page": 100}).items,
+        "requests": _requests(ground.get("/related_merge_requests"), ground.get("/closed_by")),
+        "may_edit": may_edit,
+        "may_triage": policy.may_triage(actor, found.here, found.project),
+        "may_take_part": policy.may_take_part(actor, found.here, found),
+        "errors": errors or [],
+    }
+    return place.page("issues/show.html", "issues", context, status)
+
+
+def labels_on(visit: Visit, issue: IssueView) -> list[LabelBrief]:
+    """What the issue carries, with colours."""
+    found = visit.database.read(lambda db: labels_of(db, "issue", [issue.id]))
+    return [label_brief(label) for label in found.get(issue.id, [])]
+
+
+def _requests(related: Any, closing: Any) -> list[tuple[Any, bool]]:
+    """The merge requests that mention it, and whether each closes it."""
+    closes = {request.id: request for request in closing.items}
+    both = closes | {request.id: request for request in related.items}
+    return [(request, number in closes) for number, request in both.items()]
+
+
+def _description(visit: Visit, issue: IssueView, *, may_edit: bool) -> Markup:
+    """The text; its boxes are buttons, where each is known to stand for one task of it."""
+    html = html_of(visit, issue.description, issue.project_id)
+    if not may_edit or len(_BOX.findall(html)) != count_tasks(issue.description or "").total:
+        return html
+    number = -1
+
+    def button(found: re.Match[str]) -> str:
+        nonlocal number
+        number += 1
+        value, checked = (f"{number}-open", "true") if found[1] else (f"{number}-done", "false")
+        says = f'role="checkbox" aria-checked="{checked}" aria-label="Task {number + 1}"'
+        return f'<button class="task" name="task" value="{value}" {says}></button>'
+
+    return Markup(_BOX.sub(button, html))  # noqa: S704 - The sanitiser has been over it, and the buttons are ours.

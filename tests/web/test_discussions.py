@@ -1,0 +1,187 @@
+"""What people say below a page: notes, answers, emoji, and who follows; the same for issues and merge requests."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.issues.writing import write_issue
+from tests.client import Api, Make, Person
+from tests.making import Project, make_project
+from tests.web.browser import Browser
+from tests.web.conftest import PASSWORD
+
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
+
+
+class Scene(NamedTuple):
+    """A project with an issue and a commit, its owner, a developer and a stranger."""
+
+    owner: Person
+    developer: Person
+    stranger: Person
+    project: Project
+    sha: str
+
+
+@pytest.fixture(scope="module")
+def scene(make: Make) -> Scene:
+    """People and a public project."""
+    owner, developer, stranger = (make.user(password=PASSWORD) for _ in range(3))
+    project = make_project(make, owner, visibility="public", members={developer: Level.DEVELOPER})
+    sent = {"branch": "master", "commit_message": "One", "content": "a"}
+    make.api.post(f"{project.url}/repository/files/a", owner, **sent)
+    (commit,) = make.api.get(f"{project.url}/repository/commits", owner).json()
+    return Scene(owner, developer, stranger, project, commit["id"])
+
+
+@pytest.fixture
+def issue(make: Make, scene: Scene) -> dict[str, Any]:
+    """A fresh issue of the owner's."""
+    return write_issue(make, scene.project, scene.owner)
+
+
+def _page(scene: Scene, issue: dict[str, Any]) -> str:
+    return f"/{scene.project.path}/-/issues/{issue['iid']}"
+
+
+def _notes(api: Api, scene: Scene, issue: dict[str, Any]) -> list[dict[str, Any]]:
+    url = f"{scene.project.url}/issues/{issue['iid']}/notes?sort=asc"
+    return [note for note in api.request("GET", url, scene.owner).json() if not note["system"]]
+
+
+def test_a_note_from_its_writing_to_its_end(
+    api: Api, open_browser: Callable[[], Browser], scene: Scene, issue: dict[str, Any]
+) -> None:
+    page, browser = _page(scene, issue), open_browser().signed_in_as(scene.developer)
+
+    written = browser.submit(page, f"{page}/notes", **{"note[body]": f"**So** be it {HOSTILE}"})
+
+    (note,) = _notes(api, scene, issue)
+    assert (written.status_code, written.headers["location"]) == (302, f"{page}#note_{note['id']}")
+    shown = browser.get(page).text
+    assert f'id="note_{note["id"]}"' in shown
+    assert "<strong>So</strong>" in shown
+    assert "<script>alert" not in shown
+    assert "onerror" not in shown.replace("&lt;img src=x onerror=alert(1)&gt;", "")
+
+    discussion = api.get(f"{scene.project.url}/issues/{issue['iid']}/discussions", scene.owner).json()[0]["id"]
+    url = f"{page}/discussions/{discussion}/notes"
+    edited = browser.submit(f"{url}/{note['id']}/edit", f"{url}/{note['id']}", **{"note[body]": "Otherwise"})
+    assert edited.headers["location"] == f"{page}#note_{note['id']}"
+    answered = browser.submit(page, url, **{"note[body]": "And so"})
+    assert answered.status_code == 302
+    assert [one["body"] for one in _notes(api, scene, issue)] == ["Otherwise", "And so"]
+
+    fields = {"_method": "delete", "authenticity_token": browser.token()}
+    assert browser.post(f"{url}/{note['id']}", data=fields).status_code == 302
+    assert [one["body"] for one in _notes(api, scene, issue)] == ["And so"]
+
+
+def test_only_who_wrote_it_and_masters_change_a_note(
+    api: Api, open_browser: Callable[[], Browser], scene: Scene, issue: dict[str, Any]
+) -> None:
+    page = _page(scene, issue)
+    sent = api.post(f"{scene.project.url}/issues/{issue['iid']}/discussions", scene.stranger, body="Mine").json()
+    url = f"{page}/discussions/{sent['id']}/notes/{sent['notes'][0]['id']}"
+
+    for person, may in ((scene.owner, True), (scene.stranger, True), (scene.developer, False)):
+        browser = open_browser().signed_in_as(person)
+        assert (f'href="{url}/edit"' in browser.get(page).text) is may
+        assert browser.get(f"{url}/edit").status_code == (200 if may else 404)
+        fields = {"_method": "put", "note[body]": person.username, "authenticity_token": browser.token()}
+        assert browser.post(url, data=fields).status_code == (302 if may else 403)
+
+
+def test_what_was_typed_stays(open_browser: Callable[[], Browser], scene: Scene, issue: dict[str, Any]) -> None:
+    page, browser = _page(scene, issue), open_browser().signed_in_as(scene.owner)
+
+    refused = browser.submit(page, f"{page}/notes", **{"note[body]": " ", "note[discussion]": "1"})
+
+    assert refused.status_code == 422
+    assert "can&#39;t be blank" in refused.text
+    assert 'name="note[discussion]" value="1"' in refused.text
+
+
+def test_commands_are_obeyed_and_a_button_closes(
+    api: Api, open_browser: Callable[[], Browser], scene: Scene, issue: dict[str, Any]
+) -> None:
+    page, browser = _page(scene, issue), open_browser().signed_in_as(scene.owner)
+    url = f"{scene.project.url}/issues/{issue['iid']}"
+
+    assert browser.submit(page, f"{page}/notes", **{"note[body]": "/title Better"}).headers["location"] == page
+    assert api.get(url, scene.owner).json()["title"] == "Better"
+    browser.submit(page, f"{page}/notes", **{"note[body]": "Done", "note[state_event]": "close"})
+    assert api.get(url, scene.owner).json()["state"] == "closed"
+    browser.submit(page, f"{page}/notes", **{"note[body]": "", "note[state_event]": "reopen"})
+    assert api.get(url, scene.owner).json()["state"] == "opened"
+    assert [note["body"] for note in _notes(api, scene, issue)] == ["Done"]
+    assert 'class="event"' in browser.get(page).text, "What became of it is told in one line."
+
+
+def test_emoji_are_given_and_taken_back(
+    api: Api, open_browser: Callable[[], Browser], scene: Scene, issue: dict[str, Any]
+) -> None:
+    page, browser = _page(scene, issue), open_browser().signed_in_as(scene.developer)
+    note = api.post(f"{scene.project.url}/issues/{issue['iid']}/notes", scene.owner, body="x").json()["id"]
+    fields = {"authenticity_token": browser.token(), "name": "tada"}
+
+    for about, target in (({}, page), ({"note_id": str(note)}, f"{page}#note_{note}")):
+        given = browser.post(f"{page}/award_emoji", data=fields | about)
+        assert given.headers["location"] == target
+    assert browser.get(page).text.count('aria-label="tada: 1" aria-pressed="true"') == 2
+    part = browser.post(f"{page}/award_emoji", data=fields, headers={"HX-Request": "true"})
+    assert "<html" not in part.text
+    assert "tada: 1" not in part.text, "It was taken back."
+    assert browser.post(f"{page}/award_emoji", data=fields | {"name": "no such"}).status_code == 422
+    assert browser.post(f"{page}/award_emoji", data=fields | {"note_id": "999999"}).status_code == 404
+
+
+def test_following_and_the_own_list(
+    api: Api, open_browser: Callable[[], Browser], scene: Scene, issue: dict[str, Any]
+) -> None:
+    page, browser = _page(scene, issue), open_browser().signed_in_as(scene.stranger)
+    url = f"{scene.project.url}/issues/{issue['iid']}"
+
+    for wish in (True, False):
+        browser.submit(page, f"{page}/subscription")
+        assert api.get(url, scene.stranger).json()["subscribed"] is wish
+    for _ in range(2):
+        assert browser.submit(page, f"{page}/todo").status_code == 302
+    assert [todo["target"]["id"] for todo in api.get("/todos", scene.stranger).json()] == [issue["id"]]
+
+
+def test_commits_are_discussed_too(api: Api, open_browser: Callable[[], Browser], scene: Scene) -> None:
+    browser = open_browser().signed_in_as(scene.stranger)
+    page = f"/{scene.project.path}/-/commit/{scene.sha}"
+    fields = {"authenticity_token": browser.token(), "note[body]": "Why"}
+
+    assert browser.post(f"{page}/notes", data=fields).status_code == 302
+    url = f"{scene.project.url}/repository/commits/{scene.sha}/discussions"
+    (discussion,) = api.get(url, scene.owner).json()
+    assert browser.post(f"{page}/discussions/{discussion['id']}/notes", data=fields).status_code == 302
+    assert [note["body"] for note in api.get(url, scene.owner).json()[0]["notes"]] == ["Why", "Why"]
+
+
+def test_a_merge_request_is_settled(api: Api, open_browser: Callable[[], Browser], scene: Scene) -> None:
+    api.post(f"{scene.project.url}/repository/branches", scene.owner, branch="side", ref="master")
+    sent = {"branch": "side", "commit_message": "Two", "content": "b"}
+    api.post(f"{scene.project.url}/repository/files/b", scene.owner, **sent)
+    asked = {"source_branch": "side", "target_branch": "master", "title": "Side"}
+    iid = api.post(f"{scene.project.url}/merge_requests", scene.owner, **asked).json()["iid"]
+    browser = open_browser().signed_in_as(scene.owner)
+    page = f"/{scene.project.path}/-/merge_requests/{iid}"
+    fields = {"authenticity_token": browser.token()}
+
+    browser.post(f"{page}/notes", data=fields | {"note[body]": "Why", "note[discussion]": "1"})
+    url = f"{scene.project.url}/merge_requests/{iid}/discussions"
+    (number,) = [one["id"] for one in api.get(url, scene.owner).json() if not one["individual_note"]]
+    for word, resolved in (("true", True), ("false", False)):
+        answer = browser.post(f"{page}/discussions/{number}", data=fields | {"_method": "put", "resolved": word})
+        assert answer.status_code == 302
+        assert api.get(f"{url}/{number}", scene.owner).json()["notes"][0]["resolved"] is resolved
+    browser.post(
+        f"{page}/discussions/{number}/notes", data=fields | {"note[body]": "Because", "note[resolved]": "true"}
+    )
+    assert all(note["resolved"] for note in api.get(f"{url}/{number}", scene.owner).json()["notes"])
