@@ -52,6 +52,8 @@ def _serve(settings: Settings) -> None:
         raise BadSetting(f"The data directory cannot be made: {error}") from error
     lock = _own(settings)
     listener, ssh_listener = (_listen(settings.host, port) for port in (settings.port, settings.ssh_port))
+    # Before a first start too: what makes the instance ready needs the same, and is a child as well.
+    _load()
     if not is_ready(settings) and run_and_wait(partial(prepare_instance, settings)) != 0:
         sys.exit(1)
     metrics = settings.data / "run" / "metrics"
@@ -70,7 +72,6 @@ def _serve(settings: Settings) -> None:
     (settings.data / "run" / "address").write_text(f"http://{host}:{port}\n")
     (settings.data / "run" / "ssh_port").write_text(f"{settings.ssh_port}\n")
     log("serving", url=settings.external_url or f"http://{host}:{port}", data=str(settings.data), workers=workers)
-    _load()
     Supervisor(children, log, [listener, ssh_listener]).run()
     del lock
 
