@@ -21,6 +21,9 @@ def main() -> None:
     for module in pkgutil.walk_packages(ingot.__path__, "ingot."):
         if module.name.endswith(".tables"):
             importlib.import_module(module.name)
+    for index in (index for table in metadata.tables.values() for index in table.indexes):
+        if (condition := index.dialect_kwargs.get("sqlite_where")) is not None:
+            index.dialect_kwargs["postgresql_where"] = condition
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(data=Path(folder))
         numbers = [int(path.stem.split("_")[0]) for path in SCRIPTS.glob("[0-9]*.py")]
