@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import jsonschema
 
-from ingot.app import api_document
 from ingot.db.database import Database
+from ingot.rooms import api_document
 
 
 @dataclass(frozen=True)

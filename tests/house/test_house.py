@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 
-from ingot.app import all_endpoints
 from ingot.cli.main import COMMANDS
 from ingot.cli.routes import access_of
+from ingot.rooms import all_endpoints
 from ingot.settings import Settings
 
 ROOT = Path(__file__).parents[2]

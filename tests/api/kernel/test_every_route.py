@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from ingot.access.scopes import SCOPES
-from ingot.app import all_endpoints
+from ingot.rooms import all_endpoints
 from tests.api.kernel.reaching import ADMIN, ANYONE
 from tests.api.kernel.who_reaches import TABLE
 from tests.client import Api, Make, Person
