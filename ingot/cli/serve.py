@@ -10,6 +10,7 @@ import sys
 import tempfile
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from socket import socket
 from typing import IO
@@ -92,9 +93,11 @@ def _load() -> None:
     """Load once what the children would each load for themselves; they share its memory, and start sooner."""
     # To look through it for garbage, of which there is next to none, would take a tenth of the whole start.
     gc.disable()
-    import ingot.cli.jobs
-    import ingot.cli.web  # noqa: F401 - Loading it is all that is wanted.
+    for name in ("ingot.cli.jobs", "ingot.cli.web", "uvicorn.loops.uvloop"):
+        import_module(name)
+    from ingot.app import api_router
 
+    api_router()
     gc.freeze()
     gc.enable()
 
