@@ -11,6 +11,7 @@ import jsonschema
 from ingot.db.database import Database
 from ingot.rooms import api_document
 from tests.conforming import Check, Conforming
+from tests.plain_http import PlainTransport
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Api:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._client = httpx.Client(base_url=url, timeout=30)
+        self._client = httpx.Client(base_url=url, transport=PlainTransport(url, timeout=30))
         self._contract = Contract()
 
     def __enter__(self) -> "Api":

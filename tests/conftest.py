@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 import uvicorn
+from argon2 import PasswordHasher
 
+from ingot.access import passwords
 from ingot.app import App, job_worker, open_database
 from ingot.jobs.worker import Worker
 from ingot.log import Log
@@ -80,6 +82,9 @@ def house(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterat
         port=listener.getsockname()[1],
         ssh_port=ssh_listener.getsockname()[1],
     )
+    # What a hash costs on purpose would be paid hundreds of times; the servers that are started as processes pay it.
+    cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    passwords._hasher = lambda: cheap
     prepare(settings)
     log = io.StringIO()
     app = App(settings, open_database(settings), Log("json", log), None)
