@@ -34,7 +34,7 @@ ROOM_NEEDED = 8 * 2**30
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the files of tests in memory where there is room: half of the time they waited for disks.
+    """Keep the files of tests in memory where there is room, so that no commit of theirs waits for a disk.
 
     Whatever dies in these tests are processes, whose files outlive them there as well.
     """
