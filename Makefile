@@ -6,7 +6,7 @@ T ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test test-sqlite test-postgresql check format bench soak migration access lock
+.PHONY: help run setup test test-sqlite test-postgresql check format bench soak migration schema access lock
 
 help: ## List these words
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -56,6 +56,9 @@ soak: setup ## The long fault tests: 100 rounds where `make test` does 5
 
 migration: setup ## Write the script that takes the schema to the tables as they are; M="what changes"
 	$(BIN)/python -m ingot.migrations.write "$(M)"
+
+schema: setup ## Write ingot/migrations/newest.sql: what all scripts make of an empty embedded database
+	$(BIN)/python -m ingot.migrations.whole
 
 access: setup ## Write docs/access.md: who may call what
 	{ sed '/^| [A-Z]* | `/d' docs/access.md; $(BIN)/ingot routes --markdown; } > docs/access.new && mv docs/access.new docs/access.md

@@ -10,10 +10,11 @@ from sqlalchemy import Column, Integer, MetaData, Table, Text, text
 
 from ingot.access.rules import anyone
 from ingot.api.routes import Call, Raw, Routes
-from ingot.app import App, all_endpoints, open_database
+from ingot.app import App, open_database
 from ingot.cli.web import serve_app
 from ingot.http.protocol import JoinedHttp
 from ingot.log import Log
+from ingot.rooms import all_endpoints
 from ingot.settings import Settings
 from ingot.supervisor import open_socket
 

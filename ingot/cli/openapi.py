@@ -4,7 +4,7 @@ import argparse
 
 import msgspec
 
-from ingot.app import api_document
+from ingot.rooms import api_document
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ import argparse
 import inspect
 
 from ingot.api.routes import Endpoint
-from ingot.app import all_endpoints
+from ingot.rooms import all_endpoints
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

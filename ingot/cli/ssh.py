@@ -51,7 +51,6 @@ async def _serve(settings: Settings, listener: socket.socket, lifeline: int | No
         loop.add_signal_handler(signal.SIGINT, ending.set)
     acceptor = await door.listen(listener)
     # What was loaded until here stays to the end.
-    gc.collect()
     gc.freeze()
     beacon = database.engine.announce("ssh")
     await ending.wait()

@@ -70,8 +70,7 @@ def serve_app(app: App, listener: Any, lifeline: int | None = None) -> None:
             asyncio.get_running_loop().add_reader(lifeline, _end, server)
         await server.serve(sockets=[listener])
 
-    # What was loaded until here stays to the end: the collector need not look at it again and again.
-    gc.collect()
+    # What was loaded until here stays to the end: the collector need not look at it again and again, nor even once.
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:

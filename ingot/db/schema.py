@@ -3,7 +3,19 @@
 from typing import Any
 
 import msgspec
-from sqlalchemy import BigInteger, Boolean, Column, Double, ForeignKey, Integer, LargeBinary, MetaData, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ColumnElement,
+    Double,
+    ForeignKey,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Text,
+)
+from sqlalchemy import text as sql
 
 # Constraint names must be known to migrations on both engines.
 metadata = MetaData(
@@ -56,3 +68,12 @@ def binary(name: str, **options: Any) -> Column[bytes]:
 def reference(name: str, target: str, ondelete: str = "CASCADE", **options: Any) -> Column[int]:
     """The id of a row in a table of the same room or a lower one."""
     return Column(name, Identifier, ForeignKey(target, ondelete=ondelete), **{"nullable": False, **options})
+
+
+def where(condition: str | ColumnElement[bool]) -> dict[str, Any]:
+    """Makes an index hold only the rows that meet a condition, on both engines.
+
+    Only one is told: an option for the other would load all of its drivers into every process. ``make migration``
+    writes both.
+    """
+    return {"sqlite_where": sql(condition) if isinstance(condition, str) else condition}

@@ -1,5 +1,7 @@
 """Who may do what with groups."""
 
+from functools import cache
+
 from sqlalchemy import ColumnElement, and_, bindparam, exists, or_, select, union_all
 from sqlalchemy.sql.selectable import ScalarSelect
 
@@ -33,6 +35,7 @@ def groups_around_actor() -> ColumnElement[bool]:
     return namespaces.c.id.in_(_around_actor())
 
 
+@cache
 def _around_actor() -> ScalarSelect[int]:
     held, tree = memberships.alias(), namespace_tree.alias()
     around = (

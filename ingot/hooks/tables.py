@@ -3,9 +3,8 @@
 from typing import Literal
 
 from sqlalchemy import Index, Table
-from sqlalchemy import text as sql
 
-from ingot.db.schema import Record, binary, decimal, flag, metadata, number, reference, row_id, text
+from ingot.db.schema import Record, binary, decimal, flag, metadata, number, reference, row_id, text, where
 from ingot.db.times import Timestamp
 
 Kind = Literal["project", "group", "system", "service"]
@@ -58,7 +57,7 @@ hooks = Table(
     reference("service_id", "services.id", nullable=True),
     binary("outfit", nullable=True),
     Index("ix_hooks_service_id", "service_id", unique=True),
-    Index("ix_hooks_system", "kind", sqlite_where=sql("kind = 'system'"), postgresql_where=sql("kind = 'system'")),
+    Index("ix_hooks_system", "kind", **where("kind = 'system'")),
     sqlite_autoincrement=True,
 )
 
@@ -94,16 +93,14 @@ hook_deliveries = Table(
         "ix_hook_deliveries_waiting_due",
         "hook_id",
         "due_at",
-        sqlite_where=sql("state = 'waiting'"),
-        postgresql_where=sql("state = 'waiting'"),
+        **where("state = 'waiting'"),
     ),
     Index(
         "ix_hook_deliveries_waiting_tried",
         "hook_id",
         "attempts",
         "id",
-        sqlite_where=sql("state = 'waiting'"),
-        postgresql_where=sql("state = 'waiting'"),
+        **where("state = 'waiting'"),
     ),
     sqlite_autoincrement=True,
 )

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Index, Table, UniqueConstraint, func, literal_column
 
-from ingot.db.schema import Record, flag, metadata, number, reference, row_id, text
+from ingot.db.schema import Record, flag, metadata, number, reference, row_id, text, where
 from ingot.db.times import Date, Timestamp
 
 issues = Table(
@@ -57,8 +57,7 @@ Index(
     issues.c.confidential,
     issues.c.author_id,
     issues.c.project_id,
-    sqlite_where=issues.c.confidential.is_(True),
-    postgresql_where=issues.c.confidential.is_(True),
+    **where(issues.c.confidential.is_(True)),
 )
 
 # Between two that nobody has moved there is room for others, twenty times in the same gap.

@@ -3,9 +3,8 @@
 from typing import Literal
 
 from sqlalchemy import Index, Table
-from sqlalchemy import text as sql
 
-from ingot.db.schema import Record, metadata, number, row_id, text
+from ingot.db.schema import Record, metadata, number, row_id, text, where
 from ingot.db.times import Timestamp
 
 State = Literal["waiting", "running", "dead"]
@@ -33,8 +32,7 @@ Index(
     "uq_jobs_waiting_unique_key",
     jobs.c.unique_key,
     unique=True,
-    sqlite_where=sql("state = 'waiting'"),
-    postgresql_where=sql("state = 'waiting'"),
+    **where("state = 'waiting'"),
 )
 
 recurring_jobs = Table(

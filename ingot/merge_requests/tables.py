@@ -1,12 +1,11 @@
 """What is stored of merge requests."""
 
 from sqlalchemy import Index, Table, UniqueConstraint
-from sqlalchemy import text as sql
 
-from ingot.db.schema import Record, flag, metadata, number, reference, row_id, text
+from ingot.db.schema import Record, flag, metadata, number, reference, row_id, text, where
 from ingot.db.times import Timestamp
 
-_OPEN = sql("state = 'opened' AND deleted_at IS NULL")
+_OPEN = where("state = 'opened' AND deleted_at IS NULL")
 
 merge_requests = Table(
     "merge_requests",
@@ -65,8 +64,7 @@ merge_requests = Table(
         "target_project_id",
         "target_branch",
         unique=True,
-        sqlite_where=_OPEN,
-        postgresql_where=_OPEN,
+        **_OPEN,
     ),
     # A push to a target asks which of its open ones have their head among the new commits.
     Index(
@@ -74,8 +72,7 @@ merge_requests = Table(
         "target_project_id",
         "target_branch",
         "head_oid",
-        sqlite_where=_OPEN,
-        postgresql_where=_OPEN,
+        **_OPEN,
     ),
     Index("ix_merge_requests_source_project_id", "source_project_id", "source_branch"),
     Index("ix_merge_requests_target_project_id_id", "target_project_id", "id"),

@@ -1,16 +1,20 @@
-"""Brings a database to the schema of this code: forward only, one at a time, each script whole or not at all."""
+"""Brings a database to the schema of this code: forward only, one at a time, each script whole or not at all.
+
+Alembic is loaded only where there is something to upgrade: a database that is current says so itself, and an empty
+embedded one gets the newest schema at once, from a file that a test compares with what the scripts make.
+"""
 
 import fcntl
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 from ingot.settings import Settings
 
 SCRIPTS = Path(__file__).parent / "versions"
+NEWEST = Path(__file__).parent / "newest.sql"
+"""What all scripts together make of an empty embedded database; `make schema` writes it."""
 RESTORING = ".restoring"
 """Stands in the data directory while a backup is being restored into it."""
 _LOCK = 1_230_919_765
@@ -25,26 +29,11 @@ def newest_revision() -> str:
     return max(path.stem.split("_")[0] for path in SCRIPTS.glob("[0-9]*.py"))
 
 
-def is_current(settings: Settings) -> bool:
-    """Whether an embedded database needs nothing; cheap, for every start after the first."""
-    path = settings.data / "ingot.db"
-    if not settings.embedded or not path.exists():
-        return False
-    connection = sqlite3.connect(path, timeout=5)
-    try:
-        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    except sqlite3.OperationalError:
-        return False
-    finally:
-        connection.close()
-    return row is not None and row[0] == newest_revision()
-
-
 def is_ready(settings: Settings) -> bool:
     """Whether an embedded instance can serve as it is: nothing to migrate, and its first start was completed."""
-    if not is_current(settings) or not (settings.data / "secrets" / "instance.key").exists():
+    if not settings.embedded or _embedded_revision(settings) != newest_revision():
         return False
-    if (settings.data / RESTORING).exists():
+    if (settings.data / RESTORING).exists() or not (settings.data / "secrets" / "instance.key").exists():
         return False
     connection = sqlite3.connect(settings.data / "ingot.db", timeout=5)
     try:
@@ -55,39 +44,78 @@ def is_ready(settings: Settings) -> bool:
 
 def migrate(settings: Settings, revision: str = "head") -> None:
     """Run the scripts that are missing up to ``revision``, under a lock that others wait for."""
-    if is_current(settings):
+    if _revision(settings) == newest_revision():
         return
-    from alembic import command
-    from alembic.config import Config
-    from sqlalchemy import create_engine, event
-    from sqlalchemy.exc import OperationalError
+    with _alone(settings):
+        # Whoever held the lock before may have done it.
+        current = _revision(settings)
+        if current == newest_revision():
+            return
+        if current is not None and current > newest_revision():
+            raise SchemaTrouble(
+                f"The database is at revision {current}, newer than this version of Ingot knows ({newest_revision()}). "
+                "Start the newer version again, or restore a backup made before the upgrade."
+            )
+        if settings.embedded:
+            _keep_a_log(settings.data / "ingot.db")
+        if not (revision in ("head", newest_revision()) and _made_at_once(settings)):
+            from ingot.migrations.upgrade import upgrade
 
-    url = settings.database
-    if not settings.embedded:
-        url = "postgresql+psycopg" + url[len(urlsplit(url).scheme) :]
-    engine = create_engine(url)
-    if settings.embedded:
-        # The driver would commit each statement by itself; a script must be whole or not at all.
-        event.listen(engine, "connect", _no_automatic_transactions)
-        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent))
-    config.set_main_option("version_locations", str(SCRIPTS))
-    config.set_main_option("path_separator", "os")
+            upgrade(settings, SCRIPTS, revision)
+        if settings.embedded:
+            (settings.data / "ingot.db").chmod(0o600)
+
+
+def _revision(settings: Settings) -> str | None:
+    """Where a database stands; nothing where no script has run yet."""
+    return _embedded_revision(settings) if settings.embedded else _server_revision(settings)
+
+
+def _embedded_revision(settings: Settings) -> str | None:
+    path = settings.data / "ingot.db"
+    if not path.exists():
+        return None
+    connection = sqlite3.connect(path, timeout=5)
     try:
-        with _alone(settings, engine):
-            if settings.embedded:
-                _keep_a_log(settings.data / "ingot.db")
-            with engine.connect() as connection:
-                _refuse_newer(connection)
-                config.attributes["connection"] = connection
-                command.upgrade(config, revision)
-    except OperationalError as error:
-        raise SchemaTrouble(f"The database does not answer: {str(error.orig).splitlines()[0]}") from error
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    except sqlite3.OperationalError:
+        return None
     finally:
-        engine.dispose()
-    if settings.embedded:
-        (settings.data / "ingot.db").chmod(0o600)
+        connection.close()
+    return None if row is None else row[0]
+
+
+def _server_revision(settings: Settings) -> str | None:
+    import psycopg
+
+    try:
+        with psycopg.connect(settings.database, autocommit=True) as connection:
+            if connection.execute("SELECT to_regclass('alembic_version')").fetchone() == (None,):
+                return None
+            row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    except psycopg.OperationalError as error:
+        raise SchemaTrouble(f"The database does not answer: {str(error).splitlines()[0]}") from error
+    return None if row is None else row[0]
+
+
+def _made_at_once(settings: Settings) -> bool:
+    """Give an empty embedded database its newest schema, whole or not at all; says whether it could."""
+    if not settings.embedded:
+        return False
+    with NEWEST.open() as file:
+        if file.readline().split()[-1] != newest_revision():
+            return False
+        script = file.read()
+    connection = sqlite3.connect(settings.data / "ingot.db", timeout=5)
+    try:
+        if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None:
+            return False
+        connection.executescript(f"BEGIN IMMEDIATE;\n{script}COMMIT;")
+    except sqlite3.OperationalError as error:
+        raise SchemaTrouble(f"The database does not answer: {error}") from error
+    finally:
+        connection.close()
+    return True
 
 
 def _keep_a_log(path: Path) -> None:
@@ -99,32 +127,16 @@ def _keep_a_log(path: Path) -> None:
         connection.close()
 
 
-def _no_automatic_transactions(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None
-
-
-def _refuse_newer(connection: Any) -> None:
-    from alembic.migration import MigrationContext
-
-    current = MigrationContext.configure(connection).get_current_revision()
-    connection.rollback()
-    if current is not None and current > newest_revision():
-        raise SchemaTrouble(
-            f"The database is at revision {current}, newer than this version of Ingot knows ({newest_revision()}). "
-            "Start the newer version again, or restore a backup made before the upgrade."
-        )
-
-
 @contextmanager
-def _alone(settings: Settings, engine: Any) -> Iterator[None]:
+def _alone(settings: Settings) -> Iterator[None]:
     if settings.embedded:
         with (settings.data / ".migrating").open("ab") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
         return
-    with engine.connect() as connection:
-        connection.exec_driver_sql(f"SELECT pg_advisory_lock({_LOCK})")
-        try:
-            yield
-        finally:
-            connection.exec_driver_sql(f"SELECT pg_advisory_unlock({_LOCK})")
+    import psycopg
+
+    # The server lets go of the lock when the connection ends, however it ends.
+    with psycopg.connect(settings.database, autocommit=True) as connection:
+        connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
+        yield

@@ -7,12 +7,12 @@ import tempfile
 from pathlib import Path
 
 from alembic import command
-from alembic.config import Config
 from sqlalchemy import create_engine
 
 import ingot
 from ingot.db.schema import metadata
 from ingot.migrations.run import SCRIPTS, migrate
+from ingot.migrations.upgrade import configured
 from ingot.settings import Settings
 
 
@@ -21,15 +21,15 @@ def main() -> None:
     for module in pkgutil.walk_packages(ingot.__path__, "ingot."):
         if module.name.endswith(".tables"):
             importlib.import_module(module.name)
+    for index in (index for table in metadata.tables.values() for index in table.indexes):
+        if (condition := index.dialect_kwargs.get("sqlite_where")) is not None:
+            index.dialect_kwargs["postgresql_where"] = condition
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(data=Path(folder))
         numbers = [int(path.stem.split("_")[0]) for path in SCRIPTS.glob("[0-9]*.py")]
         if numbers:
             migrate(settings)
-        config = Config()
-        config.set_main_option("script_location", str(Path(__file__).parent))
-        config.set_main_option("version_locations", str(SCRIPTS))
-        config.set_main_option("path_separator", "os")
+        config = configured(SCRIPTS)
         config.set_main_option("file_template", "%%(rev)s_%%(slug)s")
         with create_engine(settings.database).connect() as connection:
             config.attributes.update(connection=connection, metadata=metadata)

@@ -1,5 +1,6 @@
 """Who may do what with projects: each ability is a level, a feature and a state, readable here as a table."""
 
+from functools import cache
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, CompoundSelect, Select, and_, bindparam, func, or_, select, union_all
@@ -131,6 +132,7 @@ def projects_of_actor(least: ColumnElement[int] | Level = Level.GUEST) -> Compou
     return direct.union(by_namespace, shared)
 
 
+@cache
 def _ways_to_belong(least: ColumnElement[int] | Level) -> tuple[Select[tuple[int]], ...]:
     around = projects.alias()
     by_namespace = select(around.c.id).where(around.c.namespace_id.in_(_member_namespaces(least).scalar_subquery()))
@@ -151,6 +153,7 @@ def owned_projects() -> ColumnElement[bool]:
     return projects.c.namespace_id.in_(_member_namespaces(Level.OWNER).scalar_subquery())
 
 
+@cache
 def _direct_projects(least: ColumnElement[int] | Level) -> Select[tuple[int]]:
     held = memberships.alias()
     return select(held.c.source_id).where(
@@ -161,6 +164,7 @@ def _direct_projects(least: ColumnElement[int] | Level) -> Select[tuple[int]]:
     )
 
 
+@cache
 def _member_namespaces(least: ColumnElement[int] | Level) -> CompoundSelect[tuple[int]]:
     """One's own namespace, and every group in or below one to which one belongs."""
     space = namespaces.alias()
@@ -168,6 +172,7 @@ def _member_namespaces(least: ColumnElement[int] | Level) -> CompoundSelect[tupl
     return union_all(*ways_into_groups(least), own)
 
 
+@cache
 def _shared_projects(least: ColumnElement[int] | Level) -> Select[tuple[int]]:
     """By a share one holds the lesser of what one holds in the group and what was given to it."""
     held, tree, share = memberships.alias(), namespace_tree.alias(), shares.alias()

@@ -1,9 +1,8 @@
 """What is stored of what users have to look at."""
 
 from sqlalchemy import Index, Table
-from sqlalchemy import text as sql
 
-from ingot.db.schema import Record, metadata, number, reference, row_id, text
+from ingot.db.schema import Record, metadata, number, reference, row_id, text, where
 from ingot.db.times import Timestamp
 
 todos = Table(
@@ -32,8 +31,7 @@ Index(
     todos.c.subject_kind,
     todos.c.subject_id,
     unique=True,
-    sqlite_where=sql("state = 'pending'"),
-    postgresql_where=sql("state = 'pending'"),
+    **where("state = 'pending'"),
 )
 
 

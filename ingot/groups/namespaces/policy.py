@@ -1,5 +1,7 @@
 """Who holds what where, as SQL that every question about it shares; and who may see which namespaces."""
 
+from functools import cache
+
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
@@ -87,6 +89,7 @@ def held_by_invitations(name: str) -> Select[tuple[int, int | None]]:
     )
 
 
+@cache
 def _invited_above() -> tuple[FromClause, Join, ColumnElement[int]]:
     """The groups above one, joined to those that were invited there and to what ``actor`` holds in these."""
     held, share, tree = memberships.alias(), group_shares.alias(), namespace_tree.alias()
@@ -131,6 +134,7 @@ def groups_of_actor(least: ColumnElement[int] | Level = Level.GUEST) -> Compound
     return union_all(*ways_into_groups(least))
 
 
+@cache
 def ways_into_groups(least: ColumnElement[int] | Level = Level.GUEST) -> tuple[Select[tuple[int]], Select[tuple[int]]]:
     """The same, apart: by a membership, and by the invitation of a group of which one is a member."""
     held, tree = memberships.alias(), namespace_tree.alias()
@@ -149,6 +153,7 @@ def ways_into_groups(least: ColumnElement[int] | Level = Level.GUEST) -> tuple[S
     return by_membership, by_invitation
 
 
+@cache
 def groups_inviting_actor(least: ColumnElement[int] | Level = Level.GUEST) -> Select[tuple[int]]:
     """The groups into which one was invited of which ``actor`` is a member; those above that one do not count."""
     held, share = memberships.alias(), group_shares.alias()

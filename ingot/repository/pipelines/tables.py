@@ -3,9 +3,8 @@
 from typing import Literal
 
 from sqlalchemy import Index, Table, UniqueConstraint
-from sqlalchemy import text as sql
 
-from ingot.db.schema import Record, decimal, flag, metadata, number, reference, row_id, text
+from ingot.db.schema import Record, decimal, flag, metadata, number, reference, row_id, text, where
 from ingot.db.times import Timestamp
 
 Status = Literal["created", "pending", "running", "success", "failed", "canceled", "skipped", "manual"]
@@ -61,8 +60,7 @@ commit_statuses = Table(
         "pipeline_id",
         "name",
         unique=True,
-        sqlite_where=sql("NOT retried"),
-        postgresql_where=sql("NOT retried"),
+        **where("NOT retried"),
     ),
     sqlite_autoincrement=True,
 )

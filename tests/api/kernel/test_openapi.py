@@ -7,7 +7,7 @@ import httpx
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from ingot.api.openapi import described_paths
-from ingot.app import all_endpoints
+from ingot.rooms import all_endpoints
 from tests.client import Api
 from tests.conftest import House
 

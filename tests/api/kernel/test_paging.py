@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ingot.app import all_endpoints
+from ingot.rooms import all_endpoints
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.ssh_lines import ed25519_line

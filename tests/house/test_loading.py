@@ -1,0 +1,25 @@
+"""What a server loads before it serves: every module costs a start some time, and every process some memory."""
+
+import subprocess
+import sys
+
+LEFT_OUT = [
+    "alembic",  # Upgrades.
+    "psycopg",  # The other engine.
+    "sqlalchemy.dialects.postgresql",
+    "asyncssh",  # The process that serves SSH.
+    "markdown_it",  # The first text that is rendered.
+    "nh3",
+    "pygments",
+    "ingot.backups",  # Another command.
+]
+LOADED = """
+import ingot.cli.jobs, ingot.cli.web
+import sys
+print([name for name in sys.argv[1:] if name in sys.modules])
+"""
+
+
+def test_a_server_with_an_embedded_database_loads_only_what_it_needs() -> None:
+    run = subprocess.run([sys.executable, "-c", LOADED, *LEFT_OUT], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"

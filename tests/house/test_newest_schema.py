@@ -1,0 +1,55 @@
+"""The newest schema at once, as a first start makes it, against what the scripts make one after the other."""
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+from ingot.migrations.run import migrate
+from ingot.migrations.whole import migrated, statements
+from ingot.settings import Settings
+
+LOADED = """
+import sys
+from pathlib import Path
+from ingot.migrations.run import migrate
+from ingot.settings import Settings
+for _ in range(2):
+    migrate(Settings(data=Path(sys.argv[1])))
+assert not {"alembic", "sqlalchemy"} & sys.modules.keys()
+"""
+
+
+def _rows(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
+    """What every table of ours holds."""
+    tables = connection.execute("SELECT name FROM pragma_table_list WHERE type = 'table'").fetchall()
+    ours = [name for (name,) in tables if not name.startswith("sqlite_")]
+    return {name: connection.execute(f'SELECT * FROM "{name}"').fetchall() for name in ours}
+
+
+def test_a_first_start_makes_what_the_scripts_make(tmp_path: Path) -> None:
+    """`make schema` writes the file anew; tables, indexes, triggers, searches and rows are the same, in one order."""
+    for name in ("at_once", "by_scripts"):
+        (tmp_path / name).mkdir()
+    migrate(Settings(data=tmp_path / "at_once"))
+    by_scripts, at_once = migrated(tmp_path / "by_scripts"), sqlite3.connect(tmp_path / "at_once" / "ingot.db")
+    assert statements(at_once) == statements(by_scripts)
+    assert _rows(at_once) == _rows(by_scripts)
+    assert _rows(at_once).keys() > {"alembic_version", "projects", "issues"}
+    at_once.close()
+    by_scripts.close()
+
+
+def test_a_first_start_and_the_next_load_nothing_to_migrate_with(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", LOADED, str(tmp_path)], check=True)
+
+
+def test_a_database_that_holds_something_else_is_left_to_the_scripts(tmp_path: Path) -> None:
+    """What is there already stays, as it always did."""
+    with sqlite3.connect(tmp_path / "ingot.db") as connection:
+        connection.execute("CREATE TABLE of_somebody (id INTEGER)")
+    connection.close()
+    migrate(Settings(data=tmp_path))
+    connection = sqlite3.connect(tmp_path / "ingot.db")
+    assert {"of_somebody", "projects"} <= _rows(connection).keys()
+    connection.close()
