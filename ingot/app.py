@@ -54,7 +54,7 @@ from ingot.hooks.finishing import Finisher
 from ingot.hooks.instance import api as system_hooks
 from ingot.hooks.instance.subscribers import subscriptions as system_hook_subscriptions
 from ingot.hooks.service import drop_old_events
-from ingot.hooks.subscribers import hook_subscriptions
+from ingot.hooks.subscribers import hook_subscriptions, push_hook_subscriptions
 from ingot.http.front import Front
 from ingot.http.metrics import Metrics
 from ingot.http.request import Door
@@ -296,12 +296,12 @@ def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_cloc
     secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
     store = projects.store_of(settings)
     tracker, answers, commits = Tracker(store), Answers(store), CommitWork(store, settings.base_url)
-    # Heads move before it is asked which of them a push has merged. Hooks hear last, when everybody else has done what
-    # follows; what they tell leads back to this instance.
+    # Heads move before it is asked which of them a push has merged. Hooks hear of a push first, since what follows from
+    # it is told after it, and of all else last, when everybody has done what follows; what they tell leads back here.
     at = addresses_at(settings.base_url, settings)
     of_git = (commits.subscriptions, answers.subscriptions, tracker.subscriptions, merging_subscriptions)
     tellers = (mention_subscriptions(settings.base_url), hook_subscriptions(at), announcement_subscriptions(at))
-    subscribers = gather((*SUBSCRIPTIONS, *of_git, *tellers))
+    subscribers = gather((push_hook_subscriptions(at), *SUBSCRIPTIONS, *of_git, *tellers))
     tracker.database = Database(engine_for(settings.database), Vault(secret), subscribers, clock)
     return tracker.database
 

@@ -55,11 +55,17 @@ _STATUSES = (
 )
 
 
+def push_hook_subscriptions(at: Addresses) -> Subscriptions:
+    """What hooks hear of pushes: before anybody does what follows from one, so that they are told in that order."""
+    subscriptions = Subscriptions()
+    subscriptions.on(RefsChanged)(Ear(at).hear_push)
+    return subscriptions
+
+
 def hook_subscriptions(at: Addresses) -> Subscriptions:
-    """What projects' hooks hear, with addresses in it by which people reach this instance."""
+    """What else projects' hooks hear, with addresses in it by which people reach this instance."""
     subscriptions = Subscriptions()
     ear = Ear(at)
-    subscriptions.on(RefsChanged)(ear.hear_push)
     subscriptions.on(IssueChanged)(ear.hear_issue)
     subscriptions.on(MergeRequestChanged)(ear.hear_merge_request)
     subscriptions.on(NoteAdded)(ear.hear_note)

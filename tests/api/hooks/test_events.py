@@ -341,3 +341,30 @@ def test_a_call_that_is_refused_tells_nothing(told: Told, api: Api, make: Make) 
     told.put(f"/issues/{issue['iid']}", title="One")
     told.put(f"/issues/{issue['iid']}", title="Two")
     assert told.next("Issue Hook")["object_attributes"]["title"] == "Two"
+
+
+def test_what_follows_from_a_push_is_told_after_it(told: Told) -> None:
+    """New commits of a merge request, its merge, and the issues that are closed by either."""
+    issues = [told.post("/issues", title=str(number))["iid"] for number in range(2)]
+    told.receiver.some(2)
+    write_file(told, "a", branch="work", start_branch="master")
+    told.next("Push Hook")
+    made = told.post(
+        "/merge_requests",
+        source_branch="work",
+        target_branch="master",
+        title="Work",
+        description=f"Closes #{issues[0]}",
+    )
+    told.next("Merge Request Hook")
+    write_file(told, "b", branch="work")
+    told.next("Push Hook")
+    assert told.next("Merge Request Hook")["object_attributes"]["action"] == "update"
+    told.put(f"/merge_requests/{made['iid']}/merge", should_remove_source_branch=True)
+    assert told.next("Push Hook")["ref"] == "refs/heads/master"
+    assert told.next("Merge Request Hook")["object_attributes"]["action"] == "merge"
+    assert told.next("Issue Hook")["object_attributes"]["action"] == "close"
+    assert told.next("Push Hook")["ref"] == "refs/heads/work"
+    write_file(told, "c", commit_message=f"Fixes #{issues[1]}")
+    told.next("Push Hook")
+    assert told.next("Issue Hook")["object_attributes"]["action"] == "close"
