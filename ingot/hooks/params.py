@@ -38,6 +38,7 @@ class WriteHook(Params):
     note_events: Flag = UNSET
     confidential_note_events: Flag = UNSET
     job_events: Flag = UNSET
+    build_events: Flag = UNSET
     pipeline_events: Flag = UNSET
     wiki_events: Flag = UNSET
     wiki_page_events: Flag = UNSET

@@ -36,6 +36,8 @@ _OUR_HEADERS = {
     "x-gitlab-event-uuid", "x-gitlab-webhook-uuid", "x-gitlab-instance", "idempotency-key", "webhook-id",
     "webhook-timestamp", "webhook-signature",
 }  # fmt: skip
+# As the specification and older versions name them.
+_OTHER_NAMES = {"wiki_events": "wiki_page_events", "build_events": "job_events"}
 _AT_FIRST = {
     "project": {"push_events": True},
     "group": {"push_events": True},
@@ -104,9 +106,11 @@ def drop_old_events(db: Connection, days: int) -> int:
 
 
 def _columns(db: Connection, wanted: WriteHook) -> dict[str, Any]:
-    columns = given(wanted, "url", "token", "signing_token", "custom_headers", "wiki_events")
-    if wanted.wiki_events is not UNSET:
-        columns["wiki_page_events"] = wanted.wiki_events
+    columns = given(wanted, "url", "token", "signing_token", "custom_headers", *_OTHER_NAMES)
+    for other, name in _OTHER_NAMES.items():
+        asked = getattr(wanted, other)
+        if asked is not UNSET:
+            columns[name] = asked
     if wanted.token is not UNSET:
         columns["token"] = _sealed(db, "token", wanted.token)
     if wanted.signing_token is not UNSET:

@@ -33,10 +33,11 @@ def project(make: Make) -> Project:
 def test_a_hook_of_a_project_from_beginning_to_end(api: Api, make: Make, project: Project) -> None:
     """The five calls of the specification."""
     sent = {"url": URL, "issues_events": "true", "wiki_events": True, "push_events": False, "token": "s3cret token"}
-    made = api.post(f"/projects/{project.id}/hooks", make.root, **sent)
+    older = {"build_events": True}
+    made = api.post(f"/projects/{project.id}/hooks", make.root, **sent, **older)
     assert made.status_code == 201, made.text
     hook = made.json()
-    wanted = dict.fromkeys(FLAGS, False) | {"issues_events": True, "wiki_page_events": True}
+    wanted = dict.fromkeys(FLAGS, False) | {"issues_events": True, "wiki_page_events": True, "job_events": True}
     assert {name: hook[name] for name in FLAGS} == wanted
     assert (hook["url"], hook["project_id"], hook["enable_ssl_verification"]) == (URL, project.id, True)
     assert (hook["alert_status"], hook["disabled_until"]) == ("executable", None)
@@ -46,7 +47,7 @@ def test_a_hook_of_a_project_from_beginning_to_end(api: Api, make: Make, project
     assert listed.json() == [hook]
     assert listed.headers["x-total"] == "1"
 
-    changes = {"url": URL, "wiki_page_events": False, "enable_ssl_verification": False, "job_events": True}
+    changes = {"url": URL, "wiki_page_events": False, "enable_ssl_verification": False, "job_events": False}
     edited = api.put(f"/projects/{project.id}/hooks/{hook['id']}", make.root, **changes)
     assert edited.status_code == 200
     assert edited.json() == hook | changes
