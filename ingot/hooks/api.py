@@ -8,7 +8,7 @@ from ingot.groups.api import group_in_path
 from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.policy import may_admin_group
 from ingot.hooks import queries, service
-from ingot.hooks.params import ListEvents, WriteHook
+from ingot.hooks.params import ListEvents, SetValue, WriteHook
 from ingot.hooks.queries import Owner
 from ingot.hooks.samples import Sampler, project_in_group
 from ingot.hooks.subscribers import Ear
@@ -176,3 +176,63 @@ def list_hook_events(call: Call, around: Around, params: ListEvents, page: Page)
 def resend_hook_event(call: Call, around: Around) -> TestedView:
     """Let a hook of a project or group send once more what it has sent."""
     return send_again(call, _hook(call, around))
+
+
+@routes.put(
+    "/projects/:id/hooks/:hook_id/url_variables/:key",
+    on=project_in_path,
+    may=may_change_project,
+    returns=None,
+    status=204,
+    conflict=UNFIT,
+)
+@routes.put(
+    "/groups/:id/hooks/:hook_id/url_variables/:key",
+    on=group_in_path,
+    may=may_admin_group,
+    returns=None,
+    status=204,
+    conflict=UNFIT,
+)
+def set_url_variable(call: Call, around: Around, params: SetValue) -> None:
+    """Let a name in the URL of a hook stand for something; another server gets none of the secrets."""
+    service.set_variable(call.db, _hook(call, around), call.path["key"], params.value, guard_of(call))
+
+
+@routes.delete(
+    "/projects/:id/hooks/:hook_id/url_variables/:key",
+    on=project_in_path,
+    may=may_change_project,
+    returns=None,
+    conflict=UNFIT,
+)
+@routes.delete(
+    "/groups/:id/hooks/:hook_id/url_variables/:key", on=group_in_path, may=may_admin_group, returns=None, conflict=UNFIT
+)
+def delete_url_variable(call: Call, around: Around) -> None:
+    """Forget what a name stands for that the URL of a hook does not need."""
+    service.set_variable(call.db, _hook(call, around), call.path["key"], None, guard_of(call))
+
+
+@routes.put(
+    "/projects/:id/hooks/:hook_id/custom_headers/:key",
+    on=project_in_path,
+    may=may_change_project,
+    returns=None,
+    status=204,
+)
+@routes.put(
+    "/groups/:id/hooks/:hook_id/custom_headers/:key", on=group_in_path, may=may_admin_group, returns=None, status=204
+)
+def set_custom_header(call: Call, around: Around, params: SetValue) -> None:
+    """Let every request of a hook carry a header."""
+    service.set_header(call.db, _hook(call, around), call.path["key"], params.value)
+
+
+@routes.delete(
+    "/projects/:id/hooks/:hook_id/custom_headers/:key", on=project_in_path, may=may_change_project, returns=None
+)
+@routes.delete("/groups/:id/hooks/:hook_id/custom_headers/:key", on=group_in_path, may=may_admin_group, returns=None)
+def delete_custom_header(call: Call, around: Around) -> None:
+    """Let the requests of a hook not carry a header any more."""
+    service.set_header(call.db, _hook(call, around), call.path["key"], None)

@@ -8,7 +8,7 @@ from ingot.db.paging import Listing, Page
 from ingot.hooks import queries, service
 from ingot.hooks.api import guard_of, list_attempts, send_again
 from ingot.hooks.outbox import tell
-from ingot.hooks.params import ListEvents, WriteHook
+from ingot.hooks.params import ListEvents, SetValue, WriteHook
 from ingot.hooks.payloads.system import SAMPLE
 from ingot.hooks.policy import SYSTEM_EVENTS
 from ingot.hooks.queries import Owner
@@ -78,3 +78,17 @@ def list_system_hook_events(call: Call, hook: Hook, params: ListEvents, page: Pa
 def resend_system_hook_event(call: Call, hook: Hook) -> TestedView:
     """Let a system hook send once more what it has sent."""
     return send_again(call, hook)
+
+
+@routes.put(
+    "/hooks/:id/url_variables/:key", on=_hook_in_path, may=administrators, returns=None, status=204, conflict=UNFIT
+)
+def set_system_hook_variable(call: Call, hook: Hook, params: SetValue) -> None:
+    """Let a name in the URL of a system hook stand for something; another server gets none of the secrets."""
+    service.set_variable(call.db, hook, call.path["key"], params.value, guard_of(call))
+
+
+@routes.delete("/hooks/:id/url_variables/:key", on=_hook_in_path, may=administrators, returns=None, conflict=UNFIT)
+def delete_system_hook_variable(call: Call, hook: Hook) -> None:
+    """Forget what a name stands for that the URL of a system hook does not need."""
+    service.set_variable(call.db, hook, call.path["key"], None, guard_of(call))
