@@ -43,7 +43,7 @@ class WriteHook(Params):
     description: Annotated[str, Meta(max_length=2048)] | UnsetType | None = UNSET
     enable_ssl_verification: Flag = UNSET
     push_events_branch_filter: ShortText | UnsetType | None = UNSET
-    branch_filter_strategy: Literal["wildcard", "all_branches"] | UnsetType = UNSET
+    branch_filter_strategy: Literal["wildcard", "regex", "all_branches"] | UnsetType = UNSET
     push_events: Flag = UNSET
     tag_push_events: Flag = UNSET
     issues_events: Flag = UNSET

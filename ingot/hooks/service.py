@@ -17,6 +17,7 @@ from ingot.errors import Invalid
 from ingot.hooks.addressing import Variables, address_of, leads_elsewhere, refuse_unfit
 from ingot.hooks.outbox import assign
 from ingot.hooks.params import CustomHeader, WriteHook
+from ingot.hooks.patterns import PatternError, pattern_of
 from ingot.hooks.policy import shown_url
 from ingot.hooks.queries import Owner, find_hook
 from ingot.hooks.tables import FLAGS, Attempt, Hook, hook_events, hooks
@@ -59,6 +60,7 @@ _DROP_OLD = delete(hook_events).where(hook_events.c.id.in_(_OLD.scalar_subquery(
 
 def create_hook(db: Connection, owner: Owner, wanted: WriteHook, guard: Guard) -> Hook:
     """Add a hook."""
+    _refuse_unfit_filter(wanted, "wildcard", None)
     if db.value(_COUNTS[owner.kind], owner=owner.id) >= MOST_HOOKS:
         raise Invalid(f"There can be {MOST_HOOKS} hooks at most")
     variables = _variables(wanted, {})
@@ -80,6 +82,7 @@ def create_hook(db: Connection, owner: Owner, wanted: WriteHook, guard: Guard) -
 
 def edit_hook(db: Connection, owner: Owner, hook: Hook, wanted: WriteHook, guard: Guard) -> Hook:
     """Change what was sent; the secrets of one receiver are not for another, so they go with the old URL."""
+    _refuse_unfit_filter(wanted, hook.branch_filter_strategy, hook.push_events_branch_filter)
     columns = _columns(db, wanted)
     if wanted.url != shown_url(hook.url, credentials=hook.credentials is not None):
         columns = {**_FRESH, **columns, **_address(db, wanted.url, _variables(wanted, {}), guard)}
@@ -183,6 +186,21 @@ def _other_variables(db: Connection, hook: Hook, before: Variables, after: Varia
 
 def _sealed_variables(db: Connection, variables: Variables) -> bytes | None:
     return db.vault.seal(msgspec.json.encode(variables).decode()) if variables else None
+
+
+def _refuse_unfit_filter(wanted: WriteHook, strategy: str, branches: str | None) -> None:
+    """Refuse an expression that is none; of a filter, only one of its halves may be sent."""
+    if wanted.branch_filter_strategy is not UNSET:
+        strategy = wanted.branch_filter_strategy
+    if wanted.push_events_branch_filter is not UNSET:
+        branches = wanted.push_events_branch_filter
+    if strategy == "regex" and branches:
+        try:
+            pattern_of(branches)
+        except PatternError as error:
+            raise Invalid(
+                push_events_branch_filter=[f"is not a regular expression that can be used: {error}"]
+            ) from error
 
 
 def _sealed(db: Connection, name: str, secret: str | None) -> bytes | None:
