@@ -17,6 +17,7 @@ from ingot.access.rules import anyone
 from ingot.activity import api as activity
 from ingot.activity.subscribers import subscriptions as activity_subscriptions
 from ingot.announcements.outfits import dress
+from ingot.announcements.referring import TELL_JIRA, Referring
 from ingot.announcements.subscribers import announcement_subscriptions
 from ingot.announcements.work import MAIL_PUSHES, PushMail
 from ingot.api.door import PREFIX, ApiDoor
@@ -358,6 +359,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
     """What empties the queue in the job process."""
     store, files = projects.store_of(settings), uploads_of(settings)
     work, tracker = ProjectWork(store, files), Tracker(store)
+    guard, finisher = Guard(settings.allow_local_requests, settings.reachable), Finisher(database, store, log)
     return Worker(
         database,
         {
@@ -369,14 +371,15 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             SETTLE_HEAD: work.settle_head,
             SWEEP_PROJECTS: work.sweep,
             SETTLE_CHANGES: lambda database, _: settle_all(database, store),
-            IMPORT_PROJECT: ImportWork(store, Guard(settings.allow_local_requests, settings.reachable)).run,
+            IMPORT_PROJECT: ImportWork(store, guard).run,
             SWEEP_UPLOADS: UploadWork(files).sweep,
             COLLECT_VERSIONS: tracker.collect,
             MERGE_WHEN_READY: lambda database, number: merge_when_ready(database, store, number),
             REMOVE_LEFT_BRANCH: lambda database, number: remove_left_branch(database, store, number),
             SWEEP_LFS: LfsWork(lfs_files_of(settings)).sweep,
             READ_COMMITS: CommitWork(store, settings.base_url).read,
-            MAIL_PUSHES: PushMail(Finisher(database, store, log), store).run,
+            MAIL_PUSHES: PushMail(finisher, store).run,
+            TELL_JIRA: Referring(finisher, guard, log).run,
         },
         [
             Recurring(600, drop_ended_sessions),
