@@ -90,6 +90,18 @@ def test_the_headers_of_a_request(told: Told, house: House) -> None:
     assert other["x-gitlab-event-uuid"] != headers["x-gitlab-event-uuid"]
 
 
+def test_a_url_adds_nothing_to_a_request(told: Told) -> None:
+    """Attack (D17): line breaks in the user, the path and the query of a URL stay what they are."""
+    path = "/a%0d%0aX-Evil:%20b?c=%0d%0a%0d%0aPOST%20/d"
+    url = told.receiver.url(path).replace("://", "://u%0d%0aX-Evil:%0d%0aX-Worse:%20p@")
+    told.put(f"/hooks/{told.hook.rpartition('/')[2]}", url=url)
+    told.post("/issues", title="One")
+    got = told.receiver.next()
+    assert got.path == path
+    assert not {"x-evil", "x-worse"} & got.headers.keys()
+    assert base64.b64decode(got.headers["authorization"].split()[1]) == b"u\r\nX-Evil:\r\nX-Worse: p"
+
+
 def test_another_url_takes_the_secrets_away(told: Told) -> None:
     """Attack (D37): a master who does not know the token sends it to a server of their own."""
     one = told.hook.removeprefix(told.url)
