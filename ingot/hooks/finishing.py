@@ -15,6 +15,7 @@ from ingot.git.commits import commit_id, commit_or_none, decoded
 from ingot.git.repository import Repository
 from ingot.git.store import Store
 from ingot.hooks.outbox import Unfinished
+from ingot.hooks.payloads.lines import finish_line
 from ingot.hooks.payloads.parts import Payload, commit_part
 from ingot.hooks.payloads.pushes import finish_push
 from ingot.repository.changes.tables import ref_changes
@@ -57,14 +58,14 @@ class Finisher:
             payload["object_attributes"]["content"] = _text(repository, wanted.oid)
             return payload
         if wanted.what == "commit":
-            return {**payload, "commit": _commit(payload, repository, wanted.oid)}
+            return finish_line({**payload, "commit": _commit(payload, repository, wanted.oid)}, repository)
         if wanted.what == "job":
             payload["commit"] |= self._author(payload, repository, wanted.oid)
             return payload
         if wanted.what == "head":
             about = payload["merge_request" if payload["object_kind"] == "note" else "object_attributes"]
             about["last_commit"] = _commit(payload, repository, wanted.oid)
-            return payload
+            return finish_line(payload, repository)
         base = self._base(repository, wanted) if wanted.what == "push" else None
         return finish_push(payload, repository, base, commits=wanted.what != "system tag")
 

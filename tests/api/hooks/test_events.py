@@ -1,5 +1,6 @@
 """Every kind of thing that can happen in a project, by every path, as its receiver sees it: field for field."""
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -202,6 +203,13 @@ def test_notes_on_issues_commits_and_snippets(told: Told, house: House) -> None:
     assert (on_commit["object_attributes"]["commit_id"], on_commit["object_attributes"]["noteable_id"]) == (oid, None)
     assert on_commit["commit"].keys() >= COMMIT
     assert (on_commit["commit"]["id"], on_commit["object_attributes"]["noteable_type"]) == (oid, "Commit")
+    name = hashlib.sha1(b"a", usedforsecurity=False).hexdigest()
+    assert on_commit["object_attributes"]["line_code"] == f"{name}_0_1"
+    assert on_commit["object_attributes"]["st_diff"] == {
+        "diff": "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n", "new_path": "a",
+        "old_path": "a", "a_mode": "0", "b_mode": "100644", "new_file": True, "renamed_file": False,
+        "deleted_file": False,
+    }  # fmt: skip
 
     sent = {"title": "S", "file_name": "a.rb", "content": "puts 1", "visibility": "private"}
     snippet = told.post("/snippets", **sent)
