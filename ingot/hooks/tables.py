@@ -170,7 +170,7 @@ class Hook(Record, frozen=True):
 
 
 class Attempt(Record, frozen=True):
-    """One request to a receiver, with what was to be told; headers are JSON, secrets are left out."""
+    """One request to a receiver, with what was to be told unless that is huge; headers are JSON, without secrets."""
 
     id: int
     delivery_id: int
