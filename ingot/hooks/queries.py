@@ -24,6 +24,7 @@ _OWN: dict[Kind, ColumnElement[bool]] = {
 }
 _LISTS = {kind: list_query(select(hooks).where(own), hooks.c.id, hooks.c.id.asc()) for kind, own in _OWN.items()}
 _BY_ID = {kind: select(hooks).where(own, hooks.c.id == bindparam("hook")) for kind, own in _OWN.items()}
+_HELD = select(hooks).where(hooks.c.id == bindparam("hook")).with_for_update()
 _AROUND = (
     select(namespace_tree.c.ancestor_id)
     .join(projects, projects.c.namespace_id == namespace_tree.c.descendant_id)
@@ -93,6 +94,14 @@ def find_hook(db: Connection, owner: Owner, hook_id: int) -> Hook:
     if hook is None:
         raise NotFound("Hook")
     return hook
+
+
+def hold_hook(db: Connection, hook: Hook) -> Hook:
+    """The hook as it is now; nobody else changes it before this transaction ends."""
+    held = db.first(Hook, _HELD, hook=hook.id)
+    if held is None:
+        raise NotFound("Hook")
+    return held
 
 
 _NEAR = (hooks.c.project_id == bindparam("project"), hooks.c.group_id.in_(_AROUND.scalar_subquery()))

@@ -19,7 +19,7 @@ from ingot.hooks.outbox import assign
 from ingot.hooks.params import CustomHeader, WriteHook
 from ingot.hooks.patterns import PatternError, pattern_of
 from ingot.hooks.policy import shown_url
-from ingot.hooks.queries import Owner, find_hook
+from ingot.hooks.queries import Owner, find_hook, hold_hook
 from ingot.hooks.tables import FLAGS, Attempt, Hook, hook_events, hooks
 from ingot.outgoing.guard import Guard
 
@@ -82,6 +82,7 @@ def create_hook(db: Connection, owner: Owner, wanted: WriteHook, guard: Guard) -
 
 def edit_hook(db: Connection, owner: Owner, hook: Hook, wanted: WriteHook, guard: Guard) -> Hook:
     """Change what was sent; the secrets of one receiver are not for another, so they go with the old URL."""
+    hook = hold_hook(db, hook)
     _refuse_unfit_filter(wanted, hook.branch_filter_strategy, hook.push_events_branch_filter)
     columns = _columns(db, wanted)
     if wanted.url != shown_url(hook.url, credentials=hook.credentials is not None):
@@ -95,6 +96,7 @@ def edit_hook(db: Connection, owner: Owner, hook: Hook, wanted: WriteHook, guard
 
 def set_variable(db: Connection, hook: Hook, name: str, value: str | None, guard: Guard) -> None:
     """Let a name in braces in a hook's URL stand for something else, or for nothing."""
+    hook = hold_hook(db, hook)
     kept = _kept_variables(db, hook)
     variables = {each: text for each, text in kept.items() if each != name} | ({name: value} if value else {})
     refuse_unfit(variables)
@@ -105,6 +107,7 @@ def set_variable(db: Connection, hook: Hook, name: str, value: str | None, guard
 
 def set_header(db: Connection, hook: Hook, name: str, value: str | None) -> None:
     """Let every request of a hook carry a header, or not any more."""
+    hook = hold_hook(db, hook)
     kept = msgspec.json.decode(db.vault.unseal(hook.custom_headers)) if hook.custom_headers else []
     headers = [CustomHeader(key=each, value=text) for each, text in kept if each.lower() != name.lower()]
     if value is not None:
