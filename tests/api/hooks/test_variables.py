@@ -130,3 +130,13 @@ def test_single_headers_of_a_groups_hook(api: Api, make: Make) -> None:
     assert (shown.json()["custom_headers"], SECRET in shown.text) == ([{"key": "X-A"}], False)
     assert api.delete(f"/groups/{group.id}/hooks/{hook['id']}/custom_headers/X-A", make.root).status_code == 200
     assert api.get(f"/groups/{group.id}/hooks/{hook['id']}", make.root).json()["custom_headers"] == []
+
+
+def test_names_in_the_url_of_a_system_hook(api: Api, make: Make) -> None:
+    """Administrators set them, and nobody else."""
+    hook = api.post("/hooks", make.root, url="https://example.com/").json()
+    assert api.put(f"/hooks/{hook['id']}/url_variables/way", make.user(), value="x").status_code == 403
+    assert api.put(f"/hooks/{hook['id']}/url_variables/way", make.root, value="x").status_code == 204
+    assert api.get(f"/hooks/{hook['id']}", make.root).json()["url_variables"] == [{"key": "way"}]
+    assert api.delete(f"/hooks/{hook['id']}/url_variables/way", make.root).status_code == 200
+    assert api.delete(f"/hooks/{hook['id']}", make.root).json()["url_variables"] == []
