@@ -11,6 +11,7 @@ from sqlalchemy import literal, select
 from ingot.access.actor import Actor
 from ingot.access.credentials import Credentials
 from ingot.announcements.outfits import dress
+from ingot.announcements.referring import TELL_JIRA, Referring
 from ingot.announcements.subscribers import announcement_subscriptions
 from ingot.announcements.work import MAIL_PUSHES, PushMail
 from ingot.api.door import PREFIX, ApiDoor
@@ -30,7 +31,7 @@ from ingot.groups.shares.service import drop_ended_group_shares
 from ingot.hooks.delivery.dispatcher import Dispatcher
 from ingot.hooks.finishing import Finisher
 from ingot.hooks.service import drop_old_events
-from ingot.hooks.subscribers import hook_subscriptions
+from ingot.hooks.subscribers import hook_subscriptions, push_hook_subscriptions
 from ingot.http.front import Front
 from ingot.http.metrics import Metrics
 from ingot.http.request import Door
@@ -86,12 +87,12 @@ def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_cloc
     secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
     store = projects.store_of(settings)
     tracker, answers, commits = Tracker(store), Answers(store), CommitWork(store, settings.base_url)
-    # Heads move before it is asked which of them a push has merged. Hooks hear last, when everybody else has done what
-    # follows; what they tell leads back to this instance.
+    # Heads move before it is asked which of them a push has merged. Hooks hear of a push first, since what follows from
+    # it is told after it, and of all else last, when everybody has done what follows; what they tell leads back here.
     at = addresses_at(settings.base_url, settings)
     of_git = (commits.subscriptions, answers.subscriptions, tracker.subscriptions, merging_subscriptions)
     tellers = (mention_subscriptions(settings.base_url), hook_subscriptions(at), announcement_subscriptions(at))
-    subscribers = gather((*SUBSCRIPTIONS, *of_git, *tellers))
+    subscribers = gather((push_hook_subscriptions(at), *SUBSCRIPTIONS, *of_git, *tellers))
     tracker.database = Database(engine_for(settings.database), Vault(secret), subscribers, clock)
     return tracker.database
 
@@ -154,6 +155,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
     """What empties the queue in the job process."""
     store, files = projects.store_of(settings), uploads_of(settings)
     work, tracker = ProjectWork(store, files), Tracker(store)
+    guard, finisher = Guard(settings.allow_local_requests, settings.reachable), Finisher(database, store, log)
     return Worker(
         database,
         {
@@ -165,14 +167,15 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             SETTLE_HEAD: work.settle_head,
             SWEEP_PROJECTS: work.sweep,
             SETTLE_CHANGES: lambda database, _: settle_all(database, store),
-            IMPORT_PROJECT: ImportWork(store, Guard(settings.allow_local_requests, settings.reachable)).run,
+            IMPORT_PROJECT: ImportWork(store, guard).run,
             SWEEP_UPLOADS: UploadWork(files).sweep,
             COLLECT_VERSIONS: tracker.collect,
             MERGE_WHEN_READY: lambda database, number: merge_when_ready(database, store, number),
             REMOVE_LEFT_BRANCH: lambda database, number: remove_left_branch(database, store, number),
             SWEEP_LFS: LfsWork(lfs_files_of(settings)).sweep,
             READ_COMMITS: CommitWork(store, settings.base_url).read,
-            MAIL_PUSHES: PushMail(Finisher(database, store, log), store).run,
+            MAIL_PUSHES: PushMail(finisher, store).run,
+            TELL_JIRA: Referring(finisher, guard, log).run,
         },
         [
             Recurring(600, drop_ended_sessions),

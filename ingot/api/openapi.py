@@ -3,6 +3,7 @@
 import re
 import types
 import typing
+from collections import Counter
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -32,14 +33,18 @@ _TEXT = {"text/plain": {"schema": {"type": "string"}}}
 def openapi_document(endpoints: Iterable[Endpoint], version: str) -> dict[str, Any]:
     """The whole document."""
     declared = list(endpoints)
-    names = [endpoint.handler.__name__ for endpoint in declared]
+    names = Counter(endpoint.handler.__name__ for endpoint in declared)
+    places = Counter((endpoint.room, endpoint.method, endpoint.handler) for endpoint in declared)
     returned = [kind for endpoint in declared for kind in (endpoint.returns, *endpoint.instead.values())]
     structs = {struct for kind in returned for struct in _structs(kind)}
     _, components = msgspec.json.schema_components(structs, ref_template=_COMPONENT)
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in sorted(declared, key=lambda each: each.path):
         name = endpoint.handler.__name__
-        identity = name if names.count(name) == 1 else f"{endpoint.room}_{name}"
+        identity = name if names[name] == 1 else f"{endpoint.room}_{name}"
+        if places[endpoint.room, endpoint.method, endpoint.handler] > 1:
+            # One handler in several places, which what its path begins with tells apart.
+            identity = f"{name}_of_{endpoint.path.split('/')[1]}"
         for word, path in described_paths(endpoint).items():
             operation = _operation(endpoint, f"{identity}_{word.replace('-', '_')}" if word else identity, word)
             paths.setdefault(path, {})[endpoint.method.lower()] = operation

@@ -9,6 +9,11 @@ _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 
 def changes_line(patch: str, number: int, side: Side) -> bool:
     """Whether a file's patch adds the line of this number (``new``), or removes it (``old``)."""
+    return place_of_line(patch, number, side) is not None
+
+
+def place_of_line(patch: str, number: int, side: Side) -> tuple[int, int] | None:
+    """Where a patch adds or removes a line: the numbers that both files have come to; nothing where it does not."""
     old = new = 0
     inside = False
     for line in patch.split("\n"):
@@ -19,7 +24,7 @@ def changes_line(patch: str, number: int, side: Side) -> bool:
             continue
         sign = line[:1] if inside else ""  # Above the first part are the names of the file.
         if (sign == "+" and side == "new" and new == number) or (sign == "-" and side == "old" and old == number):
-            return True
+            return old, new
         old += sign in (" ", "-")
         new += sign in (" ", "+")
-    return False
+    return None

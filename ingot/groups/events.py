@@ -7,12 +7,7 @@ class GroupCreated(Event, frozen=True):
     """A group exists now."""
 
     group_id: int
-
-
-class GroupDeleting(Event, frozen=True):
-    """A group is about to go, and with it all that lives there; its members are still known."""
-
-    group_id: int
+    owner_id: int
 
 
 class GroupVisibilityChanging(Event, frozen=True):

@@ -11,7 +11,7 @@ from ingot.avatars.service import drop_avatar, replace_avatar
 from ingot.db.connection import Connection
 from ingot.errors import Conflict, Invalid
 from ingot.events.bus import emit
-from ingot.groups.events import GroupCreated, GroupDeleting, GroupVisibilityChanging, GroupVisibilityLowered
+from ingot.groups.events import GroupCreated, GroupVisibilityChanging, GroupVisibilityLowered
 from ingot.groups.members.service import drop_all, put_member
 from ingot.groups.namespaces.queries import ancestors_of, find_by_id, levels_in, moved_namespace, subtree_of
 from ingot.groups.namespaces.service import (
@@ -56,9 +56,10 @@ def create_group(db: Connection, actor: Actor, wanted: CreateGroup, parent: Name
         group = add_namespace(db, "group", wanted.name.strip(), wanted.path, parent, **columns)
     except Conflict as error:
         raise Invalid(**error.errors) from error
-    put_member(db, source_of(group), actor.user_id, Level.OWNER)
     _set_avatar(db, group, wanted.avatar)
-    emit(db, GroupCreated(group.id))
+    # Nobody hears who belongs to a group before they hear of the group.
+    emit(db, GroupCreated(group.id, actor.user_id))
+    put_member(db, source_of(group), actor.user_id, Level.OWNER)
     return find_by_id(db, group.id)
 
 
@@ -106,11 +107,11 @@ def transfer_group(db: Connection, group: Namespace, parent: Namespace | None) -
 
 def delete_group(db: Connection, group: Namespace) -> None:
     """Remove a group with everything in it."""
-    for each in subtree_of(db, group.id):
-        emit(db, GroupDeleting(each.id))
+    for each in reversed(subtree_of(db, group.id)):
+        # Its members are still known to those who tell that it goes.
+        delete_namespace(db, each)
         drop_all(db, source_of(each))
         drop_avatar(db, each.avatar_id)
-    delete_namespace(db, group)
 
 
 def _take_back_old_path(db: Connection, actor: Actor, path: str, parent: Namespace | None) -> None:

@@ -15,9 +15,11 @@ from ingot.git.commits import commit_id, commit_or_none, decoded
 from ingot.git.repository import Repository
 from ingot.git.store import Store
 from ingot.hooks.outbox import Unfinished
+from ingot.hooks.payloads.lines import finish_line
 from ingot.hooks.payloads.parts import Payload, commit_part
 from ingot.hooks.payloads.pushes import finish_push
 from ingot.repository.changes.tables import ref_changes
+from ingot.users.accounts.queries import user_by_email
 
 _LARGEST_PAGE = 1_000_000
 # What the branch was before it changed for the first time since then.
@@ -56,13 +58,31 @@ class Finisher:
             payload["object_attributes"]["content"] = _text(repository, wanted.oid)
             return payload
         if wanted.what == "commit":
-            return {**payload, "commit": _commit(payload, repository, wanted.oid)}
+            return finish_line({**payload, "commit": _commit(payload, repository, wanted.oid)}, repository)
+        if wanted.what == "job":
+            payload["commit"] |= self._author(payload, repository, wanted.oid)
+            return payload
         if wanted.what == "head":
             about = payload["merge_request" if payload["object_kind"] == "note" else "object_attributes"]
             about["last_commit"] = _commit(payload, repository, wanted.oid)
-            return payload
+            return finish_line(payload, repository)
         base = self._base(repository, wanted) if wanted.what == "push" else None
         return finish_push(payload, repository, base, commits=wanted.what != "system tag")
+
+    def _author(self, payload: Payload, repository: Repository, oid: str) -> Payload:
+        """What a commit says, by whom, and where they are found."""
+        commit = commit_or_none(repository, oid)
+        if commit is None:
+            return {}
+        email = commit.author.email
+        user = self._database.read(lambda db: user_by_email(db, email))
+        base = payload["project"]["web_url"].removesuffix(payload["project"]["path_with_namespace"])
+        return {
+            "message": commit.message,
+            "author_name": commit.author.name,
+            "author_email": email,
+            "author_url": f"{base}{user.username}" if user else f"mailto:{email}",
+        }
 
     def _base(self, repository: Repository, wanted: Unfinished) -> str | None:
         if wanted.base is None:

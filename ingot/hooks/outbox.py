@@ -31,7 +31,7 @@ class Unfinished(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is still to be read from a repository before something can be told."""
 
     repository_key: str
-    what: Literal["push", "tag", "system tag", "commit", "page", "head"]
+    what: Literal["push", "tag", "system tag", "commit", "job", "page", "head"]
     oid: str = ""
     project_id: int = 0
     base: str | None = None

@@ -18,6 +18,19 @@ class CustomHeader(Params):
     value: Annotated[str, Meta(max_length=2048)]
 
 
+class UrlVariable(Params):
+    """What a name in braces in a hook's URL stands for."""
+
+    key: Annotated[str, Meta(max_length=255)]
+    value: Annotated[str, Meta(max_length=2048)]
+
+
+class SetValue(Params):
+    """What is kept under a name."""
+
+    value: Annotated[str, Meta(max_length=2048)]
+
+
 class WriteHook(Params):
     """A hook, or changes of one."""
 
@@ -25,11 +38,12 @@ class WriteHook(Params):
     token: str | UnsetType | None = UNSET
     signing_token: str | UnsetType | None = UNSET
     custom_headers: list[CustomHeader] | UnsetType | None = UNSET
+    url_variables: list[UrlVariable] | UnsetType | None = UNSET
     name: ShortText | UnsetType | None = UNSET
     description: Annotated[str, Meta(max_length=2048)] | UnsetType | None = UNSET
     enable_ssl_verification: Flag = UNSET
     push_events_branch_filter: ShortText | UnsetType | None = UNSET
-    branch_filter_strategy: Literal["wildcard", "all_branches"] | UnsetType = UNSET
+    branch_filter_strategy: Literal["wildcard", "regex", "all_branches"] | UnsetType = UNSET
     push_events: Flag = UNSET
     tag_push_events: Flag = UNSET
     issues_events: Flag = UNSET
@@ -38,6 +52,7 @@ class WriteHook(Params):
     note_events: Flag = UNSET
     confidential_note_events: Flag = UNSET
     job_events: Flag = UNSET
+    build_events: Flag = UNSET
     pipeline_events: Flag = UNSET
     wiki_events: Flag = UNSET
     wiki_page_events: Flag = UNSET

@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from ingot.hooks.patterns import pattern_of
 from ingot.outgoing.urls import MASK
 
 HEADERS = {
@@ -43,6 +44,8 @@ def wants_branch(strategy: str, wanted: str | None, branch: str) -> bool:
     """Whether a hook hears of pushes to a branch."""
     if strategy == "all_branches" or not wanted:
         return True
+    if strategy == "regex":
+        return pattern_of(wanted).found_in(branch)
     return _pattern(wanted).fullmatch(branch) is not None
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, bindparam, literal_column, or_, select
+from sqlalchemy import ColumnElement, Select, bindparam, case, func, literal, literal_column, or_, select
 
 from ingot.db.connection import Connection
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
@@ -24,6 +24,7 @@ _OWN: dict[Kind, ColumnElement[bool]] = {
 }
 _LISTS = {kind: list_query(select(hooks).where(own), hooks.c.id, hooks.c.id.asc()) for kind, own in _OWN.items()}
 _BY_ID = {kind: select(hooks).where(own, hooks.c.id == bindparam("hook")) for kind, own in _OWN.items()}
+_HELD = select(hooks).where(hooks.c.id == bindparam("hook")).with_for_update()
 _AROUND = (
     select(namespace_tree.c.ancestor_id)
     .join(projects, projects.c.namespace_id == namespace_tree.c.descendant_id)
@@ -39,8 +40,13 @@ _LISTENER = (
     hooks.c.repository_update_events,
 )
 _ALL_SYSTEM = select(*_LISTENER).where(SYSTEM).order_by(hooks.c.id)
+MOST_SHOWN = 256 * 1024
+"""Of what was sent: a page of the log shows up to a hundred of it."""
+_SHOWN = case(
+    (func.length(hook_events.c.payload) > MOST_SHOWN, literal('{"oversize":true}')), else_=hook_events.c.payload
+).label("shown")
 _ATTEMPTS = (
-    select(*hook_attempts.c, hook_events.c.id.label("event"), hook_events.c.trigger, hook_events.c.payload)
+    select(*hook_attempts.c, hook_events.c.id.label("event"), hook_events.c.trigger, _SHOWN)
     .join(hook_deliveries, hook_deliveries.c.id == hook_attempts.c.delivery_id)
     .join(hook_events, hook_events.c.id == hook_deliveries.c.event_id)
     .where(hook_attempts.c.hook_id == bindparam("hook"))
@@ -88,6 +94,14 @@ def find_hook(db: Connection, owner: Owner, hook_id: int) -> Hook:
     if hook is None:
         raise NotFound("Hook")
     return hook
+
+
+def hold_hook(db: Connection, hook: Hook) -> Hook:
+    """The hook as it is now; nobody else changes it before this transaction ends."""
+    held = db.first(Hook, _HELD, hook=hook.id)
+    if held is None:
+        raise NotFound("Hook")
+    return held
 
 
 _NEAR = (hooks.c.project_id == bindparam("project"), hooks.c.group_id.in_(_AROUND.scalar_subquery()))

@@ -24,8 +24,8 @@ from ingot.notes.tables import Note, notes
 from ingot.projects.queries import project_or_none
 from ingot.projects.tables import Project, projects
 from ingot.repository.changes.events import RefsChanged
-from ingot.repository.pipelines.events import PipelineChanged
-from ingot.repository.pipelines.tables import Pipeline, pipelines
+from ingot.repository.pipelines.events import PipelineChanged, StatusChanged
+from ingot.repository.pipelines.tables import CommitStatus, Pipeline, commit_statuses, pipelines
 from ingot.repository.tags.events import ReleaseChanged
 from ingot.repository.tags.tables import Release, releases
 from ingot.wikis.events import WikiPageChanged
@@ -56,6 +56,13 @@ _NOTE = (
 _PIPELINE = (
     select(pipelines).where(pipelines.c.project_id == bindparam("project")).order_by(pipelines.c.id.desc()).limit(1)
 )
+_JOB = (
+    select(commit_statuses)
+    .join(pipelines, pipelines.c.id == commit_statuses.c.pipeline_id)
+    .where(pipelines.c.project_id == bindparam("project"))
+    .order_by(commit_statuses.c.id.desc())
+    .limit(1)
+)
 _RELEASE = select(releases).where(releases.c.project_id == bindparam("project")).order_by(releases.c.id.desc()).limit(1)
 _PROJECT = (
     select(projects.c.id)
@@ -85,6 +92,7 @@ class Sampler:
             "merge_requests_events": self._merge_request,
             "note_events": partial(self._note, secret=False),
             "confidential_note_events": partial(self._note, secret=True),
+            "job_events": self._job,
             "pipeline_events": self._pipeline,
             "wiki_page_events": self._page,
             "releases_events": self._release,
@@ -129,6 +137,12 @@ class Sampler:
             raise Conflict("Ensure the project has notes.")
         about = note.subject_kind, note.subject_id, note.commit_oid, note.internal
         self._ear.hear_note(self._db, NoteAdded(note.id, project.id, note.author_id, *about))
+
+    def _job(self, project: Project) -> None:
+        found = self._db.first(CommitStatus, _JOB, project=project.id)
+        if found is None:
+            raise Conflict("Ensure the project has CI jobs.")
+        self._ear.hear_job(self._db, StatusChanged(project.id, found))
 
     def _pipeline(self, project: Project) -> None:
         found = self._db.first(Pipeline, _PIPELINE, project=project.id)

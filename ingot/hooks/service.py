@@ -13,13 +13,15 @@ from sqlalchemy import bindparam, delete, func, select
 from ingot.api.params import given
 from ingot.db.connection import Connection
 from ingot.db.times import later
-from ingot.errors import Conflict, Invalid
+from ingot.errors import Invalid
+from ingot.hooks.addressing import Variables, address_of, leads_elsewhere, refuse_unfit
 from ingot.hooks.outbox import assign
 from ingot.hooks.params import CustomHeader, WriteHook
+from ingot.hooks.patterns import PatternError, pattern_of
 from ingot.hooks.policy import shown_url
-from ingot.hooks.queries import Owner, find_hook
+from ingot.hooks.queries import Owner, find_hook, hold_hook
 from ingot.hooks.tables import FLAGS, Attempt, Hook, hook_events, hooks
-from ingot.outgoing.guard import Guard, Refused, strip_credentials
+from ingot.outgoing.guard import Guard
 
 MOST_HOOKS = 100
 """Of one project, one group, or the instance: each of them is told of every push."""
@@ -36,11 +38,15 @@ _OUR_HEADERS = {
     "x-gitlab-event-uuid", "x-gitlab-webhook-uuid", "x-gitlab-instance", "idempotency-key", "webhook-id",
     "webhook-timestamp", "webhook-signature",
 }  # fmt: skip
+# As the specification and older versions name them.
+_OTHER_NAMES = {"wiki_events": "wiki_page_events", "build_events": "job_events"}
 _AT_FIRST = {
     "project": {"push_events": True},
     "group": {"push_events": True},
     "system": {"repository_update_events": True},
 }
+# What a hook has that was meant for the receiver before.
+_FRESH = {"failures": 0, "disabled_until": None, "token": None, "signing_token": None, "custom_headers": None}
 _COUNTS = {
     "project": select(func.count())
     .select_from(hooks)
@@ -54,8 +60,10 @@ _DROP_OLD = delete(hook_events).where(hook_events.c.id.in_(_OLD.scalar_subquery(
 
 def create_hook(db: Connection, owner: Owner, wanted: WriteHook, guard: Guard) -> Hook:
     """Add a hook."""
+    _refuse_unfit_filter(wanted, "wildcard", None)
     if db.value(_COUNTS[owner.kind], owner=owner.id) >= MOST_HOOKS:
         raise Invalid(f"There can be {MOST_HOOKS} hooks at most")
+    variables = _variables(wanted, {})
     columns: dict[str, Any] = {
         "kind": owner.kind,
         "project_id": owner.id if owner.kind == "project" else None,
@@ -67,19 +75,44 @@ def create_hook(db: Connection, owner: Owner, wanted: WriteHook, guard: Guard) -
         "failures": 0,
         "created_at": db.now,
         **_columns(db, wanted),
-        **_address(db, wanted.url, guard),
+        **_address(db, wanted.url, variables, guard),
     }
     return find_hook(db, owner, db.insert(hooks, **columns))
 
 
 def edit_hook(db: Connection, owner: Owner, hook: Hook, wanted: WriteHook, guard: Guard) -> Hook:
     """Change what was sent; the secrets of one receiver are not for another, so they go with the old URL."""
+    hook = hold_hook(db, hook)
+    _refuse_unfit_filter(wanted, hook.branch_filter_strategy, hook.push_events_branch_filter)
     columns = _columns(db, wanted)
     if wanted.url != shown_url(hook.url, credentials=hook.credentials is not None):
-        fresh = {"failures": 0, "disabled_until": None, "token": None, "signing_token": None, "custom_headers": None}
-        columns = {**fresh, **columns, **_address(db, wanted.url, guard)}
+        columns = {**_FRESH, **columns, **_address(db, wanted.url, _variables(wanted, {}), guard)}
+    else:
+        kept = _kept_variables(db, hook)
+        columns = {**_other_variables(db, hook, kept, _variables(wanted, kept), guard), **columns}
     db.update(hooks, hook.id, **columns)
     return find_hook(db, owner, hook.id)
+
+
+def set_variable(db: Connection, hook: Hook, name: str, value: str | None, guard: Guard) -> None:
+    """Let a name in braces in a hook's URL stand for something else, or for nothing."""
+    hook = hold_hook(db, hook)
+    kept = _kept_variables(db, hook)
+    variables = {each: text for each, text in kept.items() if each != name} | ({name: value} if value else {})
+    refuse_unfit(variables)
+    columns = _other_variables(db, hook, kept, variables, guard)
+    if columns:
+        db.update(hooks, hook.id, **columns)
+
+
+def set_header(db: Connection, hook: Hook, name: str, value: str | None) -> None:
+    """Let every request of a hook carry a header, or not any more."""
+    hook = hold_hook(db, hook)
+    kept = msgspec.json.decode(db.vault.unseal(hook.custom_headers)) if hook.custom_headers else []
+    headers = [CustomHeader(key=each, value=text) for each, text in kept if each.lower() != name.lower()]
+    if value is not None:
+        headers.append(CustomHeader(key=name, value=value))
+    db.update(hooks, hook.id, custom_headers=_sealed_headers(db, headers))
 
 
 def delete_hook(db: Connection, hook: Hook) -> None:
@@ -104,9 +137,11 @@ def drop_old_events(db: Connection, days: int) -> int:
 
 
 def _columns(db: Connection, wanted: WriteHook) -> dict[str, Any]:
-    columns = given(wanted, "url", "token", "signing_token", "custom_headers", "wiki_events")
-    if wanted.wiki_events is not UNSET:
-        columns["wiki_page_events"] = wanted.wiki_events
+    columns = given(wanted, "url", "token", "signing_token", "custom_headers", "url_variables", *_OTHER_NAMES)
+    for other, name in _OTHER_NAMES.items():
+        asked = getattr(wanted, other)
+        if asked is not UNSET:
+            columns[name] = asked
     if wanted.token is not UNSET:
         columns["token"] = _sealed(db, "token", wanted.token)
     if wanted.signing_token is not UNSET:
@@ -117,15 +152,58 @@ def _columns(db: Connection, wanted: WriteHook) -> dict[str, Any]:
     return columns
 
 
-def _address(db: Connection, url: str, guard: Guard) -> dict[str, Any]:
-    """Where a hook sends to; nobody is asked where that is, which is done at each delivery."""
-    try:
-        guard.check_url(url, credentials=True)
-        plain, username, password = strip_credentials(url)
-    except Refused as error:
-        raise Conflict(url=[error.reason]) from error
-    secret = f"{username}:{password}" if username or password else ""
-    return {"url": plain, "credentials": db.vault.seal(secret) if secret else None}
+def _address(db: Connection, url: str, variables: Variables, guard: Guard) -> dict[str, Any]:
+    plain, credentials = address_of(url, variables, guard)
+    return {
+        "url": plain,
+        "credentials": db.vault.seal(credentials) if credentials else None,
+        "url_variables": _sealed_variables(db, variables),
+    }
+
+
+def _variables(wanted: WriteHook, kept: Variables) -> Variables:
+    """What names in the URL stand for: what was sent, and else what was kept."""
+    if wanted.url_variables is UNSET:
+        return kept
+    sent = wanted.url_variables or []
+    variables = {each.key: each.value for each in sent}
+    if len(variables) < len(sent):
+        raise Invalid(url_variables=["is invalid"])
+    refuse_unfit(variables)
+    return variables
+
+
+def _kept_variables(db: Connection, hook: Hook) -> Variables:
+    variables: Variables = msgspec.json.decode(db.vault.unseal(hook.url_variables)) if hook.url_variables else {}
+    return variables
+
+
+def _other_variables(db: Connection, hook: Hook, before: Variables, after: Variables, guard: Guard) -> dict[str, Any]:
+    """What changes with them under the same URL; where they lead to another server, the secrets go too."""
+    if after == before:
+        return {}
+    address_of(hook.url, after, guard)
+    gone = {**_FRESH, "credentials": None} if leads_elsewhere(hook.url, before, after) else {}
+    return {**gone, "url_variables": _sealed_variables(db, after)}
+
+
+def _sealed_variables(db: Connection, variables: Variables) -> bytes | None:
+    return db.vault.seal(msgspec.json.encode(variables).decode()) if variables else None
+
+
+def _refuse_unfit_filter(wanted: WriteHook, strategy: str, branches: str | None) -> None:
+    """Refuse an expression that is none; of a filter, only one of its halves may be sent."""
+    if wanted.branch_filter_strategy is not UNSET:
+        strategy = wanted.branch_filter_strategy
+    if wanted.push_events_branch_filter is not UNSET:
+        branches = wanted.push_events_branch_filter
+    if strategy == "regex" and branches:
+        try:
+            pattern_of(branches)
+        except PatternError as error:
+            raise Invalid(
+                push_events_branch_filter=[f"is not a regular expression that can be used: {error}"]
+            ) from error
 
 
 def _sealed(db: Connection, name: str, secret: str | None) -> bytes | None:

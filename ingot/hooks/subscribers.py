@@ -8,7 +8,7 @@ from ingot.db.connection import Connection
 from ingot.events.bus import Subscriptions
 from ingot.git.updating import RefUpdate
 from ingot.hooks.outbox import Unfinished, tell
-from ingot.hooks.payloads.building import pipeline_payload, release_payload, wiki_payload
+from ingot.hooks.payloads.building import job_payload, pipeline_payload, release_payload, wiki_payload
 from ingot.hooks.payloads.merging import merge_request_payload, merge_request_subject, page_of, tells
 from ingot.hooks.payloads.parts import Payload, project_url
 from ingot.hooks.payloads.pushes import push_payload, system_tag_payload, update_payload
@@ -38,7 +38,7 @@ from ingot.projects.views import Addresses
 from ingot.releases.queries import all_links
 from ingot.repository.changes.events import RefsChanged
 from ingot.repository.changes.tables import ref_changes
-from ingot.repository.pipelines.events import PipelineChanged
+from ingot.repository.pipelines.events import PipelineChanged, StatusChanged
 from ingot.repository.pipelines.queries import find_pipeline
 from ingot.repository.pipelines.tables import CommitStatus, commit_statuses
 from ingot.repository.tags.events import ReleaseChanged
@@ -55,14 +55,21 @@ _STATUSES = (
 )
 
 
+def push_hook_subscriptions(at: Addresses) -> Subscriptions:
+    """What hooks hear of pushes: before anybody does what follows from one, so that they are told in that order."""
+    subscriptions = Subscriptions()
+    subscriptions.on(RefsChanged)(Ear(at).hear_push)
+    return subscriptions
+
+
 def hook_subscriptions(at: Addresses) -> Subscriptions:
-    """What projects' hooks hear, with addresses in it by which people reach this instance."""
+    """What else projects' hooks hear, with addresses in it by which people reach this instance."""
     subscriptions = Subscriptions()
     ear = Ear(at)
-    subscriptions.on(RefsChanged)(ear.hear_push)
     subscriptions.on(IssueChanged)(ear.hear_issue)
     subscriptions.on(MergeRequestChanged)(ear.hear_merge_request)
     subscriptions.on(NoteAdded)(ear.hear_note)
+    subscriptions.on(StatusChanged)(ear.hear_job)
     subscriptions.on(PipelineChanged)(ear.hear_pipeline)
     subscriptions.on(WikiPageChanged)(ear.hear_page)
     subscriptions.on(ReleaseChanged)(ear.hear_release)
@@ -121,6 +128,14 @@ class Ear:
         if confidential:
             payload["event_type"] = "confidential_note"
         tell(db, flag, payload, wanted, rest)
+
+    def hear_job(self, db: Connection, event: StatusChanged) -> None:
+        """One of those who look at a commit has something else to say of it."""
+        scene, wanted = self._scene(db, "job_events", event.project_id, event.status.user_id)
+        if scene is not None:
+            pipeline = find_pipeline(db, event.project_id, event.status.pipeline_id)
+            rest = Unfinished(scene.project.repository_key, "job", pipeline.sha)
+            tell(db, "job_events", job_payload(scene, pipeline, event.status), wanted, rest)
 
     def hear_pipeline(self, db: Connection, event: PipelineChanged) -> None:
         """A pipeline has another status."""

@@ -34,7 +34,7 @@ hooks = Table(
     # A project's hook has a project, a group's a group, and a system hook neither; a service tells of its project.
     reference("project_id", "projects.id", nullable=True, index=True),
     reference("group_id", "namespaces.id", nullable=True, index=True),
-    # Without the user name and password that it may have been given with.
+    # Without the user name and password that it may have been given with, and with its variables as names.
     text("url"),
     binary("credentials", nullable=True),
     binary("token", nullable=True),
@@ -56,6 +56,8 @@ hooks = Table(
     # For whom it tells, and in which clothes, sealed; the URL is then only where that is, without the way there.
     reference("service_id", "services.id", nullable=True),
     binary("outfit", nullable=True),
+    # What names in braces in the URL stand for, sealed.
+    binary("url_variables", nullable=True),
     Index("ix_hooks_service_id", "service_id", unique=True),
     Index("ix_hooks_system", "kind", **where("kind = 'system'")),
     sqlite_autoincrement=True,
@@ -161,10 +163,11 @@ class Hook(Record, frozen=True):
     created_at: Timestamp
     service_id: int | None
     outfit: bytes | None
+    url_variables: bytes | None
 
 
 class Attempt(Record, frozen=True):
-    """One request to a receiver, with what was to be told; headers are JSON, secrets are left out."""
+    """One request to a receiver, with what was to be told unless that is huge; headers are JSON, without secrets."""
 
     id: int
     delivery_id: int

@@ -20,6 +20,12 @@ class CustomHeaderView(View):
     key: str
 
 
+class UrlVariableView(View):
+    """What stands in braces in the URL; what it stands for is not told."""
+
+    key: str
+
+
 class HookView(View):
     """A hook of the instance."""
 
@@ -44,6 +50,7 @@ class HookView(View):
     push_events_branch_filter: str | None
     branch_filter_strategy: str
     custom_headers: list[CustomHeaderView]
+    url_variables: list[UrlVariableView]
     alert_status: AlertStatus
     disabled_until: Timestamp | None
 
@@ -130,11 +137,13 @@ def event_view(attempt: Attempt) -> HookEventView:
 def _fields(db: Connection, hook: Hook) -> dict[str, Any]:
     paused = hook.disabled_until is not None and hook.disabled_until > db.now
     headers = msgspec.json.decode(db.vault.unseal(hook.custom_headers)) if hook.custom_headers else []
+    variables = msgspec.json.decode(db.vault.unseal(hook.url_variables)) if hook.url_variables else {}
     as_stored = ("id", "name", "description", "created_at", "enable_ssl_verification", "branch_filter_strategy")
     return {
         **{name: getattr(hook, name) for name in (*as_stored, "push_events_branch_filter", *FLAGS)},
         "url": shown_url(hook.url, credentials=hook.credentials is not None),
         "custom_headers": [CustomHeaderView(name) for name, _ in headers],
+        "url_variables": [UrlVariableView(name) for name in variables],
         "alert_status": "temporarily_disabled" if paused else "executable",
         "disabled_until": hook.disabled_until if paused else None,
     }

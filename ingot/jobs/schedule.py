@@ -9,6 +9,7 @@ from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.expressions import any_of
 from ingot.db.times import Timestamp, later
+from ingot.jobs.clock import SKEW_SECONDS
 from ingot.jobs.handling import Handler
 from ingot.jobs.queue import enqueue
 from ingot.jobs.tables import Slot, recurring_jobs
@@ -76,8 +77,9 @@ class Schedule:
         return now is not None and self._is_due(db, now)
 
     def _is_due(self, db: Connection, slot: Slot) -> bool:
-        # A slot further away than the work's own rhythm was set by a clock that has been put back since.
-        furthest = later(db.now, seconds=self._recurring[slot.name].every_seconds)
+        # A slot further away than the work's own rhythm was set by a clock that has been put back since. A little
+        # further is no sign of that: who moved it on may have begun after this transaction did, or on another machine.
+        furthest = later(db.now, seconds=self._recurring[slot.name].every_seconds + SKEW_SECONDS)
         return slot.next_run_at <= db.now or slot.next_run_at > furthest
 
 

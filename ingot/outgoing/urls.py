@@ -23,9 +23,8 @@ _URL = re.compile(
 _BAD_CHARACTERS = re.compile(r"[\x00-\x20\x7f\\]")
 _USERINFO = re.compile(r"(?<=://)[^/?#\s]*@")
 _ANYTHING_BEFORE_AT = re.compile(r"(?<=://)\S*@")
-_SECRET_PARAMETER = re.compile(
-    r"(?<=[?&])((?:private_token|access_token|job_token|token|password|secret|api_key|key)=)[^&#\s]+", re.IGNORECASE
-)
+_HIDDEN_PARAMETERS = "private_token|access_token|job_token|token|password|secret|api_key|key"
+_SECRET_PARAMETER = re.compile(rf"(?<=[?&])((?:{_HIDDEN_PARAMETERS})=)[^&#\s]+", re.IGNORECASE)
 _AUTHORIZATION = re.compile(r"\b(Basic|Bearer) +[A-Za-z0-9._~+/=-]+", re.IGNORECASE)
 
 
@@ -69,6 +68,11 @@ def strip_credentials(url: str) -> tuple[str, str, str]:
         return url, "", ""
     username, _, password = userinfo.partition(":")
     return url.replace(f"://{userinfo}@", "://", 1), unquote(username), unquote(password)
+
+
+def is_secret_name(parameter: str) -> bool:
+    """Whether what a URL asks with under this name is not to be shown."""
+    return re.fullmatch(_HIDDEN_PARAMETERS, parameter, re.IGNORECASE) is not None
 
 
 def redacted(url: str) -> str:

@@ -143,11 +143,12 @@ def create_project(
         },
     )
     project = project_by_id(db, project_id)
-    if namespace.kind == "user":
-        put_member(db, source_of(project), namespace.owner_id or actor.user_id, MASTER)
     set_topics(db, project, wanted)
     _set_avatar(db, project, wanted.avatar)
     emit(db, ProjectCreated(project_id=project_id, actor_id=actor.user_id, forked_from_id=project.forked_from_id))
+    # Nobody hears who belongs to a project before they hear of the project.
+    if namespace.kind == "user":
+        put_member(db, source_of(project), namespace.owner_id or actor.user_id, MASTER)
     return project_by_id(db, project_id)
 
 

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from ingot.markup.references import Reference, closing_references
+from ingot.markup.references import Reference, closing_references, references
 from ingot.services.registry import REGISTRY
 from ingot.services.tables import Service
 
@@ -35,6 +35,10 @@ class Tracker(msgspec.Struct, frozen=True):
     def closed_by(self, text: str) -> list[str]:
         """The issues that a text says it closes, each once."""
         return list(self._ids(closing_references(text, external=True)))
+
+    def mentioned_by(self, text: str) -> list[str]:
+        """The issues that a text mentions, each once."""
+        return list(self._ids(references(text)))
 
     def _ids(self, references: Iterable[Reference]) -> dict[str, None]:
         found = (self.id_of(reference) for reference in references)

@@ -38,8 +38,10 @@ def write(server: Server, project: int, title: str) -> None:
 
 
 def test_killed_right_after_the_answer(stopped: Server, receiver: Receiver) -> None:
-    """Each hook hears of everything that was acknowledged, in order, and knows by the key what it has heard before."""
+    """Each hook, and a chat's too, hears of all that was acknowledged, in order, and knows by the key what it knows."""
     project = begun(stopped, receiver, "/one", "/two")
+    chat = {"webhook": receiver.url("/chat")}
+    assert stopped.call("PUT", f"/projects/{project}/services/slack", json=chat).status_code == 200
     for number in range(ROUNDS):
         write(stopped, project, f"{number}-a")
         write(stopped, project, f"{number}-b")
@@ -49,13 +51,19 @@ def test_killed_right_after_the_answer(stopped: Server, receiver: Receiver) -> N
     heard: dict[str, list[str]] = defaultdict(list)
     keys: dict[tuple[str, str], set[str]] = defaultdict(set)
     wanted = [f"{number}-{each}" for number in range(ROUNDS) for each in "ab"] + ["last"]
-    while not all(heard[path][-1:] == ["last"] for path in ("/one", "/two")):
+    paths = ("/one", "/two", "/chat")
+    while not all(heard[path][-1:] == ["last"] for path in paths):
         got = receiver.next()
-        title = got.body["object_attributes"]["title"]
+        # A chat hears the same in other clothes: the title comes after the issue's number.
+        title = (
+            got.body["attachments"][0]["title"].split(" ", 1)[1]
+            if got.path == "/chat"
+            else got.body["object_attributes"]["title"]
+        )
         if title not in heard[got.path]:
             heard[got.path].append(title)
         keys[got.path, title].add(got.headers["idempotency-key"])
-    assert dict(heard) == {"/one": wanted, "/two": wanted}
+    assert dict(heard) == dict.fromkeys(paths, wanted)
     assert {len(each) for each in keys.values()} == {1}
     assert len({key for each in keys.values() for key in each}) == len(keys)
 

@@ -159,6 +159,36 @@ def test_other_addresses_never_reach_git(store: Store, key: str, url: str) -> No
         fetch_into(store.path_of(key), url, Pin("h", 80))
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [".proxy=http://127.0.0.1:{trap}", ".insteadOf=http://127.0.0.1:{trap}/", "x.git/.sslVerify=false",
+     "--upload-pack=touch", ";touch%20pwned;", "$(touch%20pwned)", "`touch%20pwned`", "%0ahost=127.0.0.1:{trap}%0a",
+     "x.git/hooks/post-checkout"],
+)  # fmt: skip
+def test_what_looks_like_configuration_is_a_path(store: Store, key: str, server: GitServer, odd: str) -> None:
+    """Attack (D17): an address that git would take for a proxy, an option or a command. It asks for it."""
+    before = (store.path_of(key) / "config").read_bytes()
+    with socket.create_server(("127.0.0.1", 0)) as trap:
+        path = "/" + odd.format(trap=trap.getsockname()[1])
+        reason = fetch_into(store.path_of(key), f"{server.url}{path}", Pin("127.0.0.1", server.port))
+        assert reason is not None
+        trap.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            trap.accept()
+    assert all(asked.startswith(path) for asked, _, _ in server.asked)
+    assert (store.path_of(key) / "config").read_bytes() == before
+    assert is_empty_but_valid(store.path_of(key))
+
+
+def test_credentials_that_would_name_another_server(store: Store, key: str, server: GitServer, remote: Path) -> None:
+    """Attack (D17, CVE-2020-5260): a line break among them is a part of them and of nothing else."""
+    username, password = "ada\nhost=elsewhere.example", "word\r\nX-More: header"
+    server.password = (username, password)
+    url, pin = f"{server.url}/remote.git", Pin("127.0.0.1", server.port)
+    assert fetch_into(store.path_of(key), url, pin, username, password) is None
+    assert {host for _, host, _ in server.asked} == {f"127.0.0.1:{server.port}"}
+
+
 def test_failures_leave_nothing_and_can_be_repeated(store: Store, key: str, server: GitServer, remote: Path) -> None:
     """A wrong path, a repository that is too large, a broken one, a closed port; then it works."""
     path, pin = store.path_of(key), Pin("127.0.0.1", server.port)

@@ -131,7 +131,7 @@ def test_a_hook_that_is_left_alone(queue: Queue) -> None:
     until = queue.clock()
     queue.clock.step(seconds=-60)
     queue.settle("a", stands=(Stand(hook, 4, until),), released=(hook,))
-    assert queue.read(lambda db: look(db, "b")) == ([], until)
+    assert queue.read(lambda db: look(db, "b")) == ([], set(), until)
     queue.clock.step(seconds=60)
     assert queue.due("b") == [hook]
 

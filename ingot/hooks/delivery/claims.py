@@ -37,7 +37,7 @@ _FIRST_DUE = (
     .scalar_subquery()
 )
 _TELLING = (
-    select(hooks.c.id, _FIRST_DUE, hooks.c.disabled_until, hooks.c.lease, hooks.c.leased_until)
+    select(hooks.c.id, _FIRST_DUE, hooks.c.disabled_until, hooks.c.lease, hooks.c.leased_until, hooks.c.failures)
     .join(_STEPS, _STEPS.c.hook == hooks.c.id)
     .limit(MOST_HOOKS)
 )
@@ -125,13 +125,16 @@ class Stand(NamedTuple):
     disabled_until: Timestamp | None
 
 
-def look(db: Connection, mine: str) -> tuple[list[int], Timestamp | None]:
-    """The hooks for which something is due and nobody else sends, and when there may be more."""
+def look(db: Connection, mine: str) -> tuple[list[int], set[int], Timestamp | None]:
+    """The hooks for which something is due and nobody else sends, which of them fail, and when there may be more.
+
+    Those that fail come last, since they may take long.
+    """
     longest = later(db.now, seconds=LONGEST_PAUSE_SECONDS + SKEW_SECONDS)
     lapse = _lapse(db)
-    due: list[tuple[Timestamp, int]] = []
+    due: list[tuple[bool, Timestamp, int]] = []
     moments: list[Timestamp] = []
-    for hook_id, first_due, disabled_until, lease, leased_until in db.rows(_TELLING):
+    for hook_id, first_due, disabled_until, lease, leased_until, failures in db.rows(_TELLING):
         waits = [first_due]
         # What a clock wrote that has been put back since is not waited for.
         if disabled_until is not None and disabled_until <= longest:
@@ -140,10 +143,11 @@ def look(db: Connection, mine: str) -> tuple[list[int], Timestamp | None]:
             waits.append(leased_until)
         ready = max(waits)
         if ready <= db.now:
-            due.append((first_due, hook_id))
+            due.append((failures > 0, first_due, hook_id))
         else:
             moments.append(ready)
-    return [hook_id for _, hook_id in sorted(due)], min(moments, default=None)
+    failing = {hook_id for failed, _, hook_id in due if failed}
+    return [hook_id for _, _, hook_id in sorted(due)], failing, min(moments, default=None)
 
 
 def straighten(db: Connection) -> int:

@@ -158,9 +158,8 @@ class Dispatcher:
             if task.done():
                 del self._lanes[hook_id]
         try:
-            due, pause = await self._read(self._due)
-            free = self._free()
-            wanted = [hook_id for hook_id in due if hook_id not in self._lanes][:free]
+            due, failing, pause = await self._read(self._due)
+            wanted = self._chosen(due, failing)
             held = await self._write(partial(claim, mine=self._mine, wanted=wanted)) if wanted else []
         except (Unavailable, Conflict) as error:
             self._log("hooks wait", error=str(error))
@@ -169,22 +168,26 @@ class Dispatcher:
             if hook_id in self._lanes:
                 self._lanes[hook_id][0].wake()
         for hook_id in held:
-            self._start(hook_id, ledger)
+            self._start(hook_id, ledger, failing=hook_id in failing)
         return pause
 
-    def _free(self) -> int:
-        failing = sum(lane.failing for lane, _ in self._lanes.values())
-        return max(0, min(MOST_LANES - len(self._lanes), MOST_FAILING - failing))
+    def _chosen(self, due: Sequence[int], failing: set[int]) -> list[int]:
+        """For which hooks lanes can be started; those that fail leave some to the others."""
+        waiting = [hook_id for hook_id in due if hook_id not in self._lanes]
+        most = max(0, MOST_FAILING - sum(lane.failing for lane, _ in self._lanes.values()))
+        well = [hook_id for hook_id in waiting if hook_id not in failing]
+        ailing = [hook_id for hook_id in waiting if hook_id in failing][:most]
+        return [*well, *ailing][: max(0, MOST_LANES - len(self._lanes))]
 
-    def _due(self, db: Connection) -> tuple[list[int], float]:
-        due, at = look(db, self._mine)
+    def _due(self, db: Connection) -> tuple[list[int], set[int], float]:
+        due, failing, at = look(db, self._mine)
         seconds = LONGEST_SLEEP_SECONDS if at is None else (moment(at) - moment(db.now)).total_seconds()
-        return due, min(max(seconds, 0.001), LONGEST_SLEEP_SECONDS)
+        return due, failing, min(max(seconds, 0.001), LONGEST_SLEEP_SECONDS)
 
-    def _start(self, hook_id: int, ledger: Ledger) -> None:
+    def _start(self, hook_id: int, ledger: Ledger, *, failing: bool) -> None:
         clock, vault = self._database.clock, self._database.vault
         sender = Sender(self._guard, vault, self._resolving, self._instance, clock, self._dress)
-        lane = Lane(hook_id, self._take, self._finish, sender, ledger, clock)
+        lane = Lane(hook_id, self._take, self._finish, sender, ledger, clock, failing=failing)
         task = asyncio.create_task(self._run_lane(lane))
         task.add_done_callback(lambda _: self._wake.set())
         self._lanes[hook_id] = lane, task

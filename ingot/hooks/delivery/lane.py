@@ -24,10 +24,18 @@ class Lane:
     """Sends for one hook until it has nothing more to tell, or is better left alone."""
 
     def __init__(
-        self, hook_id: int, take: Take, finish: Finish, sender: Sender, ledger: Ledger, clock: Callable[[], Timestamp]
+        self,
+        hook_id: int,
+        take: Take,
+        finish: Finish,
+        sender: Sender,
+        ledger: Ledger,
+        clock: Callable[[], Timestamp],
+        *,
+        failing: bool,
     ) -> None:
         self.hook_id = hook_id
-        self.failing = False
+        self.failing = failing
         self._take = take
         self._finish = finish
         self._sender = sender
@@ -46,17 +54,22 @@ class Lane:
         self._more.set()
 
     async def run(self) -> None:
-        """Work through what there is."""
+        """Work through what there is; when this has ended, somebody else may send for the hook."""
         try:
-            while not self._ending and (batch := await self._take(self.hook_id)) is not None:
-                if not batch.deliveries:
-                    if not await self._wait():
-                        return
-                elif not await self._send_all(batch):
-                    return
+            await self._work()
         finally:
             self._sender.close()
             self._ledger.release(self.hook_id)
+        # Only then: whoever looks what is due before that finds the hook still held, and nobody to tell it later.
+        await self._ledger.settled()
+
+    async def _work(self) -> None:
+        while not self._ending and (batch := await self._take(self.hook_id)) is not None:
+            if not batch.deliveries:
+                if not await self._wait():
+                    return
+            elif not await self._send_all(batch):
+                return
 
     async def _wait(self) -> bool:
         """Whether there is more, or may be."""
@@ -69,22 +82,26 @@ class Lane:
         return True
 
     async def _send_all(self, batch: Batch) -> bool:
-        """Send as long as it goes well; says whether to go on."""
+        """Send as long as it goes well; says whether to go on.
+
+        After a failure the lane ends. Where there is more to tell, another one is started, if there is room for those
+        that fail: a hundred receivers that hang must not hold all lanes until each is left alone.
+        """
         hook, started = batch.hook, time.monotonic()
-        failures, paused = hook.failures, False
+        failures, failed = hook.failures, False
         for delivery in batch.deliveries:
             payload = delivery.payload if delivery.unfinished is None else await self._finish(delivery)
             outcome = await self._sender.send(hook, delivery, payload)
             stand = self._stand(hook, failures, outcome)
             self._ledger.add(outcome, stand)
             if stand is not None:
-                failures, paused = stand.failures, stand.disabled_until is not None
-            self.failing = failures > 0
-            if paused or self._ending or time.monotonic() - started > FRESH_SECONDS:
+                failures = stand.failures
+            self.failing, failed = failures > 0, not outcome.succeeded
+            if failed or self._ending or time.monotonic() - started > FRESH_SECONDS:
                 break
         # What was sent must not be read again as if it were due.
         await self._ledger.settled()
-        return not paused
+        return not failed
 
     def _stand(self, hook: Hook, failures: int, outcome: Outcome) -> Stand | None:
         """How the hook stands after a request; nothing where it stands as well as before."""

@@ -6,15 +6,18 @@ import hmac
 import uuid
 from collections.abc import Callable
 from typing import NamedTuple
+from urllib.parse import parse_qsl
 
 import msgspec
 
 from ingot.db.times import Timestamp, moment
 from ingot.db.vault import Vault
+from ingot.hooks.addressing import filled
 from ingot.hooks.policy import header_of, shown_url
 from ingot.hooks.service import SIGNING_PREFIX
 from ingot.hooks.tables import Delivery, Hook
 from ingot.outgoing.guard import redact_text, redacted
+from ingot.outgoing.urls import is_secret_name
 
 HIDDEN = "[REDACTED]"
 _SECRET_ANSWERS = ("set-cookie", "authorization", "www-authenticate", "proxy-authenticate")
@@ -28,15 +31,29 @@ class Secrets(NamedTuple):
     signing_token: str | None
     credentials: str | None
     custom_headers: tuple[tuple[str, str], ...]
+    variables: dict[str, str]
+    """What names in the URL stand for."""
+    query: str
+    """What the URL asks with, where tokens are often put."""
     url: str | None = None
     """Where the way there is a secret of its own."""
 
     def texts(self) -> list[str]:
         """All that must not be shown."""
-        password = (self.credentials or "").partition(":")[2]
-        values = (value for _, value in self.custom_headers)
+        credentials = self.credentials or ""
         way = (self.url or "").partition("://")[2].partition("/")[2]
-        known = (self.token, self.signing_token, self.credentials, password, way, *values)
+        asked = (value for name, value in parse_qsl(self.query) if is_secret_name(name))
+        known = (
+            self.token,
+            self.signing_token,
+            credentials,
+            credentials.partition(":")[2],
+            _encoded(credentials),
+            way,
+            *(value for _, value in self.custom_headers),
+            *self.variables.values(),
+            *asked,
+        )
         return [text for text in known if text and len(text) >= _SHORTEST_SECRET]
 
 
@@ -68,7 +85,10 @@ def unseal(vault: Vault, hook: Hook) -> Secrets:
     headers = msgspec.json.decode(vault.unseal(hook.custom_headers)) if hook.custom_headers else []
     sealed = (hook.token, hook.signing_token, hook.credentials)
     token, signing_token, credentials = (vault.unseal(each) if each else None for each in sealed)
-    return Secrets(token, signing_token, credentials, tuple((name, value) for name, value in headers))
+    variables = msgspec.json.decode(vault.unseal(hook.url_variables)) if hook.url_variables else {}
+    pairs = tuple((name, value) for name, value in headers)
+    query = filled(hook.url, variables).partition("#")[0].partition("?")[2]
+    return Secrets(token, signing_token, credentials, pairs, variables, query)
 
 
 def prepare(hook: Hook, secrets: Secrets, delivery: Delivery, body: bytes, instance: str, now: Timestamp) -> Prepared:
@@ -93,7 +113,7 @@ def prepare(hook: Hook, secrets: Secrets, delivery: Delivery, body: bytes, insta
     if secrets.token:
         hidden.append(("X-Gitlab-Token", secrets.token))
     if secrets.credentials:
-        hidden.append(("Authorization", "Basic " + base64.b64encode(secrets.credentials.encode()).decode()))
+        hidden.append(("Authorization", f"Basic {_encoded(secrets.credentials)}"))
     return Prepared([*plain, *hidden], {**dict(plain), **{name: HIDDEN for name, _ in hidden}})
 
 
@@ -109,6 +129,10 @@ def signature(secret: str, key: str, seconds: str, body: bytes) -> str:
     )
     digest = hmac.new(raw, f"{key}.{seconds}.".encode() + body, hashlib.sha256).digest()
     return "v1," + base64.b64encode(digest).decode()
+
+
+def _encoded(credentials: str) -> str:
+    return base64.b64encode(credentials.encode()).decode()
 
 
 def loggable_url(hook: Hook) -> str:

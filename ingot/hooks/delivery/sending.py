@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ingot.db.times import Timestamp
 from ingot.db.vault import Vault
+from ingot.hooks.addressing import filled
 from ingot.hooks.delivery.outcome import Outcome
 from ingot.hooks.delivery.request import (
     Dress,
@@ -85,6 +86,8 @@ class Sender:
                 return trial._replace(silent=True)
             hook, payload = replace(hook, url=dressed.url), dressed.body
             secrets = secrets._replace(url=dressed.url)
+        elif secrets.variables:
+            hook = replace(hook, url=filled(hook.url, secrets.variables))
         body = payload.encode()
         prepared = prepare(hook, secrets, delivery, body, self._instance, trial.sent_at)
         trial = trial._replace(request_headers=prepared.shown)

@@ -6,9 +6,9 @@ from ingot.api.params import path_number
 from ingot.api.routes import Call, Routes
 from ingot.db.paging import Listing, Page
 from ingot.hooks import queries, service
-from ingot.hooks.api import guard_of, list_events, resend
+from ingot.hooks.api import guard_of, list_attempts, send_again
 from ingot.hooks.outbox import tell
-from ingot.hooks.params import ListEvents, WriteHook
+from ingot.hooks.params import ListEvents, SetValue, WriteHook
 from ingot.hooks.payloads.system import SAMPLE
 from ingot.hooks.policy import SYSTEM_EVENTS
 from ingot.hooks.queries import Owner
@@ -71,10 +71,24 @@ def delete_system_hook(call: Call) -> HookView | None:
 @routes.get("/hooks/:id/events", on=_hook_in_path, may=administrators, returns=list[HookEventView], heavy=True)
 def list_system_hook_events(call: Call, hook: Hook, params: ListEvents, page: Page) -> Listing[HookEventView]:
     """List what a system hook has sent, and what was answered."""
-    return list_events(call, hook, params, page)
+    return list_attempts(call, hook, params, page)
 
 
 @routes.post("/hooks/:id/events/:hook_event_id/resend", on=_hook_in_path, may=administrators, returns=TestedView)
 def resend_system_hook_event(call: Call, hook: Hook) -> TestedView:
     """Let a system hook send once more what it has sent."""
-    return resend(call, hook)
+    return send_again(call, hook)
+
+
+@routes.put(
+    "/hooks/:id/url_variables/:key", on=_hook_in_path, may=administrators, returns=None, status=204, conflict=UNFIT
+)
+def set_system_hook_variable(call: Call, hook: Hook, params: SetValue) -> None:
+    """Let a name in the URL of a system hook stand for something; another server gets none of the secrets."""
+    service.set_variable(call.db, hook, call.path["key"], params.value, guard_of(call))
+
+
+@routes.delete("/hooks/:id/url_variables/:key", on=_hook_in_path, may=administrators, returns=None, conflict=UNFIT)
+def delete_system_hook_variable(call: Call, hook: Hook) -> None:
+    """Forget what a name stands for that the URL of a system hook does not need."""
+    service.set_variable(call.db, hook, call.path["key"], None, guard_of(call))

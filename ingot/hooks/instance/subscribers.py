@@ -7,8 +7,9 @@ from sqlalchemy import bindparam, select
 from ingot.access.levels import Level
 from ingot.db.connection import Connection
 from ingot.events.bus import Subscriptions
-from ingot.groups.events import GroupCreated, GroupDeleting
+from ingot.groups.events import GroupCreated
 from ingot.groups.members.events import MemberAdded, MemberRemoved
+from ingot.groups.namespaces.events import NamespaceDeleting
 from ingot.groups.namespaces.queries import find_by_id
 from ingot.groups.namespaces.tables import memberships
 from ingot.hooks.outbox import tell
@@ -127,13 +128,19 @@ def _key_event(db: Connection, name: str, event: KeyAdded | KeyRemoved) -> Paylo
 @subscriptions.on(GroupCreated)
 def hear_new_group(db: Connection, event: GroupCreated) -> None:
     """A group exists now."""
-    _tell_all(db, lambda: group_event("group_create", find_by_id(db, event.group_id), _owner(db, event.group_id)))
+    owner = user_or_none(db, event.owner_id)
+    _tell_all(db, lambda: group_event("group_create", find_by_id(db, event.group_id), owner))
 
 
-@subscriptions.on(GroupDeleting)
-def hear_deleted_group(db: Connection, event: GroupDeleting) -> None:
-    """A group goes."""
-    _tell_all(db, lambda: group_event("group_destroy", find_by_id(db, event.group_id), _owner(db, event.group_id)))
+@subscriptions.on(NamespaceDeleting)
+def hear_deleted_group(db: Connection, event: NamespaceDeleting) -> None:
+    """A group goes; of what lived there it is told before."""
+
+    def build() -> Payload | None:
+        group = find_by_id(db, event.namespace_id)
+        return group_event("group_destroy", group, _owner(db, group.id)) if group.kind == "group" else None
+
+    _tell_all(db, build)
 
 
 def _owner(db: Connection, group_id: int) -> User | None:

@@ -1,17 +1,69 @@
-"""What pipelines, wiki pages and releases tell."""
+"""What jobs, pipelines, wiki pages and releases tell."""
 
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from ingot.hooks.payloads.parts import Payload, project_part, project_url, spoken, spoken_or_none, user_part
+from ingot.db.times import moment
+from ingot.hooks.payloads.parts import (
+    Payload,
+    project_part,
+    project_url,
+    repository_part,
+    spoken,
+    spoken_or_none,
+    user_part,
+)
 from ingot.hooks.payloads.talk import Scene
 from ingot.releases.tables import ReleaseLink
 from ingot.repository.pipelines.tables import CommitStatus, Pipeline
 from ingot.repository.tags.tables import Release
 from ingot.wikis.pages import Page
 
+_NOBODY = {"id": None, "name": None, "username": None, "avatar_url": None}
 _FORMATS = ("zip", "tar.gz", "tar.bz2", "tar")
+
+
+def job_payload(scene: Scene, pipeline: Pipeline, status: CommitStatus) -> Payload:
+    """What one of those who look at a commit says now; its author and message are read when it is told."""
+    shown = project_part(scene.project, scene.at)
+    started, finished = status.started_at, status.finished_at
+    return {
+        "object_kind": "build",
+        "ref": pipeline.ref,
+        "tag": pipeline.tag,
+        "before_sha": "0" * 40,
+        "sha": pipeline.sha,
+        "build_id": status.id,
+        "build_name": status.name,
+        "build_stage": status.stage,
+        "build_status": status.status,
+        "build_created_at": spoken(status.created_at),
+        "build_started_at": spoken_or_none(started),
+        "build_finished_at": spoken_or_none(finished),
+        "build_duration": (moment(finished) - moment(started)).total_seconds() if started and finished else None,
+        "build_allow_failure": status.allow_failure,
+        "pipeline_id": pipeline.id,
+        "runner": None,
+        "environment": None,
+        "project_id": scene.project.id,
+        "project_name": scene.project.full_name,
+        "user": {"email": scene.user.email if scene.user else None, **(user_part(scene.user, scene.at) or _NOBODY)},
+        "commit": {
+            "id": pipeline.id,
+            "sha": pipeline.sha,
+            "message": None,
+            "author_name": None,
+            "author_email": None,
+            "author_url": None,
+            "status": pipeline.status,
+            "duration": pipeline.duration,
+            "started_at": spoken_or_none(pipeline.started_at),
+            "finished_at": spoken_or_none(pipeline.finished_at),
+        },
+        "repository": repository_part(shown, whole=True),
+        "project": shown,
+    }
 
 
 def pipeline_payload(scene: Scene, pipeline: Pipeline, statuses: Sequence[CommitStatus], people: Any) -> Payload:

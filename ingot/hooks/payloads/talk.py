@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
 from ingot.db.connection import Connection
 from ingot.git.commits import Commit
 from ingot.groups.service import OPENNESS
@@ -191,4 +193,6 @@ def _position(note: Note) -> Payload | None:
     if note.new_path is None:
         return None
     names = ("old_path", "new_path", "old_line", "new_line")
-    return {name: getattr(note, name) for name in names}
+    # On a merge request it is also known between which commits.
+    between: Payload = msgspec.json.decode(note.position) if note.position else {}
+    return {**between, **{name: getattr(note, name) for name in names}}

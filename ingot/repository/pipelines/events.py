@@ -1,7 +1,14 @@
 """What is announced of pipelines."""
 
 from ingot.events.bus import Event
-from ingot.repository.pipelines.tables import Status
+from ingot.repository.pipelines.tables import CommitStatus, Status
+
+
+class StatusChanged(Event, frozen=True):
+    """What one of those who look at a commit has to say is another than before, or new; its pipeline has followed."""
+
+    project_id: int
+    status: CommitStatus
 
 
 class PipelineChanged(Event, frozen=True):

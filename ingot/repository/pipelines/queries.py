@@ -92,6 +92,14 @@ def latest_status(db: Connection, pipeline: Pipeline, name: str) -> CommitStatus
     return db.first(CommitStatus, _LATEST, pipeline=pipeline.id, name=name)
 
 
+def find_status(db: Connection, pipeline: Pipeline, name: str) -> CommitStatus:
+    """The same, where there must be one."""
+    status = latest_status(db, pipeline, name)
+    if status is None:
+        raise NotFound("Status")
+    return status
+
+
 def parts_of(db: Connection, pipeline: Pipeline) -> list[Part]:
     """All that counts in a pipeline."""
     return [Part(*row) for row in db.rows(_PARTS, pipeline=pipeline.id)]

@@ -8,10 +8,11 @@ from ingot.access.actor import Actor
 from ingot.db.connection import Connection
 from ingot.errors import Invalid
 from ingot.events.bus import emit
-from ingot.repository.pipelines.events import PipelineChanged
+from ingot.repository.pipelines.events import PipelineChanged, StatusChanged
 from ingot.repository.pipelines.outcome import overall_coverage, overall_status, seconds_taken
 from ingot.repository.pipelines.queries import (
     find_pipeline,
+    find_status,
     hold_newest_pipeline,
     hold_pipeline,
     hold_project,
@@ -45,19 +46,25 @@ def report_status(db: Connection, actor: Actor, project_id: int, report: Report)
     """Add a status to the pipeline of a commit, or change the one of this name that is under way; gives its number."""
     pipeline = _pipeline_for(db, actor, project_id, report)
     held = latest_status(db, pipeline, report.name)
+    moves = True
     if held is not None and held.status in _HOW_FAR and held.status not in _FINISHED:
         _change_status(db, actor, held, report)
-        status_id = held.id
+        moves = held.status != report.status
     else:
         if held is not None:
             db.update(commit_statuses, held.id, retried=True, updated_at=db.now)
-        status_id = _add_status(db, actor, pipeline, report)
-    settle_pipeline(db, pipeline)
-    return status_id
+        _add_status(db, actor, pipeline, report)
+    becomes = _settle_pipeline(db, pipeline)
+    said = find_status(db, pipeline, report.name)
+    if moves:
+        emit(db, StatusChanged(pipeline.project_id, said))
+    if becomes != pipeline.status:
+        emit(db, PipelineChanged(pipeline.project_id, pipeline.id, pipeline.sha, pipeline.ref, becomes))
+    return said.id
 
 
-def settle_pipeline(db: Connection, pipeline: Pipeline) -> None:
-    """Let a pipeline, which must be held, follow from its statuses."""
+def _settle_pipeline(db: Connection, pipeline: Pipeline) -> Status:
+    """Let a pipeline, which must be held, follow from its statuses; says what it becomes."""
     parts = parts_of(db, pipeline)
     status = overall_status(parts)
     starts = [part.started_at for part in parts if part.started_at is not None]
@@ -77,8 +84,7 @@ def settle_pipeline(db: Connection, pipeline: Pipeline) -> None:
         finished_at=finished_at,
         updated_at=db.now,
     )
-    if status != pipeline.status:
-        emit(db, PipelineChanged(pipeline.project_id, pipeline.id, pipeline.sha, pipeline.ref, status))
+    return status
 
 
 def _pipeline_for(db: Connection, actor: Actor, project_id: int, report: Report) -> Pipeline:
@@ -109,8 +115,8 @@ def _add_pipeline(db: Connection, actor: Actor, project_id: int, report: Report)
     return find_pipeline(db, project_id, pipeline_id)
 
 
-def _add_status(db: Connection, actor: Actor, pipeline: Pipeline, report: Report) -> int:
-    return db.insert(
+def _add_status(db: Connection, actor: Actor, pipeline: Pipeline, report: Report) -> None:
+    db.insert(
         commit_statuses,
         pipeline_id=pipeline.id,
         user_id=actor.user_id,

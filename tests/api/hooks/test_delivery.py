@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import bindparam, select
 
 from ingot.db.times import moment
+from ingot.hooks.delivery import dispatcher as dispatching
 from ingot.hooks.delivery import sending
 from ingot.hooks.delivery.dispatcher import Dispatcher
 from ingot.hooks.tables import hook_deliveries
@@ -88,6 +89,18 @@ def test_the_headers_of_a_request(told: Told, house: House) -> None:
     other = told.receiver.next().headers
     assert other["idempotency-key"] != headers["idempotency-key"]
     assert other["x-gitlab-event-uuid"] != headers["x-gitlab-event-uuid"]
+
+
+def test_a_url_adds_nothing_to_a_request(told: Told) -> None:
+    """Attack (D17): line breaks in the user, the path and the query of a URL stay what they are."""
+    path = "/a%0d%0aX-Evil:%20b?c=%0d%0a%0d%0aPOST%20/d"
+    url = told.receiver.url(path).replace("://", "://u%0d%0aX-Evil:%0d%0aX-Worse:%20p@")
+    told.put(f"/hooks/{told.hook.rpartition('/')[2]}", url=url)
+    told.post("/issues", title="One")
+    got = told.receiver.next()
+    assert got.path == path
+    assert not {"x-evil", "x-worse"} & got.headers.keys()
+    assert base64.b64decode(got.headers["authorization"].split()[1]) == b"u\r\nX-Evil:\r\nX-Worse: p"
 
 
 def test_another_url_takes_the_secrets_away(told: Told) -> None:
@@ -216,6 +229,47 @@ def test_a_slow_receiver_delays_no_other_one(told: Told, api: Api, make: Make) -
     assert [each.body["object_attributes"]["title"] for each in told.receiver.some(7)] == titles[1:]
 
 
+def test_receivers_that_hang_leave_room_for_others(
+    told: Told, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Attack (D18): as many hooks as there are lanes, and each hangs. Those that failed before get some."""
+    release, slow = threading.Event(), [f"/hanging-{told.project.id}-{number}" for number in range(3)]
+
+    def hang(handler: BaseHTTPRequestHandler) -> None:
+        release.wait(DEADLINE_SECONDS)
+        handler.close_connection = True
+
+    for path in slow:
+        told.receiver.answers[path] = [Answer(500), hang]
+        sent = {"url": told.receiver.url(path), "issues_events": True}
+        assert api.post(f"{told.url}/hooks", make.root, **sent).status_code == 201
+    told.post("/issues", title="First")
+    assert {got.path for got in told.receiver.some(4)} == {*slow, told.path}
+    for hook in api.get(f"{told.url}/hooks", make.root).json()[1:]:
+        until_failed(api, make, f"{told.url}/hooks/{hook['id']}")
+    monkeypatch.setattr(dispatching, "MOST_LANES", 3)
+    monkeypatch.setattr(dispatching, "MOST_FAILING", 1)
+    for title in ("Second", "Third"):
+        told.post("/issues", title=title)
+    got = told.receiver.some(3)
+    assert [each.body["object_attributes"]["title"] for each in got if each.path == told.path] == ["Second", "Third"]
+    release.set()
+
+
+def until_failed(api: Api, make: Make, hook: str) -> None:
+    """Wait until it is written down that a hook has failed."""
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not api.get(f"{hook}/events", make.root, status="server_failure").json():
+        assert time.monotonic() < deadline
+
+
+def test_the_log_leaves_out_what_is_huge(told: Told, log: Log) -> None:
+    """A page of it must fit into memory; the receiver got all the same."""
+    told.post("/issues", title="Huge", description="x" * 300_000)
+    assert len(told.next("Issue Hook")["object_attributes"]["description"]) == 300_000
+    assert log.events(1)[0]["request_data"] == {"oversize": True}
+
+
 def _endless(handler: BaseHTTPRequestHandler) -> None:
     handler.send_response(200)
     handler.send_header("Content-Encoding", "gzip")
@@ -307,12 +361,13 @@ TRIGGERS = [
     "wiki_page_events",
     "releases_events",
     "pipeline_events",
+    "job_events",
 ]
 
 
 def test_trying_a_hook_out(told: Told, api: Api, make: Make) -> None:
     """With the newest thing of a kind; where there is none, that is said."""
-    for trigger in (*TRIGGERS[1:], "merge_requests_events", "job_events", "confidential_issues_events"):
+    for trigger in (*TRIGGERS[1:], "merge_requests_events", "confidential_issues_events"):
         nothing = api.post(f"{told.hook}/test/{trigger}", make.root)
         assert nothing.status_code == 422, trigger
     assert api.post(f"{told.hook}/test/odd", make.root).status_code == 400
@@ -322,13 +377,13 @@ def test_trying_a_hook_out(told: Told, api: Api, make: Make) -> None:
     told.post("/releases", tag_name="v1", ref="master", description="First")
     oid = api.get(f"{told.url}/repository/commits", make.root).json()[0]["id"]
     told.post(f"/statuses/{oid}", state="success", ref="master")
-    told.receiver.some(6)
+    told.receiver.some(7)
     number = told.hook.rpartition("/")[2]
     for trigger in TRIGGERS:
         tested = api.post(f"/projects/{told.project.id}/hooks/{number}/test/{trigger}", make.root)
         assert (tested.status_code, tested.json()) == (201, {"message": "201 Created"}), tested.text
     kinds = [got.body["object_kind"] for got in told.receiver.some(len(TRIGGERS))]
-    assert kinds == ["push", "tag_push", "issue", "note", "wiki_page", "release", "pipeline"]
+    assert kinds == ["push", "tag_push", "issue", "note", "wiki_page", "release", "pipeline", "build"]
 
 
 def test_a_hook_that_is_deleted_hears_nothing_more(told: Told, api: Api, make: Make) -> None:

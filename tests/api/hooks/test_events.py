@@ -1,5 +1,6 @@
 """Every kind of thing that can happen in a project, by every path, as its receiver sees it: field for field."""
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,7 @@ FILTERS: list[dict[str, str]] = [
     {"push_events_branch_filter": "rel*/x"},
     {"push_events_branch_filter": "none"},
     {"push_events_branch_filter": "none", "branch_filter_strategy": "all_branches"},
+    {"push_events_branch_filter": r"^rel-\d+/", "branch_filter_strategy": "regex"},
 ]
 
 
@@ -201,6 +203,13 @@ def test_notes_on_issues_commits_and_snippets(told: Told, house: House) -> None:
     assert (on_commit["object_attributes"]["commit_id"], on_commit["object_attributes"]["noteable_id"]) == (oid, None)
     assert on_commit["commit"].keys() >= COMMIT
     assert (on_commit["commit"]["id"], on_commit["object_attributes"]["noteable_type"]) == (oid, "Commit")
+    name = hashlib.sha1(b"a", usedforsecurity=False).hexdigest()
+    assert on_commit["object_attributes"]["line_code"] == f"{name}_0_1"
+    assert on_commit["object_attributes"]["st_diff"] == {
+        "diff": "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n", "new_path": "a",
+        "old_path": "a", "a_mode": "0", "b_mode": "100644", "new_file": True, "renamed_file": False,
+        "deleted_file": False,
+    }  # fmt: skip
 
     sent = {"title": "S", "file_name": "a.rb", "content": "puts 1", "visibility": "private"}
     snippet = told.post("/snippets", **sent)
@@ -212,28 +221,6 @@ def test_notes_on_issues_commits_and_snippets(told: Told, house: House) -> None:
 
     told.post(f"/issues/{issue['iid']}/discussions", body="A discussion")
     assert told.next("Note Hook")["object_attributes"]["note"] == "A discussion"
-
-
-def test_pipelines(told: Told) -> None:
-    """Whenever one has another status."""
-    oid = write_file(told, "a")
-    told.next("Push Hook")
-    told.post(f"/statuses/{oid}", state="running", name="ci", ref="master")
-    running = told.next("Pipeline Hook")
-    assert (running["object_kind"], running["object_attributes"]["status"]) == ("pipeline", "running")
-    told.post(f"/statuses/{oid}", state="success", name="ci", ref="master")
-    done = told.next("Pipeline Hook")
-    attributes = done["object_attributes"]
-    assert attributes.keys() >= {"id", "ref", "tag", "sha", "before_sha", "status", "stages", "created_at",
-                                 "finished_at", "duration"}  # fmt: skip
-    assert (attributes["ref"], attributes["sha"], attributes["status"]) == ("master", oid, "success")
-    assert done["project"].keys() >= PROJECT
-    assert "homepage" not in done["project"]
-    assert done["commit"]["id"] == oid
-    (build,) = done["builds"]
-    assert build.keys() >= {"id", "stage", "name", "status", "created_at", "started_at", "finished_at", "when",
-                            "manual", "user", "runner", "artifacts_file"}  # fmt: skip
-    assert (build["name"], build["status"]) == ("ci", "success")
 
 
 def test_wiki_pages(told: Told, house: House, make: Make, tmp_path: Path) -> None:
@@ -311,7 +298,7 @@ def test_branches_that_a_hook_does_not_want(api: Api, make: Make, told: Told, re
         url = receiver.url(f"/filtered-{number}")
         assert api.post(f"{told.url}/hooks", make.root, url=url, **wanted).status_code == 201
     told.post("/repository/branches", branch="rel-1/x", ref="master")
-    assert {got.path for got in receiver.some(3)} == {told.path, "/filtered-0", "/filtered-2"}
+    assert {got.path for got in receiver.some(4)} == {told.path, "/filtered-0", "/filtered-2", "/filtered-3"}
     told.post("/repository/branches", branch="other", ref="master")
     assert {got.path for got in receiver.some(2)} == {told.path, "/filtered-2"}
 
@@ -341,3 +328,30 @@ def test_a_call_that_is_refused_tells_nothing(told: Told, api: Api, make: Make) 
     told.put(f"/issues/{issue['iid']}", title="One")
     told.put(f"/issues/{issue['iid']}", title="Two")
     assert told.next("Issue Hook")["object_attributes"]["title"] == "Two"
+
+
+def test_what_follows_from_a_push_is_told_after_it(told: Told) -> None:
+    """New commits of a merge request, its merge, and the issues that are closed by either."""
+    issues = [told.post("/issues", title=str(number))["iid"] for number in range(2)]
+    told.receiver.some(2)
+    write_file(told, "a", branch="work", start_branch="master")
+    told.next("Push Hook")
+    made = told.post(
+        "/merge_requests",
+        source_branch="work",
+        target_branch="master",
+        title="Work",
+        description=f"Closes #{issues[0]}",
+    )
+    told.next("Merge Request Hook")
+    write_file(told, "b", branch="work")
+    told.next("Push Hook")
+    assert told.next("Merge Request Hook")["object_attributes"]["action"] == "update"
+    told.put(f"/merge_requests/{made['iid']}/merge", should_remove_source_branch=True)
+    assert told.next("Push Hook")["ref"] == "refs/heads/master"
+    assert told.next("Merge Request Hook")["object_attributes"]["action"] == "merge"
+    assert told.next("Issue Hook")["object_attributes"]["action"] == "close"
+    assert told.next("Push Hook")["ref"] == "refs/heads/work"
+    write_file(told, "c", commit_message=f"Fixes #{issues[1]}")
+    told.next("Push Hook")
+    assert told.next("Issue Hook")["object_attributes"]["action"] == "close"

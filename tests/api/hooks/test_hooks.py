@@ -33,10 +33,11 @@ def project(make: Make) -> Project:
 def test_a_hook_of_a_project_from_beginning_to_end(api: Api, make: Make, project: Project) -> None:
     """The five calls of the specification."""
     sent = {"url": URL, "issues_events": "true", "wiki_events": True, "push_events": False, "token": "s3cret token"}
-    made = api.post(f"/projects/{project.id}/hooks", make.root, **sent)
+    older = {"build_events": True}
+    made = api.post(f"/projects/{project.id}/hooks", make.root, **sent, **older)
     assert made.status_code == 201, made.text
     hook = made.json()
-    wanted = dict.fromkeys(FLAGS, False) | {"issues_events": True, "wiki_page_events": True}
+    wanted = dict.fromkeys(FLAGS, False) | {"issues_events": True, "wiki_page_events": True, "job_events": True}
     assert {name: hook[name] for name in FLAGS} == wanted
     assert (hook["url"], hook["project_id"], hook["enable_ssl_verification"]) == (URL, project.id, True)
     assert (hook["alert_status"], hook["disabled_until"]) == ("executable", None)
@@ -46,13 +47,18 @@ def test_a_hook_of_a_project_from_beginning_to_end(api: Api, make: Make, project
     assert listed.json() == [hook]
     assert listed.headers["x-total"] == "1"
 
-    changes = {"url": URL, "wiki_page_events": False, "enable_ssl_verification": False, "job_events": True}
+    changes = {"url": URL, "wiki_page_events": False, "enable_ssl_verification": False, "job_events": False}
     edited = api.put(f"/projects/{project.id}/hooks/{hook['id']}", make.root, **changes)
     assert edited.status_code == 200
     assert edited.json() == hook | changes
 
+    # A wildcard that is no expression stays one, whichever half of the filter is sent.
+    branches = api.put(f"/projects/{project.id}/hooks/{hook['id']}", make.root, url=URL, push_events_branch_filter="*(")
+    assert (branches.status_code, branches.json()["push_events_branch_filter"]) == (200, "*(")
+    strategy = api.put(f"/projects/{project.id}/hooks/{hook['id']}", make.root, url=URL, branch_filter_strategy="regex")
+    assert strategy.status_code == 400
     gone = api.delete(f"/projects/{project.id}/hooks/{hook['id']}", make.root)
-    assert (gone.status_code, gone.json()) == (200, edited.json())
+    assert (gone.status_code, gone.json()) == (200, branches.json())
     again = api.delete(f"/projects/{project.id}/hooks/{hook['id']}", make.root)
     assert (again.status_code, again.content) == (200, b"")
     assert api.get(f"/projects/{project.id}/hooks/{hook['id']}", make.root).status_code == 404
@@ -182,7 +188,9 @@ def test_a_hook_is_had_where_it_belongs_only(api: Api, make: Make, project: Proj
         {"url": URL, "token": "x" * 1025},
         {"url": URL, "signing_token": "whsec_not base64"},
         {"url": URL, "name": "x" * 256},
-        {"url": URL, "branch_filter_strategy": "regex"},
+        {"url": URL, "branch_filter_strategy": "other"},
+        {"url": URL, "branch_filter_strategy": "regex", "push_events_branch_filter": "(a"},
+        {"url": URL, "branch_filter_strategy": "regex", "push_events_branch_filter": "(?=a)"},
         {"url": URL, "custom_headers": [{"key": "Host", "value": "x"}]},
         {"url": URL, "custom_headers": [{"key": "X Y", "value": "x"}]},
         {"url": URL, "custom_headers": [{"key": "X", "value": "a\r\nB: c"}]},

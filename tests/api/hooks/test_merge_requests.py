@@ -202,6 +202,8 @@ def test_notes(api: Api, make: Make, house: House, place: Place) -> None:
     assert api.post(f"{url}/discussions", make.root, body="Why?", position=position).status_code == 201
     attributes = place.told("Note Hook")
     assert (attributes["note"], attributes["type"], attributes["position"]["new_line"]) == ("Why?", "DiffNote", 1)
+    assert attributes["position"]["head_sha"] == refs["head_sha"]
+    assert (attributes["line_code"].partition("_")[2], attributes["st_diff"]) == ("0_1", None)
 
 
 def test_groups_and_the_instance(api: Api, make: Make, place: Place) -> None:

@@ -58,11 +58,11 @@ def system(api: Api, make: Make, receiver: Receiver, dispatcher: Dispatcher) -> 
 def test_projects_and_their_teams(system: System, api: Api, make: Make) -> None:
     """From beginning to end; whoever makes one in their own namespace is its master."""
     project = make_project(make)
-    added = system.next("user_add_to_team", TEAM)
-    assert (added["user_id"], added["project_access"], added["project_id"]) == (1, "Master", project.id)
     made = system.next("project_create", PROJECT)
     assert (made["path_with_namespace"], made["owner_email"]) == (project.path, "admin@example.com")
     assert (made["project_visibility"], made["project_id"]) == ("private", project.id)
+    added = system.next("user_add_to_team", TEAM)
+    assert (added["user_id"], added["project_access"], added["project_id"]) == (1, "Master", project.id)
     api.put(project.url, make.root, description="Other")
     system.next("project_update", PROJECT)
     api.put(project.url, make.root, path=make.name("renamed"))
@@ -70,8 +70,8 @@ def test_projects_and_their_teams(system: System, api: Api, make: Make) -> None:
     assert renamed["old_path_with_namespace"] == project.path
 
     group = make_group(make)
-    system.next("user_add_to_group", MEMBER)
     system.next("group_create", GROUP)
+    system.next("user_add_to_group", MEMBER)
     assert api.put(f"{project.url}/transfer", make.root, namespace=group.id).status_code == 200
     moved = system.next("project_transfer", PROJECT | {"old_path_with_namespace"})
     assert moved["path_with_namespace"].startswith(group.path + "/")
@@ -81,11 +81,11 @@ def test_projects_and_their_teams(system: System, api: Api, make: Make) -> None:
 
 
 def test_groups_and_their_members(system: System, api: Api, make: Make) -> None:
-    """Owners are told with a group."""
+    """Owners are told with a group; what is in it comes after it and goes before it."""
     group = make_group(make)
+    assert system.next("group_create", GROUP)["owner_name"] == "Administrator"
     owner = system.next("user_add_to_group", MEMBER)
     assert (owner["group_access"], owner["group_id"]) == ("Owner", group.id)
-    assert system.next("group_create", GROUP)["owner_name"] == "Administrator"
     user = make.user()
     assert system.next("user_create", USER)["username"] == user.username
     api.post(f"{group.url}/members", make.root, user_id=user.id, access_level=30)
@@ -99,8 +99,9 @@ def test_groups_and_their_members(system: System, api: Api, make: Make) -> None:
     api.delete(f"{project.url}/members/{user.id}", make.root)
     assert system.next("user_remove_from_team", TEAM)["user_id"] == user.id
     api.delete(group.url, make.root)
-    assert system.next("group_destroy", GROUP)["group_id"] == group.id
     assert system.next("project_destroy", PROJECT)["project_id"] == project.id
+    gone = system.next("group_destroy", GROUP)
+    assert (gone["group_id"], gone["owner_name"]) == (group.id, "Administrator")
 
 
 def test_users_and_their_keys(system: System, api: Api, make: Make) -> None:

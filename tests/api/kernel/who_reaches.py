@@ -225,6 +225,8 @@ _HOOK_ROUTES = (
     ("PUT", "/:hook_id", WRITE),
     ("GET", "/:hook_id/events", READ),
     ("POST", "/:hook_id/events/:hook_event_id/resend", WRITE),
+    ("DELETE", "/:hook_id/url_variables/:key", WRITE),
+    ("PUT", "/:hook_id/url_variables/:key", WRITE),
 )
 for _place, _who in (("/groups/:id/hooks", USER), ("/projects/:id/hooks", USER), ("/hooks", ADMIN)):
     for _verb, _rest, _scopes in _HOOK_ROUTES:
@@ -232,6 +234,9 @@ for _place, _who in (("/groups/:id/hooks", USER), ("/projects/:id/hooks", USER),
         TABLE[f"{_verb} {_place}{_path}"] = (_who, _scopes)
     _test = "/:hook_id/test/:trigger" if _who == USER else "/:id"
     TABLE[f"POST {_place}{_test}"] = (_who, WRITE)
+    if _who == USER:
+        for _verb in ("DELETE", "PUT"):
+            TABLE[f"{_verb} {_place}/:hook_id/custom_headers/:key"] = (_who, WRITE)
 
 # Services have a newer name too.
 for _name in ("services", "integrations"):

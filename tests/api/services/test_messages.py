@@ -71,7 +71,7 @@ def send(outfit: Outfit, payload: dict[str, Any]) -> Outcome:
         id=1, kind="service", project_id=1, group_id=None, url="https://hooks.example.com:443/", credentials=None,
         token=None, signing_token=None, custom_headers=None, name=None, description=None, enable_ssl_verification=True,
         push_events_branch_filter=None, branch_filter_strategy="all_branches", failures=0, disabled_until=None,
-        lease=None, leased_until=None, created_at=wall_clock(), service_id=1,
+        lease=None, leased_until=None, created_at=wall_clock(), service_id=1, url_variables=None,
         outfit=vault.seal(msgspec.json.encode(outfit).decode()), **dict.fromkeys(FLAGS, True),
     )  # fmt: skip
     told = msgspec.json.encode({"project": PROJECT, "user": USER, **payload}).decode()

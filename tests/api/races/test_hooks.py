@@ -1,0 +1,21 @@
+"""Calls on hooks that come at once, at several servers of the instance."""
+
+from tests.api.races.racing import Send, Track
+from tests.client import Api, Make
+from tests.making import make_project
+
+
+def test_what_many_add_to_a_hook_at_once_is_all_there(api: Api, make: Make, track: Track) -> None:
+    """Headers and variables are kept together; nobody takes away what another one has just added."""
+    project = make_project(make)
+    made = api.post(f"{project.url}/hooks", make.root, url="https://example.com/").json()
+    hook = f"{project.url}/hooks/{made['id']}"
+    for _ in range(3):
+        headers = [Send("PUT", f"{hook}/custom_headers/X-{name}", make.root, {"value": "x"}) for name in "ABCDEF"]
+        variables = [Send("PUT", f"{hook}/url_variables/{name}", make.root, {"value": "x"}) for name in "abcdef"]
+        assert set(track.race(*headers, *variables)) == {204}
+        found = api.get(hook, make.root).json()
+        assert {each["key"] for each in found["custom_headers"]} == {f"X-{name}" for name in "ABCDEF"}
+        assert {each["key"] for each in found["url_variables"]} == set("abcdef")
+        emptied = {"url": "https://example.com/", "custom_headers": [], "url_variables": []}
+        assert api.put(hook, make.root, **emptied).status_code == 200

@@ -1,0 +1,229 @@
+"""What Jira is told: where its issues are mentioned, and which of them are solved."""
+
+import base64
+import json
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from ingot.announcements.referring import TELL_JIRA
+from ingot.app import job_worker
+from ingot.jobs.tables import jobs
+from ingot.log import Log
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.making import make_project
+
+PASSWORD = "jira-password"
+DONE = "31"
+JOBS = select(jobs.c.payload, jobs.c.last_error).where(jobs.c.kind == TELL_JIRA)
+NOW = update(jobs).where(jobs.c.kind == TELL_JIRA).values(run_at="2001-01-01T00:00:00.000Z")
+
+
+class Server:
+    """A Jira with these issues, which keeps what it is told."""
+
+    def __init__(self, *keys: str) -> None:
+        self.comments: dict[str, list[str]] = {key: [] for key in keys}
+        self.links: dict[str, dict[str, Any]] = defaultdict(dict)
+        self.solved: set[str] = set()
+        self.asked: list[str] = []
+        self.status: int | None = None
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                outer._answer(self, None)
+
+            def do_POST(self) -> None:
+                outer._answer(self, json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+
+            def log_message(self, format: str, *args: Any) -> None:
+                """Nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/jira"
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def close(self) -> None:
+        """Serve no more."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _answer(self, handler: BaseHTTPRequestHandler, sent: Any) -> None:
+        secret = base64.b64encode(f"bot:{PASSWORD}".encode()).decode()
+        assert handler.headers["Authorization"] == f"Basic {secret}"
+        key, _, what = handler.path.removeprefix("/jira/rest/api/2/issue/").partition("?")[0].partition("/")
+        self.asked.append(f"{handler.command} {key}/{what}")
+        status, body = self.status or self._do(key, what, sent), b"{}"
+        if sent is None and status == 200:
+            comments = {"comments": [{"body": text} for text in self.comments[key]]}
+            resolution = {"name": "Done"} if key in self.solved else None
+            body = json.dumps({"key": key, "fields": {"comment": comments, "resolution": resolution}}).encode()
+        handler.send_response(status)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    def _do(self, key: str, what: str, sent: Any) -> int:
+        if key not in self.comments:
+            return 404
+        if what == "comment":
+            self.comments[key].append(sent["body"])
+        elif what == "remotelink":
+            self.links[key][sent["globalId"]] = sent["object"]
+        elif what == "transitions":
+            if sent["transition"]["id"] != DONE:
+                return 400
+            self.solved.add(key)
+        return 200 if sent is None else 201
+
+
+class Place:
+    """A project whose issues are kept in Jira."""
+
+    def __init__(self, api: Api, make: Make, house: House, server: Server) -> None:
+        self.project = make_project(make, initialize_with_readme=True)
+        self.server = server
+        self._api, self._root = api, make.root
+        allowed = replace(house.settings, allow_local_requests=True)
+        self._workers = {
+            local: job_worker(settings, house.app.database, Log("json", house.log))
+            for local, settings in ((True, allowed), (False, house.settings))
+        }
+        self.set()
+
+    def set(self, **more: Any) -> None:
+        """Connect it to Jira, or in another way."""
+        known = {"url": self.server.url, "project_key": "KEY", "username": "bot", "password": PASSWORD}
+        made = self._api.put(f"{self.project.url}/services/jira", self._root, **{**known, **more})
+        assert made.status_code == 200, made.text
+
+    def post(self, path: str, /, **sent: Any) -> Any:
+        """Make something in the project."""
+        made = self._api.post(f"{self.project.url}{path}", self._root, **sent)
+        assert made.status_code in (200, 201), made.text
+        return made.json()
+
+    def commit(self, message: str, branch: str = "master", **more: Any) -> str:
+        """Commit a file."""
+        action = {"action": "create", "file_path": message[:20], "content": "x"}
+        made = self.post("/repository/commits", branch=branch, commit_message=message, actions=[action], **more)
+        return str(made["id"])
+
+    def work(self, *, local: bool = True) -> None:
+        """Do what waits to be done."""
+        while self._workers[local].run_once():
+            pass
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A Jira."""
+    server = Server("KEY-1", "KEY-2", "KEY-3")
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def place(api: Api, make: Make, house: House, server: Server) -> Place:
+    """A project that is connected to it."""
+    return Place(api, make, house, server)
+
+
+def test_commits_that_mention_an_issue(place: Place, house: House) -> None:
+    """Once for each commit, by a comment and a link; issues that are not there are none."""
+    oid = place.commit("See KEY-1 [x|y], KEY-99 and `KEY-2`", branch="work", start_branch="master")
+    place.work()
+    url = f"{house.url}/{place.project.path}/commit/{oid}"
+    (said,) = place.server.comments["KEY-1"]
+    assert said == (
+        f"[Administrator|{house.url}/root] mentions this issue in [a commit of {place.project.path}|{url}]:\n"
+        "'See KEY-1 \\[x\\|y\\], KEY-99 and `KEY-2`'"
+    )
+    assert place.server.links["KEY-1"][url]["status"] == {"resolved": False}
+    assert place.server.comments["KEY-2"] == []
+    assert not any("KEY-99/" in asked for asked in place.server.asked if asked.startswith("POST"))
+    place.post("/repository/branches", branch="other", ref="work")
+    place.work()
+    assert place.server.comments["KEY-1"] == [said]
+
+
+def test_commits_that_close_an_issue(place: Place) -> None:
+    """On the default branch, by the steps that the service names; where none of them solves it, nothing is said."""
+    place.set(jira_issue_transition_id=f"11, {DONE}")
+    place.commit("Closes KEY-1", branch="work", start_branch="master")
+    place.work()
+    assert place.server.solved == set()
+    oid = place.commit("Closes KEY-2")
+    place.work()
+    assert place.server.solved == {"KEY-2"}
+    assert place.server.comments["KEY-2"][1].startswith(f"Solved with [{oid}|")
+    (link,) = place.server.links["KEY-2"].values()
+    assert link["status"] == {"resolved": True}
+    place.set(jira_issue_transition_id="11")
+    place.commit("Fixes KEY-3")
+    place.work()
+    assert (place.server.solved, len(place.server.comments["KEY-3"])) == ({"KEY-2"}, 1)
+
+
+def test_merge_requests(place: Place, api: Api, make: Make) -> None:
+    """What they and notes on them mention, but for what is said among those who work on it; merging closes."""
+    place.set(jira_issue_transition_id=DONE, commit_events=False)
+    place.commit("Mentions KEY-3", branch="work", start_branch="master")
+    made = place.post(
+        "/merge_requests", source_branch="work", target_branch="master", title="Work", description="Fixes KEY-1"
+    )
+    url = f"/merge_requests/{made['iid']}"
+    place.post(f"{url}/notes", body="Like KEY-3", internal=True)
+    place.post(f"{url}/notes", body="Like KEY-2")
+    place.work()
+    told = {key: len(said) for key, said in place.server.comments.items()}
+    assert (told, place.server.solved) == ({"KEY-1": 1, "KEY-2": 1, "KEY-3": 0}, set())
+    assert "a merge request of" in place.server.comments["KEY-1"][0]
+    assert api.put(f"{place.project.url}{url}/merge", make.root).status_code == 200
+    place.work()
+    assert (place.server.solved, len(place.server.comments["KEY-1"])) == ({"KEY-1"}, 2)
+
+
+def test_a_server_that_is_down_is_tried_again(place: Place, make: Make) -> None:
+    """And nothing is said twice, nor is the password written down."""
+    place.server.status = 503
+    place.commit("See KEY-1")
+    place.work()
+    assert place.server.comments["KEY-1"] == []
+    kept = make.database.read(lambda db: [str(row) for row in db.rows(JOBS)])
+    assert len(kept) == 1
+    assert "503" in kept[0]
+    assert PASSWORD not in kept[0]
+    place.server.status = None
+    for _ in range(2):
+        make.database.write(lambda db: db.run(NOW))
+        place.work()
+    assert len(place.server.comments["KEY-1"]) == 1
+
+
+@pytest.mark.parametrize("more", [{"commit_events": False}, {"active": False}, {"password": ""}, {"username": ""}])
+def test_what_nobody_asked_for_is_not_told(place: Place, more: dict[str, Any]) -> None:
+    """Without a user, issues are only linked."""
+    place.set(**more)
+    place.commit("See KEY-1")
+    place.work()
+    assert place.server.asked == []
+
+
+def test_a_server_in_our_own_network_is_not_reached(place: Place, house: House) -> None:
+    """Attack (D14): somebody lets us speak to what only we reach; it is refused, written down and not tried again."""
+    place.commit("See KEY-1")
+    place.work(local=False)
+    place.work()
+    assert place.server.asked == []
+    assert "jira was not told" in house.log.getvalue()
+    assert PASSWORD not in house.log.getvalue()
