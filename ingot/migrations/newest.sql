@@ -1,4 +1,4 @@
--- What the scripts make together; `make schema` writes it. Revision: 0011
+-- What the scripts make together; `make schema` writes it. Revision: 0012
 CREATE TABLE alembic_version (
     version_num VARCHAR(32) NOT NULL,
     CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
@@ -1294,7 +1294,7 @@ CREATE TABLE hooks (
     disabled_until TEXT,
     lease TEXT,
     leased_until TEXT,
-    created_at TEXT NOT NULL, service_id INTEGER CONSTRAINT fk_hooks_service_id REFERENCES services (id) ON DELETE CASCADE, outfit BLOB,
+    created_at TEXT NOT NULL, service_id INTEGER CONSTRAINT fk_hooks_service_id REFERENCES services (id) ON DELETE CASCADE, outfit BLOB, url_variables BLOB,
     CONSTRAINT fk_hooks_group_id FOREIGN KEY(group_id) REFERENCES namespaces (id) ON DELETE CASCADE,
     CONSTRAINT fk_hooks_project_id FOREIGN KEY(project_id) REFERENCES projects (id) ON DELETE CASCADE
 );
@@ -1348,4 +1348,4 @@ CREATE TABLE services (
     CONSTRAINT uq_services_project_id_slug UNIQUE (project_id, slug)
 );
 CREATE UNIQUE INDEX ix_hooks_service_id ON hooks (service_id);
-INSERT INTO alembic_version (version_num) VALUES ('0011');
+INSERT INTO alembic_version (version_num) VALUES ('0012');
