@@ -8,7 +8,7 @@ from typing import Any
 from ingot.access.actor import Actor
 from ingot.access.rules import require
 from ingot.api.routes import Ahead, Call, Endpoint, Instead, Stage
-from ingot.api.running import asked_of, subject_of
+from ingot.api.running import Finds, asked_of, subject_of
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.errors import Denied, Failure, NotFound, Unauthenticated, Unavailable
@@ -29,7 +29,14 @@ class Inside:
         self._settings = settings
 
     def call(
-        self, actor: Actor, origin: Origin, method: str, route: str, path: dict[str, str], sent: dict[str, Any]
+        self,
+        actor: Actor,
+        origin: Origin,
+        method: str,
+        route: str,
+        path: dict[str, str],
+        sent: dict[str, Any],
+        known: Finds | None = None,
     ) -> Any:
         """What the endpoint gives; refusals are raised as its handler raises them."""
         endpoint = self._endpoints[method, route]
@@ -43,7 +50,8 @@ class Inside:
             expect_a_wait()
         if endpoint.staged:
             return _content(self._stage(endpoint, actor, origin, path, sent, params))
-        work = partial(self._run, endpoint, actor, origin, path, sent, params)
+        known = None if endpoint.writes else known
+        work = partial(self._run, endpoint, actor, origin, path, sent, params, known)
         if not endpoint.writes:
             return _content(self._database.read(partial(work, ())))
         undo: list[Callable[[], object]] = []
@@ -59,18 +67,35 @@ class Inside:
                     step()
             raise
 
-    def find(self, actor: Actor, origin: Origin, method: str, route: str, path: dict[str, str]) -> Any:
+    def find(
+        self,
+        actor: Actor,
+        origin: Origin,
+        method: str,
+        route: str,
+        path: dict[str, str],
+        known: Finds | None = None,
+    ) -> Any:
         """What the path of an endpoint names, as its room finds it for the caller."""
         endpoint = self._endpoints[method, route]
-        return self._database.read(lambda db: subject_of(endpoint, Call(db, actor, path, origin, self._settings)))[0]
+        call = partial(Call, actor=actor, path=path, origin=origin, settings=self._settings)
+        return self._database.read(lambda db: subject_of(endpoint, call(db), known))[0]
 
-    def allows(self, actor: Actor, origin: Origin, method: str, route: str, path: dict[str, str]) -> bool:
+    def allows(
+        self,
+        actor: Actor,
+        origin: Origin,
+        method: str,
+        route: str,
+        path: dict[str, str],
+        known: Finds | None = None,
+    ) -> bool:
         """Whether the endpoint's rule lets the caller do this to what the path names, so that a page may offer it."""
         endpoint = self._endpoints[method, route]
         if not actor.known and endpoint.writes:
             return False
         try:
-            self._database.read(lambda db: subject_of(endpoint, Call(db, actor, path, origin, self._settings)))
+            self._database.read(lambda db: subject_of(endpoint, Call(db, actor, path, origin, self._settings), known))
         except (NotFound, Denied):
             return False
         return not endpoint.asks_caller_only or endpoint.may(actor)
@@ -83,13 +108,14 @@ class Inside:
         path: dict[str, str],
         sent: dict[str, Any],
         params: Any,
+        known: Finds | None,
         prepared: tuple[Any, ...],
         db: Connection,
     ) -> Any:
         if endpoint.locks is not None:
             db.lock(endpoint.locks)
         call = Call(db, actor, path, origin, self._settings)
-        return endpoint.handler(call, *subject_of(endpoint, call), *asked_of(endpoint, sent, params), *prepared)
+        return endpoint.handler(call, *subject_of(endpoint, call, known), *asked_of(endpoint, sent, params), *prepared)
 
     def _stage(
         self,

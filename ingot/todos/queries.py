@@ -65,6 +65,13 @@ def list_todos(db: Connection, actor: Actor, wanted: ListTodos, page: Page) -> L
     return fetch_page(db, Todo, _lists_of(kinds, audience_of(actor), frozenset(filters)), page, **values)
 
 
+def count_todos(db: Connection, actor: Actor) -> int:
+    """How many things the caller still has to look at and may see."""
+    query = _lists_of(all_kinds(db), audience_of(actor), frozenset({"state"})).total
+    count: int = db.value(query, state="pending", **_bound(db, actor))
+    return count
+
+
 def find_todo(db: Connection, actor: Actor, todo_id: int) -> Todo:
     """One of the caller's own; one about something that they may not see any more is as good as none."""
     found = db.first(

@@ -203,6 +203,7 @@ class WebDoor:
             theme=arrival.cookies.get(THEME_COOKIE, ""),
             fragment=b"hx-request" in request.headers,
             takes_gzip=b"gzip" in request.headers.get(b"accept-encoding", b""),
+            known={} if request.method == "GET" else None,
         )
 
     def _stopped(self, place: Place, visit: Visit) -> Redirect | None:

@@ -9,6 +9,7 @@ import msgspec
 from ingot.access.actor import NOBODY, Actor
 from ingot.access.credentials import Credentials
 from ingot.api.inside import Inside
+from ingot.api.running import Finds
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.http.request import Header, Origin
@@ -42,6 +43,8 @@ class Visit(msgspec.Struct, frozen=True):
     fragment: bool = False
     """Whether a script asks, which wants only a part of the page."""
     takes_gzip: bool = False
+    known: Finds | None = None
+    """What endpoints found for this visit already, on pages to read: all of a page is of one moment."""
 
     @property
     def signed_in(self) -> User:
@@ -70,17 +73,17 @@ class Visit(msgspec.Struct, frozen=True):
     def call(self, method: str, route: str, sent: dict[str, Any] | None = None, /, **path: Any) -> Any:
         """The same for any method; raises the refusals that the API would answer with."""
         texts = {name: str(value) for name, value in path.items()}
-        return self.inside.call(self.actor_or_nobody, self.origin, method, route, texts, sent or {})
+        return self.inside.call(self.actor_or_nobody, self.origin, method, route, texts, sent or {}, self.known)
 
     def find(self, method: str, route: str, /, **path: Any) -> Any:
         """What an endpoint's path names, as its room finds it: it says what the visitor may do there."""
         texts = {name: str(value) for name, value in path.items()}
-        return self.inside.find(self.actor_or_nobody, self.origin, method, route, texts)
+        return self.inside.find(self.actor_or_nobody, self.origin, method, route, texts, self.known)
 
     def may(self, method: str, route: str, /, **path: Any) -> bool:
         """Whether a call would be allowed, so that the page offers it."""
         texts = {name: str(value) for name, value in path.items()}
-        return self.inside.allows(self.actor_or_nobody, self.origin, method, route, texts)
+        return self.inside.allows(self.actor_or_nobody, self.origin, method, route, texts, self.known)
 
 
 STRICT_POLICY = (

@@ -1,10 +1,12 @@
 """From templates to bytes, with what every page shows and says the same way."""
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.instance.queries import current_broadcasts
+from ingot.todos.queries import count_todos
 from ingot.web import saying
 from ingot.web.files.static import versioned
 from ingot.web.pages import Page, Visit
@@ -32,6 +34,12 @@ def message_page(status: int) -> Page:
     return Page("message.html", {"title": title, "text": text}, status)
 
 
+def _framing(visit: Visit | None, db: Connection) -> dict[str, Any]:
+    """What stands around every page."""
+    to_do = count_todos(db, visit.actor) if visit and visit.user else 0
+    return {"broadcasts": current_broadcasts(db), "to_do": to_do}
+
+
 class Templates:
     """The templates, loaded when the first page is asked for: who only answers API calls never needs them."""
 
@@ -43,7 +51,7 @@ class Templates:
         template = self._environment.get_template(page.template)
         context: dict[str, Any] = {"visit": visit, "user": visit.user if visit else None, **page.context}
         if not page.template.rpartition("/")[2].startswith("_"):
-            context["broadcasts"] = self._database.read(current_broadcasts)
+            context |= self._database.read(partial(_framing, visit))
         return template.render(context).encode()
 
     @cached_property

@@ -7,7 +7,6 @@ from markupsafe import Markup
 
 from ingot.markup.links import Place
 from ingot.projects.api import store_of
-from ingot.projects.queries import find_project
 from ingot.renderings.service import rendered_all
 from ingot.web.pages import Visit
 
@@ -23,8 +22,7 @@ def html_of_all(visit: Visit, texts: Sequence[str], project_id: int | None = Non
         return []
     actor, project = visit.actor_or_nobody, None
     if project_id is not None:
-        wanted = project_id
-        project = visit.database.read(lambda db: find_project(db, actor, wanted)[1])
+        project = visit.find("GET", "/projects/:id", id=project_id).project
     place = Place(visit.origin.base, project.full_path if project else None, **where)
     html = rendered_all(visit.database, store_of(visit.settings), actor, place, project, texts)
     return [Markup(one) for one in html]  # noqa: S704 - The sanitiser has been over it.

@@ -69,16 +69,17 @@ class Browser:
         """Send something that no form made."""
         return self._client.post(path, **options)
 
-    def form(self, path: str, action: str) -> Form:
-        """The form on a page that leads to ``action``."""
+    def form(self, path: str, action: str, does: str | None = None) -> Form:
+        """The form on a page that leads to ``action``; of several, the one that ``does`` this."""
         page = self.get(path)
         assert page.status_code == 200, page.text
-        (form,) = [form for form in forms_of(page) if form.action == action]
+        found = [form for form in forms_of(page) if form.action == action]
+        (form,) = [form for form in found if does is None or form.fields.get("_method", "post") == does]
         return form
 
     def submit(self, path: str, action: str, **values: Any) -> httpx.Response:
         """Fill in the form on a page that leads to ``action``, and send it."""
-        form = self.form(path, action)
+        form = self.form(path, action, values.pop("does", None))
         return self.post(action, data={**form.fields, **values.pop("fields", {}), **values})
 
     def token(self) -> str:

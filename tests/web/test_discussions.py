@@ -68,14 +68,14 @@ def test_a_note_from_its_writing_to_its_end(
 
     discussion = api.get(f"{scene.project.url}/issues/{issue['iid']}/discussions", scene.owner).json()[0]["id"]
     url = f"{page}/discussions/{discussion}/notes"
-    edited = browser.submit(f"{url}/{note['id']}/edit", f"{url}/{note['id']}", **{"note[body]": "Otherwise"})
+    one, fields = f"{url}/{note['id']}", {"note[body]": "Otherwise"}
+    edited = browser.submit(f"{one}/edit", one, does="put", fields=fields)
     assert edited.headers["location"] == f"{page}#note_{note['id']}"
-    answered = browser.submit(page, url, **{"note[body]": "And so"})
+    answered = browser.submit(f"{url}/new", url, **{"note[body]": "And so"})
     assert answered.status_code == 302
     assert [one["body"] for one in _notes(api, scene, issue)] == ["Otherwise", "And so"]
 
-    fields = {"_method": "delete", "authenticity_token": browser.token()}
-    assert browser.post(f"{url}/{note['id']}", data=fields).status_code == 302
+    assert browser.submit(f"{one}/edit", one, does="delete").status_code == 302
     assert [one["body"] for one in _notes(api, scene, issue)] == ["And so"]
 
 

@@ -28,6 +28,16 @@ def talk_pages(kind: Kind) -> Pages:
         except _SHOWN_AGAIN as refusal:
             return _form(ground, f"{ground.url}/notes", refusal, hidden=_kept(visit))
 
+    @pages.get(f"{discussion}/notes/new")
+    def show_reply_form(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+        """What is there to answer."""
+        ground = find(visit)
+        found = ground.get("/discussions/:discussion_id", discussion_id=visit.path["discussion_id"])
+        open_yet = any(note.resolvable and not note.resolved for note in found.notes)
+        may_resolve = kind.resolves and ground.may("PUT", "/discussions/:discussion_id", discussion_id=found.id)
+        url, back = f"{ground.url}/discussions/{found.id}/notes", _wanted(visit.query.get("back"))
+        return _form(ground, url, body="", back=back, resolvable=open_yet and may_resolve)
+
     @pages.post(f"{discussion}/notes")
     def reply(visit: Visit) -> Reply:
         """Answer, and settle the discussion where that is wished."""
@@ -80,6 +90,11 @@ def talk_pages(kind: Kind) -> Pages:
             return _back(ground, found.notes[0])
 
     if kind.emoji:
+
+        @pages.get(f"{address}/award_emoji")
+        def show_emoji(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+            """Which emoji can be given."""
+            return _choose(find(visit), str(visit.query.get("note_id") or ""))
 
         @pages.post(f"{address}/award_emoji")
         def toggle_award(visit: Visit) -> Reply:
@@ -151,8 +166,7 @@ def _toggle(ground: Ground) -> Reply:
     """A vote for or against takes the other one back, as people expect of it."""
     visit = ground.visit
     note_id, name = str(visit.form.get("note_id") or ""), str(visit.form.get("name") or "").strip().strip(":")
-    base, path = ("/notes/:note_id", {"note_id": note_id}) if note_id else ("", {})
-    subject = visit.find("GET", f"{ground.kind.route}{base}/award_emoji", **ground.named(path)).subject
+    base, path, subject = _rewarded(ground, note_id)
     given = own_award(visit, subject.kind, subject.id, name)
     try:
         if given is None:
@@ -164,9 +178,21 @@ def _toggle(ground: Ground) -> Reply:
             return Page("discussions/refused.html", {"ground": ground, "errors": sentences(refusal)}, 422)
     if not visit.fragment:
         return Redirect(ground.url + (f"#note_{note_id}" if note_id else ""))
+    return _choose(ground, note_id, chosen=True)
+
+
+def _rewarded(ground: Ground, note_id: str) -> tuple[str, dict[str, str], Any]:
+    """What emoji are given to: a note, or what it is all about."""
+    base, path = ("/notes/:note_id", {"note_id": note_id}) if note_id else ("", {})
+    found = ground.visit.find("GET", f"{ground.kind.route}{base}/award_emoji", **ground.named(path))
+    return base, path, found.subject
+
+
+def _choose(ground: Ground, note_id: str, *, chosen: bool = False) -> Page:
+    visit, (_, _, subject) = ground.visit, _rewarded(ground, note_id)
     awards = given_to(visit, {subject.kind: [subject.id]}).get((subject.kind, subject.id), [])
-    shown = {"ground": ground, "awards": awards, "offers": offers(), "note_id": note_id or None}
-    return Page("discussions/_awards_again.html", shown)
+    shown = {"ground": ground, "awards": awards, "offers": [] if chosen else offers(), "note_id": note_id or None}
+    return Page("discussions/_awards_again.html" if visit.fragment else "discussions/awards.html", shown)
 
 
 def _named(visit: Visit) -> dict[str, str]:
@@ -212,6 +238,7 @@ def _form(
     method: str = "",
     back: str = "",
     hidden: dict[str, str] | None = None,
+    resolvable: bool = False,
 ) -> Page:
     visit = ground.visit
     shown = {
@@ -222,6 +249,7 @@ def _form(
         "method": method,
         "back": back or _wanted(visit.form.get("back")),
         "hidden": hidden or {},
+        "resolvable": resolvable,
     }
     template = "discussions/_form.html" if visit.fragment else "discussions/form.html"
     return Page(template, shown, 422 if refusal else 200)

@@ -1,5 +1,5 @@
 """The pages of this room, for the door."""
 
-from ingot.web.issues import acting, listing, showing, writing
+from ingot.web.issues import acting, boards, labels, listing, milestones, showing, todos, writing
 
-PAGES = (listing.pages, showing.pages, writing.pages, acting.pages)
+PAGES = tuple(room.pages for room in (listing, showing, writing, acting, labels, milestones, boards, todos))

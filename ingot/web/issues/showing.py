@@ -20,7 +20,8 @@ from ingot.web.projects.place import Place, place_of
 from ingot.web.texts import html_of
 
 pages = Pages()
-_BOX = re.compile(r'<input class="task-list-item-checkbox"( checked="")? type="checkbox" disabled="disabled">')
+# Only tasks have boxes, with these attributes, in any order.
+_BOX = re.compile(r'<input (?:(?:class|type|disabled|checked)="[a-z-]*" ?)+>')
 
 
 @pages.get("/:path/-/issues/:issue_iid", open=True)
@@ -78,7 +79,7 @@ def _description(visit: Visit, issue: IssueView, *, may_edit: bool) -> Markup:
     def button(found: re.Match[str]) -> str:
         nonlocal number
         number += 1
-        value, checked = (f"{number}-open", "true") if found[1] else (f"{number}-done", "false")
+        value, checked = (f"{number}-open", "true") if ' checked="' in found[0] else (f"{number}-done", "false")
         says = f'role="checkbox" aria-checked="{checked}" aria-label="Task {number + 1}"'
         return f'<button class="task" name="task" value="{value}" {says}></button>'
 

@@ -3,10 +3,21 @@
   "use strict";
   const each = (root, selector, work) => root.querySelectorAll(selector).forEach(work);
 
+  /* Black or white, whichever is easier to read on a colour. */
+  function readable(color) {
+    const parts = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(color);
+    if (!parts) return "";
+    const [red, green, blue] = parts.slice(1).map((part) => {
+      const share = parseInt(part, 16) / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000000" : "#ffffff";
+  }
+
   function dress(root) {
     each(root, "[data-color]", (element) => {
       element.style.background = element.dataset.color;
-      element.style.color = element.dataset.text;
+      element.style.color = readable(element.dataset.color) || element.dataset.text;
     });
     each(root, "[data-share]", (element) => { element.style.flexGrow = element.dataset.share; });
     each(root, "[data-width]", (element) => { element.style.width = `${element.dataset.width}%`; });

@@ -1,0 +1,76 @@
+"""What a visitor has to look at."""
+
+from itertools import groupby
+from typing import Any
+
+from ingot.db.connection import Connection
+from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, local_path
+
+pages = Pages()
+ACTIONS = {
+    "assigned": "assigned you",
+    "mentioned": "mentioned you on",
+    "directly_addressed": "spoke to you on",
+    "marked": "added",
+    "build_failed": "let a pipeline fail on",
+    "approval_required": "asks you to approve",
+    "unmergeable": "cannot merge",
+    "review_requested": "asks you to review",
+}
+TYPES = {"Issue": "Issues", "MergeRequest": "Merge requests"}
+
+
+@pages.get("/dashboard/todos")
+def list_todos(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """By project, the newest first."""
+    asked = _asked(visit)
+    wanted = {name: value for name, value in asked.items() if value}
+    todos = visit.get("/todos", {**wanted, "page": visit.query.get("page", "1"), "per_page": 50})
+    newest = sorted(todos.items, key=lambda todo: -todo.id)
+    order = {number: place for place, number in reversed(list(enumerate(todo.project.id for todo in newest)))}
+    newest.sort(key=lambda todo: order[todo.project.id])
+    groups = [(some[0].project, some) for some in _grouped(newest)]
+    context = {
+        "todos": todos,
+        "groups": groups,
+        "asked": asked,
+        "actions": ACTIONS,
+        "types": TYPES,
+        "projects": {todo.project.id: todo.project for todo in newest},
+    }
+    return Page("issues/todos.html", context)
+
+
+@pages.post("/dashboard/todos/:todo_id/done")
+def finish_todo(visit: Visit) -> Reply:
+    """It has been looked at."""
+    visit.call("POST", "/todos/:id/mark_as_done", id=visit.path["todo_id"])
+    return _back(visit)
+
+
+@pages.post("/dashboard/todos/done")
+def finish_todos(visit: Visit) -> Reply:
+    """Everything has."""
+    visit.call("POST", "/todos/mark_as_done")
+    return _back(visit)
+
+
+def _grouped(todos: list[Any]) -> list[list[Any]]:
+    return [list(some) for _, some in groupby(todos, key=lambda todo: todo.project.id)]
+
+
+def _asked(visit: Visit) -> dict[str, str]:
+    """The filters of the address; what makes no sense is passed over."""
+    known = {"state": ("pending", "done"), "type": TYPES, "action": ACTIONS}
+    asked = {name: str(visit.query.get(name, "")) for name in known}
+    asked = {name: value if value in known[name] else "" for name, value in asked.items()}
+    number = visit.query.get("project_id")
+    asked["project_id"] = ""
+    if isinstance(number, str) and number.isascii() and number.isdigit() and len(number) < 19:
+        asked["project_id"] = number
+    return asked
+
+
+def _back(visit: Visit) -> Redirect:
+    back = local_path(visit.form.get("back")) or ""
+    return Redirect(back if back.startswith("/dashboard/todos") else "/dashboard/todos")

@@ -1,0 +1,41 @@
+/* Cards of a board by mouse; by keyboard each has a form of its own, which this fills in and sends. */
+(() => {
+  "use strict";
+  let card = null;
+
+  document.addEventListener("dragstart", (event) => {
+    card = event.target.closest?.(".card-issue[draggable=true]") || null;
+    if (!card) return;
+    card.classList.add("dragged");
+    event.dataTransfer.effectAllowed = "move";
+    event.dataTransfer.setData("text/plain", card.dataset.iid);
+  });
+
+  function mark(column) {
+    document.querySelectorAll(".column.over").forEach((each) => { if (each !== column) each.classList.remove("over"); });
+    column?.classList.add("over");
+  }
+
+  document.addEventListener("dragover", (event) => {
+    const column = card && event.target.closest?.(".column");
+    if (card) mark(column);
+    if (column) event.preventDefault();
+  });
+
+  document.addEventListener("dragend", () => {
+    card?.classList.remove("dragged");
+    card = null;
+    mark(null);
+  });
+
+  document.addEventListener("drop", (event) => {
+    const column = card && event.target.closest?.(".column");
+    if (!column) return;
+    event.preventDefault();
+    const form = card.querySelector("form"), next = event.target.closest(".card-issue");
+    if (next === card) return;
+    form.elements.to.value = column.dataset.word;
+    form.elements.before.value = next ? next.dataset.id : "";
+    if (next || form.elements.from.value !== column.dataset.word) form.requestSubmit();
+  });
+})();

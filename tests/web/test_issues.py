@@ -1,0 +1,224 @@
+"""The pages of issues: lists, the issue itself, and what its forms do."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.issues.writing import make_milestone, write_issue
+from tests.client import Api, Make, Person
+from tests.making import Group, Project, make_group, make_project
+from tests.web.browser import Browser
+from tests.web.conftest import PASSWORD
+
+HOSTILE = "\"'><script>alert(1)</script>{{7*7}}"
+
+
+class Scene(NamedTuple):
+    """A group with a project, and people."""
+
+    owner: Person
+    stranger: Person
+    group: Group
+    project: Project
+
+    def url(self, issue: dict[str, Any]) -> str:
+        """Where the page of an issue is."""
+        return f"/{self.project.path}/-/issues/{issue['iid']}"
+
+
+@pytest.fixture(scope="module")
+def scene(make: Make) -> Scene:
+    """A public project in a public group."""
+    owner, stranger = make.user(password=PASSWORD), make.user(password=PASSWORD)
+    group = make_group(make, owner, visibility="public")
+    return Scene(owner, stranger, group, make_project(make, owner, group=group, visibility="public"))
+
+
+@pytest.fixture(scope="module")
+def some(make: Make, scene: Scene) -> dict[str, dict[str, Any]]:
+    """Issues to filter, in a project of their own."""
+    milestone = make_milestone(make, scene.project)["id"]
+    assert make.api.post(f"{scene.project.url}/labels", scene.owner, name="a & b", color="#ff0000").status_code == 201
+    return {
+        "labelled": write_issue(make, scene.project, scene.owner, title="Labelled one", labels="a & b"),
+        "planned": write_issue(make, scene.project, scene.owner, title="Planned one", milestone_id=milestone),
+        "mine": write_issue(make, scene.project, scene.stranger, title="Mine one", description=HOSTILE),
+        "hostile": write_issue(make, scene.project, scene.owner, title=HOSTILE, description=HOSTILE),
+    }
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", ["labelled", "planned", "mine", "hostile"]),
+        ("?label_name[]=a+%26+b", ["labelled"]),
+        ("?label_name[]=no+such", []),
+        ("?milestone_title=None&search=one", ["labelled", "mine"]),
+        ("?search=Planned", ["planned"]),
+        ("?author_username={stranger}", ["mine"]),
+        ("?assignee_username=Any", []),
+        ("?state=closed", []),
+        ("?state=all&sort=created_asc&page=1", ["labelled", "planned", "mine", "hostile"]),
+        ("?state[]=x&sort[a]=b&label_name=%00&search[]=1", ["labelled", "planned", "mine", "hostile"]),
+        ("?page=1000000", []),
+    ],
+)
+def test_lists_are_filtered_by_their_address(
+    browser: Browser, scene: Scene, some: dict[str, dict[str, Any]], query: str, found: list[str]
+) -> None:
+    query = query.format(stranger=scene.stranger.username)
+
+    for start in (f"/{scene.project.path}", f"/groups/{scene.group.path}"):
+        page = browser.get(f"{start}/-/issues{query}")
+        assert page.status_code == 200, page.text
+        shown = [name for name, issue in some.items() if f'/issues/{issue["iid"]}"' in page.text]
+        assert shown == found
+        assert "<script>alert" not in page.text
+
+
+def test_the_own_list(open_browser: Callable[[], Browser], scene: Scene, some: dict[str, dict[str, Any]]) -> None:
+    browser = open_browser().signed_in_as(scene.stranger)
+
+    assert "Mine one" in browser.get("/dashboard/issues?scope=created_by_me").text
+    assert "Mine one" not in browser.get("/dashboard/issues").text
+    assert open_browser().get("/dashboard/issues").status_code == 302, "Who is not signed in is asked to."
+
+
+def test_an_issue_from_its_writing_to_its_end(api: Api, open_browser: Callable[[], Browser], scene: Scene) -> None:
+    browser = open_browser().signed_in_as(scene.owner)
+    start = f"/{scene.project.path}/-/issues"
+
+    begun = browser.form(f"{start}/new?issue[title]={HOSTILE}&issue[description]=x", start)
+    assert begun.fields["issue[title]"] == HOSTILE, "The address may say it, and it stays text."
+    refused = browser.submit(f"{start}/new", start, **{"issue[title]": " ", "issue[description]": "A long story"})
+    assert refused.status_code == 422
+    assert "A long story" in refused.text
+    fields = {"issue[title]": "So", "issue[description]": "**so**", "issue[confidential]": "true"}
+    fields |= {"issue[assignee_ids][]": str(scene.owner.id), "issue[due_date]": "2031-02-03"}
+    page = browser.submit(f"{start}/new", start, fields=fields).headers["location"]
+
+    url = f"{scene.project.url}/issues/{page.rpartition('/')[2]}"
+    issue = api.get(url, scene.owner).json()
+    assert (issue["title"], issue["confidential"], issue["due_date"]) == ("So", True, "2031-02-03")
+    assert [person["id"] for person in issue["assignees"]] == [scene.owner.id]
+    assert "<strong>so</strong>" in browser.get(page).text
+
+    # A form without boxes ticked takes away what they stood for.
+    fields = {"issue[title]": "Otherwise", "issue[due_date]": ""}
+    assert browser.submit(f"{page}/edit", page, does="put", fields=fields).headers["location"] == page
+    issue = api.get(url, scene.owner).json()
+    assert (issue["title"], issue["confidential"], issue["due_date"]) == ("Otherwise", False, None)
+    assert issue["assignees"] == []
+
+    assert browser.submit(page, f"{page}/state", state_event="close").status_code == 302
+    assert api.get(url, scene.owner).json()["state"] == "closed"
+    assert browser.submit(f"{page}/edit", page, does="delete").headers["location"] == start
+    assert browser.get(page).status_code == 404
+
+
+def test_who_was_slower_loses_nothing(api: Api, make: Make, open_browser: Callable[[], Browser], scene: Scene) -> None:
+    issue = write_issue(make, scene.project, scene.owner, description="- [ ] one\n- [x] two")
+    browser, page = open_browser().signed_in_as(scene.owner), scene.url(issue)
+    form = browser.form(f"{page}/edit", page, "put").fields
+    tasks = browser.form(page, f"{page}/tasks").fields
+    url = f"{scene.project.url}/issues/{issue['iid']}"
+    api.put(url, scene.owner, description="- [ ] another\n- [ ] two")
+
+    slow = browser.post(page, data=form | {"issue[description]": "Mine"})
+    assert slow.status_code == 422
+    assert "Mine" in slow.text
+    assert browser.post(f"{page}/tasks", data=tasks | {"task": "0-done"}).status_code == 409
+    assert api.get(url, scene.owner).json()["description"] == "- [ ] another\n- [ ] two"
+
+
+def test_tasks_are_ticked(api: Api, make: Make, open_browser: Callable[[], Browser], scene: Scene) -> None:
+    text = "- [ ] one\n\n```\n- [ ] code\n```\n\n1. [x] two `[ ]`"
+    issue = write_issue(make, scene.project, scene.owner, description=text)
+    browser, page, url = open_browser().signed_in_as(scene.owner), scene.url(issue), f"{scene.project.url}/issues/"
+
+    assert browser.get(page).text.count('class="task"') == 2
+    for task in ("0-done", "1-open"):
+        assert browser.submit(page, f"{page}/tasks", task=task).status_code == 302
+    described = api.get(f"{url}{issue['iid']}", scene.owner).json()["description"]
+    assert described == text.replace("- [ ] one", "- [x] one").replace("[x] two", "[ ] two")
+    for task in ("2-done", "-1-done", "x", "99999999", ""):
+        assert browser.submit(page, f"{page}/tasks", task=task).status_code in (400, 409)
+    stranger = open_browser().signed_in_as(scene.stranger)
+    assert 'class="task"' not in stranger.get(page).text
+    sent = {"authenticity_token": stranger.token(), "task": "0-open", "version": "x"}
+    assert stranger.post(f"{page}/tasks", data=sent).status_code == 403
+
+
+def test_time_links_and_moving(api: Api, make: Make, open_browser: Callable[[], Browser], scene: Scene) -> None:
+    issue, other = (write_issue(make, scene.project, scene.owner) for _ in range(2))
+    elsewhere = make_project(make, scene.owner)
+    browser, page = open_browser().signed_in_as(scene.owner), scene.url(issue)
+    url = f"{scene.project.url}/issues/{issue['iid']}"
+
+    browser.submit(page, f"{page}/time", what="estimate", duration="3h")
+    browser.submit(page, f"{page}/time", what="spent", duration="1h 30m")
+    assert "1h 30m spent of 3h estimated" in browser.get(page).text
+    assert browser.submit(page, f"{page}/time", what="spent", duration="long").status_code == 422
+
+    for wrong in ("nothing", "#999999"):
+        assert browser.submit(page, f"{page}/links", target=wrong).status_code == 422
+    assert browser.submit(page, f"{page}/links", target=other["web_url"]).status_code == 302
+    (link,) = api.get(f"{url}/links", scene.owner).json()
+    assert link["iid"] == other["iid"]
+    assert browser.submit(page, f"{page}/links/{link['issue_link_id']}").status_code == 302
+    assert api.get(f"{url}/links", scene.owner).json() == []
+
+    assert browser.submit(page, f"{page}/move", to_project="no/such").status_code == 422
+    moved = browser.submit(page, f"{page}/move", to_project=elsewhere.path)
+    assert moved.headers["location"] == f"/{elsewhere.path}/-/issues/1"
+    assert browser.get(moved.headers["location"]).status_code == 200
+
+
+def test_a_stranger_is_offered_nothing_and_may_nothing(
+    make: Make, open_browser: Callable[[], Browser], browser: Browser, scene: Scene
+) -> None:
+    issue = write_issue(make, scene.project, scene.owner)
+    page, stranger = scene.url(issue), open_browser().signed_in_as(scene.stranger)
+    shown = stranger.get(page).text
+    token = stranger.token()
+
+    for part in ("/edit", "/state", "/move", "/time"):
+        assert f'{page}{part}"' not in shown
+    assert stranger.get(f"{page}/edit").status_code == 404
+    for path, sent in (
+        (page, {"_method": "put", "issue[title]": "x"}),
+        (page, {"_method": "delete"}),
+        (f"{page}/state", {"state_event": "close"}),
+        (f"{page}/move", {"to_project": scene.project.path}),
+    ):
+        assert stranger.post(path, data=sent | {"authenticity_token": token}).status_code in (403, 422)
+    assert browser.get(page).status_code == 200, "Everybody reads it."
+    assert "Sign in</a> to say something" in browser.get(page).text
+
+
+def test_templates_of_the_project_are_offered(api: Api, open_browser: Callable[[], Browser], scene: Scene) -> None:
+    sent = {"branch": "master", "commit_message": "Ask", "content": "## Steps to <b>repeat</b>"}
+    path = ".gitlab%2Fissue_templates%2FBug%20report.md"
+    assert api.post(f"{scene.project.url}/repository/files/{path}", scene.owner, **sent).status_code == 201
+    browser = open_browser().signed_in_as(scene.stranger)
+    start = f"/{scene.project.path}/-/issues/new"
+
+    assert 'href="?issuable_template=Bug%20report"' in browser.get(start).text
+    assert "## Steps to &lt;b&gt;repeat" in browser.get(f"{start}?issuable_template=Bug report").text
+    assert browser.get(f"{start}?issuable_template=../../x").status_code == 200
+
+
+def test_commits_of_members_only(make: Make, browser: Browser, open_browser: Callable[[], Browser]) -> None:
+    """Pages of what a visitor may not see are not there."""
+    owner = make.user(password=PASSWORD)
+    guest = make.user(password=PASSWORD)
+    project = make_project(make, owner, members={guest: Level.GUEST})
+    issue = write_issue(make, project, owner)
+    pages = [f"/{project.path}/-/issues", f"/{project.path}/-/issues/{issue['iid']}", f"/{project.path}/-/labels"]
+    member = open_browser().signed_in_as(guest)
+
+    for page in [*pages, f"/{project.path}/-/milestones", f"/{project.path}/-/boards/"]:
+        assert browser.get(page).status_code == 404
+        assert member.get(page).status_code in (200, 302)

@@ -1,0 +1,232 @@
+"""The pages of labels, milestones, boards and to-dos, of projects and of groups."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.issues.writing import write_issue
+from tests.client import Api, Make, Person
+from tests.making import Group, Project, make_group, make_project
+from tests.web.browser import Browser
+from tests.web.conftest import PASSWORD
+
+HOSTILE = "\"'><script>alert(1)</script>"
+
+
+class Scene(NamedTuple):
+    """A group with a project, its owner and a guest."""
+
+    owner: Person
+    guest: Person
+    group: Group
+    project: Project
+
+    def page(self, kind: str) -> str:
+        """Where the pages of the project or of the group begin."""
+        return f"/{self.project.path}/-" if kind == "project" else f"/groups/{self.group.path}/-"
+
+    def url(self, kind: str) -> str:
+        """Where the API has it."""
+        return self.project.url if kind == "project" else self.group.url
+
+
+@pytest.fixture(scope="module")
+def scene(make: Make) -> Scene:
+    """Private, so that who may see it and who may not differ."""
+    owner, guest = make.user(password=PASSWORD), make.user(password=PASSWORD)
+    group = make_group(make, owner, members={guest: Level.GUEST})
+    return Scene(owner, guest, group, make_project(make, owner, group=group))
+
+
+@pytest.fixture
+def owner(open_browser: Callable[[], Browser], scene: Scene) -> Browser:
+    """The owner's browser."""
+    return open_browser().signed_in_as(scene.owner)
+
+
+@pytest.fixture
+def guest(open_browser: Callable[[], Browser], scene: Scene) -> Browser:
+    """The guest's browser."""
+    return open_browser().signed_in_as(scene.guest)
+
+
+@pytest.mark.parametrize("kind", ["project", "group"])
+def test_a_label_from_its_making_to_its_end(
+    api: Api, owner: Browser, guest: Browser, browser: Browser, scene: Scene, kind: str
+) -> None:
+    page, url = f"{scene.page(kind)}/labels", f"{scene.url(kind)}/labels"
+
+    def only() -> dict[str, Any]:
+        (label,) = [one for one in api.get(url, scene.owner).json() if kind == "group" or one["is_project_label"]]
+        return dict(label)
+
+    fields = {"label[name]": f"x {kind} {HOSTILE}", "label[color]": "#123456", "label[description]": HOSTILE}
+    assert owner.submit(page, page, fields=fields).headers["location"] == page
+    label = only()
+    refused = owner.submit(page, page, fields=fields | {"label[description]": "Typed"})
+    assert (refused.status_code, "Typed" in refused.text) == (422, True)
+    assert "<script>alert" not in owner.get(page).text
+
+    one = f"{page}/{label['id']}"
+    edited = {"label[name]": f"y {kind}", "label[color]": "#654321"}
+    assert owner.submit(f"{one}/edit", one, does="put", fields=edited).headers["location"] == page
+    assert (only()["name"], only()["color"]) == (f"y {kind}", "#654321")
+    assert owner.submit(f"{one}/edit", one, does="put", **{"label[color]": "no colour"}).status_code == 422
+    assert guest.submit(page, f"{one}/subscription").status_code == 302
+    assert api.get(f"{url}/{label['id']}", scene.guest).json()["subscribed"] is True
+
+    assert f'action="{one}"' not in guest.get(page).text
+    assert guest.get(f"{one}/edit").status_code == 404
+    token = guest.token()
+    for sent in ({"_method": "delete"}, {"_method": "put", **edited}):
+        assert guest.post(one, data=sent | {"authenticity_token": token}).status_code in (403, 422)
+    assert browser.get(page).status_code == 404
+    assert owner.submit(page, one, does="delete").status_code == 302
+    assert [one for one in api.get(url, scene.owner).json() if one["id"] == label["id"]] == []
+
+
+def test_a_label_is_promoted(api: Api, owner: Browser, scene: Scene) -> None:
+    label = api.post(f"{scene.project.url}/labels", scene.owner, name="wide", color="#111111").json()
+    page = f"{scene.page('project')}/labels"
+
+    assert owner.submit(page, f"{page}/{label['id']}/promote").status_code == 302
+    assert "wide" in [one["name"] for one in api.get(f"{scene.group.url}/labels", scene.owner).json()]
+    assert "of the group" in owner.get(page).text
+
+
+@pytest.mark.parametrize("kind", ["project", "group"])
+def test_a_milestone_from_its_making_to_its_end(
+    api: Api, make: Make, owner: Browser, guest: Browser, browser: Browser, scene: Scene, kind: str
+) -> None:
+    page, url = f"{scene.page(kind)}/milestones", f"{scene.url(kind)}/milestones"
+    title = f"{kind} {HOSTILE}"
+    fields = {"milestone[title]": title, "milestone[description]": "*so*", "milestone[due_date]": "2031-01-02"}
+
+    assert owner.submit(f"{page}/new", page, **{"milestone[title]": " "}).status_code == 422
+    one = owner.submit(f"{page}/new", page, fields=fields).headers["location"]
+    (milestone,) = api.get(url, scene.owner, search=kind).json()
+    assert milestone["web_url"].endswith(one.replace("/-/", "/") if kind == "project" else one)
+    done = write_issue(make, scene.project, scene.owner, milestone_id=milestone["id"])
+    write_issue(make, scene.project, scene.owner, milestone_id=milestone["id"])
+    api.put(f"{scene.project.url}/issues/{done['iid']}", scene.owner, state_event="close")
+
+    shown = guest.get(one).text
+    assert "50 %: 1 of 2 issues closed" in shown
+    assert "<em>so</em>" in shown
+    assert "<script>alert" not in shown + guest.get(page).text
+    assert f'action="{one}"' not in shown
+    assert (guest.get(f"{one}/edit").status_code, browser.get(one).status_code) == (404, 404)
+    assert browser.get(f"{page}/999").status_code == guest.get(f"{page}/999").status_code == 404
+
+    late = {"milestone[title]": f"{kind} two", "milestone[start_date]": "2032-01-01"}
+    refused = owner.submit(f"{one}/edit", one, does="put", fields=late)
+    assert (refused.status_code, f'value="{kind} two"' in refused.text) == (422, True)
+    changed = {"milestone[title]": f"{kind} two", "milestone[due_date]": ""}
+    assert owner.submit(f"{one}/edit", one, does="put", fields=changed).status_code == 302
+    assert owner.submit(one, one, does="put", state_event="close").status_code == 302
+    after = api.get(f"{url}/{milestone['id']}", scene.owner).json()
+    assert (after["title"], after["due_date"], after["state"]) == (f"{kind} two", None, "closed")
+    assert f"{kind} two" in owner.get(f"{page}?state=closed").text
+    assert owner.submit(one, one, does="delete").headers["location"] == page
+    assert owner.get(one).status_code == 404
+
+
+def test_a_milestone_is_promoted(api: Api, owner: Browser, scene: Scene) -> None:
+    made = api.post(f"{scene.project.url}/milestones", scene.owner, title="wide").json()
+    page = f"{scene.page('project')}/milestones/{made['iid']}"
+
+    promoted = owner.submit(page, f"{page}/promote").headers["location"]
+
+    assert promoted.startswith(f"/groups/{scene.group.path}/-/milestones/")
+    assert owner.get(promoted).status_code == 200
+
+
+def test_cards_are_moved(api: Api, make: Make, owner: Browser, guest: Browser, scene: Scene) -> None:
+    project = make_project(make, scene.owner, group=scene.group)
+    labels = [api.post(f"{project.url}/labels", scene.owner, name=name, color="#111111").json() for name in "ab"]
+    first, second = (write_issue(make, project, scene.owner, title=HOSTILE) for _ in range(2))
+    page = owner.get(f"/{project.path}/-/boards").headers["location"]
+    for label in labels:
+        assert owner.submit(page, f"{page}/lists", label_id=str(label["id"])).status_code == 302
+    assert owner.submit(page, f"{page}/lists", label_id=str(labels[0]["id"])).status_code == 422
+    board = api.get(f"{project.url}/boards/{page.rpartition('/')[2]}", scene.owner).json()
+    a, b = (str(one["id"]) for one in board["lists"])
+    token = owner.token()
+
+    def move(issue: dict[str, Any], source: str, target: str, before: str = "") -> dict[str, Any]:
+        sent = {"authenticity_token": token, "from": source, "to": target, "before": before}
+        assert owner.post(f"{page}/issues/{issue['iid']}", data=sent).status_code == 302
+        return dict(api.get(f"{project.url}/issues/{issue['iid']}", scene.owner).json())
+
+    assert move(first, "open", a)["labels"] == ["a"]
+    assert move(first, a, b)["labels"] == ["b"]
+    closed = move(first, b, "closed")
+    assert (closed["labels"], closed["state"]) == ([], "closed")
+    again = move(first, "closed", a)
+    assert (again["labels"], again["state"]) == (["a"], "opened")
+    move(second, "open", a, str(first["id"]))
+    shown = owner.get(page).text
+    assert shown.index(f"Move #{second['iid']} to") < shown.index(f"Move #{first['iid']} to")
+    assert "<script>alert" not in shown
+    sent = {"authenticity_token": token, "from": a, "to": "nowhere"}
+    assert owner.post(f"{page}/issues/{first['iid']}", data=sent).status_code == 404
+
+    assert "draggable" not in guest.get(page).text.replace('draggable="false"', "")
+    sent = {"authenticity_token": guest.token(), "from": a, "to": "closed"}
+    assert guest.post(f"{page}/issues/{first['iid']}", data=sent).status_code == 403
+    assert guest.post(page, data={"authenticity_token": guest.token(), "_method": "delete"}).status_code == 403
+
+    left = owner.post(f"{page}/lists/{b}", data={"authenticity_token": token, "_method": "put", "position": "0"})
+    assert left.status_code == 302
+    assert owner.submit(page, f"{page}/lists/{b}", does="delete").status_code == 302
+    lists = api.get(f"{project.url}/boards/{board['id']}", scene.owner).json()["lists"]
+    assert [str(one["id"]) for one in lists] == [a]
+    other = owner.submit(page, f"/{project.path}/-/boards", **{"board[name]": HOSTILE}).headers["location"]
+    assert "<script>alert" not in owner.get(f"/{project.path}/-/boards").text
+    assert owner.submit(other, other, does="put", **{"board[name]": " "}).status_code == 422
+    assert owner.submit(other, other, does="delete").headers["location"] == f"/{project.path}/-/boards"
+
+
+def test_todos_are_done(api: Api, make: Make, guest: Browser, scene: Scene) -> None:
+    two = [write_issue(make, scene.project, scene.owner, title=f"{HOSTILE} {n}") for n in range(2)]
+    for issue in two:
+        note = f"@{scene.guest.username} {HOSTILE}"
+        api.post(f"{scene.project.url}/issues/{issue['iid']}/notes", scene.owner, body=note)
+    first, second = api.get("/todos", scene.guest).json()
+
+    shown = guest.get("/dashboard/todos").text
+    assert 'To do <span class="number">2</span>' in shown
+    assert "<script>alert" not in shown
+    for todo in (first, second):
+        assert guest.get(todo["target_url"].split("#")[0]).status_code == 200
+    assert "Nothing found" in guest.get("/dashboard/todos?type=MergeRequest").text
+    assert guest.get("/dashboard/todos?type=x&action[]=1&project_id=-1&state=z").status_code == 200
+
+    assert guest.submit("/dashboard/todos", f"/dashboard/todos/{first['id']}/done").status_code == 302
+    assert [todo["id"] for todo in api.get("/todos", scene.guest).json()] == [second["id"]]
+    assert guest.submit("/dashboard/todos", "/dashboard/todos/done").status_code == 302
+    assert api.get("/todos", scene.guest).json() == []
+    assert "Nothing to do" in guest.get("/dashboard/todos").text
+    assert str(two[0]["iid"]) in guest.get("/dashboard/todos?state=done").text
+
+
+def test_every_address_that_the_api_gives_leads_somewhere(
+    api: Api, make: Make, owner: Browser, guest: Browser, browser: Browser, scene: Scene
+) -> None:
+    """For who may see it; for others nothing is there."""
+    group, project = scene.group.url, scene.project.url
+    planned = [
+        api.post(f"{start}/milestones", scene.owner, title=make.name("plan")).json() for start in (group, project)
+    ]
+    issue = write_issue(make, scene.project, scene.owner, milestone_id=planned[0]["id"])
+    todo = api.post(f"{project}/issues/{issue['iid']}/todo", scene.owner).json()
+    addresses = [issue["web_url"], todo["target_url"], issue["milestone"]["web_url"]]
+    addresses += [milestone["web_url"] for milestone in planned]
+
+    for address in addresses:
+        path = address.removeprefix(browser.url)
+        assert owner.get(path).status_code == guest.get(path).status_code == 200, path
+        assert browser.get(path).status_code == 404, path
+        assert owner.get(f"{path.split('?')[0]}999").status_code == 404, path
