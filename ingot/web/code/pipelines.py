@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ingot.api.params import number_or_none
 from ingot.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.web.pages import Pages, Reply, Visit
@@ -31,6 +32,8 @@ def show_pipelines(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Eve
 def show_pipeline(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
     """One pipeline, and what it is made of."""
     place, number = place_of(visit), visit.path["id"]
+    if number_or_none(number) is None:
+        raise NotFound("Pipeline")
     pipeline = place.get("/pipelines/:pipeline_id", pipeline_id=number)
     statuses = place.get("/pipelines/:pipeline_id/statuses", {"per_page": "100"}, pipeline_id=number)
     commit = None

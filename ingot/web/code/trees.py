@@ -15,6 +15,7 @@ from ingot.repository.files.queries import find_file
 from ingot.repository.trees.params import ListTree
 from ingot.repository.trees.queries import list_entries
 from ingot.repository.trees.views import TreeEntryView, entry_view
+from ingot.web.code.entries import entry_rows
 from ingot.web.code.reading import content_of, is_markdown
 from ingot.web.code.where import Where, code_of, where_of
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
@@ -48,6 +49,7 @@ def show_tree(visit: Visit, db: Connection) -> Reply:
     context = {
         "where": where,
         "entries": entries,
+        "rows": entry_rows(entries.items, where.place.url, where.ref),
         "last": last_commit(where),
         "readme": readme_of(where, entries.items),
         "may_write": where.place.may("POST", "/repository/commits"),

@@ -12,6 +12,7 @@ from ingot.repository.trees.params import ListTree
 from ingot.repository.trees.queries import list_entries
 from ingot.repository.trees.views import entry_view
 from ingot.web.code.activity import commits_by_week
+from ingot.web.code.entries import entry_rows
 from ingot.web.code.languages import languages_of
 from ingot.web.code.trees import last_commit, readme_of
 from ingot.web.code.where import Where, code_of
@@ -100,7 +101,7 @@ def _code(place: Place, db: Connection) -> dict[str, Any] | None:
     entries = [entry_view(entry) for entry in listing.items]
     return {
         "where": where,
-        "entries": entries,
+        "rows": entry_rows(entries, place.url, branch),
         "more": (listing.total or 0) > len(entries),
         "last": last_commit(where),
         "commits": count_commits(code.repository, commit),

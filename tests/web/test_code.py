@@ -1,0 +1,287 @@
+"""A repository in the browser: what is shown of files, folders, commits and what lies between them."""
+
+import html
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from urllib.parse import quote
+
+import pytest
+
+from tests.api.repository.sample import FILES, NAMES, as_shown
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.histories import History
+from tests.making import Project, make_project
+from tests.web.browser import Browser
+from tests.web.conftest import PASSWORD
+
+LONG = "".join(f"value_{number} = {number}\n" for number in range(1, 1001))
+POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 5\n"
+HOSTILE = '"><img src=x onerror=alert(1)>'
+
+
+class Code:
+    """A public project with files of every kind, and the addresses of its pages."""
+
+    def __init__(self, house: House, make: Make) -> None:
+        self.project: Project = make_project(make, visibility="public", description="About <b>it</b>")
+        history = History()
+        files = {**FILES, "lib/long.py": LONG, "lib/README.md": "# Library\n\n[up](../README.md)\n", "big.lfs": POINTER}
+        files |= {f"odd/{HOSTILE}": "x\n", "huge.txt": "y" * (2**20 + 1), "LICENSE": "Free\n"}
+        first = history.commit(files=files, message=f"Begin {HOSTILE}\n\nBecause <script>alert(1)</script>")
+        second = history.commit(files={"README.md": "# Hello\n\nline 2\n"}, message="Change\n\nWhy")
+        side = history.commit("feature/with/slash", {"only.here": "here\n"}, parents=(first,), message="Side")
+        merge = history.commit(files={"only.here": "here\n"}, parents=(second, side), message="Merge side")
+        history.tag("v1", first)
+        history.tag("v/2", merge, f"A tag {HOSTILE}")
+        made = history.fill(house, self.project)
+        self.first, self.second, self.merge = made[first], made[second], made[merge]
+
+    def __call__(self, rest: str = "") -> str:
+        return f"/{self.project.path}{'/-/' if rest else ''}{rest}"
+
+
+@pytest.fixture(scope="module")
+def code(house: House, make: Make) -> Code:
+    """Tests of this module only read it."""
+    return Code(house, make)
+
+
+def is_safe(page: str) -> bool:
+    """Whether nothing that somebody wrote became an element."""
+    return "<img src=x" not in page and "<script>alert" not in page
+
+
+def test_a_project_shows_its_code(browser: Browser, code: Code) -> None:
+    home = browser.get(code())
+
+    assert home.status_code == 200
+    for said in ("Merge side", "4 commits", "LICENSE", "Python", "commits in the last year", "<h1", "with space.txt"):
+        assert said in home.text
+    assert f'href="{code("blob/master/hash%23and%3Fquery.txt")}"' in home.text
+    assert is_safe(home.text)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_of_a_file_works_and_is_escaped(browser: Browser, code: Code, name: str) -> None:
+    path = quote(as_shown(name))
+    pages = {word: browser.get(code(f"{word}/master/{path}")) for word in ("blob", "raw", "blame", "commits")}
+
+    assert [page.status_code for page in pages.values()] == [200] * 4
+    assert f"This is {name!r}" in pages["raw"].text
+    assert "This is" in pages["blob"].text
+    folder = path.rpartition("/")[0]
+    tree = browser.get(code("tree/master" + (f"/{folder}" if folder else ""))).text
+    assert f'href="{html.escape(code(f"blob/master/{path}"))}"' in tree
+    assert "X-Evil" not in pages["raw"].headers
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("tree/feature/with/slash", "only.here"),
+        ("tree/v1/lib", "long.py"),
+        ("tree/master/lib", ">Library<"),
+        ("blob/feature/with/slash/only.here", "here"),
+        ("blob/master/module", "A submodule"),
+        ("blob/master/link", "A symbolic link to"),
+        ("blob/master/empty", "An empty file."),
+        ("blob/master/binary.bin", "A binary file."),
+        ("blob/master/huge.txt", "too large to show"),
+        ("blob/master/big.lfs", "kept with Git LFS"),
+        ("blob/master/latin.txt", "naïve café"),
+        ("blob/master/run.sh", "executable"),
+        ("blob/master/README.md", "line 2"),
+        ("blob/master/README.md?plain=1", "# Hello"),
+        ("blob/master/lib/long.py", "Show all 1000 lines"),
+        ("blob/master/lib/long.py?all=1", 'id="L1000"'),
+        ("blame/master/lib/long.py", 'id="L1000"'),
+        ("commits/master/README.md", "History of README.md"),
+        ("commits/master?author=Nobody", "No commits"),
+        ("commits/master?search=merge", "Merge side"),
+        ("compare/v1...master", "Merge side"),
+        ("compare/master...v1", "Nothing to compare"),
+        ("compare/v1..feature/with/slash?view=split", "only.here"),
+        ("branches", "feature/with/slash"),
+        ("branches?search=nothing", "Nothing found"),
+        ("tags", "v/2"),
+        ("tags/v/2", "Release notes"),
+        ("releases", "No releases yet"),
+        ("pipelines", "No pipelines yet"),
+        ("graphs", "Ada Writer"),
+        ("graphs/feature/with/slash", "Ada Writer"),
+        ("refs?search=v", "v/2"),
+        ("forks", "No forks"),
+        ("compare", "Name two branches"),
+    ],
+)
+def test_what_pages_show_to_everybody(browser: Browser, code: Code, address: str, said: str) -> None:
+    page = browser.get(code(address))
+
+    assert page.status_code == 200, page.text
+    assert said in page.text
+    assert is_safe(page.text)
+    assert re.search(r"<main[^>]*>\s*(<div[^>]*>)?\s*<h1", page.text), "Each page has a title."
+    assert 'style="' not in page.text
+
+
+def test_addresses_without_the_mark_lead_to_the_same(browser: Browser, code: Code) -> None:
+    commit = f"commit/{code.second}"
+    for rest in ("tree/master/lib", "blob/v1/link", "raw/master/empty", "commits/master", commit, "branches", "tags"):
+        assert browser.get(f"/{code.project.path}/{rest}").status_code == 200, rest
+
+
+@pytest.mark.parametrize(
+    ("address", "to"),
+    [
+        ("tree/master/README.md", "blob/master/README.md"),
+        ("blob/master/lib", "tree/master/lib"),
+        ("branches/feature/with/slash", "tree/feature/with/slash"),
+        ("compare?from=v1&to=feature/with/slash", "compare/v1...feature/with/slash"),
+        ("compare?from=v1&to=master&straight=true", "compare/v1..master"),
+    ],
+)
+def test_what_is_meant_is_led_to(browser: Browser, code: Code, address: str, to: str) -> None:
+    assert browser.get(code(address)).headers["location"] == code(to)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "tree/nothing",
+        "tree/master/nothing",
+        "blob/master/../../etc/passwd",
+        "blob/master/%2e%2e/x",
+        "raw/master",
+        "raw/master/lib",
+        "raw/master/module",
+        "blame/master/lib",
+        "commit/nothing",
+        "commit/--output=x",
+        "archive/master",
+        "archive/nothing.zip",
+        "repository/archive.exe",
+        "tags/nothing",
+        "branches/nothing",
+        "releases/nothing",
+        "pipelines/0",
+        "pipelines/x",
+        "compare/nothing...master",
+        "tree/" + "a/" * 500,
+        "graphs/nothing",
+    ],
+)
+def test_what_is_not_there(browser: Browser, code: Code, address: str) -> None:
+    assert browser.get(code(address)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "disposition"),
+    [
+        ("page.html", "text/plain; charset=utf-8", "inline"),
+        ("picture.svg", "text/plain; charset=utf-8", "inline"),
+        ("binary.bin", "application/octet-stream", "attachment"),
+        ("latin.txt", "text/plain; charset=iso-8859-1", "inline"),
+        ("huge.txt", "text/plain; charset=utf-8", "inline"),
+        ("page.html?inline=false", "application/octet-stream", "attachment"),
+    ],
+)
+def test_a_raw_file_can_run_nothing(browser: Browser, code: Code, path: str, kind: str, disposition: str) -> None:
+    """D24: a file of a repository is opened in the browser of somebody who is signed in."""
+    raw = browser.get(code(f"raw/master/{path}"))
+
+    assert (raw.status_code, raw.headers["content-type"]) == (200, kind)
+    assert raw.headers["content-disposition"].startswith(disposition)
+    assert raw.headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in raw.headers["content-security-policy"]
+
+
+def test_a_tree_is_had_in_one_file(browser: Browser, code: Code) -> None:
+    answers = [
+        browser.get(code(address))
+        for address in ("archive/v1/x.zip", "archive/feature/with/slash.zip", "repository/archive.zip?ref=v1")
+    ]
+
+    assert [answer.status_code for answer in answers] == [200] * 3
+    assert [answer.headers["content-disposition"].partition(";")[0] for answer in answers] == ["attachment"] * 3
+    names = [zipfile.ZipFile(io.BytesIO(answer.content)).namelist() for answer in answers]
+    assert [any(name.endswith("/only.here") for name in each) for each in names] == [False, True, False]
+    part = browser.get(code("archive/master/x.zip?path=lib"))
+    assert not any(name.endswith("/empty") for name in zipfile.ZipFile(io.BytesIO(part.content)).namelist())
+
+
+def test_the_rest_of_a_long_file_is_had_on_demand(browser: Browser, code: Code) -> None:
+    address = code("blob/feature/with/slash/lib/long.py")
+    page = browser.get(address).text
+    rest = browser.get(f"{address}?rest=1", headers={"HX-Request": "true"}).text
+
+    assert 'id="L1000"' in rest
+    assert "<html" not in rest
+    assert page.count('id="L1"') == 1
+    assert browser.get(address).text.count('id="L') == 1000, "What is at hand is shown at once."
+
+
+def test_a_commit_is_shown_with_its_difference(browser: Browser, code: Code) -> None:
+    page = browser.get(code(f"commit/{code.second}"))
+
+    assert page.status_code == 200
+    assert all(said in page.text for said in ("Ada Writer", code.second, "README.md", "Why", "1 changed file"))
+    first = browser.get(code(f"commit/{code.first}?view=split")).text
+    assert is_safe(first)
+    assert "Begin &#34;&gt;&lt;img" in first
+    refs = browser.get(code(f"commit/{code.merge}/refs"), headers={"HX-Request": "true"}).text
+    assert ("v/2" in refs, "feature/with/slash" in refs) == (True, False)
+    assert "<line" in browser.get(code("commits")).text, "A merge has lines in the graph."
+
+
+def test_a_part_of_a_difference_is_a_part_of_a_page(browser: Browser, code: Code) -> None:
+    whole = browser.get(code(f"commit/{code.first}?only=1"))
+    part = browser.get(code(f"commit/{code.first}?only=1"), headers={"HX-Request": "true"})
+
+    assert whole.text.count('class="diff-file"') == part.text.count('class="diff-file"') == 1
+    assert ("<html" in whole.text, "<html" in part.text) == (True, False)
+
+
+def test_every_address_that_the_api_gives_answers(browser: Browser, api: Api, make: Make, code: Code) -> None:
+    url = code.project.url
+    api.post(f"{url}/statuses/{code.second}", make.root, state="failed", name="<b>", ref="master")
+    made = api.post(f"{url}/releases", make.root, tag_name="v/2", description="**New**").json()
+    links = [api.get(f"{url}/repository/commits", make.root).json()[0]["web_url"], made["_links"]["self"]]
+    links += [branch["web_url"] for branch in api.get(f"{url}/repository/branches", make.root).json()]
+    links += [api.get(f"{url}/pipelines", make.root).json()[0]["web_url"]]
+    compared = {"from": "v1", "to": "master"}
+    links += [api.request("GET", f"{url}/repository/compare", make.root, params=compared).json()["web_url"]]
+    links += [f"{browser.url}{made[name]}" for name in ("commit_path", "tag_path")]
+
+    assert [browser.get(link.removeprefix(browser.url)).status_code for link in links] == [200] * len(links)
+    release = browser.get(made["_links"]["self"].removeprefix(browser.url)).text
+    assert "<strong>New</strong>" in release
+    archive = re.search(r'href="([^"]+\.zip)"', release)
+    assert archive is not None
+    assert browser.get(archive[1]).status_code == 200
+    assert "&lt;b&gt;" in browser.get(links[-4].removeprefix(browser.url)).text
+    assert "Failed" in browser.get(code(f"commit/{code.second}")).text
+
+
+PRIVATE = ["", "tree/master", "blob/master/a.txt", "raw/master/a.txt", "commits/master", "branches", "tags", "releases"]
+PRIVATE += ["archive/master.zip", "compare/master...master", "pipelines", "graphs", "refs", "blame/master/a.txt"]
+
+
+def test_who_may_not_see_a_project_finds_nothing(
+    open_browser: Callable[[], Browser], house: House, make: Make, person: Person
+) -> None:
+    guest = make.user(password=PASSWORD)
+    project = make_project(make, members={guest: 10})
+    history = History()
+    oid = history.fill(house, project)[1] if history.commit(files={"a.txt": "secret\n"}) else ""
+    nobody, stranger, member = open_browser(), open_browser().signed_in_as(person), open_browser().signed_in_as(guest)
+
+    for rest in [*PRIVATE, f"commit/{oid}"]:
+        address = f"/{project.path}{'/-/' if rest else ''}{rest}"
+        assert stranger.get(address).status_code == nobody.get(address).status_code == 404, rest
+        seen = member.get(address)
+        # A guest sees that there is a project, and what it reports of its jobs, but none of its code.
+        assert seen.status_code == (200 if rest in ("", "pipelines") else 404), rest
+        assert "a.txt" not in seen.text
