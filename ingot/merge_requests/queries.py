@@ -34,6 +34,7 @@ from ingot.merge_requests.tables import (
 from ingot.notes.tables import notes
 from ingot.projects.queries import find_project
 from ingot.projects.tables import Project, projects
+from ingot.repository.pipelines.tables import Status, pipelines
 
 # Written out, so that the indexes on open ones serve.
 IS_OPEN = (merge_requests.c.state == literal_column("'opened'")) & merge_requests.c.deleted_at.is_(None)
@@ -100,8 +101,15 @@ _PLACES = select(
     projects.c.id,
     projects.c.full_path,
     projects.c.repository_key,
+    projects.c.only_allow_merge_if_pipeline_succeeds,
     projects.c.only_allow_merge_if_all_discussions_are_resolved,
+    projects.c.merge_method,
 ).where(any_of(projects.c.id, "projects"))
+_HEAD_PIPELINES = (
+    select(pipelines.c.project_id, pipelines.c.sha, pipelines.c.ref, pipelines.c.status)
+    .where(any_of(pipelines.c.project_id, "projects"), any_of(pipelines.c.sha, "heads"))
+    .order_by(pipelines.c.id)
+)
 # A discussion is settled when each of its notes is; notes that stand alone are not to be settled.
 _UNDECIDED = (
     select(notes.c.subject_id)
@@ -121,14 +129,20 @@ class PlaceOf(NamedTuple):
 
     path: str
     repository_key: str
-    only_if_resolved: bool
-    """Whether it takes nothing while discussions about it are open."""
+    only_allow_merge_if_pipeline_succeeds: bool
+    only_allow_merge_if_all_discussions_are_resolved: bool
+    merge_method: str
 
 
 def place_of(project: Project) -> PlaceOf:
     """The same of a project at hand."""
-    resolved = project.only_allow_merge_if_all_discussions_are_resolved
-    return PlaceOf(project.full_path, project.repository_key, resolved)
+    return PlaceOf(
+        project.full_path,
+        project.repository_key,
+        project.only_allow_merge_if_pipeline_succeeds,
+        project.only_allow_merge_if_all_discussions_are_resolved,
+        project.merge_method,
+    )
 
 
 def places_of(db: Connection, found: Sequence[MergeRequest]) -> dict[int, PlaceOf]:
@@ -140,6 +154,22 @@ def places_of(db: Connection, found: Sequence[MergeRequest]) -> dict[int, PlaceO
 def undecided(db: Connection, numbers: Sequence[int]) -> frozenset[int]:
     """Those of which a discussion is still open; one statement for all."""
     return frozenset(number for (number,) in db.rows(_UNDECIDED, merge_requests=list(numbers)))
+
+
+def head_statuses(db: Connection, found: Sequence[MergeRequest]) -> dict[int, Status]:
+    """What became of the heads of merge requests, as ``head_pipeline`` says of one; one statement for all."""
+    newest: dict[tuple[int, str, str | None], Status] = {}
+    heads = sorted({one.head_oid for one in found})
+    sources = sorted({one.source_project_id for one in found if one.source_project_id is not None})
+    for project_id, sha, ref, status in db.rows(_HEAD_PIPELINES, projects=sources, heads=heads) if sources else ():
+        newest[project_id, sha, ref] = newest[project_id, sha, None] = status
+    statuses: dict[int, Status] = {}
+    for one in found:
+        place = one.source_project_id or 0, one.head_oid
+        status = newest.get((*place, one.source_branch)) or newest.get((*place, None))
+        if status is not None:
+            statuses[one.id] = status
+    return statuses
 
 
 def find_merge_request(db: Connection, actor: Actor, project_name: str, iid: str) -> policy.Found:
