@@ -90,6 +90,7 @@ from ingot.merge_requests.merging.subscribers import subscriptions as merging_su
 from ingot.merge_requests.merging.wishes import MERGE_WHEN_READY, REMOVE_LEFT_BRANCH
 from ingot.merge_requests.merging.work import merge_when_ready, remove_left_branch
 from ingot.merge_requests.talk import api as merge_request_talk
+from ingot.merge_requests.talk.hearing import Hearing
 from ingot.merge_requests.talk.involving import subscriptions as merge_request_involving_subscriptions
 from ingot.merge_requests.talk.subscribers import subscriptions as merge_request_talk_subscriptions
 from ingot.merge_requests.upkeep import api as merge_request_upkeep
@@ -300,8 +301,9 @@ def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_cloc
     # follows; what they tell leads back to this instance.
     at = addresses_at(settings.base_url, settings)
     of_git = (commits.subscriptions, answers.subscriptions, tracker.subscriptions, merging_subscriptions)
-    tellers = (mention_subscriptions(settings.base_url), hook_subscriptions(at), announcement_subscriptions(at))
-    subscribers = gather((*SUBSCRIPTIONS, *of_git, *tellers))
+    of_texts = (mention_subscriptions(settings.base_url), Hearing(settings.base_url).subscriptions)
+    tellers = (hook_subscriptions(at), announcement_subscriptions(at))
+    subscribers = gather((*SUBSCRIPTIONS, *of_git, *of_texts, *tellers))
     tracker.database = Database(engine_for(settings.database), Vault(secret), subscribers, clock)
     return tracker.database
 

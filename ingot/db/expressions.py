@@ -6,6 +6,7 @@ import msgspec
 from sqlalchemy import BindParameter, Boolean, ColumnElement, bindparam, func, literal_column, or_
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import NullType
 
 from ingot.errors import Invalid
@@ -43,6 +44,26 @@ def _any_of_sqlite(element: any_of, compiler: SQLCompiler, **options: Any) -> st
 def _any_of_postgresql(element: any_of, compiler: SQLCompiler, **options: Any) -> str:
     column, values = (compiler.process(part, **options) for part in (element.column, element.values))
     return f"{column} = ANY({values})"
+
+
+class each_of(FunctionElement[Any]):  # noqa: N801 - it reads as a function of SQL where it is used.
+    """The list of texts bound to ``name`` as a table: ``each_of("oids").table_valued("value")``."""
+
+    inherit_cache = False
+
+    def __init__(self, name: str) -> None:
+        super().__init__(bindparam(name, type_=ListOfValues()))
+
+
+@compiles(each_of, "sqlite")
+def _each_of_sqlite(element: each_of, compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_each({compiler.process(element.clauses, **options)})"
+
+
+@compiles(each_of, "postgresql")
+def _each_of_postgresql(element: each_of, compiler: SQLCompiler, **options: Any) -> str:
+    values = compiler.process(element.clauses, **options)
+    return f"(SELECT unnest(CAST({values} AS text[])) AS value)"
 
 
 class gathered(ColumnElement[Any]):  # noqa: N801 - it reads as a function of SQL where it is used.

@@ -26,6 +26,7 @@ from ingot.merge_requests.tables import (
     MergeRequest,
     Version,
     merge_request_assignees,
+    merge_request_commits,
     merge_request_counts,
     merge_request_reviewers,
     merge_request_versions,
@@ -69,6 +70,10 @@ _PEOPLE = union_all(
         for role, table in (("1", merge_request_assignees), ("2", merge_request_reviewers))
     )
 ).order_by("role", "id")
+_BRINGS = select(merge_request_commits.c.id).where(
+    merge_request_commits.c.merge_request_id == bindparam("merge_request"),
+    merge_request_commits.c.oid == bindparam("oid"),
+)
 _COUNTS = select(merge_request_counts.c.state, merge_request_counts.c.count).where(
     merge_request_counts.c.project_id == bindparam("project")
 )
@@ -268,6 +273,13 @@ def people_of(db: Connection, numbers: Sequence[int]) -> tuple[dict[int, list[in
     for role, number, user_id, _ in db.rows(_PEOPLE, merge_requests=list(numbers)):
         people[role - 1][number].append(user_id)
     return people[0], people[1]
+
+
+def brings(db: Connection, merge_request: MergeRequest, oid: str) -> bool:
+    """Whether a commit came with a merge request, or was made to merge it."""
+    if oid in (merge_request.merge_commit_oid, merge_request.squash_commit_oid):
+        return True
+    return db.value(_BRINGS, merge_request=merge_request.id, oid=oid) is not None
 
 
 def reviewers_of(db: Connection, numbers: Sequence[int]) -> dict[int, list[int]]:

@@ -15,7 +15,6 @@ from ingot.iids.service import next_iid
 from ingot.issues.service import labels_titled, usable_milestone_id, validate_texts, who_can_see
 from ingot.labels.service import keep_counted, set_labels
 from ingot.merge_requests import policy
-from ingot.merge_requests.closing import note_closings
 from ingot.merge_requests.events import Action, MergeRequestChanged
 from ingot.merge_requests.params import CreateMergeRequest, MergeRequestAttributes
 from ingot.merge_requests.queries import assignees_of, merge_request_by_id, open_twin, reviewers_of
@@ -89,7 +88,6 @@ def create_merge_request(
         _set_people(db, target, merge_request, merge_request_reviewers, (), reviewer_ids(wanted) or [])
         if wanted.labels:
             set_labels(db, subject_of(merge_request), labels_titled(db, target, wanted.labels))
-    note_closings(db, actor.user_id, merge_request)
     announce(db, actor.user_id, merge_request, "opened")
     return merge_request
 

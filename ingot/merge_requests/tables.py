@@ -167,6 +167,19 @@ merge_request_versions = Table(
     sqlite_autoincrement=True,
 )
 
+# Which commits a merge request has brought, and with which version first; the newest of very many.
+merge_request_commits = Table(
+    "merge_request_commits",
+    metadata,
+    row_id(),
+    reference("merge_request_id", "merge_requests.id"),
+    reference("version_id", "merge_request_versions.id", index=True),
+    text("oid"),
+    UniqueConstraint("merge_request_id", "oid"),
+    Index("ix_merge_request_commits_oid", "oid", "merge_request_id"),
+    sqlite_autoincrement=True,
+)
+
 # A merge that is under way: written before the target moves, looked at by whoever records that it has moved.
 merge_request_merges = Table(
     "merge_request_merges",

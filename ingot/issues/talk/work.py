@@ -1,4 +1,4 @@
-"""What follows when commits were pushed: issues that they name hear of it, and those that they close are closed.
+"""What follows when commits were pushed: what they name hears of it, and issues that they close are closed.
 
 Whoever pushed sees it when the push has ended. A job does it where a crash came first, and reads what a push with
 very many commits or branches left; of those only the newest are read.
@@ -14,7 +14,7 @@ from ingot.access.actor import Actor
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.times import later
-from ingot.events.bus import Subscriptions
+from ingot.events.bus import Subscriptions, emit
 from ingot.git.commits import read_commits
 from ingot.git.counting import Brought, Message
 from ingot.git.faults import GitFailed, MissingRepository
@@ -23,12 +23,12 @@ from ingot.git.repository import Repository
 from ingot.git.store import Store
 from ingot.git.updating import RefUpdate
 from ingot.issues.closing import close_issue
-from ingot.issues.events import Cause
+from ingot.issues.events import Cause, CommitRead
 from ingot.issues.naming import acting, named_issues
 from ingot.issues.policy import Found
 from ingot.issues.service import hold_issue, subject_of
 from ingot.jobs.queue import enqueue, withdraw
-from ingot.markup.references import Reference, closing_references, may_name_issues, references
+from ingot.markup.references import Reference, closing_references, may_name_subjects, references
 from ingot.notes.service import Source, add_mention
 from ingot.projects.queries import project_or_none
 from ingot.projects.tables import Project
@@ -56,7 +56,7 @@ class Pushed(msgspec.Struct, frozen=True):
 
 
 class Telling(NamedTuple):
-    """A commit that may name issues, and whether those that it says are closed by it."""
+    """A commit that may name something, and whether issues that it says are closed by it."""
 
     message: Message
     closes: bool
@@ -133,11 +133,11 @@ class CommitWork:
 
 
 def _telling(project: Project, came: Iterable[tuple[RefUpdate, Sequence[Message]]]) -> list[Telling]:
-    """Each commit once that may name an issue; what came into the default branch may close some, and is first."""
+    """Each commit once that may name something; what came into the default branch may close some, and is first."""
     found: dict[str, Telling] = {}
     for update, messages in sorted(came, key=lambda one: one[0].branch != project.default_branch):
         for message in messages:
-            if message.oid not in found and may_name_issues(message.text):
+            if message.oid not in found and may_name_subjects(message.text):
                 found[message.oid] = Telling(message, update.branch == project.default_branch)
     return list(found.values())
 
@@ -171,6 +171,7 @@ def _do(db: Connection, project: Project, actor_id: int, said: Said) -> None:
             hold_issue(db, found.issue)
             text = f"mentioned in {_shown(project, said.oid, found)}"
             add_mention(db, actor.user_id, subject_of(found.issue), text, Source("commit", None, project.id))
+    emit(db, CommitRead(project.id, project.full_path, actor, said.oid, said.named))
 
 
 def _close(db: Connection, actor: Actor, project: Project, said: Said) -> set[int]:
