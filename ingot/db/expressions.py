@@ -1,5 +1,6 @@
 """SQL that the two engines spell differently."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -64,6 +65,34 @@ def _each_of_sqlite(element: each_of, compiler: SQLCompiler, **options: Any) -> 
 def _each_of_postgresql(element: each_of, compiler: SQLCompiler, **options: Any) -> str:
     values = compiler.process(element.clauses, **options)
     return f"(SELECT unnest(CAST({values} AS text[])) AS value)"
+
+
+class packed(ColumnElement[Any]):  # noqa: N801 - it reads as a function of SQL where it is used.
+    """All columns of a record; the embedded engine gives them as one, which costs a third less than many.
+
+    ``Connection.all`` takes them apart. Nothing else may be selected beside them.
+    """
+
+    type = NullType()
+    inherit_cache = False
+
+    def __init__(self, columns: Sequence[ColumnElement[Any]]) -> None:
+        self.columns = tuple(columns)
+
+
+@compiles(packed, "sqlite")
+def _packed_sqlite(element: packed, compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_array({_listed(element, compiler, options)})"
+
+
+@compiles(packed, "postgresql")
+def _packed_postgresql(element: packed, compiler: SQLCompiler, **options: Any) -> str:
+    return _listed(element, compiler, options)
+
+
+def _listed(element: packed, compiler: SQLCompiler, options: dict[str, Any]) -> str:
+    inner = {**options, "within_columns_clause": False}
+    return ", ".join(compiler.process(column, **inner) for column in element.columns)
 
 
 class gathered(ColumnElement[Any]):  # noqa: N801 - it reads as a function of SQL where it is used.

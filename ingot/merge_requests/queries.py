@@ -23,6 +23,7 @@ from ingot.merge_requests.asking import Asked
 from ingot.merge_requests.filters import KIND
 from ingot.merge_requests.params import ListMergeRequests
 from ingot.merge_requests.tables import (
+    MERGE_REQUEST,
     MergeRequest,
     Version,
     merge_request_assignees,
@@ -40,18 +41,18 @@ from ingot.repository.pipelines.tables import Status, pipelines
 # Written out, so that the indexes on open ones serve.
 IS_OPEN = (merge_requests.c.state == literal_column("'opened'")) & merge_requests.c.deleted_at.is_(None)
 
-_BY_IID = select(merge_requests).where(
+_BY_IID = select(*MERGE_REQUEST).where(
     merge_requests.c.target_project_id == bindparam("project"),
     merge_requests.c.iid == bindparam("iid"),
     merge_requests.c.deleted_at.is_(None),
 )
-_BY_ID = select(merge_requests).where(merge_requests.c.id == bindparam("merge_request"))
-_NAMED = select(merge_requests).where(
+_BY_ID = select(*MERGE_REQUEST).where(merge_requests.c.id == bindparam("merge_request"))
+_NAMED = select(*MERGE_REQUEST).where(
     any_of(merge_requests.c.target_project_id, "projects"),
     any_of(merge_requests.c.iid, "iids"),
     merge_requests.c.deleted_at.is_(None),
 )
-_BY_IDS = select(merge_requests).where(any_of(merge_requests.c.id, "merge_requests"))
+_BY_IDS = select(*MERGE_REQUEST).where(any_of(merge_requests.c.id, "merge_requests"))
 _ASSIGNEES = (
     select(merge_request_assignees.c.merge_request_id, merge_request_assignees.c.user_id)
     .where(any_of(merge_request_assignees.c.merge_request_id, "merge_requests"))
@@ -77,7 +78,7 @@ _BRINGS = select(merge_request_commits.c.id).where(
 _COUNTS = select(merge_request_counts.c.state, merge_request_counts.c.count).where(
     merge_request_counts.c.project_id == bindparam("project")
 )
-_OPEN_TWIN = select(merge_requests).where(
+_OPEN_TWIN = select(*MERGE_REQUEST).where(
     merge_requests.c.source_project_id == bindparam("source"),
     merge_requests.c.source_branch == bindparam("from_branch"),
     merge_requests.c.target_project_id == bindparam("target"),
@@ -85,7 +86,7 @@ _OPEN_TWIN = select(merge_requests).where(
     IS_OPEN,
 )
 _OPEN_FROM = (
-    select(merge_requests)
+    select(*MERGE_REQUEST)
     .where(
         merge_requests.c.source_project_id == bindparam("source"),
         any_of(merge_requests.c.source_branch, "branches"),
@@ -115,6 +116,7 @@ _HEAD_PIPELINES = (
     .where(any_of(pipelines.c.project_id, "projects"), any_of(pipelines.c.sha, "heads"))
     .order_by(pipelines.c.id)
 )
+
 # A discussion is settled when each of its notes is; notes that stand alone are not to be settled.
 _UNDECIDED = (
     select(notes.c.subject_id)

@@ -19,6 +19,7 @@ from ingot.merge_requests.events import Action, MergeRequestChanged
 from ingot.merge_requests.params import CreateMergeRequest, MergeRequestAttributes
 from ingot.merge_requests.queries import assignees_of, merge_request_by_id, open_twin, reviewers_of
 from ingot.merge_requests.tables import (
+    MERGE_REQUEST,
     MergeRequest,
     merge_request_assignees,
     merge_request_reviewers,
@@ -29,7 +30,7 @@ from ingot.subjects import Subject
 
 MOST_PEOPLE = 100
 # What is read here stays so until the transaction ends: whoever else would change it waits.
-_HELD = select(merge_requests).where(merge_requests.c.id == bindparam("merge_request")).with_for_update()
+_HELD = select(*MERGE_REQUEST).where(merge_requests.c.id == bindparam("merge_request")).with_for_update()
 _COUNT = text(
     "INSERT INTO merge_request_counts (project_id, state, count) VALUES (:project, :state, :by) "
     "ON CONFLICT (project_id, state) DO UPDATE SET count = merge_request_counts.count + excluded.count"

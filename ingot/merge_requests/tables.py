@@ -88,6 +88,9 @@ merge_requests = Table(
     sqlite_autoincrement=True,
 )
 
+# What a record holds: all but what only searches ask for, which is as long as the text itself.
+MERGE_REQUEST = tuple(column for column in merge_requests.c if column.name not in ("title_key", "description_key"))
+
 merge_request_assignees = Table(
     "merge_request_assignees",
     metadata,
@@ -238,8 +241,6 @@ class MergeRequest(Record, frozen=True):
     created_at: Timestamp
     updated_at: Timestamp
     deleted_at: Timestamp | None
-    title_key: str
-    description_key: str
 
 
 class Version(Record, frozen=True):

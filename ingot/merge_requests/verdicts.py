@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
-from ingot.git.commits import branch_tip
+from ingot.git.commits import ref_target
 from ingot.git.faults import MissingRepository
+from ingot.git.refs import HEADS
 from ingot.git.store import Store
 from ingot.merge_requests.tables import MergeRequest
 
@@ -40,6 +41,6 @@ def kept_verdicts(
 
 def _tip(store: Store, key: str | None, branch: str) -> str | None:
     try:
-        return None if key is None else branch_tip(store.open(key), branch)
+        return None if key is None else ref_target(store.open(key), HEADS + branch.encode(errors="replace"))
     except MissingRepository:
         return None

@@ -22,7 +22,7 @@ from ingot.milestones.queries import milestones_by_ids
 from ingot.milestones.views import MilestoneView, milestone_view
 from ingot.repository.pipelines.tables import Status
 from ingot.repository.pipelines.views import PipelineBrief
-from ingot.users.accounts.queries import users_by_ids
+from ingot.users.accounts.queries import pictured_by_ids
 from ingot.users.accounts.views import UserBrief, user_brief
 
 
@@ -231,7 +231,7 @@ def _gather(
         )
         if person is not None
     }
-    users = {number: user_brief(user, base) for number, user in users_by_ids(db, sorted(named)).items()}
+    users = {number: user_brief(user, base) for number, user in pictured_by_ids(db, sorted(named)).items()}
     carried = {
         number: [label_brief(label) if with_labels_details else label.title for label in labels]
         for number, labels in labels_of(db, KIND, numbers).items()

@@ -11,6 +11,7 @@ from ingot.merge_requests.listing import page_of_views
 from ingot.merge_requests.params import ListMergeRequests
 from ingot.merge_requests.queries import list_chosen, list_closing
 from ingot.merge_requests.tables import (
+    MERGE_REQUEST,
     MergeRequest,
     merge_request_closings,
     merge_request_commits,
@@ -26,7 +27,7 @@ subscriptions = Planned(merge_requests, merge_requests.c.target_project_id).subs
 _OF_USER = merge_requests.c.author_id == bindparam("user")
 _HAND_OVER = update(merge_requests).where(_OF_USER).values(author_id=bindparam("placeholder"))
 _WRITTEN = (
-    select(merge_requests)
+    select(*MERGE_REQUEST)
     .where(_OF_USER, merge_requests.c.deleted_at.is_(None))
     .order_by(merge_requests.c.target_project_id, merge_requests.c.id)
 )
