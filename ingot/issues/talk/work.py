@@ -4,6 +4,7 @@ Whoever pushed sees it when the push has ended. A job does it where a crash came
 very many commits or branches left; of those only the newest are read.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -43,6 +44,7 @@ LONGEST_MESSAGE = 100_000
 LEFT_SECONDS = 30
 """So long a job leaves what came to the process that took the push."""
 _UNKNOWN = Brought(1)
+_MERGED = re.compile(r"^See merge request \S+$", re.MULTILINE)
 
 
 class Pushed(msgspec.Struct, frozen=True):
@@ -125,7 +127,7 @@ class CommitWork:
     def _heed(self, database: Database, project: Project, pushed: Pushed, messages: Sequence[Telling]) -> None:
         """Do what commits say, each in a transaction of its own."""
         for message, closes in messages:
-            text = message.text[:LONGEST_MESSAGE]
+            text = _spoken(message.text[:LONGEST_MESSAGE])
             named = references(text, self._base_url)
             said = Said(message.oid, named, closing_references(text, self._base_url) if closes else [])
             if named:
@@ -137,9 +139,14 @@ def _telling(project: Project, came: Iterable[tuple[RefUpdate, Sequence[Message]
     found: dict[str, Telling] = {}
     for update, messages in sorted(came, key=lambda one: one[0].branch != project.default_branch):
         for message in messages:
-            if message.oid not in found and may_name_subjects(message.text):
+            if message.oid not in found and may_name_subjects(_spoken(message.text)):
                 found[message.oid] = Telling(message, update.branch == project.default_branch)
     return list(found.values())
+
+
+def _spoken(text: str) -> str:
+    """A message without the line by which a merge says what it merged, which knows that already."""
+    return _MERGED.sub("", text) if "See merge request " in text else text
 
 
 def _new_messages(repository: Repository, project: Project, update: RefUpdate) -> list[Message]:
