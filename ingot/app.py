@@ -49,6 +49,7 @@ from ingot.mail.post import Post
 from ingot.merge_requests.merging.subscribers import subscriptions as merging_subscriptions
 from ingot.merge_requests.merging.wishes import MERGE_WHEN_READY, REMOVE_LEFT_BRANCH
 from ingot.merge_requests.merging.work import merge_when_ready, remove_left_branch
+from ingot.merge_requests.talk.hearing import Hearing
 from ingot.merge_requests.upkeep.subscribers import Answers
 from ingot.merge_requests.versions.tracking import COLLECT_VERSIONS, Tracker
 from ingot.notifications.notices import NOTIFY
@@ -91,8 +92,9 @@ def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_cloc
     # it is told after it, and of all else last, when everybody has done what follows; what they tell leads back here.
     at = addresses_at(settings.base_url, settings)
     of_git = (commits.subscriptions, answers.subscriptions, tracker.subscriptions, merging_subscriptions)
-    tellers = (mention_subscriptions(settings.base_url), hook_subscriptions(at), announcement_subscriptions(at))
-    subscribers = gather((push_hook_subscriptions(at), *SUBSCRIPTIONS, *of_git, *tellers))
+    of_texts = (mention_subscriptions(settings.base_url), Hearing(settings.base_url).subscriptions)
+    tellers = (hook_subscriptions(at), announcement_subscriptions(at))
+    subscribers = gather((push_hook_subscriptions(at), *SUBSCRIPTIONS, *of_git, *of_texts, *tellers))
     tracker.database = Database(engine_for(settings.database), Vault(secret), subscribers, clock)
     return tracker.database
 

@@ -1,5 +1,6 @@
 """Which page a caller asks for, and the headers that lead to the others."""
 
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -7,6 +8,7 @@ from ingot.api.params import Params, Reader
 from ingot.db.paging import Listing, Page
 
 MOST_PER_PAGE = 100
+_REMEMBERED_BYTES = 1_000
 _PLACES = ("page", "id_after", "id_before", "page_token")
 Header = tuple[bytes, bytes]
 
@@ -53,8 +55,7 @@ def page_headers(listing: Listing[Any], url: str, query: bytes) -> list[Header]:
     follows = listing.more if last is None else page.number < last
     following = page.number + 1 if follows else None
     previous = page.number - 1 if page.number > 1 else None
-    # What all links have in common is written once: quoting it costs more than counting pages.
-    kept = urlencode([(name, value) for name, value in _pairs(query) if name not in ("page", "per_page")])
+    kept = _kept(query) if len(query) <= _REMEMBERED_BYTES else _kept.__wrapped__(query)
     start = f"{url}?{kept}&" if kept else f"{url}?"
 
     def link(number: int, rel: str) -> str:
@@ -86,6 +87,12 @@ def _keyset_headers(listing: Listing[Any], url: str, query: bytes) -> list[Heade
         target = f"{url}?{urlencode([*kept, following])}"
         headers.append((b"link", f'<{target}>; rel="next"'.encode()))
     return headers
+
+
+@lru_cache(256)
+def _kept(query: bytes) -> str:
+    """What all links have in common; quoting it costs more than the rest of them, and clients ask the same again."""
+    return urlencode([(name, value) for name, value in _pairs(query) if name not in ("page", "per_page")])
 
 
 def _pairs(query: bytes) -> list[tuple[str, str]]:

@@ -1,13 +1,14 @@
 """A unit of work's hold on the database: Core builds the statements, the driver runs them."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 from sqlalchemy import Boolean, Table, bindparam, delete, insert, update
 from sqlalchemy.sql import ClauseElement, Executable
 
-from ingot.db.expressions import ListOfValues
+from ingot.db.expressions import ListOfValues, packed
 from ingot.db.kept import Kept
 from ingot.db.locks import LOCK, lock_number
 from ingot.db.schema import Record
@@ -33,6 +34,8 @@ class Compiled(NamedTuple):
     """Parameters that are bound to lists, which the embedded engine takes as JSON."""
     flags: tuple[int, ...]
     """Columns of the result that say yes or no, which the embedded engine gives as numbers."""
+    packed: bool = False
+    """Whether the embedded engine gives all columns as one."""
 
 
 class Statements:
@@ -76,16 +79,25 @@ class Statements:
             self._compiled.pop(next(iter(self._compiled)))
         lists: tuple[str, ...] = ()
         flags: tuple[int, ...] = ()
+        in_one = False
         if self._embedded:
             named = (name for bind, name in compiled.bind_names.items() if isinstance(bind.type, ListOfValues))
             lists = tuple(dict.fromkeys(named))  # One name may stand in several places, and is bound once.
             columns_back = getattr(statement, "exported_columns", ())
             flags = tuple(place for place, column in enumerate(columns_back) if isinstance(column.type, Boolean))
-        self._compiled[key] = Compiled(str(compiled), carried, lists, flags)
+            in_one = any(isinstance(column, packed) for column in getattr(statement, "selected_columns", ()))
+        self._compiled[key] = Compiled(str(compiled), carried, lists, flags, in_one)
         return self._compiled[key]
 
 
 _FLAGS = {0: False, 1: True, None: None}
+
+
+@cache
+def _unpacker(record: type[R]) -> Callable[[str], R]:
+    """Makes a record of all its columns in one; yes and no come as numbers."""
+    of_list: type[R] = type(record.__name__, (record,), {}, frozen=True, array_like=True)
+    return msgspec.json.Decoder(of_list, strict=False).decode
 
 
 def _with_flags(row: tuple[Any, ...], flags: tuple[int, ...]) -> list[Any]:
@@ -193,7 +205,7 @@ class Connection:
 
     def _execute(self, compiled: Compiled, values: dict[str, Any]) -> Any:
         self._statements.executed += 1
-        text, carried, lists, _ = compiled
+        text, carried, lists, *_ = compiled
         if carried:
             values = {**carried, **values}
         for name in lists:
@@ -215,6 +227,9 @@ class Connection:
         """Every row as a record."""
         compiled = self._compiled(statement)
         found = self._execute(compiled, values).fetchall()
+        if compiled.packed:
+            unpack = _unpacker(record)
+            return [unpack(row[0]) for row in found]
         if compiled.flags:
             return [record(*_with_flags(row, compiled.flags)) for row in found]
         return [record(*row) for row in found]

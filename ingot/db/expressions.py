@@ -1,11 +1,13 @@
 """SQL that the two engines spell differently."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 from sqlalchemy import BindParameter, Boolean, ColumnElement, bindparam, func, literal_column, or_
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import NullType
 
 from ingot.errors import Invalid
@@ -43,6 +45,54 @@ def _any_of_sqlite(element: any_of, compiler: SQLCompiler, **options: Any) -> st
 def _any_of_postgresql(element: any_of, compiler: SQLCompiler, **options: Any) -> str:
     column, values = (compiler.process(part, **options) for part in (element.column, element.values))
     return f"{column} = ANY({values})"
+
+
+class each_of(FunctionElement[Any]):  # noqa: N801 - it reads as a function of SQL where it is used.
+    """The list of texts bound to ``name`` as a table: ``each_of("oids").table_valued("value")``."""
+
+    inherit_cache = False
+
+    def __init__(self, name: str) -> None:
+        super().__init__(bindparam(name, type_=ListOfValues()))
+
+
+@compiles(each_of, "sqlite")
+def _each_of_sqlite(element: each_of, compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_each({compiler.process(element.clauses, **options)})"
+
+
+@compiles(each_of, "postgresql")
+def _each_of_postgresql(element: each_of, compiler: SQLCompiler, **options: Any) -> str:
+    values = compiler.process(element.clauses, **options)
+    return f"(SELECT unnest(CAST({values} AS text[])) AS value)"
+
+
+class packed(ColumnElement[Any]):  # noqa: N801 - it reads as a function of SQL where it is used.
+    """All columns of a record; the embedded engine gives them as one, which costs a third less than many.
+
+    ``Connection.all`` takes them apart. Nothing else may be selected beside them.
+    """
+
+    type = NullType()
+    inherit_cache = False
+
+    def __init__(self, columns: Sequence[ColumnElement[Any]]) -> None:
+        self.columns = tuple(columns)
+
+
+@compiles(packed, "sqlite")
+def _packed_sqlite(element: packed, compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_array({_listed(element, compiler, options)})"
+
+
+@compiles(packed, "postgresql")
+def _packed_postgresql(element: packed, compiler: SQLCompiler, **options: Any) -> str:
+    return _listed(element, compiler, options)
+
+
+def _listed(element: packed, compiler: SQLCompiler, options: dict[str, Any]) -> str:
+    inner = {**options, "within_columns_clause": False}
+    return ", ".join(compiler.process(column, **inner) for column in element.columns)
 
 
 class gathered(ColumnElement[Any]):  # noqa: N801 - it reads as a function of SQL where it is used.

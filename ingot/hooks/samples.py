@@ -18,7 +18,7 @@ from ingot.hooks.tables import FLAGS
 from ingot.issues.events import IssueChanged
 from ingot.issues.tables import Issue, issues
 from ingot.merge_requests.events import MergeRequestChanged
-from ingot.merge_requests.tables import MergeRequest, merge_requests
+from ingot.merge_requests.tables import MERGE_REQUEST, MergeRequest, merge_requests
 from ingot.notes.events import NoteAdded
 from ingot.notes.tables import Note, notes
 from ingot.projects.queries import project_or_none
@@ -42,7 +42,7 @@ _ISSUE = (
     .limit(1)
 )
 _MERGE_REQUEST = (
-    select(merge_requests)
+    select(*MERGE_REQUEST)
     .where(merge_requests.c.target_project_id == bindparam("project"), merge_requests.c.deleted_at.is_(None))
     .order_by(merge_requests.c.id.desc())
     .limit(1)

@@ -8,6 +8,7 @@ from ingot.access.actor import Actor
 from ingot.db.paging import Listing, Page
 from ingot.events.bus import Event
 from ingot.issues.tables import Issue
+from ingot.markup.references import Reference
 
 Action = Literal["opened", "updated", "closed", "reopened", "moved", "deleted"]
 
@@ -46,6 +47,16 @@ class IssueMoved(Event, frozen=True):
     issue_id: int
     moved_to_id: int
     actor_id: int
+
+
+class CommitRead(Event, frozen=True):
+    """A commit that somebody pushed names something; issues among that have heard of it."""
+
+    project_id: int
+    project_path: str
+    actor: Actor
+    oid: str
+    named: list[Reference]
 
 
 class MergeRequestsAsked(Event, frozen=True):

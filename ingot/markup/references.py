@@ -93,6 +93,14 @@ _NOUN = re.compile(r"(?:issues?[ \t]++)?+")
 _BETWEEN = re.compile(r",[ \t]*+(?:(?:and|or)[ \t]++)?+|[ \t]++(?:(?:and|or)[ \t]++)?+")
 
 
+_SUBJECTS = re.compile(r"[#!][0-9]|/(?:issues|merge_requests)/[0-9]")
+
+
+def may_name_subjects(text: str) -> bool:
+    """Whether it is worth while to look for issues and merge requests in a text."""
+    return _SUBJECTS.search(text) is not None
+
+
 def may_name_issues(text: str) -> bool:
     """Whether it is worth while to look for any in a text: none goes without one of these signs."""
     return "#" in text or "/issues/" in text

@@ -73,7 +73,7 @@ def shown(
     version = queries.latest_version(db, merge_request.id)
     view = one_view(db, merge_request, base, place_of(project), verdict, version, people)
     view.subscribed = follows(call, db, merge_request, [person.id for person in view.assignees])
-    show_merging(db, call.actor, repository, Found(here, project, merge_request, ()), view, base, asks_git=asks_git)
+    show_merging(db, call.actor, Found(here, project, merge_request, ()), view, base)
     return view
 
 

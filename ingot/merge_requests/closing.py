@@ -6,7 +6,7 @@ from sqlalchemy import bindparam, delete, select
 
 from ingot.db.connection import Connection
 from ingot.issues.naming import acting, named_issues
-from ingot.markup.references import Reference, closing_references
+from ingot.markup.references import Reference, closing_references, may_name_issues
 from ingot.merge_requests.tables import MergeRequest, merge_request_closings
 from ingot.projects.queries import paths_of_projects
 
@@ -17,9 +17,9 @@ _KNOWN = select(merge_request_closings.c.issue_id).where(_OURS)
 _DROP = delete(merge_request_closings).where(_OURS, merge_request_closings.c.issue_id == bindparam("issue"))
 
 
-def note_closings(db: Connection, writer_id: int, merge_request: MergeRequest) -> None:
-    """Keep which issues the text of a merge request names, as far as who wrote it sees them."""
-    _note(db, writer_id, merge_request, [text_of(merge_request)], by_commits=False)
+def note_closings(db: Connection, writer_id: int, merge_request: MergeRequest, base_url: str) -> None:
+    """Keep which issues the text of a merge request says it closes, as far as who wrote it sees them."""
+    _note(db, writer_id, merge_request, [text_of(merge_request)], base_url, by_commits=False)
 
 
 def text_of(merge_request: MergeRequest) -> str:
@@ -28,17 +28,22 @@ def text_of(merge_request: MergeRequest) -> str:
 
 
 def note_closings_of_commits(
-    db: Connection, writer_id: int, merge_request: MergeRequest, messages: Sequence[str]
+    db: Connection, writer_id: int, merge_request: MergeRequest, messages: Sequence[str], base_url: str
 ) -> None:
     """The same of the messages of its commits."""
-    _note(db, writer_id, merge_request, messages, by_commits=True)
+    _note(db, writer_id, merge_request, messages, base_url, by_commits=True)
 
 
 def _note(
-    db: Connection, writer_id: int, merge_request: MergeRequest, texts: Sequence[str], *, by_commits: bool
+    db: Connection,
+    writer_id: int,
+    merge_request: MergeRequest,
+    texts: Sequence[str],
+    base_url: str,
+    *,
+    by_commits: bool,
 ) -> None:
-    telling = [text for text in texts if "#" in text or "://" in text]
-    named = [one for text in telling for one in closing_references(text)]
+    named = [one for text in texts if may_name_issues(text) for one in closing_references(text, base_url)]
     after = _issue_ids(db, writer_id, merge_request, named) if named else set()
     bound = {"merge_request": merge_request.id, "of_commits": by_commits}
     before = {number for (number,) in db.rows(_KNOWN, **bound)}

@@ -4,13 +4,15 @@ import re
 
 _DRAFT = re.compile(r"\s*(?:\[(?:wip|draft)\]|(?:wip|draft):|\(draft\)|wip\s)", re.IGNORECASE)
 _DRAFTS = re.compile(rf"(?:{_DRAFT.pattern})+\s*", re.IGNORECASE)
+_FIRST = frozenset("wWdD[( \t\n\r\f\v")
 BEGINNINGS = ("wip:", "wip ", "[wip]", "draft:", "[draft]", "(draft)")
 """The same for folded titles, as a list asks for them."""
 
 
 def is_draft(title: str) -> bool:
     """Whether a title begins with a word for it."""
-    return _DRAFT.match(title) is not None
+    # Asked of every row of a list: most titles begin with another letter.
+    return title[:1] in _FIRST and _DRAFT.match(title) is not None
 
 
 def drafted(title: str, word: str) -> str:

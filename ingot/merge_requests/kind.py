@@ -12,14 +12,14 @@ from ingot.involvement.kinds import Audience, SubjectKind
 from ingot.merge_requests import policy
 from ingot.merge_requests.queries import assignees_of, merge_request_by_id, places_of
 from ingot.merge_requests.service import subject_of
-from ingot.merge_requests.tables import MergeRequest, merge_requests
+from ingot.merge_requests.tables import MERGE_REQUEST, MergeRequest, merge_requests
 from ingot.merge_requests.views import MergeRequestView, merge_request_views
 from ingot.projects.people.queries import who_sees
 from ingot.projects.queries import project_or_none
 from ingot.projects.tables import projects
 from ingot.subjects import Subject
 
-_BY_IDS = select(merge_requests).where(
+_BY_IDS = select(*MERGE_REQUEST).where(
     any_of(merge_requests.c.id, "merge_requests"), merge_requests.c.deleted_at.is_(None)
 )
 _THERE = projects.c.merge_requests_enabled.is_(True) & projects.c.namespace_id.is_not(None)

@@ -23,9 +23,11 @@ from ingot.merge_requests.asking import Asked
 from ingot.merge_requests.filters import KIND
 from ingot.merge_requests.params import ListMergeRequests
 from ingot.merge_requests.tables import (
+    MERGE_REQUEST,
     MergeRequest,
     Version,
     merge_request_assignees,
+    merge_request_commits,
     merge_request_counts,
     merge_request_reviewers,
     merge_request_versions,
@@ -34,22 +36,23 @@ from ingot.merge_requests.tables import (
 from ingot.notes.tables import notes
 from ingot.projects.queries import find_project
 from ingot.projects.tables import Project, projects
+from ingot.repository.pipelines.tables import Status, pipelines
 
 # Written out, so that the indexes on open ones serve.
 IS_OPEN = (merge_requests.c.state == literal_column("'opened'")) & merge_requests.c.deleted_at.is_(None)
 
-_BY_IID = select(merge_requests).where(
+_BY_IID = select(*MERGE_REQUEST).where(
     merge_requests.c.target_project_id == bindparam("project"),
     merge_requests.c.iid == bindparam("iid"),
     merge_requests.c.deleted_at.is_(None),
 )
-_BY_ID = select(merge_requests).where(merge_requests.c.id == bindparam("merge_request"))
-_NAMED = select(merge_requests).where(
+_BY_ID = select(*MERGE_REQUEST).where(merge_requests.c.id == bindparam("merge_request"))
+_NAMED = select(*MERGE_REQUEST).where(
     any_of(merge_requests.c.target_project_id, "projects"),
     any_of(merge_requests.c.iid, "iids"),
     merge_requests.c.deleted_at.is_(None),
 )
-_BY_IDS = select(merge_requests).where(any_of(merge_requests.c.id, "merge_requests"))
+_BY_IDS = select(*MERGE_REQUEST).where(any_of(merge_requests.c.id, "merge_requests"))
 _ASSIGNEES = (
     select(merge_request_assignees.c.merge_request_id, merge_request_assignees.c.user_id)
     .where(any_of(merge_request_assignees.c.merge_request_id, "merge_requests"))
@@ -68,10 +71,14 @@ _PEOPLE = union_all(
         for role, table in (("1", merge_request_assignees), ("2", merge_request_reviewers))
     )
 ).order_by("role", "id")
+_BRINGS = select(merge_request_commits.c.id).where(
+    merge_request_commits.c.merge_request_id == bindparam("merge_request"),
+    merge_request_commits.c.oid == bindparam("oid"),
+)
 _COUNTS = select(merge_request_counts.c.state, merge_request_counts.c.count).where(
     merge_request_counts.c.project_id == bindparam("project")
 )
-_OPEN_TWIN = select(merge_requests).where(
+_OPEN_TWIN = select(*MERGE_REQUEST).where(
     merge_requests.c.source_project_id == bindparam("source"),
     merge_requests.c.source_branch == bindparam("from_branch"),
     merge_requests.c.target_project_id == bindparam("target"),
@@ -79,7 +86,7 @@ _OPEN_TWIN = select(merge_requests).where(
     IS_OPEN,
 )
 _OPEN_FROM = (
-    select(merge_requests)
+    select(*MERGE_REQUEST)
     .where(
         merge_requests.c.source_project_id == bindparam("source"),
         any_of(merge_requests.c.source_branch, "branches"),
@@ -100,8 +107,16 @@ _PLACES = select(
     projects.c.id,
     projects.c.full_path,
     projects.c.repository_key,
+    projects.c.only_allow_merge_if_pipeline_succeeds,
     projects.c.only_allow_merge_if_all_discussions_are_resolved,
+    projects.c.merge_method,
 ).where(any_of(projects.c.id, "projects"))
+_HEAD_PIPELINES = (
+    select(pipelines.c.project_id, pipelines.c.sha, pipelines.c.ref, pipelines.c.status)
+    .where(any_of(pipelines.c.project_id, "projects"), any_of(pipelines.c.sha, "heads"))
+    .order_by(pipelines.c.id)
+)
+
 # A discussion is settled when each of its notes is; notes that stand alone are not to be settled.
 _UNDECIDED = (
     select(notes.c.subject_id)
@@ -121,14 +136,20 @@ class PlaceOf(NamedTuple):
 
     path: str
     repository_key: str
-    only_if_resolved: bool
-    """Whether it takes nothing while discussions about it are open."""
+    only_allow_merge_if_pipeline_succeeds: bool
+    only_allow_merge_if_all_discussions_are_resolved: bool
+    merge_method: str
 
 
 def place_of(project: Project) -> PlaceOf:
     """The same of a project at hand."""
-    resolved = project.only_allow_merge_if_all_discussions_are_resolved
-    return PlaceOf(project.full_path, project.repository_key, resolved)
+    return PlaceOf(
+        project.full_path,
+        project.repository_key,
+        project.only_allow_merge_if_pipeline_succeeds,
+        project.only_allow_merge_if_all_discussions_are_resolved,
+        project.merge_method,
+    )
 
 
 def places_of(db: Connection, found: Sequence[MergeRequest]) -> dict[int, PlaceOf]:
@@ -140,6 +161,22 @@ def places_of(db: Connection, found: Sequence[MergeRequest]) -> dict[int, PlaceO
 def undecided(db: Connection, numbers: Sequence[int]) -> frozenset[int]:
     """Those of which a discussion is still open; one statement for all."""
     return frozenset(number for (number,) in db.rows(_UNDECIDED, merge_requests=list(numbers)))
+
+
+def head_statuses(db: Connection, found: Sequence[MergeRequest]) -> dict[int, Status]:
+    """What became of the heads of merge requests, as ``head_pipeline`` says of one; one statement for all."""
+    newest: dict[tuple[int, str, str | None], Status] = {}
+    heads = sorted({one.head_oid for one in found})
+    sources = sorted({one.source_project_id for one in found if one.source_project_id is not None})
+    for project_id, sha, ref, status in db.rows(_HEAD_PIPELINES, projects=sources, heads=heads) if sources else ():
+        newest[project_id, sha, ref] = newest[project_id, sha, None] = status
+    statuses: dict[int, Status] = {}
+    for one in found:
+        place = one.source_project_id or 0, one.head_oid
+        status = newest.get((*place, one.source_branch)) or newest.get((*place, None))
+        if status is not None:
+            statuses[one.id] = status
+    return statuses
 
 
 def find_merge_request(db: Connection, actor: Actor, project_name: str, iid: str) -> policy.Found:
@@ -238,6 +275,13 @@ def people_of(db: Connection, numbers: Sequence[int]) -> tuple[dict[int, list[in
     for role, number, user_id, _ in db.rows(_PEOPLE, merge_requests=list(numbers)):
         people[role - 1][number].append(user_id)
     return people[0], people[1]
+
+
+def brings(db: Connection, merge_request: MergeRequest, oid: str) -> bool:
+    """Whether a commit came with a merge request, or was made to merge it."""
+    if oid in (merge_request.merge_commit_oid, merge_request.squash_commit_oid):
+        return True
+    return db.value(_BRINGS, merge_request=merge_request.id, oid=oid) is not None
 
 
 def reviewers_of(db: Connection, numbers: Sequence[int]) -> dict[int, list[int]]:

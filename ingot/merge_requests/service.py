@@ -15,11 +15,11 @@ from ingot.iids.service import next_iid
 from ingot.issues.service import labels_titled, usable_milestone_id, validate_texts, who_can_see
 from ingot.labels.service import keep_counted, set_labels
 from ingot.merge_requests import policy
-from ingot.merge_requests.closing import note_closings
 from ingot.merge_requests.events import Action, MergeRequestChanged
 from ingot.merge_requests.params import CreateMergeRequest, MergeRequestAttributes
 from ingot.merge_requests.queries import assignees_of, merge_request_by_id, open_twin, reviewers_of
 from ingot.merge_requests.tables import (
+    MERGE_REQUEST,
     MergeRequest,
     merge_request_assignees,
     merge_request_reviewers,
@@ -30,7 +30,7 @@ from ingot.subjects import Subject
 
 MOST_PEOPLE = 100
 # What is read here stays so until the transaction ends: whoever else would change it waits.
-_HELD = select(merge_requests).where(merge_requests.c.id == bindparam("merge_request")).with_for_update()
+_HELD = select(*MERGE_REQUEST).where(merge_requests.c.id == bindparam("merge_request")).with_for_update()
 _COUNT = text(
     "INSERT INTO merge_request_counts (project_id, state, count) VALUES (:project, :state, :by) "
     "ON CONFLICT (project_id, state) DO UPDATE SET count = merge_request_counts.count + excluded.count"
@@ -89,7 +89,6 @@ def create_merge_request(
         _set_people(db, target, merge_request, merge_request_reviewers, (), reviewer_ids(wanted) or [])
         if wanted.labels:
             set_labels(db, subject_of(merge_request), labels_titled(db, target, wanted.labels))
-    note_closings(db, actor.user_id, merge_request)
     announce(db, actor.user_id, merge_request, "opened")
     return merge_request
 

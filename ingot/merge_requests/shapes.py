@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, func, not_, select
 
-from ingot.db.expressions import any_of, unindexed
+from ingot.db.expressions import any_of, packed, unindexed
 from ingot.db.paging import ListQuery, list_query
 from ingot.issues.conditions import Listed
 from ingot.labels.tables import label_links
+from ingot.merge_requests.tables import MERGE_REQUEST
 from ingot.projects.tables import projects
 
 # Who sees how much is a question to the project around something.
@@ -34,7 +35,7 @@ class Shapes:
         leads: frozenset[str],
     ) -> None:
         self.listed = listed
-        self.by_ids = select(listed.rows).where(any_of(listed.rows.c.id, "numbers"))
+        self.by_ids = select(packed(MERGE_REQUEST)).select_from(listed.rows).where(any_of(listed.rows.c.id, "numbers"))
         self.few = leads | {"iids"}
         self._conditions = conditions
         self._orders = orders
@@ -84,7 +85,7 @@ class Shapes:
         conditions += [listed.among_carrying(0)] if by_label else []
         conditions += [listed.carries(place) for place in range(1 if by_label else 0, with_labels)]
         conditions += [not_(listed.carries(place, "not_label")) for place in range(without_labels)]
-        matching = select(listed.rows)
+        matching = select(packed(MERGE_REQUEST)).select_from(listed.rows)
         if filters & _NEEDS_PROJECT:
             matching = matching.join(projects, projects.c.id == listed.project_id)
         return matching.where(listed.rows.c.deleted_at.is_(None), and_(*conditions))

@@ -85,6 +85,9 @@ merge_requests = Table(
     sqlite_autoincrement=True,
 )
 
+# What a record holds: all but what only searches ask for, which is as long as the text itself.
+MERGE_REQUEST = tuple(column for column in merge_requests.c if column.name not in ("title_key", "description_key"))
+
 merge_request_assignees = Table(
     "merge_request_assignees",
     metadata,
@@ -164,6 +167,19 @@ merge_request_versions = Table(
     sqlite_autoincrement=True,
 )
 
+# Which commits a merge request has brought, and with which version first; the newest of very many.
+merge_request_commits = Table(
+    "merge_request_commits",
+    metadata,
+    row_id(),
+    reference("merge_request_id", "merge_requests.id"),
+    reference("version_id", "merge_request_versions.id", index=True),
+    text("oid"),
+    UniqueConstraint("merge_request_id", "oid"),
+    Index("ix_merge_request_commits_oid", "oid", "merge_request_id"),
+    sqlite_autoincrement=True,
+)
+
 # A merge that is under way: written before the target moves, looked at by whoever records that it has moved.
 merge_request_merges = Table(
     "merge_request_merges",
@@ -222,8 +238,6 @@ class MergeRequest(Record, frozen=True):
     created_at: Timestamp
     updated_at: Timestamp
     deleted_at: Timestamp | None
-    title_key: str
-    description_key: str
 
 
 class Version(Record, frozen=True):

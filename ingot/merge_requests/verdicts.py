@@ -1,21 +1,26 @@
 """Whether merge requests can be merged, as far as it was found out for the commits that are there now."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
-from ingot.git.commits import branch_tip
+from ingot.git.commits import ref_target
 from ingot.git.faults import MissingRepository
+from ingot.git.refs import HEADS
 from ingot.git.store import Store
 from ingot.merge_requests.tables import MergeRequest
 
-Verdict = Literal["can", "cannot"]
+Verdict = Literal["ahead", "apart", "conflict", "nothing"]
+"""That the head stands upon the target; that the target has moved on, but both go together; that they do not; or that
+there is nothing to merge, or no target."""
+MERGEABLE: tuple[Verdict, ...] = ("ahead", "apart")
+_KNOWN: dict[str | None, Verdict] = {each: each for each in get_args(Verdict)}
 
 
 def kept_verdict(merge_request: MergeRequest, target_tip: str | None) -> Verdict | None:
     """What is known, if that is of the very commits at the head of the source and of the target."""
     if merge_request.verdict_source_oid != merge_request.head_oid or merge_request.verdict_target_oid != target_tip:
         return None
-    return "can" if merge_request.verdict == "can" else "cannot"
+    return _KNOWN.get(merge_request.verdict)
 
 
 def kept_verdicts(
@@ -36,6 +41,6 @@ def kept_verdicts(
 
 def _tip(store: Store, key: str | None, branch: str) -> str | None:
     try:
-        return None if key is None else branch_tip(store.open(key), branch)
+        return None if key is None else ref_target(store.open(key), HEADS + branch.encode(errors="replace"))
     except MissingRepository:
         return None

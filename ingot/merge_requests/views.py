@@ -14,13 +14,15 @@ from ingot.labels.queries import labels_of
 from ingot.labels.views import LabelBrief, label_brief
 from ingot.merge_requests.drafts import is_draft
 from ingot.merge_requests.filters import KIND
-from ingot.merge_requests.queries import PlaceOf, people_of, undecided
+from ingot.merge_requests.obstacles import obstacle_ahead, obstacle_found
+from ingot.merge_requests.queries import PlaceOf, head_statuses, people_of, undecided
 from ingot.merge_requests.tables import MergeRequest, Version
-from ingot.merge_requests.verdicts import Verdict
+from ingot.merge_requests.verdicts import MERGEABLE, Verdict
 from ingot.milestones.queries import milestones_by_ids
 from ingot.milestones.views import MilestoneView, milestone_view
+from ingot.repository.pipelines.tables import Status
 from ingot.repository.pipelines.views import PipelineBrief
-from ingot.users.accounts.queries import users_by_ids
+from ingot.users.accounts.queries import pictured_by_ids
 from ingot.users.accounts.views import UserBrief, user_brief
 
 
@@ -136,6 +138,8 @@ class Shown(NamedTuple):
     milestones: Mapping[int, MilestoneView]
     places: Mapping[int, PlaceOf]
     undecided: frozenset[int]
+    pipelines: Mapping[int, Status]
+    """What became of the heads, where a project wants to know."""
     verdicts: Mapping[int, Verdict | None]
     base: str
 
@@ -227,11 +231,13 @@ def _gather(
         )
         if person is not None
     }
-    users = {number: user_brief(user, base) for number, user in users_by_ids(db, sorted(named)).items()}
+    users = {number: user_brief(user, base) for number, user in pictured_by_ids(db, sorted(named)).items()}
     carried = {
         number: [label_brief(label) if with_labels_details else label.title for label in labels]
         for number, labels in labels_of(db, KIND, numbers).items()
     }
+    demanding = {number for number, place in places.items() if place.only_allow_merge_if_pipeline_succeeds}
+    demanded = [one for one in found if one.target_project_id in demanding and one.state == "opened"]
     planned = sorted({one.milestone_id for one in found if one.milestone_id})
     milestones = milestones_by_ids(db, planned) if planned else {}
     return Shown(
@@ -242,6 +248,7 @@ def _gather(
         {number: milestone_view(milestone, db.now, base) for number, milestone in milestones.items()},
         places,
         undecided(db, numbers),
+        head_statuses(db, demanded) if demanded else {},
         verdicts,
         base,
     )
@@ -285,7 +292,7 @@ def _fields(one: MergeRequest, shown: Shown) -> tuple[Any, ...]:
         shown.milestones.get(one.milestone_id or 0),
         one.merge_when_pipeline_succeeds,
         merge_status(one, verdict),
-        _detailed_status(one, place, verdict, draft=draft, resolved=resolved),
+        _detailed_status(one, place, verdict, shown.pipelines.get(one.id), resolved=resolved),
         one.head_oid,
         one.merge_commit_oid,
         one.squash_commit_oid,
@@ -298,28 +305,26 @@ def _fields(one: MergeRequest, shown: Shown) -> tuple[Any, ...]:
         time_stats_view(one),
         one.squash,
         one.squash,
-        one.state == "opened" and verdict == "cannot",
+        one.state == "opened" and verdict == "conflict",
         resolved,
     )
 
 
 def merge_status(one: MergeRequest, verdict: Verdict | None) -> str:
     """Whether it can be merged, in the contract's words; what was merged could be."""
-    if one.state == "merged" or verdict == "can":
+    if one.state == "merged" or verdict in MERGEABLE:
         return "can_be_merged"
     return "unchecked" if verdict is None else "cannot_be_merged"
 
 
-def _detailed_status(one: MergeRequest, place: PlaceOf, verdict: Verdict | None, *, draft: bool, resolved: bool) -> str:
-    if one.state != "opened":
-        return "not_open"
-    if draft:
-        return "draft_status"
-    if place.only_if_resolved and not resolved:
-        return "discussions_not_resolved"
-    if verdict is None:
-        return "unchecked"
-    return "mergeable" if verdict == "can" else "conflict"
+def _detailed_status(
+    one: MergeRequest, place: PlaceOf, verdict: Verdict | None, pipeline: Status | None, *, resolved: bool
+) -> str:
+    """What a merge would be refused for, in the same words."""
+    ahead = obstacle_ahead(place, one, pipeline, undecided=not resolved)
+    if ahead is not None:
+        return ahead
+    return "unchecked" if verdict is None else obstacle_found(place, verdict) or "mergeable"
 
 
 def _should_remove(one: MergeRequest) -> bool | None:

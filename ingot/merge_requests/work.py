@@ -12,6 +12,7 @@ from ingot.api.params import Missing
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.errors import Failure, Invalid
+from ingot.events.bus import emit
 from ingot.git.commits import branch_tip
 from ingot.git.offered import point_head
 from ingot.git.store import Store
@@ -19,11 +20,11 @@ from ingot.issues.policy import Place
 from ingot.issues.service import validate_texts
 from ingot.markup.commands import Command, commands_in
 from ingot.merge_requests import policy, service
-from ingot.merge_requests.closing import note_closings_of_commits
 from ingot.merge_requests.commands.known import MERGE_REQUESTS
 from ingot.merge_requests.commands.obeying import create_merge_request as create_obeying
 from ingot.merge_requests.params import CreateMergeRequest
 from ingot.merge_requests.tables import MergeRequest
+from ingot.merge_requests.versions.events import VersionCollected
 from ingot.merge_requests.versions.looking import Looked, look
 from ingot.merge_requests.versions.service import add_version
 from ingot.merge_requests.versions.tracking import ask_to_collect, head_of
@@ -64,7 +65,7 @@ def create_merge_request(
         about = sides.source, target, wanted, looked.head_oid
         made = create_obeying(db, actor, there, *about, commands)
         add_version(db, made.id, actor.user_id, looked)
-        note_closings_of_commits(db, actor.user_id, made, looked.messages)
+        emit(db, VersionCollected(made.id, actor.user_id, looked, None))
         ask_to_collect(db, made.id)
         return made, show(db, target, made)
 

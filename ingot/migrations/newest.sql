@@ -1,4 +1,4 @@
--- What the scripts make together; `make schema` writes it. Revision: 0012
+-- What the scripts make together; `make schema` writes it. Revision: 0013
 CREATE TABLE alembic_version (
     version_num VARCHAR(32) NOT NULL,
     CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
@@ -1348,4 +1348,15 @@ CREATE TABLE services (
     CONSTRAINT uq_services_project_id_slug UNIQUE (project_id, slug)
 );
 CREATE UNIQUE INDEX ix_hooks_service_id ON hooks (service_id);
-INSERT INTO alembic_version (version_num) VALUES ('0012');
+CREATE TABLE merge_request_commits (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    merge_request_id INTEGER NOT NULL,
+    version_id INTEGER NOT NULL,
+    oid TEXT NOT NULL,
+    CONSTRAINT fk_merge_request_commits_merge_request_id FOREIGN KEY(merge_request_id) REFERENCES merge_requests (id) ON DELETE CASCADE,
+    CONSTRAINT fk_merge_request_commits_version_id FOREIGN KEY(version_id) REFERENCES merge_request_versions (id) ON DELETE CASCADE,
+    CONSTRAINT uq_merge_request_commits_merge_request_id_oid UNIQUE (merge_request_id, oid)
+);
+CREATE INDEX ix_merge_request_commits_oid ON merge_request_commits (oid, merge_request_id);
+CREATE INDEX ix_merge_request_commits_version_id ON merge_request_commits (version_id);
+INSERT INTO alembic_version (version_num) VALUES ('0013');

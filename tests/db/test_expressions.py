@@ -3,9 +3,11 @@
 import pytest
 from sqlalchemy import and_, or_, select
 
-from ingot.db.expressions import any_of, unindexed
+from ingot.db.expressions import any_of, each_of, packed, unindexed
+from ingot.merge_requests.tables import MERGE_REQUEST, MergeRequest, merge_requests
 from ingot.projects.tables import projects
 from ingot.users.accounts.tables import users
+from tests.api.merge_requests.offering import filled_project, offer
 from tests.client import Make
 
 
@@ -34,3 +36,26 @@ def test_a_column_can_be_kept_from_its_index(make: Make) -> None:
         return " ".join(row[3] for row in rows)
 
     assert "SEARCH" not in make.database.read(plan)
+
+
+def test_a_list_is_a_table(make: Make) -> None:
+    """Texts come back as they were, whatever they hold."""
+    texts = ["b", "a", "", "1", 'ü"\\\n', "b"]
+    each = each_of("texts").table_valued("value")
+    assert make.database.read(lambda db: db.rows(select(each.c.value), texts=texts)) == [(text,) for text in texts]
+    assert make.database.read(lambda db: db.rows(select(each.c.value), texts=[])) == []
+
+
+@pytest.mark.parametrize("text", ["Plain", "null", "true", "1", 'ünï "quoted" \\ \n\t🦊', "x" * 100_000])
+def test_records_in_one_are_the_same_records(make: Make, text: str) -> None:
+    """Whatever a text holds that looks like something else; and yes and no stay what they are."""
+    project = filled_project(make)
+    made = offer(make, project, description=text, squash=True)
+    this = merge_requests.c.id == made["id"]
+    plain, in_one = select(*MERGE_REQUEST).where(this), select(packed(MERGE_REQUEST)).select_from(merge_requests)
+    expected = make.database.read(lambda db: db.all(MergeRequest, plain))
+    found = make.database.read(lambda db: db.all(MergeRequest, in_one.where(this)))
+    for name in MergeRequest.__struct_fields__:
+        one, other = getattr(expected[0], name), getattr(found[0], name)
+        assert (one, type(one)) == (other, type(other)), name
+    assert (found[0].squash, found[0].description) == (True, text)

@@ -18,6 +18,8 @@ from ingot.labels.queries import labels_of
 from ingot.merge_requests.drafts import is_draft
 from ingot.merge_requests.queries import people_of
 from ingot.merge_requests.tables import MergeRequest
+from ingot.merge_requests.verdicts import kept_verdict
+from ingot.merge_requests.views import merge_status
 from ingot.projects.queries import project_or_none
 from ingot.projects.tables import Project
 from ingot.users.accounts.queries import users_by_ids
@@ -34,7 +36,6 @@ MERGE_REQUEST_ACTIONS = {
 # Of these there is nothing to tell, or it is told in other words.
 _UNTOLD = ("head_oid", "merge_when_pipeline_succeeds")
 _People = tuple[list[Payload], list[Payload]]
-_STATUSES = {"can": "can_be_merged", "cannot": "cannot_be_merged"}
 
 
 def tells(action: str, changes: Changes) -> bool:
@@ -86,9 +87,7 @@ def page_of(merge_request: MergeRequest) -> str:
 
 def _part(db: Connection, scene: Scene, merge_request: MergeRequest, people: _People) -> Payload:
     """What is stored of a merge request; its last commit is read from the repository later."""
-    source: Project | None = scene.project
-    if merge_request.source_project_id != scene.project.id:
-        source = project_or_none(db, merge_request.source_project_id or 0)
+    source = _shown_source(db, scene, merge_request)
     assigned, reviewing = people
     part: Payload = {
         "id": merge_request.id,
@@ -143,5 +142,13 @@ def _people(db: Connection, scene: Scene, merge_request: MergeRequest) -> _Peopl
 
 def _status(merge_request: MergeRequest) -> str:
     """Whether it can be merged, as far as it was found out for this head."""
-    known = merge_request.verdict_source_oid == merge_request.head_oid
-    return _STATUSES.get(merge_request.verdict or "", "unchecked") if known else "unchecked"
+    verdict = kept_verdict(merge_request, merge_request.verdict_target_oid)
+    return merge_status(merge_request, verdict)
+
+
+def _shown_source(db: Connection, scene: Scene, merge_request: MergeRequest) -> Project | None:
+    """The project that it comes from; who receives this may know of no fork that is hidden."""
+    if merge_request.source_project_id == scene.project.id:
+        return scene.project
+    source = project_or_none(db, merge_request.source_project_id or 0)
+    return None if source is None or source.visibility == "private" else source

@@ -1,9 +1,10 @@
-"""What follows when commits were pushed: issues that they name hear of it, and those that they close are closed.
+"""What follows when commits were pushed: what they name hears of it, and issues that they close are closed.
 
 Whoever pushed sees it when the push has ended. A job does it where a crash came first, and reads what a push with
 very many commits or branches left; of those only the newest are read.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from ingot.access.actor import Actor
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.times import later
-from ingot.events.bus import Subscriptions
+from ingot.events.bus import Subscriptions, emit
 from ingot.git.commits import read_commits
 from ingot.git.counting import Brought, Message
 from ingot.git.faults import GitFailed, MissingRepository
@@ -23,12 +24,12 @@ from ingot.git.repository import Repository
 from ingot.git.store import Store
 from ingot.git.updating import RefUpdate
 from ingot.issues.closing import close_issue
-from ingot.issues.events import Cause
+from ingot.issues.events import Cause, CommitRead
 from ingot.issues.naming import acting, named_issues
 from ingot.issues.policy import Found
 from ingot.issues.service import hold_issue, subject_of
 from ingot.jobs.queue import enqueue, withdraw
-from ingot.markup.references import Reference, closing_references, may_name_issues, references
+from ingot.markup.references import Reference, closing_references, may_name_subjects, references
 from ingot.notes.service import Source, add_mention
 from ingot.projects.queries import project_or_none
 from ingot.projects.tables import Project
@@ -43,6 +44,7 @@ LONGEST_MESSAGE = 100_000
 LEFT_SECONDS = 30
 """So long a job leaves what came to the process that took the push."""
 _UNKNOWN = Brought(1)
+_MERGED = re.compile(r"^See merge request \S+$", re.MULTILINE)
 
 
 class Pushed(msgspec.Struct, frozen=True):
@@ -56,7 +58,7 @@ class Pushed(msgspec.Struct, frozen=True):
 
 
 class Telling(NamedTuple):
-    """A commit that may name issues, and whether those that it says are closed by it."""
+    """A commit that may name something, and whether issues that it says are closed by it."""
 
     message: Message
     closes: bool
@@ -125,7 +127,7 @@ class CommitWork:
     def _heed(self, database: Database, project: Project, pushed: Pushed, messages: Sequence[Telling]) -> None:
         """Do what commits say, each in a transaction of its own."""
         for message, closes in messages:
-            text = message.text[:LONGEST_MESSAGE]
+            text = _spoken(message.text[:LONGEST_MESSAGE])
             named = references(text, self._base_url)
             said = Said(message.oid, named, closing_references(text, self._base_url) if closes else [])
             if named:
@@ -133,13 +135,18 @@ class CommitWork:
 
 
 def _telling(project: Project, came: Iterable[tuple[RefUpdate, Sequence[Message]]]) -> list[Telling]:
-    """Each commit once that may name an issue; what came into the default branch may close some, and is first."""
+    """Each commit once that may name something; what came into the default branch may close some, and is first."""
     found: dict[str, Telling] = {}
     for update, messages in sorted(came, key=lambda one: one[0].branch != project.default_branch):
         for message in messages:
-            if message.oid not in found and may_name_issues(message.text):
+            if message.oid not in found and may_name_subjects(_spoken(message.text)):
                 found[message.oid] = Telling(message, update.branch == project.default_branch)
     return list(found.values())
+
+
+def _spoken(text: str) -> str:
+    """A message without the line by which a merge says what it merged, which knows that already."""
+    return _MERGED.sub("", text) if "See merge request " in text else text
 
 
 def _new_messages(repository: Repository, project: Project, update: RefUpdate) -> list[Message]:
@@ -171,6 +178,7 @@ def _do(db: Connection, project: Project, actor_id: int, said: Said) -> None:
             hold_issue(db, found.issue)
             text = f"mentioned in {_shown(project, said.oid, found)}"
             add_mention(db, actor.user_id, subject_of(found.issue), text, Source("commit", None, project.id))
+    emit(db, CommitRead(project.id, project.full_path, actor, said.oid, said.named))
 
 
 def _close(db: Connection, actor: Actor, project: Project, said: Said) -> set[int]:

@@ -6,13 +6,14 @@ from ingot.git.commits import branch_tip
 from ingot.git.faults import MissingRepository
 from ingot.git.store import Store
 from ingot.jobs.queue import enqueue
-from ingot.merge_requests.merging.policy import UNDER_WAY, Candidate, may_merge, obstacle_ahead
+from ingot.merge_requests.merging.policy import Candidate, may_merge
 from ingot.merge_requests.merging.queries import head_pipeline
 from ingot.merge_requests.merging.service import merge_later
 from ingot.merge_requests.merging.wishes import MERGE_WHEN_READY, Wish
+from ingot.merge_requests.obstacles import UNDER_WAY, obstacle_ahead
 from ingot.merge_requests.policy import Found
 from ingot.merge_requests.queries import undecided
-from ingot.merge_requests.verdicts import kept_verdict
+from ingot.merge_requests.verdicts import MERGEABLE, kept_verdict
 from ingot.repository.pipelines.tables import Status
 from ingot.repository.protection.queries import branch_rules
 
@@ -35,7 +36,7 @@ def may_be_merged(db: Connection, store: Store, actor: Actor, found: Found) -> b
         tip = branch_tip(store.open(project.repository_key), merge_request.target_branch)
     except MissingRepository:
         return False
-    return tip is not None and kept_verdict(merge_request, tip) != "cannot"
+    return tip is not None and kept_verdict(merge_request, tip) in (None, *MERGEABLE)
 
 
 def merge_as_told(db: Connection, store: Store, actor: Actor, found: Found, head: str) -> None:

@@ -69,7 +69,7 @@ def merge_merge_request(stage: Stage, candidate: Candidate, params: MergeMergeRe
 def _refusal(refused: work.CannotMergeNow) -> Instead:
     if refused.code == "not_open":
         return Instead(406, RefusalView("406 Not Acceptable", refused.code))
-    if refused.code in ("conflict", "need_rebase"):
+    if refused.code in ("commits_status", "conflict", "need_rebase"):
         return Instead(405, RefusalView(refused.message, refused.code))
     return Instead(405, RefusalView(f"405 Method Not Allowed: {refused.message}", refused.code))
 

@@ -5,7 +5,7 @@ from functools import partial
 from sqlalchemy import bindparam, update
 
 from ingot.db.connection import Connection
-from ingot.git.ancestry import is_ancestor
+from ingot.git.bases import merge_base
 from ingot.git.commits import branch_tip
 from ingot.git.faults import GitFailed
 from ingot.git.merge_trees import merges_cleanly
@@ -34,7 +34,7 @@ def judge(db: Connection, repository: Repository, merge_request: MergeRequest) -
 def judge_upon(db: Connection, repository: Repository, merge_request: MergeRequest, tip: str | None) -> Verdict | None:
     """The same upon a tip of the target: what is known of these two commits, else git is asked, once."""
     if tip is None:
-        return "cannot"
+        return "nothing"
     known = kept_verdict(merge_request, tip)
     if known is not None:
         return known
@@ -48,9 +48,12 @@ def judge_upon(db: Connection, repository: Repository, merge_request: MergeReque
 
 def look(repository: Repository, tip: str, head: str) -> Verdict:
     """Whether a head brings something that the tip lacks, and goes together with it."""
-    if is_ancestor(repository, head, tip):
-        return "cannot"
-    return "can" if merges_cleanly(repository, tip, head) else "cannot"
+    parted = merge_base(repository, [tip, head])
+    if parted == head:
+        return "nothing"
+    if parted == tip:
+        return "ahead"
+    return "apart" if merges_cleanly(repository, tip, head) else "conflict"
 
 
 def keep_verdict(db: Connection, merge_request: MergeRequest, tip: str, found: Verdict) -> None:

@@ -11,6 +11,7 @@ from ingot.db.paging import Listing, Page, fetch_page, list_query
 from ingot.issues.tables import Issue, issues
 from ingot.merge_requests.queries import IS_OPEN
 from ingot.merge_requests.tables import (
+    MERGE_REQUEST,
     Merge,
     MergeRequest,
     merge_request_closings,
@@ -31,7 +32,7 @@ _AWAITED = select(
     merge_requests.c.source_branch,
 ).where(*_INTO, IS_OPEN)
 _BROUGHT = (
-    select(merge_requests)
+    select(*MERGE_REQUEST)
     .where(
         merge_requests.c.target_project_id == bindparam("project"),
         merge_requests.c.target_branch == bindparam("branch"),
@@ -52,7 +53,7 @@ _MADE = (
     .order_by(merge_request_merges.c.id)
 )
 _OPEN_FROM = (
-    select(merge_requests)
+    select(*MERGE_REQUEST)
     .where(merge_requests.c.source_project_id == bindparam("project"), IS_OPEN)
     .order_by(merge_requests.c.id)
 )
@@ -65,7 +66,7 @@ _LEFT = select(merge_request_merges).where(
     merge_request_merges.c.remove_source_branch.is_(True),
 )
 _OPEN_INTO = (
-    select(merge_requests)
+    select(*MERGE_REQUEST)
     .where(
         merge_requests.c.target_project_id == bindparam("project"),
         merge_requests.c.target_branch == bindparam("branch"),

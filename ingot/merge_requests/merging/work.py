@@ -16,7 +16,7 @@ from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.times import moment
 from ingot.errors import Conflict, Denied, Failure, Invalid, NotFound, Unavailable
-from ingot.git.ancestry import is_ancestor
+from ingot.git.bases import merge_base
 from ingot.git.commits import NO_OID, Signature, branch_tip
 from ingot.git.faults import GitFailed, MissingRepository
 from ingot.git.history import commits_between
@@ -31,7 +31,7 @@ from ingot.issues.tables import Issue
 from ingot.jobs.handling import Later
 from ingot.merge_requests.merging import policy
 from ingot.merge_requests.merging.judging import judge_upon, keep_verdict
-from ingot.merge_requests.merging.policy import Candidate, Obstacle, obstacle_ahead
+from ingot.merge_requests.merging.policy import Candidate
 from ingot.merge_requests.merging.queries import head_pipeline, left_branch, open_issues_to_close
 from ingot.merge_requests.merging.service import (
     Outdated,
@@ -45,9 +45,11 @@ from ingot.merge_requests.merging.service import (
 )
 from ingot.merge_requests.merging.wishes import Wish, decode_wish
 from ingot.merge_requests.merging.wording import merge_message, squash_message
+from ingot.merge_requests.obstacles import UNDER_WAY, Obstacle, obstacle_ahead, obstacle_found
 from ingot.merge_requests.policy import Found
 from ingot.merge_requests.queries import merge_request_by_id, undecided
 from ingot.merge_requests.tables import MergeRequest
+from ingot.merge_requests.verdicts import Verdict
 from ingot.merge_requests.versions.tracking import Tracker
 from ingot.projects.queries import find_project, project_or_none
 from ingot.projects.tables import Project
@@ -65,6 +67,7 @@ _REASONS: dict[Obstacle, str] = {
     "ci_must_pass": "The pipeline of its head has to succeed first.",
     "ci_still_running": "The pipeline of its head is still running.",
     "discussions_not_resolved": "There are discussions about it that are not resolved.",
+    "commits_status": "Branch cannot be merged: it brings nothing, or its target is gone.",
     "conflict": "Branch cannot be merged",
     "need_rebase": "Branch cannot be merged: it has to be rebased first.",
 }
@@ -121,7 +124,7 @@ def merge(
                 return
             _require_wanted(ground, wish, later=later)
             try:
-                if later and ground.pipeline in policy.UNDER_WAY:
+                if later and ground.pipeline in UNDER_WAY:
                     _require_verdict(database, ground)
                     database.write(partial(merge_later, actor=actor, merge_request=ground.merge_request, wish=wish))
                     return
@@ -181,19 +184,22 @@ def _require_wanted(ground: _Ground, wish: Wish, *, later: bool) -> None:
 def _require_verdict(database: Database, ground: _Ground) -> None:
     """Stop what could not be merged now either."""
     judged = partial(judge_upon, repository=ground.repository, merge_request=ground.merge_request, tip=ground.tip)
-    if ground.tip == NO_OID or database.read(judged) != "can":
-        raise CannotMergeNow("conflict")
+    verdict: Verdict | None = "nothing" if ground.tip == NO_OID else database.read(judged)
+    found = obstacle_found(ground.project, verdict or "conflict")
+    if found is not None:
+        raise CannotMergeNow(found)
 
 
 def _require_fit(database: Database, ground: _Ground) -> None:
     """Stop what is there already, and what has to stand upon the target and does not."""
-    repository, tip, head = ground.repository, ground.tip, ground.merge_request.head_oid
+    tip, head = ground.tip, ground.merge_request.head_oid
     if tip == NO_OID:
-        raise CannotMergeNow("conflict")
-    if is_ancestor(repository, head, tip):
+        raise CannotMergeNow("commits_status")
+    parted = merge_base(ground.repository, [tip, head])
+    if parted == head:
         _settle(database, ground)
-        raise CannotMergeNow("conflict")
-    if ground.project.merge_method != "merge" and not is_ancestor(repository, tip, head):
+        raise CannotMergeNow("commits_status")
+    if ground.project.merge_method != "merge" and parted != tip:
         raise CannotMergeNow("need_rebase")
 
 
@@ -216,7 +222,7 @@ def _move_target(database: Database, actor: Actor, ground: _Ground, wish: Wish, 
     try:
         made = _build(repository, ground, wish)
     except CannotMerge:
-        known = partial(keep_verdict, merge_request=merge_request, tip=ground.tip, found="cannot")
+        known = partial(keep_verdict, merge_request=merge_request, tip=ground.tip, found="conflict")
         database.write(known)
         _settle(database, ground)
         raise CannotMergeNow("conflict") from None

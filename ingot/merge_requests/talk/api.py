@@ -187,9 +187,10 @@ def unapprove(call: Call, found: Found) -> ApprovalsView:
     "/projects/:id/merge_requests/:merge_request_iid/reset_approvals",
     on=merge_request_in_path,
     may=policy.may_reset_approvals,
-    returns=None,
+    returns=ApprovalsView,
     status=202,
 )
-def reset_approvals(call: Call, found: Found) -> None:
+def reset_approvals(call: Call, found: Found) -> ApprovalsView:
     """Forget who approved of a merge request."""
     approving.reset_approvals(call.db, found.merge_request)
+    return _approvals(call, found)

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 
 from ingot.access.actor import Actor
 from ingot.db.connection import Connection
+from ingot.errors import NotFound
+from ingot.issues.events import CommitRead
 from ingot.issues.naming import acting, named_issues, named_numbers
 from ingot.issues.service import subject_of as subject_of_issue
-from ingot.markup.references import Reference, references
-from ingot.merge_requests.queries import seen_merge_requests
-from ingot.merge_requests.service import subject_of
+from ingot.markup.references import Reference, may_name_issues, may_name_subjects, references
+from ingot.merge_requests.queries import brings, seen_merge_requests
+from ingot.merge_requests.service import hold_merge_request, subject_of
 from ingot.merge_requests.tables import MergeRequest
 from ingot.notes.service import Source, add_mention
 from ingot.projects.queries import paths_of_projects
@@ -17,25 +19,27 @@ from ingot.subjects import Subject
 _NOUNS = {"issue": ("issue", "#"), "merge_request": ("merge request", "!")}
 
 
-def record_mentions(db: Connection, writer_id: int, merge_request: MergeRequest, text: str) -> None:
+def record_mentions(db: Connection, writer_id: int, merge_request: MergeRequest, text: str, base_url: str) -> None:
     """Tell what a text of a merge request names that it does, as far as who wrote it sees it."""
-    writer = acting(db, writer_id) if "#" in text else None
+    writer = acting(db, writer_id) if may_name_issues(text) else None
     if writer is not None:
         own = paths_of_projects(db, [merge_request.target_project_id])[merge_request.target_project_id]
-        for found in named_issues(db, writer, own, references(text)):
+        for found in named_issues(db, writer, own, references(text, base_url)):
             _mention(db, writer_id, subject_of(merge_request), own, subject_of_issue(found.issue))
-    record_mentions_of_merge_requests(db, writer_id, subject_of(merge_request), text)
+    record_mentions_of_merge_requests(db, writer_id, subject_of(merge_request), text, base_url)
 
 
-def record_mentions_of_merge_requests(db: Connection, writer_id: int, source: Subject, text: str) -> None:
+def record_mentions_of_merge_requests(
+    db: Connection, writer_id: int, source: Subject, text: str, base_url: str
+) -> None:
     """Tell the merge requests that a text of something names that it does; what is confidential is told to nobody."""
-    if source.confidential or "!" not in text or source.project_id is None or source.kind not in _NOUNS:
+    if source.confidential or not may_name_subjects(text) or source.project_id is None or source.kind not in _NOUNS:
         return
     writer = acting(db, writer_id)
     if writer is None:
         return
     own = paths_of_projects(db, [source.project_id])[source.project_id]
-    for target in named_merge_requests(db, writer, own, references(text)):
+    for target in named_merge_requests(db, writer, own, references(text, base_url)):
         _mention(db, writer_id, source, own, subject_of(target))
 
 
@@ -44,6 +48,22 @@ def named_merge_requests(db: Connection, actor: Actor, own: str, named: Sequence
     numbers = named_numbers(db, actor, own, named, "merge_request")
     found = seen_merge_requests(db, actor, numbers.places, numbers.numbers)
     return [found[key] for key in numbers.numbers if key in found]
+
+
+def record_mentions_by_commit(db: Connection, commit: CommitRead) -> None:
+    """Tell the merge requests that a commit names that it does, but for those that brought it themselves."""
+    named = named_merge_requests(db, commit.actor, commit.project_path, commit.named)
+    # In one order, so that two who mention the same do not wait for each other both at once.
+    for target in sorted(named, key=lambda one: one.id):
+        if brings(db, target, commit.oid):
+            continue
+        try:
+            held = hold_merge_request(db, target)
+        except NotFound:  # Somebody has deleted it meanwhile.
+            continue
+        place = "" if target.target_project_id == commit.project_id else f"{commit.project_path}@"
+        source = Source("commit", None, commit.project_id)
+        add_mention(db, commit.actor.user_id, subject_of(held), f"mentioned in commit {place}{commit.oid}", source)
 
 
 def _mention(db: Connection, writer_id: int, source: Subject, own: str, target: Subject) -> None:

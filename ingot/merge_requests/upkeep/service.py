@@ -15,7 +15,6 @@ from ingot.issues.service import LONGEST_TIME, labels_titled, usable_milestone_i
 from ingot.labels.queries import labels_of
 from ingot.labels.service import drop_labels, set_labels
 from ingot.merge_requests import policy, service
-from ingot.merge_requests.closing import note_closings
 from ingot.merge_requests.events import Action
 from ingot.merge_requests.filters import KIND
 from ingot.merge_requests.params import EditMergeRequest
@@ -58,8 +57,6 @@ def edit_merge_request(
     if not changes:
         return before
     edited = write_merge_request(db, before, columns)
-    if changes.keys() & {"title", "description"}:
-        note_closings(db, actor.user_id, edited)
     announce(db, actor.user_id, edited, action or "updated", changes)
     return edited
 

@@ -10,7 +10,13 @@ from ingot.issues.planning.subscribers import Planned
 from ingot.merge_requests.listing import page_of_views
 from ingot.merge_requests.params import ListMergeRequests
 from ingot.merge_requests.queries import list_chosen, list_closing
-from ingot.merge_requests.tables import MergeRequest, merge_request_closings, merge_requests
+from ingot.merge_requests.tables import (
+    MERGE_REQUEST,
+    MergeRequest,
+    merge_request_closings,
+    merge_request_commits,
+    merge_requests,
+)
 from ingot.merge_requests.upkeep.service import forget_merge_request
 from ingot.notes.service import MENTION
 from ingot.notes.tables import notes
@@ -21,7 +27,7 @@ subscriptions = Planned(merge_requests, merge_requests.c.target_project_id).subs
 _OF_USER = merge_requests.c.author_id == bindparam("user")
 _HAND_OVER = update(merge_requests).where(_OF_USER).values(author_id=bindparam("placeholder"))
 _WRITTEN = (
-    select(merge_requests)
+    select(*MERGE_REQUEST)
     .where(_OF_USER, merge_requests.c.deleted_at.is_(None))
     .order_by(merge_requests.c.target_project_id, merge_requests.c.id)
 )
@@ -34,12 +40,18 @@ _RELATED = union(
         notes.c.action == MENTION,
     ),
 )
-_BROUGHT = select(merge_requests.c.id).where(
-    merge_requests.c.target_project_id == bindparam("project"),
-    merge_requests.c.deleted_at.is_(None),
+_HERE = (merge_requests.c.target_project_id == bindparam("project")) & merge_requests.c.deleted_at.is_(None)
+_MADE_BY = select(merge_requests.c.id).where(
+    _HERE,
     (merge_requests.c.merge_commit_oid == bindparam("oid"))
     | (merge_requests.c.squash_commit_oid == bindparam("oid"))
     | (merge_requests.c.head_oid == bindparam("oid")),
+)
+_BROUGHT = union(
+    _MADE_BY,
+    select(merge_requests.c.id)
+    .join(merge_request_commits, merge_request_commits.c.merge_request_id == merge_requests.c.id)
+    .where(_HERE, merge_request_commits.c.oid == bindparam("oid")),
 )
 
 
@@ -73,7 +85,7 @@ class Answers:
         event.found.append(found.of(self._views(db, found.items, event.base)))
 
     def tell_of_commit(self, db: Connection, event: MergeRequestsOfCommitAsked) -> None:
-        """The merge requests that brought a commit, as far as the caller may see them."""
+        """The merge requests that brought a commit, with any version of theirs, as far as the caller may see them."""
         numbers = [number for (number,) in db.rows(_BROUGHT, project=event.project_id, oid=event.oid)]
         found = list_chosen(db, event.actor, numbers, ListMergeRequests(), event.page)
         event.found.append(found.of(self._views(db, found.items, event.base)))

@@ -11,6 +11,8 @@ from ingot.git.repository import Repository
 MOST_READ = 100
 """Of so many commits the messages are looked at."""
 MOST_ADDED = 50
+MOST_KEPT = 5_000
+"""Of so many commits it is known that a merge request has brought them."""
 
 
 class Looked(NamedTuple):
@@ -28,6 +30,8 @@ class Looked(NamedTuple):
     added: tuple[Commit, ...] = ()
     """The newest of the commits that came since the version before, the newest first."""
     added_count: int = 0
+    commits: tuple[str, ...] = ()
+    """The ids of its newest commits, the newest first."""
 
 
 def look(
@@ -43,8 +47,8 @@ def look(
     base = merge_base(target, [start, head_oid]) if start is not None else None
     keep_commits(target, [head_oid] if start in (None, base) else [head_oid, start])
     known = [] if start is None else [start]
-    count = count_between(target, start, head_oid)
-    newest = commits_apart(target, head_oid, known, MOST_READ) if count else []
+    newest = commits_apart(target, head_oid, known, MOST_KEPT)
+    count = len(newest) if len(newest) < MOST_KEPT else count_between(target, start, head_oid)
     # Mostly all that came is among the newest; after a force push little of it is.
     since = commits_apart(target, head_oid, [*known, previous], MOST_ADDED + 1) if previous and count else []
     return Looked(
@@ -53,7 +57,8 @@ def look(
         start,
         count,
         count_files(target, base or EMPTY_TREE, head_oid),
-        tuple(commit.message for commit in read_commits(target, newest)),
+        tuple(commit.message for commit in read_commits(target, newest[:MOST_READ])),
         tuple(read_commits(target, since[:MOST_ADDED])),
         len(since),
+        tuple(newest),
     )

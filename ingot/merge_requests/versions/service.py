@@ -1,9 +1,10 @@
 """What changes versions."""
 
-from sqlalchemy import bindparam, update
+from sqlalchemy import BigInteger, bindparam, exists, insert, select, update
 
 from ingot.db.connection import Connection
-from ingot.merge_requests.tables import Version, merge_request_versions
+from ingot.db.expressions import each_of
+from ingot.merge_requests.tables import Version, merge_request_commits, merge_request_versions
 from ingot.merge_requests.versions.looking import Looked
 
 COLLECTING, COLLECTED = "collecting", "collected"
@@ -18,12 +19,24 @@ _COLLECT = (
         files_count=bindparam("files"),
     )
 )
+_oids = each_of("oids").table_valued("value")
+_known = merge_request_commits.alias()
+_BRING = insert(merge_request_commits).from_select(
+    ["merge_request_id", "version_id", "oid"],
+    select(bindparam("merge_request", type_=BigInteger()), bindparam("version", type_=BigInteger()), _oids.c.value)
+    .select_from(_oids)
+    .where(
+        ~exists().where(
+            _known.c.merge_request_id == bindparam("merge_request", type_=BigInteger()), _known.c.oid == _oids.c.value
+        )
+    ),
+)
 
 
 def add_version(db: Connection, merge_request_id: int, pushed_by_id: int | None, found: str | Looked) -> None:
     """Add what a push brought: all that git has told of it, or only its head where git is still to be asked."""
     looked = None if isinstance(found, str) else found
-    db.insert(
+    version_id = db.insert(
         merge_request_versions,
         merge_request_id=merge_request_id,
         head_oid=found if isinstance(found, str) else found.head_oid,
@@ -35,6 +48,8 @@ def add_version(db: Connection, merge_request_id: int, pushed_by_id: int | None,
         pushed_by_id=pushed_by_id,
         created_at=db.now,
     )
+    if looked is not None:
+        _keep_commits(db, merge_request_id, version_id, looked)
 
 
 def complete_version(db: Connection, version: Version, looked: Looked) -> bool:
@@ -47,4 +62,11 @@ def complete_version(db: Connection, version: Version, looked: Looked) -> bool:
         commits=looked.commits_count,
         files=looked.files_count,
     )
+    if touched:
+        _keep_commits(db, version.merge_request_id, version.id, looked)
     return touched > 0
+
+
+def _keep_commits(db: Connection, merge_request_id: int, version_id: int, looked: Looked) -> None:
+    if looked.commits:
+        db.run(_BRING, merge_request=merge_request_id, version=version_id, oids=list(looked.commits))

@@ -1,7 +1,7 @@
 """How users are found and listed."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +19,7 @@ from ingot.users.accounts.params import ListUsers
 from ingot.users.accounts.tables import (
     CustomAttribute,
     Identity,
+    PicturedUser,
     Status,
     User,
     custom_attributes,
@@ -31,6 +32,7 @@ from ingot.users.accounts.tables import (
 
 _BY_ID = select(users).where(users.c.id == bindparam("user"))
 _BY_IDS = select(users).where(any_of(users.c.id, "users"))
+_PICTURED = select(*(users.c[name] for name in PicturedUser.__struct_fields__)).where(any_of(users.c.id, "users"))
 _BY_USERNAME = select(users).where(users.c.username_key == bindparam("username"))
 _BY_USERNAMES = select(users).where(any_of(users.c.username_key, "usernames"), ~users.c.placeholder)
 _BY_EMAIL = select(users).where(
@@ -78,6 +80,11 @@ def users_by_ids(db: Connection, user_ids: Iterable[int | None]) -> dict[int, Us
     """The users with these numbers, by number; where a row names nobody, nobody is looked for."""
     wanted = sorted({number for number in user_ids if number is not None})
     return {user.id: user for user in db.all(User, _BY_IDS, users=wanted)} if wanted else {}
+
+
+def pictured_by_ids(db: Connection, user_ids: Sequence[int]) -> dict[int, PicturedUser]:
+    """The same with only as much of each as others' resources show."""
+    return {user.id: user for user in db.all(PicturedUser, _PICTURED, users=list(user_ids))} if user_ids else {}
 
 
 def user_by_login(db: Connection, login: str) -> User | None:

@@ -186,3 +186,14 @@ class CustomAttribute(Record, frozen=True):
     user_id: int
     key: str
     value: str
+
+
+class PicturedUser(Record, frozen=True):
+    """As much of a user as others' resources show."""
+
+    id: int
+    username: str
+    name: str
+    state: str
+    avatar_id: int | None
+    avatar_file: str | None

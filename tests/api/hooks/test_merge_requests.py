@@ -1,5 +1,6 @@
 """What becomes of merge requests, by every path, as a receiver sees it: field for field."""
 
+import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -142,8 +143,12 @@ def test_pushes(api: Api, make: Make, house: House, place: Place, tmp_path: Path
 
 
 def test_forks(api: Api, make: Make, place: Place) -> None:
-    """The target's hook hears of what comes from elsewhere, also when that is gone; the fork's own hears nothing."""
+    """The target's hook hears of what comes from elsewhere, also when that is gone; the fork's own hears nothing.
+
+    A fork that is hidden is named to nobody who only receives what happens in the target.
+    """
     person = make.user()
+    assert api.put(place.project.url, make.root, visibility="public").status_code == 200
     add_members(make, place.project, {person: Level.REPORTER})
     other, branch = fork(make, place.project, person), make.name("branch")
     flags = {"push_events": False, "merge_requests_events": True}
@@ -155,9 +160,13 @@ def test_forks(api: Api, make: Make, place: Place) -> None:
     assert (part["source_project_id"], part["target_project_id"]) == (other.id, place.project.id)
     assert part["source"]["path_with_namespace"] == other.path
     assert part["last_commit"]["id"] == first
+    assert api.put(other.url, person, visibility="private").status_code == 200
     second = commit(make, other, branch, {"second": "x"}, person)
-    part = place.told()
+    told = place.next()
+    part = told["object_attributes"]
     assert (part["oldrev"], part["last_commit"]["id"]) == (first, second)
+    assert part["source"] is None
+    assert other.path not in json.dumps(told)
     assert api.delete(other.url, person).status_code == 200
     assert api.post(f"{place.project.url}/merge_requests/{made['iid']}/notes", person, body="Gone").status_code == 201
     about = place.next("Note Hook")["merge_request"]

@@ -31,6 +31,13 @@ def refused(answer: httpx.Response, status: int, code: str) -> str:
     return message
 
 
+def listed_status(api: Api, project: Project, merge_request: dict[str, Any], who: Person) -> str:
+    """What a list says that stands in the way of a merge request."""
+    listed = api.get(f"/projects/{project.id}/merge_requests", who, **{"iids[]": merge_request["iid"]}).json()
+    status: str = listed[0]["detailed_merge_status"]
+    return status
+
+
 def tip(api: Api, project: Project, who: Person, branch: str = "master") -> dict[str, Any]:
     """The commit at the head of a branch."""
     shown: dict[str, Any] = api.get(f"/projects/{project.id}/repository/commits/{branch}", who).json()

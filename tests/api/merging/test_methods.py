@@ -6,7 +6,7 @@ import pytest
 
 from ingot.access.levels import Level
 from tests.api.merge_requests.offering import commit, filled_project, fork, offer
-from tests.api.merging.merging import conflicting, merged, offer_branch, refused, tip, url
+from tests.api.merging.merging import conflicting, listed_status, merged, offer_branch, refused, tip, url
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.histories import repository_of, run
@@ -44,6 +44,7 @@ def test_a_straight_line(api: Api, make: Make, owner: Person) -> None:
 
     one = api.get(url(project, second), owner).json()
     assert (one["merge_status"], one["detailed_merge_status"]) == ("can_be_merged", "need_rebase")
+    assert listed_status(api, project, second, owner) == "need_rebase"
     assert refused(api.put(url(project, second, "/merge"), owner), 405, "need_rebase").startswith(
         "Branch cannot be merged"
     )
@@ -51,7 +52,7 @@ def test_a_straight_line(api: Api, make: Make, owner: Person) -> None:
     assert (rebased.status_code, rebased.json()) == (202, {"rebase_in_progress": False})
     one = api.get(url(project, second), owner).json()
     assert one["sha"] != second["sha"]
-    assert one["detailed_merge_status"] == "mergeable"
+    assert one["detailed_merge_status"] == listed_status(api, project, second, owner) == "mergeable"
     merged(api, project, second, owner, sha=one["sha"])
     assert tip(api, project, owner)["id"] == one["sha"]
     assert tip(api, project, owner)["parent_ids"] == [first["sha"]]

@@ -6,7 +6,7 @@ import pytest
 
 from ingot.access.levels import Level
 from tests.api.merge_requests.offering import commit, filled_project, offer
-from tests.api.merging.merging import merged, refused, tip, url
+from tests.api.merging.merging import listed_status, merged, refused, tip, url
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.making import Project, add_members
@@ -182,6 +182,7 @@ def test_a_success_may_be_demanded(api: Api, make: Make, house: House, owner: Pe
         report(api, project, merge_request, owner, state)
         refused(api.put(url(project, merge_request, "/merge"), owner), 405, code)
         assert api.get(url(project, merge_request), owner).json()["detailed_merge_status"] == code
+        assert listed_status(api, project, merge_request, owner) == code
     refused(
         api.put(url(project, merge_request, "/merge"), owner, merge_when_pipeline_succeeds=True), 405, "ci_must_pass"
     )
@@ -189,6 +190,7 @@ def test_a_success_may_be_demanded(api: Api, make: Make, house: House, owner: Pe
     answer = api.put(url(project, merge_request, "/merge"), owner, merge_when_pipeline_succeeds=True)
     assert answer.status_code == 200
     report(api, project, merge_request, owner, "success")
+    assert listed_status(api, project, merge_request, owner) in ("mergeable", "not_open")
     house.work()
     assert seen(api, project, merge_request, owner) == ("merged", False)
 
