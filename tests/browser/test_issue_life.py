@@ -1,0 +1,67 @@
+"""An issue in a real browser: written with a preview, ticked, talked about, closed."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Window
+from tests.client import Api, Make, Person
+from tests.making import Project, make_project
+
+
+@pytest.fixture
+def project(make: Make, person: Person) -> Project:
+    """A project of the person's own."""
+    return make_project(make, person, visibility="public")
+
+
+def test_the_life_of_an_issue(window: Window, person: Person, project: Project, api: Api) -> None:
+    api.post(f"{project.url}/labels", person, name="leak", color="#d9534f")
+    page = window.sign_in(person).open(f"/{project.path}/-/issues")
+    page.get_by_role("link", name="New issue").first.click()
+    page.get_by_label("Title").fill("Water in the cellar")
+    page.get_by_label("Description").fill("It is **wet**\n\n- [ ] find the leak\n- [ ] mend it")
+
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator(".preview strong")).to_have_text("wet")
+    page.get_by_role("button", name="Create issue").click()
+
+    expect(page.get_by_role("heading", name="Water in the cellar")).to_be_visible()
+    page.locator(".prose li").first.locator("button, input").first.click()
+    expect(page.get_by_text("1 of 2 tasks done")).to_be_visible()
+    page.get_by_label("Comment", exact=True).fill("I saw it too.\n\n/label ~leak\n/estimate 2h")
+    page.get_by_role("button", name="Comment", exact=True).click()
+    expect(page.get_by_text("I saw it too.")).to_be_visible()
+    expect(page.locator("main .label", has_text="leak").first).to_be_visible()
+    page.get_by_role("button", name="Close issue").first.click()
+    expect(page.locator(".state.closed").first).to_be_visible()
+    assert api.get(f"{project.url}/issues/1", person).json()["state"] == "closed"
+
+
+def test_two_people_and_one_description(
+    open_window: Callable[..., Window], person: Person, project: Project, api: Api
+) -> None:
+    """Who ticks a task of a text that has changed meanwhile changes nothing else in it."""
+    api.post(f"{project.url}/issues", person, title="Tasks", description="- [ ] one\n- [ ] two")
+    page = open_window().sign_in(person).open(f"/{project.path}/-/issues/1")
+    api.put(f"{project.url}/issues/1", person, description="All is different now\n\n- [ ] three")
+
+    page.locator(".prose li").first.locator("button, input").first.click()
+    page.wait_for_load_state()
+
+    text = api.get(f"{project.url}/issues/1", person).json()["description"]
+    assert text.startswith("All is different now")
+
+
+def test_a_card_is_moved_by_keyboard(window: Window, person: Person, project: Project, api: Api) -> None:
+    api.post(f"{project.url}/issues", person, title="A card")
+    page = window.sign_in(person).open(f"/{project.path}/-/boards")
+
+    page.get_by_role("combobox").first.focus()
+    page.get_by_role("combobox").first.select_option(label="Closed")
+    page.get_by_role("button", name="Move").first.press("Enter")
+    page.wait_for_load_state()
+
+    expect(page.get_by_text("A card")).to_be_visible()
+    assert api.get(f"{project.url}/issues/1", person).json()["state"] == "closed"
