@@ -24,7 +24,7 @@ from ingot.emoji.queries import rewarded
 from ingot.groups.namespaces.tables import namespace_tree
 from ingot.issues import policy
 from ingot.issues.conditions import BELOW, LEADS, NEVER, Listed, conditions_on, is_next_due, orders_on
-from ingot.issues.tables import STANDING, issue_assignees, issues
+from ingot.issues.tables import ISSUE, STANDING, issue_assignees, issues
 from ingot.labels.tables import label_links
 from ingot.milestones.tables import milestones
 from ingot.projects.tables import projects
@@ -169,7 +169,7 @@ def _matching(
         led = not looked_up or by_label or filters & FEW
         found = projects.c.id == unindexed(issues.c.project_id)
         source = source.join(projects, found if led else unindexed(projects.c.id) == issues.c.project_id)
-    return select(issues).select_from(source).where(issues.c.deleted_at.is_(None), and_(*conditions))
+    return select(*ISSUE).select_from(source).where(issues.c.deleted_at.is_(None), and_(*conditions))
 
 
 @lru_cache(maxsize=64)

@@ -12,14 +12,14 @@ from ingot.involvement.kinds import Audience, SubjectKind
 from ingot.issues import policy
 from ingot.issues.queries import assignees_of, issue_by_id
 from ingot.issues.service import subject_of
-from ingot.issues.tables import Issue, issues
+from ingot.issues.tables import ISSUE, Issue, issues
 from ingot.issues.views import IssueView, issue_views
 from ingot.projects.people.queries import who_sees
 from ingot.projects.queries import project_or_none
 from ingot.projects.tables import projects
 from ingot.subjects import Subject
 
-_BY_IDS = select(issues).where(any_of(issues.c.id, "issues"), issues.c.deleted_at.is_(None))
+_BY_IDS = select(*ISSUE).where(any_of(issues.c.id, "issues"), issues.c.deleted_at.is_(None))
 _THERE = projects.c.issues_enabled.is_(True) & projects.c.namespace_id.is_not(None)
 
 

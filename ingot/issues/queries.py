@@ -17,16 +17,16 @@ from ingot.issues import policy
 from ingot.issues.asking import Asked
 from ingot.issues.filters import KIND
 from ingot.issues.params import ListIssues
-from ingot.issues.tables import Issue, issue_assignees, issue_counts, issue_origins, issues
+from ingot.issues.tables import ISSUE, Issue, issue_assignees, issue_counts, issue_origins, issues
 from ingot.labels.tables import label_links, labels
 from ingot.projects.queries import find_project, project_or_none
 from ingot.projects.tables import Project
 
-_BY_IID = select(issues).where(
+_BY_IID = select(*ISSUE).where(
     issues.c.project_id == bindparam("project"), issues.c.iid == bindparam("iid"), issues.c.deleted_at.is_(None)
 )
-_BY_ID = select(issues).where(issues.c.id == bindparam("issue"))
-_NAMED = select(issues).where(
+_BY_ID = select(*ISSUE).where(issues.c.id == bindparam("issue"))
+_NAMED = select(*ISSUE).where(
     any_of(issues.c.project_id, "projects"), any_of(issues.c.iid, "iids"), issues.c.deleted_at.is_(None)
 )
 _ASSIGNEES = (

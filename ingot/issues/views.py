@@ -17,8 +17,7 @@ from ingot.labels.views import LabelBrief, label_brief
 from ingot.milestones.queries import milestones_by_ids
 from ingot.milestones.views import MilestoneView, milestone_view
 from ingot.projects.queries import paths_of_projects
-from ingot.users.accounts.queries import users_by_ids
-from ingot.users.accounts.views import UserBrief, user_brief
+from ingot.users.accounts.views import UserBrief, briefs_by_ids
 
 
 class TimeStatsView(View):
@@ -112,7 +111,7 @@ def issue_views(
     people = [
         person for issue in found for person in (issue.author_id, issue.closed_by_id, *assigned.get(issue.id, ()))
     ]
-    users = {number: user_brief(user, base) for number, user in users_by_ids(db, people).items()}
+    users = briefs_by_ids(db, people, base)
     carried = _labels(db, numbers) if with_labels_details else label_titles_of(db, numbers)
     planned = _milestones(db, {issue.milestone_id for issue in found if issue.milestone_id}, base)
     if paths is None:
@@ -203,33 +202,34 @@ def _view(
     path: str,
     base: str,
 ) -> IssueView:
+    """In the order of the fields and without their names, which takes half as long."""
     short = f"#{issue.iid}"
     return IssueView(
-        id=issue.id,
-        iid=issue.iid,
-        project_id=issue.project_id,
-        title=issue.title,
-        description=issue.description,
-        state=issue.state,
-        created_at=issue.created_at,
-        updated_at=issue.updated_at,
-        closed_at=issue.closed_at,
-        closed_by=users.get(issue.closed_by_id or 0),
-        labels=labels,
-        milestone=milestone,
-        assignees=assignees,
-        author=users[issue.author_id],
-        type="ISSUE",
-        assignee=assignees[0] if assignees else None,
-        user_notes_count=issue.user_notes_count,
-        upvotes=issue.upvotes,
-        downvotes=issue.downvotes,
-        due_date=issue.due_date,
-        confidential=issue.confidential,
-        discussion_locked=issue.discussion_locked,
-        issue_type="issue",
-        web_url=f"{base}/{path}/issues/{issue.iid}",
-        time_stats=time_stats_view(issue),
-        moved_to_id=issue.moved_to_id,
-        references=IssueReferencesView(short, short, f"{path}{short}"),
+        issue.id,
+        issue.iid,
+        issue.project_id,
+        issue.title,
+        issue.description,
+        issue.state,
+        issue.created_at,
+        issue.updated_at,
+        issue.closed_at,
+        users.get(issue.closed_by_id) if issue.closed_by_id else None,
+        labels,
+        milestone,
+        assignees,
+        users[issue.author_id],
+        "ISSUE",
+        assignees[0] if assignees else None,
+        issue.user_notes_count,
+        issue.upvotes,
+        issue.downvotes,
+        issue.due_date,
+        issue.confidential,
+        issue.discussion_locked,
+        "issue",
+        f"{base}/{path}/issues/{issue.iid}",
+        time_stats_view(issue),
+        issue.moved_to_id,
+        IssueReferencesView(short, short, f"{path}{short}"),
     )

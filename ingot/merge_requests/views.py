@@ -20,8 +20,7 @@ from ingot.merge_requests.verdicts import Verdict
 from ingot.milestones.queries import milestones_by_ids
 from ingot.milestones.views import MilestoneView, milestone_view
 from ingot.repository.pipelines.views import PipelineBrief
-from ingot.users.accounts.queries import users_by_ids
-from ingot.users.accounts.views import UserBrief, user_brief
+from ingot.users.accounts.views import UserBrief, briefs_by_ids
 
 
 class SimpleMergeRequestView(View):
@@ -227,7 +226,7 @@ def _gather(
         )
         if person is not None
     }
-    users = {number: user_brief(user, base) for number, user in users_by_ids(db, sorted(named)).items()}
+    users = briefs_by_ids(db, named, base)
     carried = {
         number: [label_brief(label) if with_labels_details else label.title for label in labels]
         for number, labels in labels_of(db, KIND, numbers).items()

@@ -89,7 +89,7 @@ def _note_mentions(db: Connection, event: NoteAdded | NoteEdited) -> None:
 def record_mentions_of_issue(db: Connection, event: IssueChanged) -> None:
     """Merge requests that the text of an issue names hear of it."""
     if event.action == "opened" or event.changes.keys() & {"title", "description", "confidential"}:
-        issue = issue_by_id(db, event.issue_id)
+        issue = event.issue or issue_by_id(db, event.issue_id)
         text = f"{issue.title}\n\n{issue.description or ''}"
         record_mentions_of_merge_requests(db, event.actor_id, subject_of_issue(issue), text)
 

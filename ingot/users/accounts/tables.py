@@ -111,6 +111,17 @@ custom_attributes = Table(
 Availability = Literal["not_set", "busy"]
 
 
+class Person(Record, frozen=True):
+    """As much of a user as is shown wherever one is named."""
+
+    id: int
+    username: str
+    name: str
+    state: str
+    avatar_id: int | None
+    avatar_file: str | None
+
+
 class User(Record, frozen=True):
     """A person, a bot, or the placeholder that inherits deleted users' contributions."""
 
