@@ -19,7 +19,6 @@ from sqlalchemy import (
 
 from ingot.db.expressions import any_of, unindexed
 from ingot.db.paging import ListQuery, list_query
-from ingot.db.search import holding
 from ingot.emoji.queries import rewarded
 from ingot.groups.namespaces.tables import namespace_tree
 from ingot.issues import policy
@@ -94,7 +93,7 @@ _ALONG_THE_WAY: dict[str, ColumnElement[bool]] = {
     "upcoming_milestone": _LISTED.in_milestone(is_next_due(), of=_IN),
     "assigned_to_me": _LISTED.assigned(bindparam("me") == _PERSON, _HERE),
     "assignees": _LISTED.assigned(any_of(_PERSON, "assignees"), _HERE),
-    "search": holding(_HERE, "needle", *_LISTED.searched),
+    **_LISTED.holding(_HERE),
     "reaction": _HERE.in_(rewarded(KIND, "reaction").scalar_subquery()),
 }
 # In these orders an index leads through the rows, so they are read as they come; else only what is shown is read.
