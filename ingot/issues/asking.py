@@ -21,7 +21,7 @@ from ingot.issues.params import ExcludedOfPlanned, ListIssues, ListPlanned
 from ingot.issues.ranking import Question
 from ingot.issues.tables import Issue
 from ingot.labels.tables import labels
-from ingot.markup.emoji import proper_names
+from ingot.markup.emoji import proper_name
 from ingot.users.accounts.queries import user_by_username
 
 _MOST_LABELS = 20
@@ -162,7 +162,7 @@ class AskedOf(Generic[W]):
         elif word == "any":
             self.add("any_reaction", giver=self._actor.user_id)
         else:
-            self.add("reaction", giver=self._actor.user_id, reaction=proper_names().get(name, name))
+            self.add("reaction", giver=self._actor.user_id, reaction=proper_name(name) or name)
 
     def _read_search(self, text: str) -> None:
         """In the title and the description, or in that one of them that is asked for; other words say nothing."""
@@ -187,7 +187,7 @@ class AskedOf(Generic[W]):
             self.add("not_assignees", not_assignees=people)
         if excluded.my_reaction_emoji:
             name = excluded.my_reaction_emoji
-            self.add("not_reaction", giver=self._actor.user_id, not_reaction=proper_names().get(name, name))
+            self.add("not_reaction", giver=self._actor.user_id, not_reaction=proper_name(name) or name)
 
 
 class Asked(AskedOf[ListIssues]):
