@@ -106,7 +106,9 @@ def _listed(
     call: Call, found: Listing[Issue], params: ListIssues, paths: dict[int, str] | None = None
 ) -> Listing[IssueView]:
     details = params.with_labels_details
-    return found.of(issue_views(call.db, found.items, call.origin.base, with_labels_details=details, paths=paths))
+    return found.of(
+        issue_views(call.db, call.actor, found.items, call.origin.base, with_labels_details=details, paths=paths)
+    )
 
 
 @routes.get("/issues", may=signed_in, returns=list[IssueView])

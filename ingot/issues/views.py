@@ -10,7 +10,7 @@ from ingot.api.views import View
 from ingot.db.connection import Connection
 from ingot.db.times import Date, Timestamp
 from ingot.issues.durations import shown_duration
-from ingot.issues.queries import assignees_of, label_titles_of
+from ingot.issues.queries import assignees_of, label_titles_of, seen_ids
 from ingot.issues.tables import Issue
 from ingot.labels.queries import labels_of
 from ingot.labels.views import LabelBrief, label_brief
@@ -92,6 +92,7 @@ class IssueView(View):
 
 def issue_views(
     db: Connection,
+    actor: Actor,
     found: Sequence[Issue],
     base: str,
     *,
@@ -101,7 +102,8 @@ def issue_views(
 ) -> list[IssueView]:
     """A page of issues; one statement for each relation, however long the page is.
 
-    ``assigned`` and ``paths`` are their assignees and the paths of their projects, where those are known already.
+    Where one went on is told to those who see it there. ``assigned`` and ``paths`` are their assignees and the paths
+    of their projects, where those are known already.
     """
     if not found:
         return []
@@ -114,6 +116,7 @@ def issue_views(
     users = briefs_by_ids(db, people, base)
     carried = _labels(db, numbers) if with_labels_details else label_titles_of(db, numbers)
     planned = _milestones(db, {issue.milestone_id for issue in found if issue.milestone_id}, base)
+    onward = seen_ids(db, actor, [issue.moved_to_id for issue in found if issue.moved_to_id is not None])
     if paths is None:
         paths = paths_of_projects(db, sorted({issue.project_id for issue in found}))
     return [
@@ -125,6 +128,7 @@ def issue_views(
             planned.get(issue.milestone_id or 0),
             paths[issue.project_id],
             base,
+            issue.moved_to_id if issue.moved_to_id in onward else None,
         )
         for issue in found
     ]
@@ -143,7 +147,7 @@ def issue_view(
     """One issue, and whether the caller follows it."""
     assigned = None if assignees is None else {issue.id: assignees}
     paths = None if path is None else {issue.project_id: path}
-    view = issue_views(db, [issue], base, assigned=assigned, paths=paths)[0]
+    view = issue_views(db, actor, [issue], base, assigned=assigned, paths=paths)[0]
     view.subscribed = subscribed if actor.known else UNSET
     return view
 
@@ -201,6 +205,7 @@ def _view(
     milestone: MilestoneView | None,
     path: str,
     base: str,
+    moved_to_id: int | None,
 ) -> IssueView:
     """In the order of the fields and without their names, which takes half as long."""
     short = f"#{issue.iid}"
@@ -230,6 +235,6 @@ def _view(
         "issue",
         f"{base}/{path}/issues/{issue.iid}",
         time_stats_view(issue),
-        issue.moved_to_id,
+        moved_to_id,
         IssueReferencesView(short, short, f"{path}{short}"),
     )

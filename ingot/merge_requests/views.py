@@ -108,6 +108,12 @@ class CallerView(View):
     can_merge: bool
 
 
+class FollowedMergeRequestView(MergeRequestView, kw_only=True):
+    """One of several, and whether the caller follows it."""
+
+    subscribed: bool
+
+
 class OneMergeRequestView(MergeRequestView):
     """A merge request by itself."""
 

@@ -23,6 +23,16 @@ from ingot.subjects import Reached, Subject
 COMMIT: Literal["commit"] = "commit"
 
 _BY_ID = select(notes).where(notes.c.id == bindparam("note"))
+_WRITTEN_ON = (
+    select(notes.c.subject_id)
+    .where(
+        notes.c.subject_kind == bindparam("kind"),
+        any_of(notes.c.subject_id, "subjects"),
+        notes.c.author_id == bindparam("user"),
+        notes.c.system.is_(False),
+    )
+    .distinct()
+)
 _WRITTEN = (
     select(notes.c.id)
     .where(
@@ -94,6 +104,11 @@ def _all_of(about: str, filters: frozenset[str]) -> Any:
 def has_written(db: Connection, kind: str, subject_id: int, user_id: int) -> bool:
     """Whether somebody wrote a note about something."""
     return db.value(_WRITTEN, kind=kind, subject=subject_id, user=user_id) is not None
+
+
+def written_on(db: Connection, kind: str, subject_ids: Sequence[int], user_id: int) -> set[int]:
+    """About which of these somebody wrote a note; one statement for all."""
+    return {row[0] for row in db.rows(_WRITTEN_ON, kind=kind, subjects=list(subject_ids), user=user_id)}
 
 
 def find_note(db: Connection, note_id: int) -> Note:

@@ -192,7 +192,7 @@ def list_closed(call: Call, found: Found, page: Page) -> Listing[Any]:
         named = tracker.closed_by(text_of(found.merge_request))
         return cut_page([ExternalIssueView(id=one, title=issue_title(one)) for one in named], page)
     closed = list_closed_issues(call.db, call.actor, found, page)
-    return closed.of(issue_views(call.db, closed.items, call.origin.base))
+    return closed.of(issue_views(call.db, call.actor, closed.items, call.origin.base))
 
 
 @routes.get(
