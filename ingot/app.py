@@ -102,6 +102,7 @@ from ingot.notes import api as notes
 from ingot.notes.subscribers import subscriptions as note_subscriptions
 from ingot.notifications import api as notifications
 from ingot.notifications.notices import NOTIFY
+from ingot.notifications.pipelines import NOTIFY_OF_PIPELINE, PipelineMail
 from ingot.notifications.subscribers import subscriptions as notification_subscriptions
 from ingot.notifications.work import Notifier
 from ingot.outgoing.guard import Guard
@@ -363,6 +364,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
         {
             MAIL: Post(settings).deliver,
             NOTIFY: Notifier(settings).notify,
+            NOTIFY_OF_PIPELINE: PipelineMail(settings).run,
             REMOVE_PROJECT: work.remove,
             TIDY_PROJECT: work.tidy,
             MEASURE_PROJECT: work.measure,

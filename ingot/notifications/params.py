@@ -35,4 +35,6 @@ class SetOwnWishes(SetWishes):
     notification_email: str | UnsetType = UNSET
 
 
+ON_BY_DEFAULT = frozenset({"failed_pipeline"})
+"""Of what failed people hear unless they said no."""
 FLAGS = tuple(name for name in SetWishes.__struct_fields__ if name != "level")

@@ -4,12 +4,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ingot.api.views import View
-from ingot.notifications.params import FLAGS, LEVELS
+from ingot.notifications.params import FLAGS, LEVELS, ON_BY_DEFAULT
 from ingot.notifications.tables import Wish
 
 _NAMES = {number: name for name, number in LEVELS.items()}
-# Of what failed they hear unless they said no.
-_ON_BY_DEFAULT = {"failed_pipeline"}
 
 
 class EventsView(View):
@@ -60,4 +58,4 @@ def _events(wish: Wish | None) -> EventsView | UnsetType:
     if wish is None or wish.level != LEVELS["custom"]:
         return UNSET
     said = msgspec.json.decode(wish.events, type=dict[str, bool])
-    return EventsView(*(said.get(name, name in _ON_BY_DEFAULT) for name in FLAGS))
+    return EventsView(*(said.get(name, name in ON_BY_DEFAULT) for name in FLAGS))
