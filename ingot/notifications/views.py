@@ -4,7 +4,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ingot.api.views import View
-from ingot.notifications.params import FLAGS, LEVELS, ON_BY_DEFAULT
+from ingot.notifications.params import FLAGS, LEVELS, ON_BY_DEFAULT, OWN_ACTIVITY
 from ingot.notifications.tables import Wish
 
 _NAMES = {number: name for name, number in LEVELS.items()}
@@ -38,6 +38,7 @@ class OwnWishView(WishView, kw_only=True):
     """The same of everywhere."""
 
     notification_email: str
+    notified_of_own_activity: bool | UnsetType = UNSET
 
 
 def wish_view(wish: Wish | None) -> WishView:
@@ -47,7 +48,13 @@ def wish_view(wish: Wish | None) -> WishView:
 
 def own_wish_view(wish: Wish | None, email: str) -> OwnWishView:
     """What was said of everywhere."""
-    return OwnWishView(level=_level(wish, "participating"), events=_events(wish), notification_email=email)
+    said = msgspec.json.decode(wish.events, type=dict[str, bool]) if wish else {}
+    return OwnWishView(
+        level=_level(wish, "participating"),
+        events=_events(wish),
+        notification_email=email,
+        notified_of_own_activity=said.get(OWN_ACTIVITY, UNSET),
+    )
 
 
 def _level(wish: Wish | None, default: str) -> str:
