@@ -21,7 +21,7 @@ from ingot.merge_requests.talk.recording import record_changes, record_opening
 from ingot.merge_requests.talk.service import resolve_discussion_of
 from ingot.merge_requests.versions.events import VersionCollected
 from ingot.notes.events import NoteAdded, NoteEdited, NoteRemoved
-from ingot.notes.queries import find_note
+from ingot.notes.queries import find_note, naming_notes
 from ingot.notes.service import add_system_note
 from ingot.repository.changes.events import RefsChanged
 
@@ -92,6 +92,10 @@ def record_mentions_of_issue(db: Connection, event: IssueChanged) -> None:
         issue = event.issue or issue_by_id(db, event.issue_id)
         text = f"{issue.title}\n\n{issue.description or ''}"
         record_mentions_of_merge_requests(db, event.actor_id, subject_of_issue(issue), text)
+        if "confidential" in event.changes and not issue.confidential:
+            # What was said below it meanwhile was told to nobody.
+            for note in naming_notes(db, subject_of_issue(issue), "!"):
+                record_mentions_of_merge_requests(db, note.author_id, subject_of_issue(issue), note.body)
 
 
 @subscriptions.on(MergeRequestChanged)
