@@ -53,6 +53,7 @@ from ingot.merge_requests.talk.hearing import Hearing
 from ingot.merge_requests.upkeep.subscribers import Answers
 from ingot.merge_requests.versions.tracking import COLLECT_VERSIONS, Tracker
 from ingot.notifications.notices import NOTIFY
+from ingot.notifications.pipelines import NOTIFY_OF_PIPELINE, PipelineMail
 from ingot.notifications.work import Notifier
 from ingot.outgoing.guard import Guard
 from ingot.projects import api as projects
@@ -163,6 +164,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
         {
             MAIL: Post(settings).deliver,
             NOTIFY: Notifier(settings).notify,
+            NOTIFY_OF_PIPELINE: PipelineMail(settings).run,
             REMOVE_PROJECT: work.remove,
             TIDY_PROJECT: work.tidy,
             MEASURE_PROJECT: work.measure,

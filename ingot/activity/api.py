@@ -10,6 +10,7 @@ from ingot.db.paging import Listing, Page
 from ingot.projects.api import project_in_path
 from ingot.projects.policy import may_see_project
 from ingot.projects.tables import Project
+from ingot.projects.views import addresses_of
 from ingot.users.accounts.api import named_user
 from ingot.users.accounts.tables import User
 
@@ -17,7 +18,7 @@ routes = Routes("events")
 
 
 def _shown(call: Call, found: Listing[Happening]) -> Listing[EventView]:
-    return found.of(event_views(call.db, found.items, call.origin.base))
+    return found.of(event_views(call.db, found.items, addresses_of(call.origin, call.settings)))
 
 
 @routes.get("/events", may=signed_in, returns=list[EventView])

@@ -4,10 +4,10 @@ import msgspec
 
 from ingot.activity.service import drop_events, forget_target, record_event
 from ingot.activity.tables import MILESTONE
-from ingot.activity.views import PushView
+from ingot.activity.views import Pushed, PushedCommit
 from ingot.db.connection import Connection
 from ingot.events.bus import Subscriptions
-from ingot.git.counting import Brought
+from ingot.git.counting import Brought, Message
 from ingot.git.updating import RefUpdate
 from ingot.groups.members.events import MemberAdded, MemberRemoved
 from ingot.involvement.events import SubjectChanged
@@ -18,6 +18,9 @@ from ingot.repository.changes.events import RefsChanged
 from ingot.subjects import Subject
 
 subscriptions = Subscriptions()
+MOST_COMMITS = 20
+"""So many of the newest commits of a push are told."""
+LONGEST_MESSAGE = 1000
 MOST_REFS = 100
 """Of so many references in one push it is told; who pushes more brings a repository."""
 LONGEST_TITLE = 70
@@ -86,11 +89,11 @@ def tell_of_push(db: Connection, event: RefsChanged) -> None:
             record_event(db, event.project_id, event.actor_id, "pushed", push=msgspec.json.encode(push).decode())
 
 
-def _push(update: RefUpdate, brought: Brought) -> PushView:
+def _push(update: RefUpdate, brought: Brought) -> Pushed:
     title = brought.title
     if title is not None and len(title) > LONGEST_TITLE:
         title = title[: LONGEST_TITLE - 1] + "…"
-    return PushView(
+    return Pushed(
         commit_count=brought.commits,
         action="created" if update.creates else "removed" if update.deletes else "pushed",
         ref_type="branch" if update.branch is not None else "tag",
@@ -98,4 +101,10 @@ def _push(update: RefUpdate, brought: Brought) -> PushView:
         commit_to=None if update.deletes else update.new,
         ref=update.branch or update.tag or update.ref,
         commit_title=title,
+        commits=tuple(_commit(message) for message in brought.messages[-MOST_COMMITS:]),
     )
+
+
+def _commit(message: Message) -> PushedCommit:
+    name, email = (message.author.name, message.author.email) if message.author else (None, None)
+    return PushedCommit(message.oid, message.text[:LONGEST_MESSAGE], message.committed_at, name, email)

@@ -13,14 +13,17 @@ from ingot.api.views import View
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
 from ingot.db.times import Timestamp
+from ingot.git.commits import NO_OID
 from ingot.involvement.queries import all_kinds
 from ingot.milestones.queries import milestones_by_ids
 from ingot.milestones.tables import Milestone
 from ingot.notes.tables import Note, notes
 from ingot.notes.views import TYPES, NoteView, note_views
+from ingot.projects.queries import projects_by_ids
+from ingot.projects.tables import Project
+from ingot.projects.views import Addresses
 from ingot.subjects import Subject
-from ingot.users.accounts.queries import users_by_ids
-from ingot.users.accounts.views import UserBrief, user_brief
+from ingot.users.accounts.views import UserBrief, briefs_by_ids
 
 _NOTES = select(notes).where(any_of(notes.c.id, "notes"))
 _NAMES = {
@@ -37,7 +40,7 @@ _PUSH_NAMES = {"created": "pushed new", "removed": "deleted", "pushed": "pushed 
 
 
 class PushView(View):
-    """What a push changed, and what came by it; also how it is stored."""
+    """What a push changed, and what came by it."""
 
     commit_count: int
     action: Literal["created", "removed", "pushed"]
@@ -47,6 +50,61 @@ class PushView(View):
     ref: str
     commit_title: str | None
     ref_count: int | None = None
+
+
+class PushedCommit(msgspec.Struct, frozen=True):
+    """A commit that came by a push, as it is stored."""
+
+    id: str
+    message: str
+    timestamp: str
+    author_name: str | None
+    author_email: str | None
+
+
+class Pushed(PushView):
+    """A push as it is stored."""
+
+    commits: tuple[PushedCommit, ...] = ()
+
+
+class CommitAuthorView(View):
+    """Who wrote a commit."""
+
+    name: str
+    email: str
+
+
+class PushedCommitView(View):
+    """A commit that came by a push."""
+
+    id: str
+    message: str
+    timestamp: str
+    url: str
+    author: CommitAuthorView
+
+
+class PushedRepositoryView(View):
+    """Where was pushed to."""
+
+    name: str
+    url: str
+    description: str | None
+    homepage: str
+
+
+class PushDataView(View):
+    """What a push changed in the words of the contract, which later clients know as ``push_data``."""
+
+    before: str
+    after: str
+    ref: str
+    user_id: int
+    user_name: str
+    repository: PushedRepositoryView
+    commits: list[PushedCommitView]
+    total_commits_count: int
 
 
 class EventView(View):
@@ -60,6 +118,7 @@ class EventView(View):
     target_iid: int | None
     target_type: str | None
     author_id: int
+    data: PushDataView | None
     target_title: str | None
     created_at: Timestamp
     author: UserBrief
@@ -68,11 +127,13 @@ class EventView(View):
     push_data: PushView | UnsetType = UNSET
 
 
-def event_views(db: Connection, found: Sequence[Happening], base: str) -> list[EventView]:
+def event_views(db: Connection, found: Sequence[Happening], at: Addresses) -> list[EventView]:
     """A page of events; one statement for each relation, and one for the subjects of each kind."""
     if not found:
         return []
-    authors = users_by_ids(db, [event.author_id for event in found])
+    base = at.base
+    authors = briefs_by_ids(db, [event.author_id for event in found], base)
+    pushed_to = _projects(db, found)
     subjects = _subjects(db, found)
     said = _notes(db, found, subjects, base)
     planned = _milestones(db, found)
@@ -84,7 +145,10 @@ def event_views(db: Connection, found: Sequence[Happening], base: str) -> list[E
         note = said.get(event.target_id or 0) if event.target_kind == "note" else None
         # One may have gone in between, where a server's statements do not all see the same moment.
         if event.author_id in authors and (note is not None or event.target_kind != "note"):
-            views.append(_view(event, about, note, user_brief(authors[event.author_id], base)))
+            view = _view(event, about, note, authors[event.author_id])
+            if event.push is not None and event.project_id in pushed_to:
+                _add_push(view, event.push, pushed_to[event.project_id], at)
+            views.append(view)
     return views
 
 
@@ -126,30 +190,59 @@ def _notes(db: Connection, found: Sequence[Happening], subjects: Subjects, base:
     return views
 
 
+def _projects(db: Connection, found: Sequence[Happening]) -> dict[int, Project]:
+    wanted = {event.project_id for event in found if event.push is not None}
+    return projects_by_ids(db, sorted(wanted)) if wanted else {}
+
+
+def _add_push(view: EventView, stored: str, project: Project, at: Addresses) -> None:
+    push = msgspec.json.decode(stored, type=Pushed)
+    author, homepage = view.author, f"{at.base}/{project.full_path}"
+    view.action_name = _PUSH_NAMES[push.action]
+    view.push_data = PushView(*(getattr(push, name) for name in PushView.__struct_fields__))
+    view.data = PushDataView(
+        push.commit_from or NO_OID,
+        push.commit_to or NO_OID,
+        f"refs/{'heads' if push.ref_type == 'branch' else 'tags'}/{push.ref}",
+        author.id,
+        author.name,
+        PushedRepositoryView(project.name, f"{at.ssh}{project.full_path}.git", project.description, homepage),
+        [
+            PushedCommitView(
+                commit.id,
+                commit.message,
+                commit.timestamp or view.created_at,
+                f"{homepage}/commit/{commit.id}",
+                # Of a commit that was made for somebody here, nothing more was said than who that was.
+                CommitAuthorView(commit.author_name or author.name, commit.author_email or ""),
+            )
+            for commit in push.commits
+        ],
+        push.commit_count,
+    )
+
+
 def _view(event: Happening, about: Subject | Milestone | None, note: NoteView | None, author: UserBrief) -> EventView:
-    push = msgspec.json.decode(event.push, type=PushView) if event.push is not None else None
     return EventView(
         id=event.id,
         title=None,
         project_id=event.project_id,
-        action_name=_action_name(event, push),
+        action_name=_action_name(event),
         target_id=event.target_id,
         target_iid=event.target_id if note is not None or about is None else about.iid,
         target_type=_TYPES.get(event.target_kind or ""),
         author_id=event.author_id,
+        data=None,
         target_title=about.title if about else None,
         created_at=event.created_at,
         author=author,
         author_username=author.username,
         note=note if note is not None else UNSET,
-        push_data=push if push is not None else UNSET,
     )
 
 
-def _action_name(event: Happening, push: PushView | None) -> str:
+def _action_name(event: Happening) -> str:
     """The contract's words, which tell a reopened one from an opened one no more than it does."""
-    if push is not None:
-        return _PUSH_NAMES[push.action]
     if event.action == "created" and event.target_kind is None:
         return "created"
     return _NAMES.get(event.action, "opened")

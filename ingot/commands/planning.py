@@ -6,12 +6,13 @@ from ingot.access.actor import Actor
 from ingot.commands.desk import Commands, Desk
 from ingot.commands.events import TodoCommanded
 from ingot.db.connection import Connection
-from ingot.emoji.service import proper_name, toggle_award
+from ingot.emoji.service import toggle_award
 from ingot.errors import NotFound
 from ingot.events.bus import emit
 from ingot.followers.service import follow
 from ingot.labels.queries import named_labels
 from ingot.labels.tables import Label
+from ingot.markup.emoji import proper_name
 from ingot.markup.references import references
 from ingot.milestones.queries import named_milestones
 from ingot.subjects import Subject

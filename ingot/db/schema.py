@@ -31,8 +31,11 @@ metadata = MetaData(
 Identifier = BigInteger().with_variant(Integer(), "sqlite")
 
 
-class Record(msgspec.Struct, frozen=True):
-    """Base of the structs that rows become; the field order is the table's column order."""
+class Record(msgspec.Struct, frozen=True, gc=False):
+    """Base of the structs that rows become; the field order is the table's column order.
+
+    They hold plain values only, so the collector of circles need not look at them.
+    """
 
 
 def row_id() -> Column[int]:

@@ -13,7 +13,7 @@ from ingot.emoji.queries import find_award
 from ingot.emoji.tables import Award, award_emoji
 from ingot.errors import NotFound
 from ingot.events.bus import emit
-from ingot.markup.emoji import proper_names
+from ingot.markup.emoji import proper_name
 from ingot.subjects import Subject
 
 # Who gives the same twice at once gives it once; no row comes back where it was there.
@@ -32,11 +32,6 @@ _GIVEN = select(award_emoji).where(
 _DROP = delete(award_emoji).where(
     award_emoji.c.subject_kind == bindparam("kind"), any_of(award_emoji.c.subject_id, "subjects")
 )
-
-
-def proper_name(name: str) -> str | None:
-    """The name under which an emoji is kept, whichever of its names was typed."""
-    return proper_names().get(name.strip().strip(":"))
 
 
 def give_award(db: Connection, actor: Actor, subject: Subject, typed: str) -> Award:

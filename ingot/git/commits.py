@@ -1,6 +1,7 @@
 """Commits: how names lead to them, and what they say."""
 
 import re
+from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -28,6 +29,16 @@ class Signature(msgspec.Struct, frozen=True):
     email: str
     time: int
     offset: int
+
+    @property
+    def zoned(self) -> str:
+        """When, in the zone of whoever did it; a time beyond what a calendar holds is shown as its end."""
+        try:
+            zone = timezone(timedelta(minutes=self.offset))
+            return datetime.fromtimestamp(self.time, zone).isoformat(timespec="seconds")
+        except (ValueError, OverflowError, OSError):
+            end = datetime.max if self.time > 0 else datetime.min
+            return end.replace(tzinfo=UTC).isoformat(timespec="seconds")
 
 
 class Commit(msgspec.Struct, frozen=True):

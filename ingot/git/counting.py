@@ -1,10 +1,11 @@
 """What a change of a reference brought, told in a few words."""
 
 from itertools import islice
+from typing import Any
 
 import msgspec
 
-from ingot.git.commits import NO_OID, commit_id, commit_message, commit_or_none
+from ingot.git.commits import NO_OID, Signature, commit_id, commit_message, commit_or_none, signature_of
 from ingot.git.library import library, open_repository
 from ingot.git.repository import Repository
 from ingot.git.updating import RefUpdate
@@ -20,10 +21,12 @@ LONGEST_READ = 200_000
 
 
 class Message(msgspec.Struct, frozen=True):
-    """What a commit says."""
+    """What a commit says, and who said it."""
 
     oid: str
     text: str
+    author: Signature | None = None
+    committed_at: str = ""
 
 
 class Brought(msgspec.Struct, frozen=True):
@@ -63,4 +66,9 @@ def _look_through(repository: Repository, tip: str, known: str, title: str) -> B
             messages.append(found)
     if length > LONGEST_READ:
         messages.pop()
-    return Brought(count, title, tuple(Message(str(found.id), commit_message(found)) for found in reversed(messages)))
+    return Brought(count, title, tuple(_message(found) for found in reversed(messages)))
+
+
+def _message(found: Any) -> Message:
+    author, committer = signature_of(found.author), signature_of(found.committer)
+    return Message(str(found.id), commit_message(found), author, committer.zoned)

@@ -16,7 +16,7 @@ from ingot.groups.namespaces.tables import namespace_tree
 from ingot.hooks.subscribers import Ear
 from ingot.hooks.tables import FLAGS
 from ingot.issues.events import IssueChanged
-from ingot.issues.tables import Issue, issues
+from ingot.issues.tables import ISSUE, Issue, issues
 from ingot.merge_requests.events import MergeRequestChanged
 from ingot.merge_requests.tables import MERGE_REQUEST, MergeRequest, merge_requests
 from ingot.notes.events import NoteAdded
@@ -32,7 +32,7 @@ from ingot.wikis.events import WikiPageChanged
 from ingot.wikis.queries import list_pages, wiki_key
 
 _ISSUE = (
-    select(issues)
+    select(*ISSUE)
     .where(
         issues.c.project_id == bindparam("project"),
         issues.c.deleted_at.is_(None),

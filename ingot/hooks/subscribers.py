@@ -105,10 +105,10 @@ class Ear:
         """An issue was opened, closed or changed; confidential ones only reach hooks that ask for those."""
         if event.action not in ISSUE_ACTIONS:
             return
-        issue = issue_by_id(db, event.issue_id)
-        flag = "confidential_issues_events" if issue.confidential else "issues_events"
+        flag = "confidential_issues_events" if _is_confidential(db, event) else "issues_events"
         scene, wanted = self._scene(db, flag, event.project_id, event.actor_id)
         if scene is not None:
+            issue = issue_by_id(db, event.issue_id)
             tell(db, flag, issue_payload(db, scene, issue, event.action, event.changes), wanted)
 
     def hear_note(self, db: Connection, event: NoteAdded) -> None:
@@ -246,3 +246,7 @@ def _subject(db: Connection, scene: Scene, note: Note) -> tuple[Payload, str, Un
         snippet = snippet_by_id(db, note.subject_id)
         return snippet_subject(snippet, first_file(db, snippet.id)), f"snippets/{snippet.id}", None
     return {}, "", None
+
+
+def _is_confidential(db: Connection, event: IssueChanged) -> bool:
+    return (event.issue or issue_by_id(db, event.issue_id)).confidential

@@ -30,6 +30,8 @@ class SubjectChanged(Event, frozen=True):
     """Who had it to do until now."""
     labelled: tuple[int, ...] = ()
     """The labels that it carries only since now."""
+    shows: bool = False
+    """Whether others than before see it, and so what was said about it."""
 
 
 class PeopleMentioned(Event, frozen=True):

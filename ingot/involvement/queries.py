@@ -1,13 +1,17 @@
 """Which kinds of subjects there are, and who takes part in one."""
 
+from collections.abc import Collection, Mapping
+
 from sqlalchemy import bindparam, func, select
 
 from ingot.db.connection import Connection
 from ingot.events.bus import emit
+from ingot.followers.queries import said_of_many
 from ingot.involvement.events import KindsAsked
 from ingot.involvement.kinds import SubjectKind
 from ingot.involvement.tables import mentioned_people
 from ingot.notes.copying import writers_on
+from ingot.notes.queries import written_on
 from ingot.subjects import Subject
 
 _NAMED = (
@@ -32,6 +36,13 @@ def all_kinds(db: Connection) -> tuple[SubjectKind, ...]:
 def kind_or_none(db: Connection, name: str) -> SubjectKind | None:
     """The kind with this name, where a room keeps it."""
     return next((kind for kind in all_kinds(db) if kind.kind == name), None)
+
+
+def followed(db: Connection, user_id: int, kind: str, involved: Mapping[int, Collection[int]]) -> dict[int, bool]:
+    """Whether somebody follows each of these: as they said, else whether they are involved or wrote a note there."""
+    told = said_of_many(db, user_id, kind, list(involved))
+    written = written_on(db, kind, list(involved), user_id)
+    return {number: told.get(number, user_id in people or number in written) for number, people in involved.items()}
 
 
 def participants_of(db: Connection, kind: SubjectKind, subject: Subject) -> list[int]:

@@ -6,18 +6,21 @@ from ingot.involvement.events import SubjectChanged
 from ingot.involvement.queries import kind_or_none
 from ingot.involvement.service import record_people
 from ingot.notes.events import NoteAdded, NoteEdited
-from ingot.notes.queries import find_note
+from ingot.notes.queries import find_note, naming_notes
 
 subscriptions = Subscriptions()
 
 
 @subscriptions.on(SubjectChanged)
 def record_people_of_subject(db: Connection, event: SubjectChanged) -> None:
-    """Whom the subject's own text names."""
+    """Whom the subject's own text names; and its notes, where people may see it now who could not."""
     kind = kind_or_none(db, event.subject.kind) if event.said is not None else None
     if kind is not None:
         new = event.action == "opened"
         record_people(db, kind, event.subject, event.actor_id, event.said or "", new=new)
+    if kind is not None and event.shows:
+        for note in naming_notes(db, event.subject, "@"):
+            record_people(db, kind, event.subject, note.author_id, note.body, note_id=note.id)
 
 
 @subscriptions.on(NoteAdded)

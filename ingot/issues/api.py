@@ -5,52 +5,39 @@ from typing import Any, Literal
 
 from ingot.access.levels import Access
 from ingot.access.rules import administrators, signed_in
-from ingot.api.params import Missing, Params, given, path_number
+from ingot.api.params import Missing, given, path_number
 from ingot.api.routes import Ahead, Call, Routes
 from ingot.api.views import View
 from ingot.db.connection import Connection
-from ingot.db.paging import Listing, Page, cut_page
-from ingot.errors import Invalid, NotFound, Unchanged
+from ingot.db.paging import Listing, Page
+from ingot.errors import NotFound
 from ingot.events.bus import emit
 from ingot.followers.queries import said
-from ingot.followers.service import follow
 from ingot.groups.api import group_in_path
 from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.policy import may_see_group
-from ingot.involvement.queries import participants_of
 from ingot.issues import moving, policy, queries, service
 from ingot.issues.commands.obeying import create_issue as create_obeying
-from ingot.issues.durations import parse_duration
 from ingot.issues.events import MergeRequestsAsked
 from ingot.issues.kind import ISSUES
 from ingot.issues.params import CreateIssue, EditIssue, ListIssues, MoveIssue
+from ingot.issues.planned import Planned, planning_routes
 from ingot.issues.policy import Found, Place
 from ingot.issues.tables import Issue
 from ingot.issues.views import (
     IssueStatisticsView,
     IssueView,
-    TimeStatsView,
     issue_view,
     issue_views,
     statistics_view,
-    time_stats_view,
 )
 from ingot.notes.queries import has_written
 from ingot.projects.queries import find_project
 from ingot.projects.tables import Project
 from ingot.projects.uploads.files import uploads_of
 from ingot.projects.uploads.tables import StoredUpload
-from ingot.users.accounts.queries import users_by_ids
-from ingot.users.accounts.views import UserBrief, user_brief
 
 routes = Routes("issues")
-
-
-class Duration(Params):
-    """How long, as people write it."""
-
-    duration: str
-    summary: str | None = None
 
 
 class OriginView(View):
@@ -106,7 +93,9 @@ def _listed(
     call: Call, found: Listing[Issue], params: ListIssues, paths: dict[int, str] | None = None
 ) -> Listing[IssueView]:
     details = params.with_labels_details
-    return found.of(issue_views(call.db, found.items, call.origin.base, with_labels_details=details, paths=paths))
+    return found.of(
+        issue_views(call.db, call.actor, found.items, call.origin.base, with_labels_details=details, paths=paths)
+    )
 
 
 @routes.get("/issues", may=signed_in, returns=list[IssueView])
@@ -221,97 +210,23 @@ def move_issue(call: Call, found: Found, params: MoveIssue, copied: list[moving.
     return _shown(call, target, moved)
 
 
-@routes.post("/projects/:id/issues/:issue_iid/subscribe", on=issue_in_path, may=policy.may_take_part, returns=IssueView)
-def subscribe(call: Call, found: Found) -> IssueView:
-    """Follow an issue."""
-    return _follow(call, found, following=True)
-
-
-@routes.post(
-    "/projects/:id/issues/:issue_iid/unsubscribe", on=issue_in_path, may=policy.may_take_part, returns=IssueView
+planning_routes(
+    routes,
+    "/projects/:id/issues/:issue_iid",
+    Planned(
+        kind=ISSUES,
+        finder=issue_in_path,
+        row=lambda found: found.issue,
+        subject=lambda found: service.subject_of(found.issue),
+        clock=service,
+        view=IssueView,
+        shown=lambda call, found: _shown(call, found.project, found.issue, found.assignees),
+        follows=lambda call, found: _follows(call, found.issue, found.assignees),
+        may_read=policy.may_read_found,
+        may_take_part=policy.may_take_part,
+        may_edit=policy.may_edit_issue,
+    ),
 )
-def unsubscribe(call: Call, found: Found) -> IssueView:
-    """Stop following an issue."""
-    return _follow(call, found, following=False)
-
-
-def _follow(call: Call, found: Found, *, following: bool) -> IssueView:
-    if _follows(call, found.issue, found.assignees) is following:
-        raise Unchanged
-    follow(call.db, call.actor.user_id, "issue", found.issue.id, following=following)
-    return _shown(call, found.project, found.issue, found.assignees)
-
-
-@routes.post(
-    "/projects/:id/issues/:issue_iid/time_estimate",
-    on=issue_in_path,
-    may=policy.may_edit_issue,
-    returns=TimeStatsView,
-    status=200,
-)
-def set_time_estimate(call: Call, found: Found, params: Duration) -> TimeStatsView:
-    """Estimate how long an issue takes."""
-    seconds = _seconds(params)
-    if seconds < 0:
-        raise Invalid(duration=["is invalid"])
-    return time_stats_view(service.set_estimate(call.db, call.actor, found.issue, seconds))
-
-
-@routes.post(
-    "/projects/:id/issues/:issue_iid/reset_time_estimate",
-    on=issue_in_path,
-    may=policy.may_edit_issue,
-    returns=TimeStatsView,
-    status=200,
-)
-def reset_time_estimate(call: Call, found: Found) -> TimeStatsView:
-    """Take the estimate of an issue back."""
-    return time_stats_view(service.set_estimate(call.db, call.actor, found.issue, 0))
-
-
-@routes.post(
-    "/projects/:id/issues/:issue_iid/add_spent_time",
-    on=issue_in_path,
-    may=policy.may_edit_issue,
-    returns=TimeStatsView,
-)
-def add_spent_time(call: Call, found: Found, params: Duration) -> TimeStatsView:
-    """Add to the time that an issue took, or take some of it back."""
-    return time_stats_view(service.add_spent_time(call.db, call.actor, found.issue, _seconds(params)))
-
-
-@routes.post(
-    "/projects/:id/issues/:issue_iid/reset_spent_time",
-    on=issue_in_path,
-    may=policy.may_edit_issue,
-    returns=TimeStatsView,
-    status=200,
-)
-def reset_spent_time(call: Call, found: Found) -> TimeStatsView:
-    """Forget the time that an issue took."""
-    return time_stats_view(service.reset_spent_time(call.db, call.actor, found.issue))
-
-
-@routes.get(
-    "/projects/:id/issues/:issue_iid/time_stats", on=issue_in_path, may=policy.may_read_found, returns=TimeStatsView
-)
-def get_time_stats(call: Call, found: Found) -> TimeStatsView:  # noqa: ARG001 - Every handler gets its call.
-    """Get how long an issue takes, and took so far."""
-    return time_stats_view(found.issue)
-
-
-@routes.get(
-    "/projects/:id/issues/:issue_iid/participants",
-    on=issue_in_path,
-    may=policy.may_read_found,
-    returns=list[UserBrief],
-)
-def list_participants(call: Call, found: Found, page: Page) -> Listing[UserBrief]:
-    """List who takes part in an issue: who wrote it, has it to do, wrote notes on it, or is named there."""
-    people = participants_of(call.db, ISSUES, service.subject_of(found.issue))
-    shown = cut_page(people, page)
-    users = users_by_ids(call.db, shown.items)
-    return shown.of([user_brief(users[number], call.origin.base) for number in shown.items if number in users])
 
 
 @routes.get(
@@ -353,10 +268,3 @@ def get_origin(call: Call, found: Found) -> OriginView:
         raise NotFound("UserAgentDetail")
     user_agent, ip_address, submitted = origin
     return OriginView(user_agent, ip_address, submitted, submitted)
-
-
-def _seconds(params: Duration) -> int:
-    seconds = parse_duration(params.duration)
-    if not seconds:
-        raise Invalid(duration=["is invalid"])
-    return seconds

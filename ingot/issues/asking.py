@@ -3,7 +3,7 @@
 The first class serves all that is planned, also merge requests, which lie above; the second one issues.
 """
 
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sqlalchemy import select
 
@@ -13,15 +13,15 @@ from ingot.db.connection import Connection
 from ingot.db.expressions import any_of, like_pattern
 from ingot.db.paging import Listing, Page
 from ingot.db.search import is_indexed, needle
-from ingot.db.times import Timestamp, day_of, later
+from ingot.db.times import day_of, later
 from ingot.errors import Invalid
 from ingot.issues.filters import counts_of
 from ingot.issues.pages import fetch_issues
-from ingot.issues.params import ListIssues
+from ingot.issues.params import ExcludedOfPlanned, ListIssues, ListPlanned
 from ingot.issues.ranking import Question
 from ingot.issues.tables import Issue
 from ingot.labels.tables import labels
-from ingot.markup.emoji import proper_names
+from ingot.markup.emoji import proper_name
 from ingot.users.accounts.queries import user_by_username
 
 _MOST_LABELS = 20
@@ -29,53 +29,7 @@ _MOST_PAST_DAYS = {"week": 7, "month": 31}
 _LABELS = select(labels.c.title, labels.c.id).where(any_of(labels.c.title, "titles"))
 
 
-class Excluding(Protocol):
-    """What must not be so, of whatever is listed."""
-
-    labels: list[str] | None
-    milestone: str | None
-    author_id: int | None
-    author_username: str | None
-    assignee_id: int | None
-    assignee_username: list[str] | None
-    my_reaction_emoji: str | None
-
-
-class Wanting(Protocol):
-    """What can be asked of every list."""
-
-    @property
-    def state(self) -> str | None:
-        """One state, or ``all``."""
-
-    @property
-    def order_by(self) -> str:
-        """By what it is ordered."""
-
-    @property
-    def sort(self) -> str:
-        """In which direction."""
-
-    @property
-    def scope(self) -> str | None:
-        """Whose they are."""
-
-    iids: list[int] | None
-    labels: list[str] | None
-    milestone: str | None
-    search: str | None
-    author_id: int | None
-    author_username: str | None
-    assignee_id: str | None
-    assignee_username: list[str] | None
-    my_reaction_emoji: str | None
-    created_after: Timestamp | None
-    created_before: Timestamp | None
-    updated_after: Timestamp | None
-    updated_before: Timestamp | None
-
-
-W = TypeVar("W", bound=Wanting)
+W = TypeVar("W", bound=ListPlanned)
 
 
 class AskedOf(Generic[W]):
@@ -208,15 +162,18 @@ class AskedOf(Generic[W]):
         elif word == "any":
             self.add("any_reaction", giver=self._actor.user_id)
         else:
-            self.add("reaction", giver=self._actor.user_id, reaction=proper_names().get(name, name))
+            self.add("reaction", giver=self._actor.user_id, reaction=proper_name(name) or name)
 
     def _read_search(self, text: str) -> None:
+        """In the title and the description, or in that one of them that is asked for; other words say nothing."""
+        within = {part.strip() for part in (self._wanted.within or "").split(",")} & {"title", "description"}
+        where = f"{within.pop()}_search" if len(within) == 1 else "search"
         if is_indexed(text):
-            self.add("search", needle=needle(text))
+            self.add(where, needle=needle(text))
         else:
-            self.add("short_search", pattern=like_pattern(text))
+            self.add(f"short_{where}", pattern=like_pattern(text))
 
-    def _read_excluded(self, excluded: Excluding) -> None:
+    def _read_excluded(self, excluded: ExcludedOfPlanned) -> None:
         if excluded.labels:
             self._excluded_labels = self._bind_labels("not_label", excluded.labels)
         if excluded.milestone:
@@ -230,7 +187,7 @@ class AskedOf(Generic[W]):
             self.add("not_assignees", not_assignees=people)
         if excluded.my_reaction_emoji:
             name = excluded.my_reaction_emoji
-            self.add("not_reaction", giver=self._actor.user_id, not_reaction=proper_names().get(name, name))
+            self.add("not_reaction", giver=self._actor.user_id, not_reaction=proper_name(name) or name)
 
 
 class Asked(AskedOf[ListIssues]):

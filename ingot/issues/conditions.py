@@ -15,6 +15,12 @@ from ingot.projects.tables import projects
 NEVER = "9999-99-99"
 _LAST = 2**62
 BELOW = select(namespace_tree.c.descendant_id).where(namespace_tree.c.ancestor_id == bindparam("group"))
+SEARCHES = {
+    "search": ("title_key", "description_key"),
+    "title_search": ("title_key",),
+    "description_search": ("description_key",),
+}
+"""The columns in which a text is looked for, by what is asked."""
 # What leaves few, of a project or of all: those are looked up by it.
 LEADS = frozenset(
     {
@@ -25,7 +31,7 @@ LEADS = frozenset(
         "written_by_me",
         "assigned_to_me",
         "assignees",
-        "search",
+        *SEARCHES,
         "reaction",
     }
 )
@@ -42,10 +48,12 @@ class Listed(NamedTuple):
     person_of: ColumnElement[int]
     """Which row of ``rows`` somebody there has to do."""
 
-    @property
-    def searched(self) -> tuple[ColumnElement[str], ...]:
-        """The columns in which a text is looked for."""
-        return self.rows.c.title_key, self.rows.c.description_key
+    def holding(self, row: ColumnElement[int]) -> dict[str, ColumnElement[bool]]:
+        """That a row holds a text, found by an index, by where it is looked for."""
+        return {
+            name: holding(row, "needle", *(self.rows.c[column] for column in columns))
+            for name, columns in SEARCHES.items()
+        }
 
     def carried(self) -> Select[Any]:
         """The numbers of those with a label."""
@@ -146,8 +154,11 @@ def conditions_on(listed: Listed) -> dict[str, ColumnElement[bool]]:
         "assignees": listed.assigned(any_of(person, "assignees")),
         "any_assignee": listed.assigned(),
         "no_assignee": not_(listed.assigned()),
-        "search": holding(rows.id, "needle", *listed.searched),
-        "short_search": or_(*(contains(column, "pattern") for column in listed.searched)),
+        **listed.holding(rows.id),
+        **{
+            f"short_{name}": or_(*(contains(rows[column], "pattern") for column in columns))
+            for name, columns in SEARCHES.items()
+        },
         "created_after": rows.created_at >= bindparam("created_after"),
         "created_before": rows.created_at <= bindparam("created_before"),
         "updated_after": rows.updated_at >= bindparam("updated_after"),
@@ -160,7 +171,7 @@ def conditions_on(listed: Listed) -> dict[str, ColumnElement[bool]]:
         "any_reaction": rewarded_any,
         "no_reaction": not_(rewarded_any),
         "not_reaction": not_(not_rewarded_so),
-        "not_search": not_(or_(*(contains(column, "not_pattern") for column in listed.searched))),
+        "not_search": not_(or_(*(contains(rows[column], "not_pattern") for column in SEARCHES["search"]))),
     }
 
 

@@ -19,12 +19,11 @@ from sqlalchemy import (
 
 from ingot.db.expressions import any_of, unindexed
 from ingot.db.paging import ListQuery, list_query
-from ingot.db.search import holding
 from ingot.emoji.queries import rewarded
 from ingot.groups.namespaces.tables import namespace_tree
 from ingot.issues import policy
 from ingot.issues.conditions import BELOW, LEADS, NEVER, Listed, conditions_on, is_next_due, orders_on
-from ingot.issues.tables import STANDING, issue_assignees, issues
+from ingot.issues.tables import ISSUE, STANDING, issue_assignees, issues
 from ingot.labels.tables import label_links
 from ingot.milestones.tables import milestones
 from ingot.projects.tables import projects
@@ -94,7 +93,7 @@ _ALONG_THE_WAY: dict[str, ColumnElement[bool]] = {
     "upcoming_milestone": _LISTED.in_milestone(is_next_due(), of=_IN),
     "assigned_to_me": _LISTED.assigned(bindparam("me") == _PERSON, _HERE),
     "assignees": _LISTED.assigned(any_of(_PERSON, "assignees"), _HERE),
-    "search": holding(_HERE, "needle", *_LISTED.searched),
+    **_LISTED.holding(_HERE),
     "reaction": _HERE.in_(rewarded(KIND, "reaction").scalar_subquery()),
 }
 # In these orders an index leads through the rows, so they are read as they come; else only what is shown is read.
@@ -169,7 +168,7 @@ def _matching(
         led = not looked_up or by_label or filters & FEW
         found = projects.c.id == unindexed(issues.c.project_id)
         source = source.join(projects, found if led else unindexed(projects.c.id) == issues.c.project_id)
-    return select(issues).select_from(source).where(issues.c.deleted_at.is_(None), and_(*conditions))
+    return select(*ISSUE).select_from(source).where(issues.c.deleted_at.is_(None), and_(*conditions))
 
 
 @lru_cache(maxsize=64)

@@ -9,17 +9,18 @@ from ingot.access.levels import Level
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
 from ingot.involvement.kinds import Audience, SubjectKind
+from ingot.involvement.queries import followed
 from ingot.issues import policy
 from ingot.issues.queries import assignees_of, issue_by_id
 from ingot.issues.service import subject_of
-from ingot.issues.tables import Issue, issues
+from ingot.issues.tables import ISSUE, Issue, issues
 from ingot.issues.views import IssueView, issue_views
 from ingot.projects.people.queries import who_sees
 from ingot.projects.queries import project_or_none
 from ingot.projects.tables import projects
 from ingot.subjects import Subject
 
-_BY_IDS = select(issues).where(any_of(issues.c.id, "issues"), issues.c.deleted_at.is_(None))
+_BY_IDS = select(*ISSUE).where(any_of(issues.c.id, "issues"), issues.c.deleted_at.is_(None))
 _THERE = projects.c.issues_enabled.is_(True) & projects.c.namespace_id.is_not(None)
 
 
@@ -42,8 +43,12 @@ def _subjects(db: Connection, issue_ids: Sequence[int]) -> dict[int, Subject]:
     return {issue.id: subject_of(issue) for issue in _found(db, issue_ids)}
 
 
-def _views(db: Connection, actor: Actor, issue_ids: Sequence[int], base: str) -> Mapping[int, IssueView]:  # noqa: ARG001 - Other kinds show what a caller may do.
-    return {view.id: view for view in issue_views(db, _found(db, issue_ids), base)}
+def _views(db: Connection, actor: Actor, issue_ids: Sequence[int], base: str) -> Mapping[int, IssueView]:
+    views = {view.id: view for view in issue_views(db, actor, _found(db, issue_ids), base)}
+    involved = {view.id: {view.author.id, *(person.id for person in view.assignees)} for view in views.values()}
+    for number, follows in followed(db, actor.user_id, "issue", involved).items():
+        views[number].subscribed = follows
+    return views
 
 
 def _readers(db: Connection, subject: Subject, user_ids: Collection[int], internal: bool) -> set[int]:

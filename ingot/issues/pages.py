@@ -10,14 +10,14 @@ from ingot.db.expressions import any_of
 from ingot.db.paging import Listing, Page, cut_page, fetch_page
 from ingot.issues.filters import ACROSS_PROJECTS, FEW, LABEL_COUNT, MOST_COUNTED, MOST_LOOKED_UP
 from ingot.issues.ranking import RANKED, Question, ranked_ids
-from ingot.issues.tables import Issue, issues
+from ingot.issues.tables import ISSUE, Issue, issues
 from ingot.issues.totals import kept_total
 
 _WRITTEN = frozenset({"author", "written_by_me"})
 _ORDERS_OF_WRITTEN = ("created_at", "updated_at")
 _SOON_TOLD = frozenset({"in_project", "not_hidden", "state"})
 _NUMBER_BYTES = 300
-_BY_IDS = select(issues).where(any_of(issues.c.id, "issues"))
+_BY_IDS = select(*ISSUE).where(any_of(issues.c.id, "issues"))
 
 
 def fetch_issues(db: Connection, asked: Question, page: Page, total: int | None = None) -> Listing[Issue]:

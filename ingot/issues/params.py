@@ -23,8 +23,8 @@ Order = Literal[
 ]
 
 
-class Excluded(Params):
-    """What must not be so."""
+class ExcludedOfPlanned(Params):
+    """What must not be so of anything that is planned."""
 
     labels: list[str] | None = None
     milestone: str | None = None
@@ -33,34 +33,49 @@ class Excluded(Params):
     assignee_id: int | None = None
     assignee_username: list[str] | None = None
     my_reaction_emoji: str | None = None
-    iids: list[int] | None = None
-    search: str | None = None
 
 
-class ListIssues(Params):
-    """Which issues, in which order."""
+class ListPlanned(Params):
+    """What can be asked of every list of what is planned: issues, and merge requests, which lie above."""
 
-    state: Literal["opened", "closed", "all"] | None = None
+    state: str | None = None
     labels: list[str] | None = None
     milestone: str | None = None
     iids: list[int] | None = None
-    order_by: Order = "created_at"
+    order_by: str = "created_at"
     sort: Literal["asc", "desc"] = "desc"
     search: str | None = None
-    scope: Scope | None = None
+    within: str | None = field(default=None, name="in")
+    """Where the text is searched: in the title, the description, or both."""
+    scope: str | None = None
     author_id: int | None = None
     author_username: str | None = None
     assignee_id: str | None = None
     """A number, or None or Any."""
     assignee_username: list[str] | None = None
     my_reaction_emoji: str | None = None
-    confidential: bool | None = None
     created_after: Timestamp | None = None
     created_before: Timestamp | None = None
     updated_after: Timestamp | None = None
     updated_before: Timestamp | None = None
-    due_date: str | None = None
     with_labels_details: bool = False
+
+
+class Excluded(ExcludedOfPlanned):
+    """What must not be so."""
+
+    iids: list[int] | None = None
+    search: str | None = None
+
+
+class ListIssues(ListPlanned):
+    """Which issues, in which order."""
+
+    state: Literal["opened", "closed", "all"] | None = None
+    order_by: Order = "created_at"
+    scope: Scope | None = None
+    confidential: bool | None = None
+    due_date: str | None = None
     excluded: Excluded | None = field(default=None, name="not")
 
 

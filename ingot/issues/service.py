@@ -22,7 +22,7 @@ from ingot.issues import policy
 from ingot.issues.events import Action, Cause, FollowUpAsked, FollowUpOpened, IssueChanged
 from ingot.issues.params import CreateIssue, EditIssue, IssueAttributes
 from ingot.issues.queries import assignees_of, issue_by_id
-from ingot.issues.tables import Issue, issue_assignees, issue_origins, issues
+from ingot.issues.tables import ISSUE, Issue, issue_assignees, issue_origins, issues
 from ingot.labels.queries import labels_of
 from ingot.labels.service import drop_labels, find_or_add_labels, keep_counted, set_labels, title_trouble
 from ingot.labels.tables import Label
@@ -40,7 +40,7 @@ LONGEST_TEXT = 1_000_000
 LONGEST_TIME = 2**31 - 1
 MOST_LABELS = 100
 # What is read here stays so until the transaction ends: whoever else would change it waits.
-_HELD = select(issues).where(issues.c.id == bindparam("issue")).with_for_update()
+_HELD = select(*ISSUE).where(issues.c.id == bindparam("issue")).with_for_update()
 _UNASSIGN = delete(issue_assignees).where(
     issue_assignees.c.issue_id == bindparam("issue"), issue_assignees.c.user_id == bindparam("user")
 )
@@ -121,9 +121,11 @@ def add_issue(db: Connection, project: Project, **columns: Any) -> Issue:
         "discussion_locked": False,
         **columns,
     }
-    row["title_key"] = row["title"].casefold()
-    row["description_key"] = (row["description"] or "").casefold()
-    issue = issue_by_id(db, db.insert(issues, **row))
+    keys = {"title_key": row["title"].casefold(), "description_key": (row["description"] or "").casefold()}
+    number = db.insert(issues, **row, **keys)
+    # It needs no second look: all that it holds was just given, and a row begins without the rest.
+    held: dict[str, Any] = {column.name: row.get(column.name) for column in ISSUE[1:]}
+    issue = Issue(id=number, **held)
     _count(db, None, issue)
     return issue
 

@@ -5,13 +5,13 @@ from sqlalchemy import bindparam, select, update
 from ingot.db.connection import Connection
 from ingot.events.bus import Subscriptions
 from ingot.issues.service import forget_issue
-from ingot.issues.tables import Issue, issues
+from ingot.issues.tables import ISSUE, Issue, issues
 from ingot.users.accounts.events import UserDeleting
 
 subscriptions = Subscriptions()
 _HAND_OVER = update(issues).where(issues.c.author_id == bindparam("user")).values(author_id=bindparam("placeholder"))
 _WRITTEN = (
-    select(issues)
+    select(*ISSUE)
     .where(issues.c.author_id == bindparam("user"), issues.c.deleted_at.is_(None))
     .order_by(issues.c.project_id, issues.c.id)
 )

@@ -10,15 +10,14 @@ from ingot.api.views import View
 from ingot.db.connection import Connection
 from ingot.db.times import Date, Timestamp
 from ingot.issues.durations import shown_duration
-from ingot.issues.queries import assignees_of, label_titles_of
+from ingot.issues.queries import assignees_of, label_titles_of, seen_ids
 from ingot.issues.tables import Issue
 from ingot.labels.queries import labels_of
 from ingot.labels.views import LabelBrief, label_brief
 from ingot.milestones.queries import milestones_by_ids
 from ingot.milestones.views import MilestoneView, milestone_view
 from ingot.projects.queries import paths_of_projects
-from ingot.users.accounts.queries import users_by_ids
-from ingot.users.accounts.views import UserBrief, user_brief
+from ingot.users.accounts.views import UserBrief, briefs_by_ids
 
 
 class TimeStatsView(View):
@@ -93,6 +92,7 @@ class IssueView(View):
 
 def issue_views(
     db: Connection,
+    actor: Actor,
     found: Sequence[Issue],
     base: str,
     *,
@@ -102,7 +102,8 @@ def issue_views(
 ) -> list[IssueView]:
     """A page of issues; one statement for each relation, however long the page is.
 
-    ``assigned`` and ``paths`` are their assignees and the paths of their projects, where those are known already.
+    Where one went on is told to those who see it there. ``assigned`` and ``paths`` are their assignees and the paths
+    of their projects, where those are known already.
     """
     if not found:
         return []
@@ -112,9 +113,10 @@ def issue_views(
     people = [
         person for issue in found for person in (issue.author_id, issue.closed_by_id, *assigned.get(issue.id, ()))
     ]
-    users = {number: user_brief(user, base) for number, user in users_by_ids(db, people).items()}
+    users = briefs_by_ids(db, people, base)
     carried = _labels(db, numbers) if with_labels_details else label_titles_of(db, numbers)
     planned = _milestones(db, {issue.milestone_id for issue in found if issue.milestone_id}, base)
+    onward = seen_ids(db, actor, [issue.moved_to_id for issue in found if issue.moved_to_id is not None])
     if paths is None:
         paths = paths_of_projects(db, sorted({issue.project_id for issue in found}))
     return [
@@ -126,6 +128,7 @@ def issue_views(
             planned.get(issue.milestone_id or 0),
             paths[issue.project_id],
             base,
+            issue.moved_to_id if issue.moved_to_id in onward else None,
         )
         for issue in found
     ]
@@ -144,7 +147,7 @@ def issue_view(
     """One issue, and whether the caller follows it."""
     assigned = None if assignees is None else {issue.id: assignees}
     paths = None if path is None else {issue.project_id: path}
-    view = issue_views(db, [issue], base, assigned=assigned, paths=paths)[0]
+    view = issue_views(db, actor, [issue], base, assigned=assigned, paths=paths)[0]
     view.subscribed = subscribed if actor.known else UNSET
     return view
 
@@ -202,34 +205,36 @@ def _view(
     milestone: MilestoneView | None,
     path: str,
     base: str,
+    moved_to_id: int | None,
 ) -> IssueView:
+    """In the order of the fields and without their names, which takes half as long."""
     short = f"#{issue.iid}"
     return IssueView(
-        id=issue.id,
-        iid=issue.iid,
-        project_id=issue.project_id,
-        title=issue.title,
-        description=issue.description,
-        state=issue.state,
-        created_at=issue.created_at,
-        updated_at=issue.updated_at,
-        closed_at=issue.closed_at,
-        closed_by=users.get(issue.closed_by_id or 0),
-        labels=labels,
-        milestone=milestone,
-        assignees=assignees,
-        author=users[issue.author_id],
-        type="ISSUE",
-        assignee=assignees[0] if assignees else None,
-        user_notes_count=issue.user_notes_count,
-        upvotes=issue.upvotes,
-        downvotes=issue.downvotes,
-        due_date=issue.due_date,
-        confidential=issue.confidential,
-        discussion_locked=issue.discussion_locked,
-        issue_type="issue",
-        web_url=f"{base}/{path}/issues/{issue.iid}",
-        time_stats=time_stats_view(issue),
-        moved_to_id=issue.moved_to_id,
-        references=IssueReferencesView(short, short, f"{path}{short}"),
+        issue.id,
+        issue.iid,
+        issue.project_id,
+        issue.title,
+        issue.description,
+        issue.state,
+        issue.created_at,
+        issue.updated_at,
+        issue.closed_at,
+        users.get(issue.closed_by_id) if issue.closed_by_id else None,
+        labels,
+        milestone,
+        assignees,
+        users[issue.author_id],
+        "ISSUE",
+        assignees[0] if assignees else None,
+        issue.user_notes_count,
+        issue.upvotes,
+        issue.downvotes,
+        issue.due_date,
+        issue.confidential,
+        issue.discussion_locked,
+        "issue",
+        f"{base}/{path}/issues/{issue.iid}",
+        time_stats_view(issue),
+        moved_to_id,
+        IssueReferencesView(short, short, f"{path}{short}"),
     )

@@ -5,6 +5,8 @@ from functools import cache
 from pathlib import Path
 
 _SHORTCODE = re.compile(r":([a-z0-9_+-]{1,64}):")
+# A sign behind many of them, which asks for the coloured picture and which keyboards leave out as they like.
+_COLOURED = "\ufe0f"
 
 
 @cache
@@ -15,10 +17,18 @@ def emoji_by_name() -> dict[str, str]:
 
 
 @cache
-def proper_names() -> dict[str, str]:
-    """Every name of an emoji, with the one that stands for all of them."""
+def _proper_names() -> dict[str, str]:
+    """Every name of an emoji, and itself, with the name that stands for all of them."""
     lines = (Path(__file__).parent / "emojione" / "names.txt").read_text("utf-8").splitlines()
-    return {name: names[0] for _, *names in map(str.split, lines) for name in names}
+    found = {name: names[0] for _, *names in map(str.split, lines) for name in names}
+    for sign, name, *_ in map(str.split, lines):
+        found.setdefault(sign.replace(_COLOURED, ""), name)
+    return found
+
+
+def proper_name(typed: str) -> str | None:
+    """The name under which an emoji is kept, whichever of its names was typed, or the emoji itself."""
+    return _proper_names().get(typed.strip().strip(":").replace(_COLOURED, ""))
 
 
 def with_emoji(text: str) -> str:

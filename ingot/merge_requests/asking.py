@@ -1,6 +1,5 @@
 """What is asked of a list of merge requests."""
 
-from ingot.db.expressions import like_pattern
 from ingot.db.paging import Listing, Page, cut_page, fetch_page
 from ingot.issues.asking import AskedOf
 from ingot.merge_requests.filters import SHAPES
@@ -91,13 +90,6 @@ class Asked(AskedOf[ListMergeRequests]):
             self.add("no_approval" if word == "none" else "any_approval")
         elif named:
             self.add("approved_by", approved_by=[int(each) if each.isdecimal() else 0 for each in named])
-
-    def _read_search(self, text: str) -> None:
-        within = {part.strip() for part in (self._wanted.within or "").split(",")} & {"title", "description"}
-        if len(within) == 1:
-            self.add(f"{within.pop()}_search", pattern=like_pattern(text))
-        else:
-            super()._read_search(text)
 
     def _read_excluded_too(self, excluded: Excluded) -> None:
         self._read_excluded(excluded)

@@ -2,7 +2,7 @@
 
 from sqlalchemy import ColumnElement, bindparam, func, not_, or_
 
-from ingot.db.expressions import any_of, contains
+from ingot.db.expressions import any_of
 from ingot.issues.conditions import LEADS, NEVER, Listed, conditions_on, orders_on
 from ingot.merge_requests import policy
 from ingot.merge_requests.drafts import BEGINNINGS
@@ -49,8 +49,6 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "any_approval": _LISTED.named_in(_APPROVALS),
     "no_approval": not_(_LISTED.named_in(_APPROVALS)),
     "merged_by": _ROWS.merged_by_id == bindparam("merged_by"),
-    "title_search": contains(_ROWS.title_key, "pattern"),
-    "description_search": contains(_ROWS.description_key, "pattern"),
     "closing": _LISTED.named_in(
         merge_request_closings.c.merge_request_id, merge_request_closings.c.issue_id == bindparam("issue")
     ),

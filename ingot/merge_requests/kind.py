@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
+from msgspec.structs import astuple
 from sqlalchemy import ColumnElement, exists, select
 
 from ingot.access.actor import Actor
@@ -9,11 +10,12 @@ from ingot.access.levels import Level
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
 from ingot.involvement.kinds import Audience, SubjectKind
+from ingot.involvement.queries import followed
 from ingot.merge_requests import policy
 from ingot.merge_requests.queries import assignees_of, merge_request_by_id, places_of
 from ingot.merge_requests.service import subject_of
 from ingot.merge_requests.tables import MERGE_REQUEST, MergeRequest, merge_requests
-from ingot.merge_requests.views import MergeRequestView, merge_request_views
+from ingot.merge_requests.views import FollowedMergeRequestView, MergeRequestView, merge_request_views
 from ingot.projects.people.queries import who_sees
 from ingot.projects.queries import project_or_none
 from ingot.projects.tables import projects
@@ -48,10 +50,15 @@ def _subjects(db: Connection, numbers: Sequence[int]) -> dict[int, Subject]:
     return {one.id: subject_of(one) for one in _found(db, numbers)}
 
 
-def _views(db: Connection, actor: Actor, numbers: Sequence[int], base: str) -> Mapping[int, MergeRequestView]:  # noqa: ARG001 - Other kinds show what a caller may do.
+def _views(db: Connection, actor: Actor, numbers: Sequence[int], base: str) -> Mapping[int, MergeRequestView]:
     found = _found(db, numbers)
     # Whether each can be merged is a question to git, which nobody asks here.
-    return {view.id: view for view in merge_request_views(db, found, base, places_of(db, found), {})}
+    views = {view.id: view for view in merge_request_views(db, found, base, places_of(db, found), {})}
+    involved = {view.id: {view.author.id, *(person.id for person in view.assignees)} for view in views.values()}
+    return {
+        number: FollowedMergeRequestView(*astuple(views[number]), subscribed=follows)
+        for number, follows in followed(db, actor.user_id, "merge_request", involved).items()
+    }
 
 
 def _readers(db: Connection, subject: Subject, user_ids: Collection[int], internal: bool) -> set[int]:

@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import UNSET, UnsetType, field
 
 from ingot.api.params import Params
-from ingot.db.times import Timestamp
+from ingot.issues.params import ExcludedOfPlanned, ListPlanned
 
 Scope = Literal["created_by_me", "created-by-me", "assigned_to_me", "assigned-to-me", "reviews_for_me", "all"]
 Order = Literal[
@@ -21,44 +21,24 @@ Order = Literal[
 ]
 
 
-class Excluded(Params):
+class Excluded(ExcludedOfPlanned):
     """What must not be so."""
 
-    labels: list[str] | None = None
-    milestone: str | None = None
-    author_id: int | None = None
-    author_username: str | None = None
-    assignee_id: int | None = None
-    assignee_username: list[str] | None = None
     reviewer_id: int | None = None
     reviewer_username: str | None = None
-    my_reaction_emoji: str | None = None
     source_branch: str | None = None
     target_branch: str | None = None
 
 
-class ListMergeRequests(Params):
+class ListMergeRequests(ListPlanned):
     """Which merge requests, in which order."""
 
     state: Literal["opened", "reopened", "closed", "merged", "locked", "all"] | None = None
-    labels: list[str] | None = None
-    milestone: str | None = None
-    iids: list[int] | None = None
     order_by: Order = "created_at"
-    sort: Literal["asc", "desc"] = "desc"
-    search: str | None = None
-    within: str | None = field(default=None, name="in")
-    """Where the text is searched: in the title, the description, or both."""
     scope: Scope | None = None
-    author_id: int | None = None
-    author_username: str | None = None
-    assignee_id: str | None = None
-    """A number, or None or Any."""
-    assignee_username: list[str] | None = None
     reviewer_id: str | None = None
     """A number, or None or Any."""
     reviewer_username: str | None = None
-    my_reaction_emoji: str | None = None
     source_branch: str | None = None
     target_branch: str | None = None
     source_project_id: int | None = None
@@ -68,12 +48,7 @@ class ListMergeRequests(Params):
     merge_user_username: str | None = None
     approved_by_ids: list[str] | None = None
     """Numbers, or None or Any."""
-    created_after: Timestamp | None = None
-    created_before: Timestamp | None = None
-    updated_after: Timestamp | None = None
-    updated_before: Timestamp | None = None
     view: Literal["simple"] | None = None
-    with_labels_details: bool = False
     with_merge_status_recheck: bool = False
     non_archived: bool = False
     excluded: Excluded | None = field(default=None, name="not")

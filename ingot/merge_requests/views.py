@@ -22,8 +22,7 @@ from ingot.milestones.queries import milestones_by_ids
 from ingot.milestones.views import MilestoneView, milestone_view
 from ingot.repository.pipelines.tables import Status
 from ingot.repository.pipelines.views import PipelineBrief
-from ingot.users.accounts.queries import pictured_by_ids
-from ingot.users.accounts.views import UserBrief, user_brief
+from ingot.users.accounts.views import UserBrief, briefs_by_ids
 
 
 class SimpleMergeRequestView(View):
@@ -109,6 +108,12 @@ class CallerView(View):
     """What the caller may do with it."""
 
     can_merge: bool
+
+
+class FollowedMergeRequestView(MergeRequestView, kw_only=True):
+    """One of several, and whether the caller follows it."""
+
+    subscribed: bool
 
 
 class OneMergeRequestView(MergeRequestView):
@@ -231,7 +236,7 @@ def _gather(
         )
         if person is not None
     }
-    users = {number: user_brief(user, base) for number, user in pictured_by_ids(db, sorted(named)).items()}
+    users = briefs_by_ids(db, named, base)
     carried = {
         number: [label_brief(label) if with_labels_details else label.title for label in labels]
         for number, labels in labels_of(db, KIND, numbers).items()

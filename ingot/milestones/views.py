@@ -26,18 +26,19 @@ class MilestoneView(View):
 def milestone_view(milestone: Milestone, now: Timestamp, base: str) -> MilestoneView:
     """One milestone."""
     place = milestone.full_path if milestone.group_id is None else f"groups/{milestone.full_path}/-"
+    # In the order of the fields and without their names, which takes half as long.
     return MilestoneView(
-        id=milestone.id,
-        iid=milestone.iid,
-        project_id=milestone.project_id,
-        group_id=milestone.group_id,
-        title=milestone.title,
-        description=milestone.description,
-        state=milestone.state,
-        created_at=milestone.created_at,
-        updated_at=milestone.updated_at,
-        due_date=milestone.due_date,
-        start_date=milestone.start_date,
-        expired=milestone.due_date is not None and milestone.due_date < day_of(now),
-        web_url=f"{base}/{place}/milestones/{milestone.iid}",
+        milestone.id,
+        milestone.iid,
+        milestone.project_id,
+        milestone.group_id,
+        milestone.title,
+        milestone.description,
+        milestone.state,
+        milestone.created_at,
+        milestone.updated_at,
+        milestone.due_date,
+        milestone.start_date,
+        milestone.due_date is not None and milestone.due_date < day_of(now),
+        f"{base}/{place}/milestones/{milestone.iid}",
     )

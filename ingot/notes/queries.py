@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, and_, bindparam, exists, not_, or_, select
 from ingot.access.actor import Actor
 from ingot.api.params import number_or_none
 from ingot.db.connection import Connection
-from ingot.db.expressions import any_of
+from ingot.db.expressions import any_of, contains, like_pattern
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.db.times import day_of
 from ingot.errors import Invalid, NotFound
@@ -23,6 +23,30 @@ from ingot.subjects import Reached, Subject
 COMMIT: Literal["commit"] = "commit"
 
 _BY_ID = select(notes).where(notes.c.id == bindparam("note"))
+MOST_NAMING = 200
+"""Of so many notes it is looked at anew whom and what they name."""
+_NAMING = (
+    select(notes)
+    .where(
+        notes.c.subject_kind == bindparam("kind"),
+        notes.c.subject_id == bindparam("subject"),
+        notes.c.system.is_(False),
+        notes.c.internal.is_(False),
+        contains(notes.c.body, "sign"),
+    )
+    .order_by(notes.c.id.desc())
+    .limit(bindparam("most"))
+)
+_WRITTEN_ON = (
+    select(notes.c.subject_id)
+    .where(
+        notes.c.subject_kind == bindparam("kind"),
+        any_of(notes.c.subject_id, "subjects"),
+        notes.c.author_id == bindparam("user"),
+        notes.c.system.is_(False),
+    )
+    .distinct()
+)
 _WRITTEN = (
     select(notes.c.id)
     .where(
@@ -67,6 +91,11 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "not_internal": notes.c.internal.is_(False),
     "seen": _seen_where_mentioned(external=False),
     "seen_by_external": _seen_where_mentioned(external=True),
+    "seen_by_administrator": or_(
+        notes.c.source_project_id.is_(None),
+        notes.c.source_project_id == notes.c.project_id,
+        exists().where(projects.c.id == notes.c.source_project_id, projects.c.namespace_id.is_not(None)),
+    ),
     "only_comments": notes.c.system.is_(False),
     "only_activity": notes.c.system.is_(True),
     "by_number": notes.c.id == bindparam("note"),
@@ -94,6 +123,17 @@ def _all_of(about: str, filters: frozenset[str]) -> Any:
 def has_written(db: Connection, kind: str, subject_id: int, user_id: int) -> bool:
     """Whether somebody wrote a note about something."""
     return db.value(_WRITTEN, kind=kind, subject=subject_id, user=user_id) is not None
+
+
+def written_on(db: Connection, kind: str, subject_ids: Sequence[int], user_id: int) -> set[int]:
+    """About which of these somebody wrote a note; one statement for all."""
+    return {row[0] for row in db.rows(_WRITTEN_ON, kind=kind, subjects=list(subject_ids), user=user_id)}
+
+
+def naming_notes(db: Connection, subject: Subject, sign: str) -> list[Note]:
+    """The newest notes for all to read about a subject that hold a sign, by which they may name something."""
+    pattern = like_pattern(sign)
+    return db.all(Note, _NAMING, kind=subject.kind, subject=subject.id, sign=pattern, most=MOST_NAMING)
 
 
 def find_note(db: Connection, note_id: int) -> Note:
@@ -178,8 +218,10 @@ def _seen(db: Connection, actor: Actor, reached: Reached) -> tuple[str, frozense
     """What of the notes about a subject a caller sees: as conditions, and what they are bound to."""
     about, values = about_subject(reached.subject)
     filters = set() if reached.sees_internal else {"not_internal"}
-    # Only rows are mentioned in other projects' texts, and administrators see all projects.
-    if about == "row" and not actor.admin:
+    # Only rows are mentioned in other projects' texts, and administrators see all projects that are there.
+    if about == "row" and actor.admin:
+        filters.add("seen_by_administrator")
+    elif about == "row":
         filters.add("seen_by_external" if actor.external else "seen")
         values |= {"actor": actor.user_id, "today": day_of(db.now)}
     return about, frozenset(filters), values

@@ -33,6 +33,11 @@ class SetOwnWishes(SetWishes):
     """The same of everywhere, and where mail goes."""
 
     notification_email: str | UnsetType = UNSET
+    notified_of_own_activity: Flag = UNSET
 
 
+OWN_ACTIVITY = "notified_of_own_activity"
+"""Kept among the flags of what was said of everywhere: whether one hears of what one does oneself."""
+ON_BY_DEFAULT = frozenset({"failed_pipeline"})
+"""Of what failed people hear unless they said no."""
 FLAGS = tuple(name for name in SetWishes.__struct_fields__ if name != "level")

@@ -55,6 +55,13 @@ def addresses_of_user(db: Connection, user: User) -> list[str]:
     return [user.email, *(email for (email,) in db.rows(_CONFIRMED, user=user.id))]
 
 
+def address_of(db: Connection, user: User) -> str:
+    """Where they want their mail, as long as that address is theirs."""
+    wish = wish_or_none(db, user.id, EVERYWHERE, 0)
+    chosen = wish.email if wish else None
+    return chosen if chosen and chosen in addresses_of_user(db, user) else user.email
+
+
 def groups_around(db: Connection, project: Project) -> list[int]:
     """The groups around a project, the nearest first."""
     return [group_id for (group_id,) in db.rows(_AROUND, namespace=project.namespace_id)]

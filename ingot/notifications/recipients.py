@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, bindparam, exists, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, exists, or_, select
 
 from ingot.access.levels import Level as Access
 from ingot.db.connection import Connection
@@ -16,7 +16,7 @@ from ingot.involvement.queries import participants_of
 from ingot.involvement.tables import mentioned_people
 from ingot.notes.tables import notes
 from ingot.notifications.notices import Notice
-from ingot.notifications.params import LEVELS
+from ingot.notifications.params import LEVELS, OWN_ACTIVITY
 from ingot.notifications.queries import EVERYWHERE, Level, groups_around, levels_of, watchers_of
 from ingot.notifications.tables import notification_settings
 from ingot.projects.people.queries import who_sees
@@ -50,6 +50,13 @@ def _watched(kind: str, where: ColumnElement[bool]) -> ColumnElement[bool]:
     )
 
 
+# Who acts wants to hear of it too; as it stands among the flags.
+_OWN = and_(
+    notification_settings.c.user_id == bindparam("doer"),
+    notification_settings.c.source_kind == EVERYWHERE,
+    notification_settings.c.events.contains(f'"{OWN_ACTIVITY}":true', autoescape=True),
+)
+_HEARS_OF_OWN = select(notification_settings.c.id).where(_OWN)
 # Whether anybody besides who acts could want to hear of it; it spares most calls a job that would find nobody.
 _ANYBODY = select(
     or_(
@@ -77,6 +84,7 @@ _ANYBODY = select(
         _watched("project", notification_settings.c.source_id == bindparam("project")),
         _watched("group", notification_settings.c.source_id.in_(_AROUND.scalar_subquery())),
         _watched(EVERYWHERE, notification_settings.c.source_id == 0),
+        exists().where(_OWN),
     )
 )
 
@@ -94,7 +102,7 @@ class Interest(NamedTuple):
 
 
 def may_concern_others(db: Connection, kind: SubjectKind, subject: Subject, notice: Notice) -> bool:
-    """Whether anybody besides who acts could want to hear of it."""
+    """Whether anybody could want to hear of it, besides who acts or who also wants to hear of that."""
     if {subject.author_id, *notice.people} - {notice.actor_id}:
         return True
     # Of what is new, those who have it to do are among the people of the notice.
@@ -107,11 +115,13 @@ def may_concern_others(db: Connection, kind: SubjectKind, subject: Subject, noti
 def recipients_of(
     db: Connection, kind: SubjectKind, subject: Subject, project: Project, notice: Notice, *, internal: bool
 ) -> list[int]:
-    """Who is told, never who did it."""
+    """Who is told; who did it only where they want that."""
     groups = groups_around(db, project)
     interest = _interest(db, kind, subject, project, groups, notice)
     candidates = {*interest.participants, *interest.named, *interest.followers, *interest.watchers}
-    candidates -= {notice.actor_id, 0, *interest.refusing}
+    candidates -= {0, *interest.refusing}
+    if db.value(_HEARS_OF_OWN, doer=notice.actor_id) is None:
+        candidates -= {notice.actor_id}
     levels = levels_of(db, project, groups, candidates) if candidates else {}
     wanting = [user_id for user_id in sorted(candidates) if _wants(user_id, levels[user_id], interest, notice)]
     seeing = kind.readers(db, subject, wanting, internal) if wanting else ()

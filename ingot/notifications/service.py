@@ -8,7 +8,7 @@ from ingot.api.params import given
 from ingot.db.connection import Connection
 from ingot.errors import Invalid
 from ingot.groups.namespaces.tables import memberships
-from ingot.notifications.params import FLAGS, LEVELS, SetOwnWishes, SetWishes
+from ingot.notifications.params import FLAGS, LEVELS, OWN_ACTIVITY, SetOwnWishes, SetWishes
 from ingot.notifications.queries import EVERYWHERE, addresses_of_user, wish_or_none
 from ingot.notifications.tables import notification_settings
 from ingot.users.accounts.tables import User
@@ -44,7 +44,8 @@ def set_wishes(db: Connection, user: User, kind: str, source_id: int, wanted: Se
     if kind == EVERYWHERE and level == LEVELS["global"]:
         raise Invalid(level=["is invalid"])
     events = msgspec.json.decode(before.events, type=dict[str, bool]) if before else {}
-    events |= {name: value for name, value in given(wanted).items() if name in FLAGS and value is not None}
+    flags = (*FLAGS, OWN_ACTIVITY)
+    events |= {name: value for name, value in given(wanted).items() if name in flags and value is not None}
     email = before.email if before else None
     if isinstance(wanted, SetOwnWishes) and wanted.notification_email is not UNSET:
         email = wanted.notification_email.strip().lower()

@@ -12,9 +12,11 @@ from ingot.involvement.queries import kind_or_none
 from ingot.jobs.queue import enqueue
 from ingot.notes.events import NoteAdded
 from ingot.notifications.notices import NOTIFY, Notice, What
+from ingot.notifications.pipelines import NOTIFY_OF_PIPELINE, PipelineNotice, listener_or_none
 from ingot.notifications.recipients import may_concern_others
 from ingot.notifications.service import copy_wish, forget_wish, forget_wishes
 from ingot.projects.events import ProjectDeleted
+from ingot.repository.pipelines.events import PipelineChanged
 from ingot.subjects import Subject
 
 subscriptions = Subscriptions()
@@ -54,6 +56,16 @@ def tell_who_is_named(db: Connection, event: PeopleMentioned) -> None:
     """Who is named only since something was reworded; of what is new they are told with all others."""
     if not event.new:
         _tell(db, "mentioned", event.subject, event.writer_id, note_id=event.note_id, people=event.people)
+
+
+@subscriptions.on(PipelineChanged)
+def tell_of_pipeline(db: Connection, event: PipelineChanged) -> None:
+    """A pipeline failed, or succeeded and somebody wants to know."""
+    user_id = listener_or_none(db, event)
+    if user_id is not None:
+        key = secrets.token_hex(8)
+        notice = PipelineNotice(key, event.project_id, event.pipeline_id, event.status, user_id)
+        enqueue(db, NOTIFY_OF_PIPELINE, notice)
 
 
 @subscriptions.on(MemberAdded)

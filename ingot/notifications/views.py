@@ -4,12 +4,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ingot.api.views import View
-from ingot.notifications.params import FLAGS, LEVELS
+from ingot.notifications.params import FLAGS, LEVELS, ON_BY_DEFAULT, OWN_ACTIVITY
 from ingot.notifications.tables import Wish
 
 _NAMES = {number: name for name, number in LEVELS.items()}
-# Of what failed they hear unless they said no.
-_ON_BY_DEFAULT = {"failed_pipeline"}
 
 
 class EventsView(View):
@@ -40,6 +38,7 @@ class OwnWishView(WishView, kw_only=True):
     """The same of everywhere."""
 
     notification_email: str
+    notified_of_own_activity: bool | UnsetType = UNSET
 
 
 def wish_view(wish: Wish | None) -> WishView:
@@ -49,7 +48,13 @@ def wish_view(wish: Wish | None) -> WishView:
 
 def own_wish_view(wish: Wish | None, email: str) -> OwnWishView:
     """What was said of everywhere."""
-    return OwnWishView(level=_level(wish, "participating"), events=_events(wish), notification_email=email)
+    said = msgspec.json.decode(wish.events, type=dict[str, bool]) if wish else {}
+    return OwnWishView(
+        level=_level(wish, "participating"),
+        events=_events(wish),
+        notification_email=email,
+        notified_of_own_activity=said.get(OWN_ACTIVITY, UNSET),
+    )
 
 
 def _level(wish: Wish | None, default: str) -> str:
@@ -60,4 +65,4 @@ def _events(wish: Wish | None) -> EventsView | UnsetType:
     if wish is None or wish.level != LEVELS["custom"]:
         return UNSET
     said = msgspec.json.decode(wish.events, type=dict[str, bool])
-    return EventsView(*(said.get(name, name in _ON_BY_DEFAULT) for name in FLAGS))
+    return EventsView(*(said.get(name, name in ON_BY_DEFAULT) for name in FLAGS))

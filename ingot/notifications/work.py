@@ -18,13 +18,12 @@ from ingot.notifications import letters
 from ingot.notifications.letters import Occasion, Said
 from ingot.notifications.links import Unsubscribing, unsubscribe_key
 from ingot.notifications.notices import Notice
-from ingot.notifications.queries import EVERYWHERE, addresses_of_user, wish_or_none
+from ingot.notifications.queries import address_of
 from ingot.notifications.recipients import recipients_of
 from ingot.projects.queries import project_or_none
 from ingot.settings import Settings
 from ingot.subjects import Subject
 from ingot.users.accounts.queries import users_by_ids
-from ingot.users.accounts.tables import User
 
 
 class _Plan(NamedTuple):
@@ -77,7 +76,7 @@ class Notifier:
             self._base_url,
         )
         able = [people[user_id] for user_id in told if people[user_id].confirmed_at is not None]
-        return _Plan(occasion, [(user.id, _address(db, user)) for user in able], settings.html_emails_enabled)
+        return _Plan(occasion, [(user.id, address_of(db, user)) for user in able], settings.html_emails_enabled)
 
     def _send(self, db: Connection, plan: _Plan, said: Said) -> None:
         occasion = plan.occasion
@@ -106,10 +105,3 @@ def _text(db: Connection, kind: SubjectKind, subject: Subject, notice: Notice, n
     if note is not None:
         return note.body
     return kind.text(db, subject) if notice.what in ("opened", "mentioned") else ""
-
-
-def _address(db: Connection, user: User) -> str:
-    """Where they want it, as long as that address is theirs."""
-    wish = wish_or_none(db, user.id, EVERYWHERE, 0)
-    chosen = wish.email if wish else None
-    return chosen if chosen and chosen in addresses_of_user(db, user) else user.email

@@ -102,7 +102,7 @@ def _projects_in_group(asked: Asked, group: Namespace) -> Listing[ProjectView]:
 
 
 def _issues(asked: Asked, found: Listing[Issue]) -> Listing[IssueView]:
-    return found.of(issue_views(asked.db, found.items, asked.at.base))
+    return found.of(issue_views(asked.db, asked.actor, found.items, asked.at.base))
 
 
 def _wanted_issues(asked: Asked) -> ListIssues | None:

@@ -1,11 +1,10 @@
 """What several payloads have in common: the project, the people, commits, labels, and how times are written."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 from ingot.db.times import Timestamp
-from ingot.git.commits import Commit, Signature
+from ingot.git.commits import Commit
 from ingot.groups.service import OPENNESS
 from ingot.labels.tables import Label
 from ingot.projects.tables import Project
@@ -76,7 +75,7 @@ def commit_part(commit: Commit, web_url: str) -> Payload:
         "id": commit.oid,
         "message": commit.message,
         "title": commit.title,
-        "timestamp": _zoned(commit.committer),
+        "timestamp": commit.committer.zoned,
         "url": f"{web_url}/commit/{commit.oid}",
         "author": {"name": commit.author.name, "email": commit.author.email},
     }
@@ -119,13 +118,3 @@ def spoken(stamp: Timestamp) -> str:
 def spoken_or_none(stamp: Timestamp | None) -> str | None:
     """The same of what may not have happened."""
     return None if stamp is None else spoken(stamp)
-
-
-def _zoned(signature: Signature) -> str:
-    """When, in the zone of whoever did it; a time beyond what a calendar holds is shown as its end."""
-    try:
-        zone = timezone(timedelta(minutes=signature.offset))
-        return datetime.fromtimestamp(signature.time, zone).isoformat(timespec="seconds")
-    except (ValueError, OverflowError, OSError):
-        end = datetime.max if signature.time > 0 else datetime.min
-        return end.replace(tzinfo=UTC).isoformat(timespec="seconds")

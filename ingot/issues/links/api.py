@@ -25,7 +25,7 @@ routes = Routes("issues")
 def list_links(call: Call, found: Found, page: Page) -> Listing[LinkedIssueView]:
     """List the issues that an issue is linked to."""
     linked = queries.list_links(call.db, call.actor, found.issue.id, page)
-    return linked.of(linked_views(call.db, linked.items, call.origin.base))
+    return linked.of(linked_views(call.db, call.actor, linked.items, call.origin.base))
 
 
 @routes.post(
@@ -36,7 +36,7 @@ def link_issue(call: Call, found: Found, params: LinkIssue) -> IssueLinkView:
     other = find_issue(call.db, call.actor, params.target_project_id, str(params.target_issue_iid))
     require(policy.may_triage(call.actor, other.here, other.project))
     link = service.link_issues(call.db, found.issue, other.issue, params.link_type)
-    return link_view(call.db, link, [found.issue, other.issue], call.origin.base)
+    return link_view(call.db, call.actor, link, [found.issue, other.issue], call.origin.base)
 
 
 @routes.get(
@@ -51,7 +51,7 @@ def get_link(call: Call, found: Found) -> IssueLinkView:
     linked = queries.link_or_none(call.db, call.actor, found.issue.id, number)
     if linked is None:
         raise NotFound("Issue Link")
-    return link_view(call.db, linked.link, [found.issue, linked.issue], call.origin.base)
+    return link_view(call.db, call.actor, linked.link, [found.issue, linked.issue], call.origin.base)
 
 
 @routes.delete(
@@ -67,4 +67,4 @@ def unlink_issue(call: Call, found: Found) -> IssueLinkView | None:
     if linked is None:
         return None
     service.unlink_issues(call.db, linked.link)
-    return link_view(call.db, linked.link, [found.issue, linked.issue], call.origin.base)
+    return link_view(call.db, call.actor, linked.link, [found.issue, linked.issue], call.origin.base)

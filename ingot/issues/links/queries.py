@@ -10,14 +10,14 @@ from ingot.db.paging import Listing, Page
 from ingot.db.times import day_of
 from ingot.issues.filters import CONDITIONS
 from ingot.issues.links.tables import IssueLink, issue_links
-from ingot.issues.tables import Issue, issues
+from ingot.issues.tables import ISSUE, Issue, issues
 from ingot.projects.tables import projects
 
 MOST_LINKS = 1000
 _SOURCE, _TARGET = issue_links.c.source_id, issue_links.c.target_id
 _OTHER = case((bindparam("issue") == _SOURCE, _TARGET), else_=_SOURCE)
 _LINKED = (
-    select(*issue_links.c, *issues.c)
+    select(*issue_links.c, *ISSUE)
     .join(issues, issues.c.id == _OTHER)
     .join(projects, projects.c.id == issues.c.project_id)
     .where(or_(bindparam("issue") == _SOURCE, bindparam("issue") == _TARGET), issues.c.deleted_at.is_(None))

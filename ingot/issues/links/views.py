@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ingot.access.actor import Actor
 from ingot.api.views import View
 from ingot.db.connection import Connection
 from ingot.db.times import Timestamp
@@ -29,9 +30,9 @@ class IssueLinkView(View):
     link_type: str
 
 
-def linked_views(db: Connection, linked: Sequence[Linked], base: str) -> list[LinkedIssueView]:
+def linked_views(db: Connection, actor: Actor, linked: Sequence[Linked], base: str) -> list[LinkedIssueView]:
     """A page of what an issue has to do with."""
-    views = issue_views(db, [issue for _, issue in linked], base)
+    views = issue_views(db, actor, [issue for _, issue in linked], base)
     return [
         LinkedIssueView(
             **{name: getattr(view, name) for name in view.__struct_fields__},
@@ -44,7 +45,7 @@ def linked_views(db: Connection, linked: Sequence[Linked], base: str) -> list[Li
     ]
 
 
-def link_view(db: Connection, link: IssueLink, ends: Sequence[Issue], base: str) -> IssueLinkView:
+def link_view(db: Connection, actor: Actor, link: IssueLink, ends: Sequence[Issue], base: str) -> IssueLinkView:
     """One link; ``ends`` are its two issues, in any order."""
-    views = {view.id: view for view in issue_views(db, ends, base)}
+    views = {view.id: view for view in issue_views(db, actor, ends, base)}
     return IssueLinkView(link.id, views[link.source_id], views[link.target_id], link.link_type)

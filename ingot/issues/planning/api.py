@@ -38,7 +38,7 @@ def list_milestone_issues(call: Call, place: Place, page: Page) -> Listing[Issue
     """List the issues of a project that have one of its milestones."""
     milestone = milestone_in_path(call, source_of_project(place.project))
     found = queries.list_project_issues(call.db, call.actor, place.here, place.project, milestone, page)
-    return found.of(issue_views(call.db, found.items, call.origin.base))
+    return found.of(issue_views(call.db, call.actor, found.items, call.origin.base))
 
 
 @routes.get("/groups/:id/milestones/:milestone_id/issues", on=group_in_path, may=may_see_group, returns=list[IssueView])
@@ -46,7 +46,7 @@ def list_group_milestone_issues(call: Call, group: Namespace, page: Page) -> Lis
     """List the issues that have a milestone of a group."""
     milestone = milestone_in_path(call, source_of_group(group))
     found = queries.list_group_issues(call.db, call.actor, milestone, page)
-    return found.of(issue_views(call.db, found.items, call.origin.base))
+    return found.of(issue_views(call.db, call.actor, found.items, call.origin.base))
 
 
 @routes.put("/projects/:id/issues/:issue_iid/reorder", on=issue_in_path, may=policy.may_edit_issue, returns=IssueView)
@@ -57,7 +57,7 @@ def reorder_issue(call: Call, found: Found, params: ReorderIssue) -> IssueView:
     before = _neighbour(call, found, "move_before_id", params.move_before_id)
     after = _neighbour(call, found, "move_after_id", params.move_after_id)
     service.reorder_issue(call.db, found.issue, before, after)
-    return issue_views(call.db, [issue_by_id(call.db, found.issue.id)], call.origin.base)[0]
+    return issue_views(call.db, call.actor, [issue_by_id(call.db, found.issue.id)], call.origin.base)[0]
 
 
 def _neighbour(call: Call, moved: Found, name: str, issue_id: int | None) -> Issue | None:

@@ -11,11 +11,11 @@ from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.db.times import day_of
 from ingot.issues import policy
 from ingot.issues.queries import assignees_of
-from ingot.issues.tables import STANDING, Issue, issues
+from ingot.issues.tables import ISSUE, STANDING, Issue, issues
 from ingot.milestones.tables import Milestone
 from ingot.projects.tables import Project, projects
 
-_OF_MILESTONE = select(issues).where(issues.c.milestone_id == bindparam("milestone"), issues.c.deleted_at.is_(None))
+_OF_MILESTONE = select(*ISSUE).where(issues.c.milestone_id == bindparam("milestone"), issues.c.deleted_at.is_(None))
 _NEWEST_FIRST = (issues.c.created_at.desc(), issues.c.id.desc())
 _OTHERS = (
     issues.c.project_id == bindparam("project"),
@@ -25,7 +25,7 @@ _OTHERS = (
 _NEXT = select(func.min(STANDING)).where(*_OTHERS, bindparam("place") < STANDING)
 _PREVIOUS = select(func.max(STANDING)).where(*_OTHERS, bindparam("place") > STANDING)
 _STANDING = select(STANDING).where(issues.c.id == bindparam("issue"))
-_IN_PROJECT = select(issues).where(
+_IN_PROJECT = select(*ISSUE).where(
     issues.c.id == bindparam("issue"), issues.c.project_id == bindparam("project"), issues.c.deleted_at.is_(None)
 )
 

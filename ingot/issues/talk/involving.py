@@ -29,6 +29,7 @@ def tell_those_involved(db: Connection, event: IssueChanged) -> None:
     opened = event.action == "opened"
     before, after = cast("tuple[Any, Any]", event.changes.get("assignees", ([], [])))
     marked_before, marked = cast("tuple[Any, Any]", event.changes.get("labels", ([], [])))
+    shows = "confidential" in event.changes and not issue.confidential
     if opened:
         after, marked = event.assignees, event.labels
     emit(
@@ -37,7 +38,8 @@ def tell_those_involved(db: Connection, event: IssueChanged) -> None:
             subject_of(issue),
             event.actor_id,
             _action(event),
-            said=_said(issue) if opened or event.changes.keys() & {"title", "description"} else None,
+            said=_said(issue) if opened or shows or event.changes.keys() & {"title", "description"} else None,
+            shows=shows,
             assigned=tuple(number for number in after if number not in before),
             unassigned=tuple(number for number in before if number not in after),
             labelled=tuple(number for number in marked if number not in marked_before),

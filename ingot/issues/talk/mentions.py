@@ -11,7 +11,7 @@ from ingot.issues.service import subject_of
 from ingot.issues.tables import Issue
 from ingot.markup.references import may_name_issues, references
 from ingot.notes.events import NoteAdded, NoteEdited
-from ingot.notes.queries import find_note
+from ingot.notes.queries import find_note, naming_notes
 from ingot.notes.service import Source, add_mention, drop_mentions
 from ingot.projects.queries import paths_of_projects
 
@@ -52,6 +52,14 @@ def _hear_of_issue(db: Connection, event: IssueChanged, base_url: str) -> None:
             drop_mentions(db, "issue", issue.id)
         else:
             record_mentions(db, event.actor_id, issue, f"{issue.title}\n\n{issue.description or ''}", base_url)
+            if "confidential" in event.changes:
+                _record_notes(db, issue, base_url)
+
+
+def _record_notes(db: Connection, issue: Issue, base_url: str) -> None:
+    """What was said below an issue while it was confidential was told to nobody."""
+    for note in naming_notes(db, subject_of(issue), "#"):
+        record_mentions(db, note.author_id, issue, note.body, base_url)
 
 
 def record_mentions(db: Connection, writer_id: int, source: Issue, text: str, base_url: str) -> None:

@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, case, select
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
 from ingot.db.paging import Listing, Page, fetch_page, list_query
-from ingot.issues.tables import Issue, issues
+from ingot.issues.tables import ISSUE, Issue, issues
 from ingot.merge_requests.queries import IS_OPEN
 from ingot.merge_requests.tables import (
     MERGE_REQUEST,
@@ -75,7 +75,7 @@ _OPEN_INTO = (
     .order_by(merge_requests.c.id)
 )
 _CLOSES = (
-    select(issues)
+    select(*ISSUE)
     .join(merge_request_closings, merge_request_closings.c.issue_id == issues.c.id)
     .where(
         merge_request_closings.c.merge_request_id == bindparam("merge_request"),

@@ -17,7 +17,7 @@ from ingot.merge_requests.talk.mentions import (
 )
 from ingot.merge_requests.versions.events import VersionCollected
 from ingot.notes.events import NoteAdded, NoteEdited
-from ingot.notes.queries import find_note
+from ingot.notes.queries import find_note, naming_notes
 
 
 class Hearing:
@@ -51,8 +51,12 @@ class Hearing:
         """Merge requests that the text of an issue names hear of it."""
         if event.action == "opened" or event.changes.keys() & {"title", "description", "confidential"}:
             issue = event.issue or issue_by_id(db, event.issue_id)
-            text = f"{issue.title}\n\n{issue.description or ''}"
-            record_mentions_of_merge_requests(db, event.actor_id, subject_of_issue(issue), text, self._base_url)
+            source, text = subject_of_issue(issue), f"{issue.title}\n\n{issue.description or ''}"
+            record_mentions_of_merge_requests(db, event.actor_id, source, text, self._base_url)
+            if "confidential" in event.changes and not issue.confidential:
+                # What was said below it meanwhile was told to nobody.
+                for note in naming_notes(db, source, "!"):
+                    record_mentions_of_merge_requests(db, note.author_id, source, note.body, self._base_url)
 
     def hear_merge_request(self, db: Connection, event: MergeRequestChanged) -> None:
         """What the text of a merge request names hears of it, and what it closes is known."""

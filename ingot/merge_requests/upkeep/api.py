@@ -5,22 +5,19 @@ from typing import Any
 from ingot.api.params import Missing, given, path_number
 from ingot.api.routes import Call, Routes
 from ingot.db.paging import Listing, Page, cut_page
-from ingot.errors import Invalid, Unchanged
-from ingot.followers.service import follow
+from ingot.errors import Invalid
 from ingot.groups.api import group_in_path
 from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.policy import may_see_group
 from ingot.groups.queries import source_of as source_of_group
-from ingot.involvement.queries import participants_of
-from ingot.issues.api import Duration, place_in_path
-from ingot.issues.durations import parse_duration
+from ingot.issues.api import place_in_path
+from ingot.issues.planned import Planned, planning_routes
 from ingot.issues.planning.api import may_read_milestones_of
 from ingot.issues.policy import Place
-from ingot.issues.views import IssueView, TimeStatsView, issue_views, time_stats_view
+from ingot.issues.views import IssueView, issue_views
 from ingot.merge_requests import policy, queries
 from ingot.merge_requests.api import follows, listed, merge_request_in_path, shown
 from ingot.merge_requests.closing import text_of
-from ingot.merge_requests.filters import KIND
 from ingot.merge_requests.kind import MERGE_REQUESTS
 from ingot.merge_requests.params import EditMergeRequest, ListMergeRequests
 from ingot.merge_requests.policy import Found, may_read_merge_requests
@@ -34,8 +31,6 @@ from ingot.milestones.api import milestone_in_path
 from ingot.projects.queries import source_of as source_of_project
 from ingot.services.queries import external_tracker_of
 from ingot.services.trackers import issue_title
-from ingot.users.accounts.queries import users_by_ids
-from ingot.users.accounts.views import UserBrief, user_brief
 
 routes = Routes("merge_requests")
 _EMPTIED = ("description", "assignee_ids", "assignee_id", "reviewer_ids", "milestone_id", "labels")
@@ -75,108 +70,23 @@ def delete_merge_request(call: Call, place: Place) -> None:
         service.delete_merge_request(call.db, call.actor, found.merge_request)
 
 
-@routes.post(
-    "/projects/:id/merge_requests/:merge_request_iid/subscribe",
-    on=merge_request_in_path,
-    may=policy.may_take_part,
-    returns=OneMergeRequestView,
+planning_routes(
+    routes,
+    "/projects/:id/merge_requests/:merge_request_iid",
+    Planned(
+        kind=MERGE_REQUESTS,
+        finder=merge_request_in_path,
+        row=lambda found: found.merge_request,
+        subject=lambda found: subject_of(found.merge_request),
+        clock=service,
+        view=OneMergeRequestView,
+        shown=lambda call, found: shown(call, call.db, found.project, found.merge_request),
+        follows=lambda call, found: follows(call, call.db, found.merge_request, found.assignees),
+        may_read=policy.may_read_found,
+        may_take_part=policy.may_take_part,
+        may_edit=policy.may_edit_merge_request,
+    ),
 )
-def subscribe(call: Call, found: Found) -> OneMergeRequestView:
-    """Follow a merge request."""
-    return _follow(call, found, following=True)
-
-
-@routes.post(
-    "/projects/:id/merge_requests/:merge_request_iid/unsubscribe",
-    on=merge_request_in_path,
-    may=policy.may_take_part,
-    returns=OneMergeRequestView,
-)
-def unsubscribe(call: Call, found: Found) -> OneMergeRequestView:
-    """Stop following a merge request."""
-    return _follow(call, found, following=False)
-
-
-def _follow(call: Call, found: Found, *, following: bool) -> OneMergeRequestView:
-    if follows(call, call.db, found.merge_request, found.assignees) is following:
-        raise Unchanged
-    follow(call.db, call.actor.user_id, KIND, found.merge_request.id, following=following)
-    return shown(call, call.db, found.project, found.merge_request)
-
-
-@routes.post(
-    "/projects/:id/merge_requests/:merge_request_iid/time_estimate",
-    on=merge_request_in_path,
-    may=policy.may_edit_merge_request,
-    returns=TimeStatsView,
-    status=200,
-)
-def set_time_estimate(call: Call, found: Found, params: Duration) -> TimeStatsView:
-    """Estimate how long a merge request takes."""
-    seconds = _seconds(params)
-    if seconds < 0:
-        raise Invalid(duration=["is invalid"])
-    return time_stats_view(service.set_estimate(call.db, call.actor, found.merge_request, seconds))
-
-
-@routes.post(
-    "/projects/:id/merge_requests/:merge_request_iid/reset_time_estimate",
-    on=merge_request_in_path,
-    may=policy.may_edit_merge_request,
-    returns=TimeStatsView,
-    status=200,
-)
-def reset_time_estimate(call: Call, found: Found) -> TimeStatsView:
-    """Take the estimate of a merge request back."""
-    return time_stats_view(service.set_estimate(call.db, call.actor, found.merge_request, 0))
-
-
-@routes.post(
-    "/projects/:id/merge_requests/:merge_request_iid/add_spent_time",
-    on=merge_request_in_path,
-    may=policy.may_edit_merge_request,
-    returns=TimeStatsView,
-)
-def add_spent_time(call: Call, found: Found, params: Duration) -> TimeStatsView:
-    """Add to the time that a merge request took, or take some of it back."""
-    return time_stats_view(service.add_spent_time(call.db, call.actor, found.merge_request, _seconds(params)))
-
-
-@routes.post(
-    "/projects/:id/merge_requests/:merge_request_iid/reset_spent_time",
-    on=merge_request_in_path,
-    may=policy.may_edit_merge_request,
-    returns=TimeStatsView,
-    status=200,
-)
-def reset_spent_time(call: Call, found: Found) -> TimeStatsView:
-    """Forget the time that a merge request took."""
-    return time_stats_view(service.reset_spent_time(call.db, call.actor, found.merge_request))
-
-
-@routes.get(
-    "/projects/:id/merge_requests/:merge_request_iid/time_stats",
-    on=merge_request_in_path,
-    may=policy.may_read_found,
-    returns=TimeStatsView,
-)
-def get_time_stats(call: Call, found: Found) -> TimeStatsView:  # noqa: ARG001 - Every handler gets its call.
-    """Get how long a merge request takes, and took so far."""
-    return time_stats_view(found.merge_request)
-
-
-@routes.get(
-    "/projects/:id/merge_requests/:merge_request_iid/participants",
-    on=merge_request_in_path,
-    may=policy.may_read_found,
-    returns=list[UserBrief],
-)
-def list_participants(call: Call, found: Found, page: Page) -> Listing[UserBrief]:
-    """List who takes part in a merge request: who wrote it, has it to do, wrote notes on it, or is named there."""
-    people = participants_of(call.db, MERGE_REQUESTS, subject_of(found.merge_request))
-    part = cut_page(people, page)
-    users = users_by_ids(call.db, part.items)
-    return part.of([user_brief(users[number], call.origin.base) for number in part.items if number in users])
 
 
 @routes.get(
@@ -192,7 +102,7 @@ def list_closed(call: Call, found: Found, page: Page) -> Listing[Any]:
         named = tracker.closed_by(text_of(found.merge_request))
         return cut_page([ExternalIssueView(id=one, title=issue_title(one)) for one in named], page)
     closed = list_closed_issues(call.db, call.actor, found, page)
-    return closed.of(issue_views(call.db, closed.items, call.origin.base))
+    return closed.of(issue_views(call.db, call.actor, closed.items, call.origin.base))
 
 
 @routes.get(
@@ -221,10 +131,3 @@ def list_group_milestone_merge_requests(call: Call, group: Namespace, page: Page
     milestone = milestone_in_path(call, source_of_group(group))
     found = queries.list_of_milestone(call.db, call.actor, milestone.id, None, page)
     return listed(call, found, ListMergeRequests())
-
-
-def _seconds(params: Duration) -> int:
-    seconds = parse_duration(params.duration)
-    if not seconds:
-        raise Invalid(duration=["is invalid"])
-    return seconds

@@ -9,7 +9,7 @@ from ingot.db.connection import Connection
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.db.times import day_of
 from ingot.issues.filters import CONDITIONS
-from ingot.issues.tables import Issue, issues
+from ingot.issues.tables import ISSUE, Issue, issues
 from ingot.merge_requests.policy import Found
 from ingot.merge_requests.tables import merge_request_closings
 from ingot.projects.tables import projects
@@ -22,7 +22,7 @@ _CLOSED = select(merge_request_closings.c.issue_id).where(
 @cache
 def _closed(seen: str) -> ListQuery:
     matching = (
-        select(issues)
+        select(*ISSUE)
         .join(projects, projects.c.id == issues.c.project_id)
         .where(issues.c.id.in_(_CLOSED.scalar_subquery()), issues.c.deleted_at.is_(None), CONDITIONS[seen])
     )

@@ -1,7 +1,7 @@
 """How users are found and listed."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -19,7 +19,7 @@ from ingot.users.accounts.params import ListUsers
 from ingot.users.accounts.tables import (
     CustomAttribute,
     Identity,
-    PicturedUser,
+    Person,
     Status,
     User,
     custom_attributes,
@@ -32,7 +32,9 @@ from ingot.users.accounts.tables import (
 
 _BY_ID = select(users).where(users.c.id == bindparam("user"))
 _BY_IDS = select(users).where(any_of(users.c.id, "users"))
-_PICTURED = select(*(users.c[name] for name in PicturedUser.__struct_fields__)).where(any_of(users.c.id, "users"))
+_PEOPLE = select(
+    users.c.id, users.c.username, users.c.name, users.c.state, users.c.avatar_id, users.c.avatar_file
+).where(any_of(users.c.id, "users"))
 _BY_USERNAME = select(users).where(users.c.username_key == bindparam("username"))
 _BY_USERNAMES = select(users).where(any_of(users.c.username_key, "usernames"), ~users.c.placeholder)
 _BY_EMAIL = select(users).where(
@@ -82,9 +84,10 @@ def users_by_ids(db: Connection, user_ids: Iterable[int | None]) -> dict[int, Us
     return {user.id: user for user in db.all(User, _BY_IDS, users=wanted)} if wanted else {}
 
 
-def pictured_by_ids(db: Connection, user_ids: Sequence[int]) -> dict[int, PicturedUser]:
-    """The same with only as much of each as others' resources show."""
-    return {user.id: user for user in db.all(PicturedUser, _PICTURED, users=list(user_ids))} if user_ids else {}
+def people_by_ids(db: Connection, user_ids: Iterable[int | None]) -> list[Person]:
+    """The same for whoever only names them: a user has five times as many columns."""
+    wanted = sorted({number for number in user_ids if number is not None})
+    return db.all(Person, _PEOPLE, users=wanted) if wanted else []
 
 
 def user_by_login(db: Connection, login: str) -> User | None:

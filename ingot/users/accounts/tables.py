@@ -111,6 +111,17 @@ custom_attributes = Table(
 Availability = Literal["not_set", "busy"]
 
 
+class Person(Record, frozen=True):
+    """As much of a user as is shown wherever one is named."""
+
+    id: int
+    username: str
+    name: str
+    state: str
+    avatar_id: int | None
+    avatar_file: str | None
+
+
 class User(Record, frozen=True):
     """A person, a bot, or the placeholder that inherits deleted users' contributions."""
 
@@ -186,14 +197,3 @@ class CustomAttribute(Record, frozen=True):
     user_id: int
     key: str
     value: str
-
-
-class PicturedUser(Record, frozen=True):
-    """As much of a user as others' resources show."""
-
-    id: int
-    username: str
-    name: str
-    state: str
-    avatar_id: int | None
-    avatar_file: str | None

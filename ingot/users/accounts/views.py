@@ -1,6 +1,6 @@
 """What callers see of users, by who they are."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from msgspec import UNSET, UnsetType
@@ -9,7 +9,7 @@ from ingot.access.actor import Actor
 from ingot.api.views import View
 from ingot.db.connection import Connection
 from ingot.db.times import Date, Timestamp
-from ingot.users.accounts.queries import custom_attributes_of, identities_of
+from ingot.users.accounts.queries import custom_attributes_of, identities_of, people_by_ids
 from ingot.users.accounts.tables import CustomAttribute, Identity, Status, User
 
 
@@ -128,6 +128,11 @@ def avatar_url(user: Pictured, base: str) -> str | None:
 def user_brief(user: Pictured, base: str) -> UserBrief:
     """The user as others' resources name them."""
     return UserBrief(user.id, user.username, user.name, user.state, avatar_url(user, base), web_url(user, base))
+
+
+def briefs_by_ids(db: Connection, user_ids: Iterable[int | None], base: str) -> dict[int, UserBrief]:
+    """The users with these numbers, as others' resources name them; one statement for all."""
+    return {person.id: user_brief(person, base) for person in people_by_ids(db, user_ids)}
 
 
 def user_view(user: User, base: str) -> UserView:

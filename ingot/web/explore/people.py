@@ -9,6 +9,7 @@ from ingot.activity.views import EventView, event_views
 from ingot.db.connection import Connection
 from ingot.db.paging import Page as ListPage
 from ingot.db.times import Date, day_of
+from ingot.projects.views import addresses_of
 from ingot.users.accounts.queries import user_by_username
 from ingot.users.accounts.tables import User
 from ingot.users.accounts.views import user_view
@@ -56,7 +57,7 @@ def _deeds(db: Connection, visit: Visit, user: User) -> tuple[list[EventView], d
     found = list_events(db, actor, ListEvents(), ListPage(size=20), "author", author=user.id)
     start = date.fromisoformat(today) - timedelta(days=7 * _WEEKS)
     counts = count_by_day(db, actor, user.id, Date(start.isoformat()))
-    return event_views(db, found.items, visit.origin.base), counts, today
+    return event_views(db, found.items, addresses_of(visit.origin, visit.settings)), counts, today
 
 
 def _calendar(counts: dict[str, int], today: date) -> list[Day]:

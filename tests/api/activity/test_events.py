@@ -1,5 +1,6 @@
 """What people did: who did what to what, and who may know."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -69,6 +70,7 @@ def test_the_life_of_an_issue(api: Api, make: Make) -> None:
         "target_iid": issue["iid"],
         "target_type": "Issue",
         "author_id": owner.id,
+        "data": None,
         "target_title": "other words",
         "created_at": opened["created_at"],
         "author": issue["author"],
@@ -132,6 +134,24 @@ def test_pushes(api: Api, make: Make) -> None:
     assert (removed["push_data"]["commit_count"], removed["push_data"]["commit_title"]) == (0, None)
     assert start != tip
     assert "note" not in removed
+    told = {"before": start, "after": tip, "ref": "refs/heads/work", "user_id": owner.id}
+    assert {name: moved["data"][name] for name in told} == {**told, "before": moved["push_data"]["commit_from"]}
+    assert moved["data"]["user_name"] == moved["author"]["name"]
+    shown = api.get(f"/projects/{project.id}", owner).json()
+    assert moved["data"]["repository"] == {
+        "name": shown["name"],
+        "url": shown["ssh_url_to_repo"],
+        "description": shown["description"],
+        "homepage": shown["web_url"],
+    }
+    (commit,) = moved["data"]["commits"]
+    assert (commit["id"], commit["url"]) == (tip, f"{shown['web_url']}/commit/{tip}")
+    assert (commit["message"], commit["author"]["name"]) == (message, moved["author"]["name"])
+    assert datetime.fromisoformat(commit["timestamp"]).utcoffset() == timedelta(0)
+    assert moved["data"]["total_commits_count"] == 1
+    assert (removed["data"]["after"], removed["data"]["commits"]) == ("0" * 40, [])
+    assert made_one["data"]["before"] == "0" * 40
+    assert (tagged["data"]["ref"], first["data"]["commits"][0]["message"]) == ("refs/tags/v1", "Initial commit")
 
 
 def test_members_come_and_go(api: Api, house: House, make: Make) -> None:
@@ -292,10 +312,12 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make) -> None:
     for person in (owner, other) * 3:
         issue = write_issue(make, project, person)
         api.post(f"/projects/{project.id}/issues/{issue['iid']}/notes", person, body="x")
+        branch = {"branch": f"of-{person.username}-{issue['iid']}", "ref": "master"}
+        api.post(f"/projects/{project.id}/repository/branches", person, **branch)
 
     for path in (f"/projects/{project.id}/events", "/events", f"/users/{other.id}/events"):
         few, many = (
-            statements_of(make, lambda size=size, path=path: api.get(path, owner, per_page=size)) for size in (2, 100)
+            statements_of(make, lambda size=size, path=path: api.get(path, owner, per_page=size)) for size in (3, 100)
         )
         assert few == many, path
 

@@ -55,6 +55,20 @@ def _votes(api: Api, make: Make, project_id: int) -> tuple[int, int]:
     return issue["upvotes"], issue["downvotes"]
 
 
+def test_an_emoji_by_itself(api: Api, make: Make) -> None:
+    """Keyboards send the sign, with or without the mark that colours it; it is kept by its name."""
+    owner, other = make.user(), make.user()
+    project = make_project(make, owner, visibility="public")
+    path = f"/projects/{project.id}/issues/1/award_emoji"
+    api.post(f"/projects/{project.id}/issues", owner, title="one")
+    given = [api.post(f"{path}?name={sign}", other) for sign in ("👍", "❤\ufe0f", "👨\u200d👨\u200d👦")]
+    assert [answer.json()["name"] for answer in given] == ["thumbsup", "heart", "family_mmb"]
+    assert _votes(api, make, project.id) == (1, 0)
+    assert [api.post(path, other, name=name).status_code for name in ("❤", "thumbsup", "👍👍")] == [404] * 3
+    assert len(api.get(f"/projects/{project.id}/issues", other, my_reaction_emoji="👍").json()) == 1
+    assert api.get(f"/projects/{project.id}/issues", other, my_reaction_emoji="🎉").json() == []
+
+
 @pytest.mark.parametrize("name", ["", " ", "no_such_emoji", "x" * 100_000, "<b>", "🎉\u202e"])
 def test_unknown_names(api: Api, make: Make, name: str) -> None:
     """Only emoji that have a name."""

@@ -59,6 +59,6 @@ def test_nothing_of_it_is_listed(api: Api, cast: Cast, other: Project, role: str
     assert counts == {"all": 0, "closed": 0, "opened": 0}
 
 
-@pytest.mark.parametrize("role", ["owner", "developer", "stranger"])
+@pytest.mark.parametrize("role", ["administrator", "owner", "developer", "stranger"])
 def test_nobody_reads_where_it_spoke_of_others(api: Api, cast: Cast, other: Project, role: str) -> None:
     assert api.get(f"{other.url}/issues/1/notes", cast[role]).json() == []

@@ -6,7 +6,7 @@ from ingot.access.levels import Level
 from tests.api.issues.writing import make_milestone, write_issue
 from tests.client import Api, Make
 from tests.conftest import House
-from tests.making import make_group, make_project
+from tests.making import make_group, make_project, statements_of
 
 WHO = [
     (Level.REPORTER, Level.REPORTER, 201),
@@ -123,6 +123,25 @@ def test_the_way_is_only_told_to_who_sees_its_other_end(api: Api, make: Make) ->
     assert target.path in api.get(f"{base}/notes", owner).text
     assert target.path not in api.get(f"{base}/notes", stranger).text
     assert target.path not in api.get(base, stranger).text
+    moved = api.get(f"/projects/{target.id}/issues/1", owner).json()["id"]
+    assert [api.get(base, who).json()["moved_to_id"] for who in (owner, make.root, stranger)] == [moved, moved, None]
+    for path in (f"/projects/{source.id}/issues", "/issues", f"/projects/{source.id}/search"):
+        asked = {"search": "issue", "scope": "issues"} if path.endswith("search") else {"scope": "all", "per_page": 100}
+        shown = [one for one in api.get(path, stranger, **asked).json() if one["project_id"] == source.id]
+        assert [one["moved_to_id"] for one in shown] in ([None], []), path
+
+
+def test_where_one_went_takes_one_statement(api: Api, make: Make) -> None:
+    """However many of a page have gone elsewhere."""
+    owner = make.user()
+    source, target = make_project(make, owner), make_project(make, owner)
+    for _ in range(3):
+        base = f"/projects/{source.id}/issues/{write_issue(make, source, owner)['iid']}"
+        api.post(f"{base}/move", owner, to_project_id=target.id)
+    path = f"/projects/{source.id}/issues"
+    assert all(one["moved_to_id"] for one in api.get(path, owner).json())
+    few, many = (statements_of(make, lambda size=size: api.get(path, owner, per_page=size)) for size in (1, 3))
+    assert few == many
 
 
 def test_refusals(api: Api, make: Make) -> None:

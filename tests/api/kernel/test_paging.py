@@ -180,7 +180,7 @@ COUNTED_ELSEWHERE |= {
 COUNTED_ELSEWHERE |= {"issues", "labels", "milestones", "boards", "snippets", "todos", "events", "search"}
 COUNTED_ELSEWHERE |= {"merge_requests", "merging"}
 COUNTED_ELSEWHERE |= {"hooks", "system hooks", "services"}
-COUNTED_ELSEWHERE |= {"wikis"}  # Its list is read from git; nothing counts its statements yet.
+COUNTED_ELSEWHERE |= {"wikis"}
 
 
 def _paged() -> Iterator[str]:

@@ -173,6 +173,34 @@ def test_mentions_by_address(api: Api, house: House, make: Make) -> None:
     assert said(api, project, owner) == ["mentioned in issue #2"]
 
 
+def test_what_was_said_in_confidence_is_told_when_it_ends(api: Api, make: Make) -> None:
+    """By notes as by the issue itself: issues and merge requests hear of it, and people who could not see it look."""
+    owner, guest = make.user(), make.user()
+    project = make_project(make, owner, members={guest: Level.GUEST}, visibility="public", initialize_with_readme=True)
+    base = f"/projects/{project.id}"
+    for title in ("named by the text", "named by a note", "named in secret"):
+        api.post(f"{base}/issues", owner, title=title)
+    api.post(f"{base}/repository/branches", owner, branch="work", ref="master")
+    offer = {"title": "mr", "source_branch": "work", "target_branch": "master"}
+    assert api.post(f"{base}/merge_requests", owner, **offer).status_code == 201
+    api.post(f"{base}/issues", owner, title="see #1", confidential=True)
+    api.post(f"{base}/issues/4/notes", owner, body=f"see #2 and !1, @{guest.username}")
+    api.post(f"{base}/issues/4/notes", owner, body=f"see #3, @{guest.username}", internal=True)
+    paths = [f"{base}/issues/{iid}" for iid in (1, 2, 3)] + [f"{base}/merge_requests/1"]
+
+    def told() -> list[bool]:
+        return ["mentioned in issue #4" in api.get(f"{path}/notes", owner).text for path in paths]
+
+    assert (told(), api.get("/todos", guest).json()) == ([False] * 4, [])
+    api.put(f"{base}/issues/4", owner, confidential=False)
+    assert told() == [True, True, False, True]
+    (todo,) = api.get("/todos", guest).json()
+    assert (todo["action_name"], todo["body"]) == ("mentioned", f"see #2 and !1, @{guest.username}")
+    api.put(f"{base}/issues/4", owner, confidential=True)
+    assert told() == [False] * 4
+    assert api.get("/todos", guest).json() == []
+
+
 def test_confidential_ones_are_not_told(api: Api, make: Make) -> None:
     """That a confidential issue mentions another is told to nobody, also when it becomes so later."""
     owner = make.user()

@@ -154,6 +154,59 @@ def test_levels(api: Api, make: Make, box: Mailbox, place: str, level: str, hear
     assert _told(box) == ({person.email} if level == "watch" else set()), "of what was not chosen"
 
 
+def test_each_event_by_itself(api: Api, make: Make, box: Mailbox) -> None:
+    """Who chose one event hears of that and of no other, of issues and of merge requests."""
+    author = make.user()
+    flags = ["new_note", "new_issue", "close_issue", "reopen_issue", "reassign_issue"]
+    flags += [f"{what}_merge_request" for what in ("new", "close", "reopen", "reassign", "merge")]
+    choosing = {flag: make.user() for flag in flags}
+    members = dict.fromkeys(choosing.values(), Level.DEVELOPER)
+    project = make_project(make, author, members=members, initialize_with_readme=True)
+    base = f"/projects/{project.id}"
+    for flag, person in choosing.items():
+        assert api.put(f"{base}/notification_settings", person, level="custom", **{flag: True}).status_code == 200
+    action = {"action": "create", "file_path": "new", "content": "x"}
+    branch = {"branch": "work", "start_branch": "master", "commit_message": "More", "actions": [action]}
+    assert api.post(f"{base}/repository/commits", author, **branch).status_code == 201
+    offer = {"title": "mr", "source_branch": "work", "target_branch": "master"}
+    acts: list[tuple[str, str, str, dict[str, Any]]] = [
+        ("new_issue", "post", "issues", {"title": "issue"}),
+        ("new_note", "post", "issues/1/notes", {"body": "x"}),
+        ("close_issue", "put", "issues/1", {"state_event": "close"}),
+        ("reopen_issue", "put", "issues/1", {"state_event": "reopen"}),
+        ("reassign_issue", "put", "issues/1", {"assignee_ids": [author.id]}),
+        ("new_merge_request", "post", "merge_requests", offer),
+        ("new_note", "post", "merge_requests/1/notes", {"body": "x"}),
+        ("close_merge_request", "put", "merge_requests/1", {"state_event": "close"}),
+        ("reopen_merge_request", "put", "merge_requests/1", {"state_event": "reopen"}),
+        ("reassign_merge_request", "put", "merge_requests/1", {"assignee_ids": [author.id]}),
+        ("merge_merge_request", "put", "merge_requests/1/merge", {}),
+    ]
+    box.receive()
+    for flag, verb, path, sent in acts:
+        answer = getattr(api, verb)(f"{base}/{path}", author, **sent)
+        assert answer.status_code in (200, 201), answer.text
+        assert _told(box) == {choosing[flag].email}, flag
+
+
+def test_of_what_one_does_oneself(api: Api, make: Make, box: Mailbox) -> None:
+    """Only those who said so, only what they would hear of from others, and until they say otherwise."""
+    author = make.user()
+    project = make_project(make, author)
+    assert "notified_of_own_activity" not in api.get("/notification_settings", author).json()
+    url, _ = _issue(make, box, project, author)
+    said = api.put("/notification_settings", author, notified_of_own_activity=True).json()
+    assert (said["notified_of_own_activity"], said["level"]) == (True, "participating")
+    api.post(f"{url}/notes", author, body="to myself")
+    assert _told(box) == {author.email}
+    api.put("/notification_settings", author, level="disabled")
+    api.post(f"{url}/notes", author, body="to nobody")
+    assert _told(box) == set()
+    api.put("/notification_settings", author, level="participating", notified_of_own_activity=False)
+    api.post(f"{url}/notes", author, body="to nobody")
+    assert _told(box) == set()
+
+
 def test_labels_that_people_follow(api: Api, make: Make, box: Mailbox) -> None:
     author, follower = make.user(), make.user()
     project = make_project(make, author, visibility="public")

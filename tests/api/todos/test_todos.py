@@ -60,6 +60,26 @@ def test_marked_by_oneself(api: Api, make: Make) -> None:
     assert api.post(f"/projects/{project.id}/issues/999/todo", other).status_code == 404
 
 
+def test_targets_tell_whether_one_follows_them(api: Api, make: Make) -> None:
+    """As they do where one looks at each of them: for what one has to do, said, or wrote."""
+    owner, person = make.user(), make.user()
+    project = make_project(make, owner, members={person: Level.DEVELOPER}, initialize_with_readme=True)
+    paths = [f"/projects/{project.id}/issues/{write_issue(make, project, owner)['iid']}" for _ in range(4)]
+    api.post(f"/projects/{project.id}/repository/branches", owner, branch="work", ref="master")
+    asked = {"source_branch": "work", "target_branch": "master", "title": "mr"}
+    request = api.post(f"/projects/{project.id}/merge_requests", owner, **asked).json()
+    paths.append(f"/projects/{project.id}/merge_requests/{request['iid']}")
+    api.put(paths[1], owner, assignee_ids=[person.id])
+    api.post(f"{paths[2]}/subscribe", person)
+    api.post(f"{paths[3]}/notes", person, body="x")
+    for path in paths:
+        api.post(f"{path}/todo", person)
+    shown = {todo["target"]["web_url"]: todo["target"]["subscribed"] for todo in api.get("/todos", person).json()}
+    each = [api.get(path, person).json() for path in paths]
+    assert shown == {one["web_url"]: one["subscribed"] for one in each}
+    assert [one["subscribed"] for one in each] == [False, True, True, True, False]
+
+
 def test_marked_by_many_at_once(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)

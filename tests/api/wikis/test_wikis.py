@@ -9,7 +9,7 @@ import pytest
 from ingot.access.levels import Level
 from tests.client import Api, Make
 from tests.conftest import House
-from tests.making import make_project
+from tests.making import make_project, statements_of
 
 
 def test_create_read_edit_delete(api: Api, make: Make) -> None:
@@ -222,3 +222,23 @@ def test_the_repository_goes_with_the_project(api: Api, make: Make, house: House
 
 def _repositories(house: House) -> set[str]:
     return {path.name for path in house.settings.data.glob("repositories/??/??/*.git")}
+
+
+def test_a_page_of_pages_takes_the_same_work(api: Api, make: Make) -> None:
+    """Statements do not grow with the page, nor do contents ask the database anything."""
+    owner = make.user()
+    project = make_project(make, owner)
+    for number in range(3):
+        api.post(f"/projects/{project.id}/wikis", owner, title=f"page {number}", content=f"# {number}")
+
+    costs = {
+        statements_of(
+            make,
+            lambda size=size, content=content: api.get(f"/projects/{project.id}/wikis?{content}", owner, per_page=size),
+        )
+        for size in (1, 3)
+        for content in ("with_content=true", "with_content=false")
+    }
+
+    assert len(costs) == 1
+    assert costs.pop() <= 4  # Who asks, which project, whether it has a wiki.

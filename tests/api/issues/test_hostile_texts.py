@@ -1,0 +1,69 @@
+"""D21, D22, D25: texts made to keep a server busy, or to run in a browser, wherever people write about issues."""
+
+import pytest
+
+from tests.api.issues.writing import write_issue
+from tests.client import Api, Make
+from tests.making import make_project
+from tests.markup.hostile import KNOWN, PAYLOADS
+
+MOST_FOR_NAMES = 12
+"""So many statements more than without any may go into finding out whom and what a text names."""
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_busy_text_takes_bounded_work(api: Api, make: Make, name: str) -> None:
+    """As a description, a note and a search; it is kept as it was typed."""
+    owner = make.user()
+    project = make_project(make, owner)
+    base = f"/projects/{project.id}/issues"
+    write_issue(make, project, owner)
+    text = PAYLOADS[name][:1_000_000]
+
+    def costs(words: str) -> tuple[int, int]:
+        executed = [make.database.statements.executed]
+        for path, sent in ((base, {"title": "x", "description": words}), (f"{base}/1/notes", {"body": words})):
+            assert api.post(path, owner, **sent).status_code == 201
+            executed.append(make.database.statements.executed)
+        return executed[1] - executed[0], executed[2] - executed[1]
+
+    plain, busy = costs("words"), costs(text)
+
+    assert all(cost <= usual + MOST_FOR_NAMES for cost, usual in zip(busy, plain, strict=True)), (plain, busy)
+    assert api.get(f"{base}/3", owner).json()["description"] == text
+    assert api.get(base, owner, search=text[:9_000]).status_code == 400
+
+
+SCRIPTS = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "javascript:alert(1)", "<base href=//x>"]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_scripts_are_words_in_every_field(api: Api, make: Make, script: str) -> None:
+    """What is typed is read back as JSON, never as a page; what renders it takes it apart."""
+    owner = make.user()
+    project = make_project(make, owner)
+    base = f"/projects/{project.id}"
+    written = [
+        (f"{base}/issues", {"title": script, "description": script}, ("title", "description")),
+        (f"{base}/issues/1/notes", {"body": script}, ("body",)),
+        (f"{base}/issues/1/discussions", {"body": script}, ("notes",)),
+        (f"{base}/labels", {"name": script, "color": "#ff0000", "description": script}, ("name", "description")),
+        (f"{base}/milestones", {"title": script, "description": script}, ("title", "description")),
+        (f"{base}/boards", {"name": script}, ("name",)),
+        (f"{base}/snippets", {"title": script, "file_name": "a", "code": script, "visibility": "private"}, ("title",)),
+        (f"{base}/wikis", {"title": "page", "content": script}, ("content",)),
+        ("/snippets", {"title": script, "file_name": "a", "content": script, "visibility": "private"}, ("title",)),
+    ]
+    for path, sent, fields in written:
+        answer = api.post(path, owner, **sent)
+        assert answer.status_code == 201, (path, answer.text)
+        assert answer.headers["content-type"] == "application/json"
+        assert answer.headers["x-content-type-options"] == "nosniff", path
+        for field in fields:
+            value = answer.json()[field]
+            assert (value[0]["body"] if field == "notes" else value) == script, (path, field)
+    for text in (script, f"[x]({script})", f"# {script}", "#1+", "~1 %1"):
+        html = api.post("/markdown", owner, text=text, gfm=True, project=project.path).json()["html"]
+        live = html.replace("&lt;", "").lower()
+        assert "<script" not in live and "<img src=x" not in live and "<base" not in live, html
+        assert 'href="javascript:' not in live, html

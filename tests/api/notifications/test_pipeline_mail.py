@@ -1,0 +1,98 @@
+"""Mail about pipelines, by a real SMTP server: whoever pushed hears of failures, and of successes where they chose."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.mailing import Mailbox, mailbox, text_of
+from tests.making import Project, make_project
+
+
+@pytest.fixture(scope="module")
+def box(house: House) -> Iterator[Mailbox]:
+    """Where mail arrives."""
+    with mailbox(house) as arriving:
+        yield arriving
+
+
+def _push(api: Api, project: Project, pusher: Person, branch: str = "master") -> str:
+    action = {"action": "create", "file_path": f"{branch}-{pusher.username}", "content": "x"}
+    sent = {"branch": branch, "commit_message": "More", "actions": [action]}
+    if branch != "master":
+        sent["start_branch"] = "master"
+    made = api.post(f"/projects/{project.id}/repository/commits", pusher, **sent)
+    assert made.status_code == 201, made.text
+    oid: str = made.json()["id"]
+    return oid
+
+
+def _report(api: Api, project: Project, robot: Person, oid: str, state: str, name: str = "build") -> None:
+    answer = api.post(f"/projects/{project.id}/statuses/{oid}", robot, state=state, name=name)
+    assert answer.status_code == 201, answer.text
+
+
+def test_a_failure_is_told_to_who_pushed(api: Api, house: House, make: Make, box: Mailbox) -> None:
+    """Once, in text and HTML, and not to who reported it; a success is not told."""
+    pusher, robot = make.user(), make.user()
+    members = {pusher: Level.MASTER, robot: Level.DEVELOPER}
+    project = make_project(make, make.user(), members=members, initialize_with_readme=True)
+    oid = _push(api, project, pusher)
+    _report(api, project, robot, oid, "running")
+    assert box.receive() == []
+
+    _report(api, project, robot, oid, "failed")
+    _report(api, project, robot, oid, "failed", name="lint")  # It has failed already.
+
+    ((to, message),) = box.receive()
+    assert to == pusher.email
+    sentence = rf"{project.name} | Pipeline #"
+    assert message["Subject"].startswith(sentence) and message["Subject"].endswith(f"has failed for master ({oid[:8]})")
+    assert message["Auto-Submitted"] == "auto-generated"
+    page = f"{house.settings.base_url}/{project.path}/pipelines/"
+    assert page in text_of(message) and page in text_of(message, "html")
+    _report(api, project, robot, _push(api, project, pusher, "other"), "success")
+    assert box.receive() == []
+
+
+WISHES = [
+    ({"level": "participating"}, {"failed"}),
+    ({"level": "watch"}, {"failed"}),
+    ({"level": "mention"}, set()),
+    ({"level": "disabled"}, set()),
+    ({"level": "custom"}, {"failed"}),
+    ({"level": "custom", "success_pipeline": True}, {"failed", "success"}),
+    ({"level": "custom", "failed_pipeline": False}, set()),
+]
+
+
+def test_as_they_wish(api: Api, make: Make, box: Mailbox) -> None:
+    """Each level and each flag counts, wherever it was said."""
+    pusher = make.user()
+    project = make_project(make, pusher, initialize_with_readme=True)
+    for number, (wish, told) in enumerate(WISHES):
+        place = "/notification_settings" if number % 2 else f"/projects/{project.id}/notification_settings"
+        if not place.startswith("/projects"):
+            api.put(f"/projects/{project.id}/notification_settings", pusher, level="global")
+        asked = {"failed_pipeline": True, "success_pipeline": False, **wish}
+        assert api.put(place, pusher, **asked).status_code == 200
+        heard = set()
+        for state in ("failed", "success"):
+            _report(api, project, pusher, _push(api, project, pusher, f"b{number}-{state}"), state)
+            heard |= {state for _, message in box.receive() if ("failed" in message["Subject"]) == (state == "failed")}
+        assert heard == told, wish
+
+
+def test_who_may_not_read_the_code_any_more_hears_nothing(api: Api, make: Make, box: Mailbox) -> None:
+    """Between the failure and the letter, too."""
+    owner, pusher = make.user(), make.user()
+    project = make_project(make, owner, members={pusher: Level.MASTER}, initialize_with_readme=True)
+    first, second = _push(api, project, pusher), _push(api, project, pusher, "other")
+    _report(api, project, owner, first, "failed")
+    assert api.put(f"/projects/{project.id}/members/{pusher.id}", owner, access_level=10).status_code == 200
+    assert box.receive() == []
+    assert api.delete(f"/projects/{project.id}/members/{pusher.id}", owner).status_code < 300
+    _report(api, project, owner, second, "failed")
+    assert box.receive() == []
