@@ -95,8 +95,7 @@ def thread_of(ground: Ground, *besides: str | None) -> Thread:
 
 
 def _discussions(ground: Ground) -> tuple[list[DiscussionView], int, bool]:
-    asked = str(ground.visit.query.get("page", "1"))
-    page = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 6 and int(asked) else 1
+    page = ground.visit.page
     found: list[DiscussionView] = []
     for number in range((page - 1) * _MOST_AT_ONCE + 1, page * _MOST_AT_ONCE + 1):
         listing = ground.get("/discussions", {"per_page": _AT_ONCE, "page": number})
