@@ -63,6 +63,13 @@ class Visit(msgspec.Struct, frozen=True):
         user = self.signed_in
         return Actor(user.id, user.username, user.name, user.admin, user.external, "session")
 
+    @property
+    def page(self) -> int:
+        """Which page of a list the address asks for; what is no number is passed over."""
+        asked = str(self.query.get("page", ""))
+        known = asked.isascii() and asked.isdigit() and len(asked) < 8
+        return max(int(asked), 1) if known else 1
+
     def get(self, route: str, sent: dict[str, Any] | None = None, /, **path: Any) -> Any:
         """What the API's endpoint of this path gives this visitor: a view, or a listing of them.
 

@@ -3,7 +3,7 @@
 import pytest
 
 from ingot.markup.references import MOST, Reference, closing_references, full_project_path, references
-from ingot.markup.tasks import count_tasks
+from ingot.markup.tasks import count_tasks, tick_task
 
 BASE = "https://forge.example"
 
@@ -161,3 +161,12 @@ def test_every_form_of_the_verbs_closes(verb: str) -> None:
 )
 def test_tasks_are_counted(text: str, expected: tuple[int, int]) -> None:
     assert count_tasks(text) == expected
+
+
+def test_one_task_is_ticked_and_nothing_else() -> None:
+    text = "ä - [ ] no\n```\n- [ ] code\n```\n> 1. [ ] quoted\n- [X] done"
+
+    assert tick_task(text, 0, done=True) == text.replace("1. [ ]", "1. [x]")
+    assert tick_task(text, 1, done=False) == text.replace("[X]", "[ ]")
+    assert tick_task(text, 2, done=True) is None
+    assert tick_task(text, -1, done=True) is None

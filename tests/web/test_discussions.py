@@ -164,15 +164,19 @@ def test_commits_are_discussed_too(api: Api, open_browser: Callable[[], Browser]
     assert [note["body"] for note in api.get(url, scene.owner).json()[0]["notes"]] == ["Why", "Why"]
 
 
-def test_a_merge_request_is_settled(api: Api, open_browser: Callable[[], Browser], scene: Scene) -> None:
+def test_a_merge_request_is_settled(
+    api: Api, open_browser: Callable[[], Browser], scene: Scene, issue: dict[str, Any]
+) -> None:
     api.post(f"{scene.project.url}/repository/branches", scene.owner, branch="side", ref="master")
     sent = {"branch": "side", "commit_message": "Two", "content": "b"}
     api.post(f"{scene.project.url}/repository/files/b", scene.owner, **sent)
     asked = {"source_branch": "side", "target_branch": "master", "title": "Side"}
+    asked["description"] = f"Closes #{issue['iid']}"
     iid = api.post(f"{scene.project.url}/merge_requests", scene.owner, **asked).json()["iid"]
     browser = open_browser().signed_in_as(scene.owner)
     page = f"/{scene.project.path}/-/merge_requests/{iid}"
     fields = {"authenticity_token": browser.token()}
+    assert "closes this issue" in browser.get(_page(scene, issue)).text
 
     browser.post(f"{page}/notes", data=fields | {"note[body]": "Why", "note[discussion]": "1"})
     url = f"{scene.project.url}/merge_requests/{iid}/discussions"

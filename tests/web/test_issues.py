@@ -61,7 +61,7 @@ def some(make: Make, scene: Scene) -> dict[str, dict[str, Any]]:
         ("?assignee_username=Any", []),
         ("?state=closed", []),
         ("?state=all&sort=created_asc&page=1", ["labelled", "planned", "mine", "hostile"]),
-        ("?state[]=x&sort[a]=b&label_name=%00&search[]=1", ["labelled", "planned", "mine", "hostile"]),
+        ("?state[]=x&sort[a]=b&label_name=%00&search[]=1&page=zero", ["labelled", "planned", "mine", "hostile"]),
         ("?page=1000000", []),
     ],
 )

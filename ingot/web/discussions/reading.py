@@ -1,5 +1,7 @@
 """What was said about something, in the order of time, as pages show it."""
 
+from collections.abc import Sequence
+
 import msgspec
 from markupsafe import Markup
 
@@ -48,6 +50,8 @@ class Thread(msgspec.Struct, frozen=True):
     talks: list[Talk]
     awards: list[Given]
     """What the subject itself was given."""
+    besides: list[Markup]
+    """Other texts of the page."""
     may_write: bool
     may_write_internal: bool
     may_award: bool
@@ -67,15 +71,20 @@ class Thread(msgspec.Struct, frozen=True):
         return sum(talk.resolvable for talk in self.talks)
 
 
-def thread_of(ground: Ground) -> Thread:
-    """The discussions about something; some hundreds at once, so that a link to a note finds it."""
+def thread_of(ground: Ground, *besides: str | None) -> Thread:
+    """The discussions about something; some hundreds at once, so that a link to a note finds it.
+
+    Texts ``besides``, such as a description, are rendered along, which takes no statements of its own.
+    """
     visit = ground.visit
     reached, found, page, more = ground.reached(), *_discussions(ground)
     takes_part = visit.user is not None and reached.takes_part
+    talks, awards, texts = _shown(ground, reached, found, besides)
     return Thread(
         ground,
-        _shown(ground, reached, found),
-        _awards(ground, reached),
+        talks,
+        awards,
+        texts,
         may_write=takes_part,
         may_write_internal=takes_part and reached.writes_internal,
         may_award=takes_part and ground.kind.emoji,
@@ -85,15 +94,8 @@ def thread_of(ground: Ground) -> Thread:
     )
 
 
-def talk_of(ground: Ground, discussion_id: str) -> Talk:
-    """One discussion, for a part of a page."""
-    found = ground.get("/discussions/:discussion_id", discussion_id=discussion_id)
-    return _shown(ground, ground.reached(), [found])[0]
-
-
 def _discussions(ground: Ground) -> tuple[list[DiscussionView], int, bool]:
-    asked = str(ground.visit.query.get("page", "1"))
-    page = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 6 and int(asked) else 1
+    page = ground.visit.page
     found: list[DiscussionView] = []
     for number in range((page - 1) * _MOST_AT_ONCE + 1, page * _MOST_AT_ONCE + 1):
         listing = ground.get("/discussions", {"per_page": _AT_ONCE, "page": number})
@@ -103,13 +105,15 @@ def _discussions(ground: Ground) -> tuple[list[DiscussionView], int, bool]:
     return found, page, True
 
 
-def _shown(ground: Ground, reached: Reached, found: list[DiscussionView]) -> list[Talk]:
+def _shown(
+    ground: Ground, reached: Reached, found: list[DiscussionView], besides: Sequence[str | None]
+) -> tuple[list[Talk], list[Given], list[Markup]]:
+    """What was said, what the subject itself was given, and the texts besides."""
     visit = ground.visit
     notes = [note for discussion in found for note in discussion.notes]
-    texts = html_of_all(visit, [note.body for note in notes], ground.project_id)
-    html = {note.id: text for note, text in zip(notes, texts, strict=True)}
-    numbers = [note.id for note in notes if not note.system] if ground.kind.emoji else []
-    given = given_to(visit, {"note": numbers})
+    texts = html_of_all(visit, [*(note.body for note in notes), *(text or "" for text in besides)], ground.project_id)
+    html = {note.id: text for note, text in zip(notes, texts, strict=False)}
+    given = _given(ground, reached, [note.id for note in notes if not note.system])
     me = visit.user.id if visit.user else None
     now = visit.database.clock()
 
@@ -118,7 +122,7 @@ def _shown(ground: Ground, reached: Reached, found: list[DiscussionView]) -> lis
         may_change = own and reached.takes_part and not note.system
         return Shown(note, html[note.id], _time(note, now), given.get(("note", note.id), []), may_change)
 
-    return [
+    talks = [
         Talk(
             discussion.id,
             [show(note) for note in discussion.notes],
@@ -128,13 +132,14 @@ def _shown(ground: Ground, reached: Reached, found: list[DiscussionView]) -> lis
         )
         for discussion in found
     ]
+    return talks, given.get((reached.subject.kind, reached.subject.id or 0), []), texts[len(notes) :]
 
 
-def _awards(ground: Ground, reached: Reached) -> list[Given]:
+def _given(ground: Ground, reached: Reached, notes: list[int]) -> dict[tuple[str, int], list[Given]]:
     subject = reached.subject
     if not ground.kind.emoji or subject.id is None:
-        return []
-    return given_to(ground.visit, {subject.kind: [subject.id]}).get((subject.kind, subject.id), [])
+        return {}
+    return given_to(ground.visit, {subject.kind: [subject.id], "note": notes})
 
 
 def _time(note: NoteView, now: Timestamp) -> Markup:

@@ -89,7 +89,7 @@ def _list(place: Somewhere, typed: dict[str, str] | None = None, errors: list[st
     query = place.visit.query
     search = query.get("search") if isinstance(query.get("search"), str) else ""
     context = {
-        "labels": place.get("/labels", {"search": search or None, "page": query.get("page", "1"), "per_page": 50}),
+        "labels": place.get("/labels", {"search": search or None, "page": place.visit.page, "per_page": 50}),
         "search": search,
         "typed": typed or dict.fromkeys(_FIELDS, "") | {"color": _FIRST_COLOR},
         "errors": errors or [],

@@ -33,7 +33,7 @@ def list_own_issues(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Ev
     """What the visitor has to do, or wrote."""
     asked, scope = asked_in(visit.query), str(visit.query.get("scope", ""))
     scope = scope if scope in _SCOPES else next(iter(_SCOPES))
-    sent = {"scope": scope, "with_labels_details": "true", "page": visit.query.get("page", "1")}
+    sent = {"scope": scope, "with_labels_details": "true", "page": visit.page}
     context = {
         "issues": visit.get("/issues", asked.list | sent),
         "counts": visit.get("/issues_statistics", asked.filters | {"scope": scope}).statistics.counts,
@@ -45,7 +45,7 @@ def list_own_issues(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Ev
 
 def _listed(place: Place | GroupPlace, visit: Visit) -> dict[str, Any]:
     asked = asked_in(visit.query)
-    sent = {"with_labels_details": "true", "page": visit.query.get("page", "1")}
+    sent = {"with_labels_details": "true", "page": visit.page}
     return {
         "issues": place.get("/issues", asked.list | sent),
         "counts": place.get("/issues_statistics", asked.filters).statistics.counts,

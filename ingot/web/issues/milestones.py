@@ -21,7 +21,7 @@ def list_milestones(place: Somewhere) -> Reply:
     """What is planned until when."""
     query = place.visit.query
     state = query.get("state") if query.get("state") in _STATES else _STATES[0]
-    sent = {"state": state, "page": query.get("page", "1"), _around(place): "true"}
+    sent = {"state": state, "page": place.visit.page, _around(place): "true"}
     context = {
         "milestones": place.get("/milestones", sent),
         "state": state,
@@ -102,7 +102,7 @@ def promote_milestone(place: Somewhere) -> Reply:
 
 def _show(place: Somewhere, errors: list[str] | None = None) -> Reply:
     milestone = _milestone(place)
-    page = place.visit.query.get("page", "1")
+    page = place.visit.page
     may_change = place.may("PUT", "/milestones/:milestone_id", milestone_id=milestone.id)
     counts = place.get("/issues_statistics", {"milestone": milestone.title}) if _has_issues(place) else None
     context = {

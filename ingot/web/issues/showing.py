@@ -17,7 +17,6 @@ from ingot.web.discussions.ground import ISSUE, ground_in
 from ingot.web.discussions.reading import thread_of
 from ingot.web.pages import Pages, Reply, Visit
 from ingot.web.projects.place import Place, place_of
-from ingot.web.texts import html_of
 
 pages = Pages()
 # Only tasks have boxes, with these attributes, in any order.
@@ -37,12 +36,13 @@ def issue_page(place: Place, iid: str, errors: list[str] | None = None, status: 
     issue = ground.get("")
     actor = visit.actor_or_nobody
     may_edit = policy.may_edit_issue(actor, found.here, found)
+    thread = thread_of(ground, issue.description)
     context = {
         "issue": issue,
         "ground": ground,
-        "thread": thread_of(ground),
+        "thread": thread,
         "labels": labels_on(visit, issue),
-        "description": _description(visit, issue, may_edit=may_edit),
+        "description": _description(thread.besides[0], issue, may_edit=may_edit),
         "version": version_of(issue.description),
         "tasks": count_tasks(issue.description or ""),
         "participants": ground.get("/participants", {"per_page": 50}),
@@ -69,9 +69,8 @@ def _requests(related: Any, closing: Any) -> list[tuple[Any, bool]]:
     return [(request, number in closes) for number, request in both.items()]
 
 
-def _description(visit: Visit, issue: IssueView, *, may_edit: bool) -> Markup:
+def _description(html: Markup, issue: IssueView, *, may_edit: bool) -> Markup:
     """The text; its boxes are buttons, where each is known to stand for one task of it."""
-    html = html_of(visit, issue.description, issue.project_id)
     if not may_edit or len(_BOX.findall(html)) != count_tasks(issue.description or "").total:
         return html
     number = -1

@@ -25,7 +25,7 @@ def list_todos(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every p
     """By project, the newest first."""
     asked = _asked(visit)
     wanted = {name: value for name, value in asked.items() if value}
-    todos = visit.get("/todos", {**wanted, "page": visit.query.get("page", "1"), "per_page": 50})
+    todos = visit.get("/todos", {**wanted, "page": visit.page, "per_page": 50})
     newest = sorted(todos.items, key=lambda todo: -todo.id)
     order = {number: place for place, number in reversed(list(enumerate(todo.project.id for todo in newest)))}
     newest.sort(key=lambda todo: order[todo.project.id])

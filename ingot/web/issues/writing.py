@@ -11,6 +11,7 @@ from ingot.issues.policy import Place as IssuesPlace
 from ingot.issues.ticking import version_of
 from ingot.issues.views import IssueView
 from ingot.web.discussions.ground import ISSUE, ground_of
+from ingot.web.issues.showing import labels_on
 from ingot.web.issues.templates import template_named, templates_of
 from ingot.web.pages import Pages, Redirect, Reply, Visit, form_part
 from ingot.web.projects.place import Place, place_of
@@ -146,6 +147,7 @@ def _choices(place: Place, issue: IssueView | None) -> dict[str, Any]:
     milestones = place.get("/milestones", wanted).items
     people = place.get("/members/all", {"per_page": 100}).items
     if issue is not None:
+        labels += [label for label in labels_on(place.visit, issue) if label.id not in {one.id for one in labels}]
         people += [person for person in issue.assignees if person.id not in {one.id for one in people}]
         if issue.milestone and issue.milestone.id not in {one.id for one in milestones}:
             milestones.append(issue.milestone)
