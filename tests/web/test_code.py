@@ -13,7 +13,7 @@ from tests.api.repository.sample import FILES, NAMES, as_shown
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.histories import History
-from tests.making import Project, make_project
+from tests.making import Project, make_group, make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -134,6 +134,16 @@ def test_addresses_without_the_mark_lead_to_the_same(browser: Browser, code: Cod
     commit = f"commit/{code.second}"
     for rest in ("tree/master/lib", "blob/v1/link", "raw/master/empty", "commits/master", commit, "branches", "tags"):
         assert browser.get(f"/{code.project.path}/{rest}").status_code == 200, rest
+
+
+def test_a_project_may_be_called_like_a_page(browser: Browser, make: Make) -> None:
+    inner = make_group(make, parent=make_group(make, visibility="public"), visibility="public")
+    project = make_project(make, group=inner, name="tags", visibility="public")
+
+    assert project.path == f"{inner.path}/tags"
+    assert "Three steps" in browser.get(f"/{project.path}").text
+    assert browser.get(f"/{project.path}/-/branches").status_code == 200
+    assert browser.get(f"/{inner.path}/branches").status_code == 404
 
 
 def test_every_name_of_a_branch_works_and_is_escaped(browser: Browser, code: Code) -> None:
