@@ -19,7 +19,7 @@ from ingot.api.params import Missing
 from ingot.api.router import NoRoute, Router, WrongMethod
 from ingot.db.connection import Connection
 from ingot.db.database import Database
-from ingot.errors import Denied, Failure, Throttled, Unauthenticated, Unavailable
+from ingot.errors import Denied, Failure, NotFound, Throttled, Unauthenticated, Unavailable
 from ingot.http.front import respond
 from ingot.http.request import Header, Request, Send, Trace
 from ingot.inline import TooLong, inline
@@ -39,7 +39,7 @@ from ingot.web.issues.contents import PAGES as ISSUES
 from ingot.web.merge_requests.contents import PAGES as MERGE_REQUESTS
 from ingot.web.oauth.contents import PAGES as OAUTH
 from ingot.web.pages import FORM_LIMIT, File, Pages, Place, Redirect, Reply, StoredFile, Visit
-from ingot.web.paths import router_path, words_of
+from ingot.web.paths import router_path, whole_path, words_of
 from ingot.web.profile.contents import PAGES as PROFILE
 from ingot.web.projects.contents import PAGES as PROJECTS
 from ingot.web.rendering import Templates, message_page
@@ -138,7 +138,7 @@ class WebDoor:
         arrival.visitor = arrival.cookies.get(VISITOR_COOKIE) or secrets.token_urlsafe(16)
         enter = partial(self._enter, place, words, arrival, trace)
         if place.method == "GET":
-            status, headers, body = await self._read(place, enter)
+            status, headers, body = await self._read_either(place, enter, arrival, trace)
         else:
             status, headers, body = await self._in_pool(enter)
         if status != 302 and arrival.visit and not arrival.visit.user and place.open:
@@ -150,6 +150,19 @@ class WebDoor:
             return self._router.match(method, path)[0].limit
         except (NoRoute, WrongMethod):
             return FORM_LIMIT  # The form itself says which method it means.
+
+    async def _read_either(
+        self, place: Place, enter: Callable[[], Answered], arrival: _Arrival, trace: Trace
+    ) -> Answered:
+        """What the address means, or, where that is not there, what has this very path."""
+        try:
+            return await self._read(place, enter)
+        except NotFound:
+            whole = whole_path(arrival.request.path)
+            if whole is None or trace.route == "/:path":
+                raise
+            place, words = self._router.match("GET", whole)
+            return await self._read(place, partial(self._enter, place, words, arrival, trace))
 
     async def _read(self, place: Place, enter: Callable[[], Answered]) -> Answered:
         """Make a page on the event loop; what turns out to take long there is begun anew in a thread.

@@ -35,6 +35,14 @@ def router_path(words: Iterable[str]) -> Callable[[bytes], bytes]:
     return meant
 
 
+def whole_path(path: bytes) -> bytes | None:
+    """The address as nothing but a path: a project in a group within a group may be called like one of our pages."""
+    segments = [segment for segment in path.split(b"/") if segment]
+    if len(segments) < 3 or segments[0] in _TOP or segments[0] == b"groups" or _MARK in segments:
+        return None
+    return _joined(segments, [])
+
+
 def words_of(paths: Iterable[str]) -> set[str]:
     """The first words of the pages of projects."""
     return {path.split("/")[3] for path in paths if path.startswith("/:path/-/")}

@@ -13,13 +13,15 @@ from tests.api.repository.sample import FILES, NAMES, as_shown
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.histories import History
-from tests.making import Project, make_project
+from tests.making import Project, make_group, make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
 LONG = "".join(f"value_{number} = {number}\n" for number in range(1, 1001))
 POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 5\n"
 HOSTILE = '"><img src=x onerror=alert(1)>'
+
+WILD = "wild/\"'<img/src=x>#%25&+ü"
 
 
 class Code:
@@ -34,6 +36,7 @@ class Code:
         second = history.commit(files={"README.md": "# Hello\n\nline 2\n"}, message="Change\n\nWhy")
         side = history.commit("feature/with/slash", {"only.here": "here\n"}, parents=(first,), message="Side")
         merge = history.commit(files={"only.here": "here\n"}, parents=(second, side), message="Merge side")
+        history.commit(WILD, {"here.txt": "x\n"}, parents=(merge,), message="Wild")
         history.tag("v1", first)
         history.tag("v/2", merge, f"A tag {HOSTILE}")
         made = history.fill(house, self.project)
@@ -51,7 +54,7 @@ def code(house: House, make: Make) -> Code:
 
 def is_safe(page: str) -> bool:
     """Whether nothing that somebody wrote became an element."""
-    return "<img src=x" not in page and "<script>alert" not in page
+    return not re.search("<img.src=x", page) and "<script>alert" not in page
 
 
 def test_a_project_shows_its_code(browser: Browser, code: Code) -> None:
@@ -131,6 +134,29 @@ def test_addresses_without_the_mark_lead_to_the_same(browser: Browser, code: Cod
     commit = f"commit/{code.second}"
     for rest in ("tree/master/lib", "blob/v1/link", "raw/master/empty", "commits/master", commit, "branches", "tags"):
         assert browser.get(f"/{code.project.path}/{rest}").status_code == 200, rest
+
+
+def test_a_project_may_be_called_like_a_page(browser: Browser, make: Make) -> None:
+    inner = make_group(make, parent=make_group(make, visibility="public"), visibility="public")
+    project = make_project(make, group=inner, name="tags", visibility="public")
+
+    assert project.path == f"{inner.path}/tags"
+    assert "Three steps" in browser.get(f"/{project.path}").text
+    assert browser.get(f"/{project.path}/-/branches").status_code == 200
+    assert browser.get(f"/{inner.path}/branches").status_code == 404
+
+
+def test_every_name_of_a_branch_works_and_is_escaped(browser: Browser, code: Code) -> None:
+    ref = quote(WILD)
+    for rest in (f"tree/{ref}", f"blob/{ref}/here.txt", f"commits/{ref}", f"compare/master...{ref}", f"graphs/{ref}"):
+        page = browser.get(code(rest))
+        assert (page.status_code, is_safe(page.text)) == (200, True), rest
+        for link in re.findall(r'href="([^"]+)"', page.text):
+            assert "<" not in link
+    listed = browser.get(code("branches")).text
+    assert f'href="{html.escape(code(f"tree/{ref}"))}"' in listed
+    assert is_safe(listed)
+    assert browser.get(code(f"raw/{ref}/here.txt")).text == "x\n"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from ingot.access.levels import Level
+from ingot.projects.tables import projects
 from tests.client import Api, Make, Person
 from tests.conftest import ROOT_PASSWORD, House
 from tests.histories import History
@@ -256,16 +257,19 @@ def test_stars_and_forks(desk: Desk) -> None:
 
 
 def test_an_import_is_shown_until_it_is_done(desk: Desk, house: House, make: Make) -> None:
-    made = desk.api.post("/projects", desk.developer, name="brought", import_url="https://127.0.0.1:1/x.git")
-    if made.status_code != 201:
-        pytest.skip("This instance imports from nowhere near.")
-    home = f"/{made.json()['path_with_namespace']}"
+    project = make_project(make, members={desk.developer: Level.MASTER})
+    home = f"/{project.path}"
 
-    page = desk.browser.get(home).text
-    part = desk.browser.get(f"{home}/-/import", headers={"HX-Request": "true"})
+    def is_at(status: str) -> tuple[str, httpx.Response]:
+        state = {"import_status": status, "import_progress": "Receiving <b>", "import_error": "No <i>"}
+        house.app.database.write(lambda db: db.update(projects, project.id, **state))
+        part = desk.browser.get(f"{home}/-/import", headers={"HX-Request": "true"})
+        return desk.browser.get(home).text, part
 
-    assert ("under way" in page, "every 2s" in part.text, "hx-refresh" in part.headers) == (True, True, False)
-    assert "Three steps" not in page
-    house.work()
-    done = desk.browser.get(f"{home}/-/import", headers={"HX-Request": "true"})
-    assert ("failed" in done.text, done.headers.get("hx-refresh")) == (True, "true")
+    page, part = is_at("started")
+    assert ("under way" in page, "Three steps" in page, "Receiving &lt;b&gt;" in page) == (True, False, True)
+    assert ("every 2s" in part.text, "hx-refresh" in part.headers) == (True, False)
+    page, part = is_at("failed")
+    assert ("The import failed" in page, "No &lt;i&gt;" in page, part.headers["hx-refresh"]) == (True, True, "true")
+    page, part = is_at("finished")
+    assert ("import" in page, "Three steps" in page, part.headers["hx-refresh"]) == (False, True, "true")

@@ -41,8 +41,8 @@ def _read(repository: Repository, commit: str, now: Timestamp) -> Weeks:
     counts = Counter(int((int(time) - start.timestamp()) // _WEEK_SECONDS) for time in times)
     most = max([1, *(counts[week] for week in range(WEEKS))])
     bars = "".join(_bar(week, counts[week], most, start + timedelta(weeks=week)) for week in range(WEEKS))
-    # Of our own numbers alone.
-    return Weeks(Markup(bars), sum(counts[week] for week in range(WEEKS)))  # noqa: S704
+    total = sum(counts[week] for week in range(WEEKS))
+    return Weeks(Markup(bars), total)  # noqa: S704 - They are made of our own numbers alone.
 
 
 def _bar(week: int, commits: int, most: int, day: datetime) -> str:

@@ -27,7 +27,7 @@ class Lines(NamedTuple):
 
 def lines_of(oid: str, text: str, language: str, *, everything: bool) -> Lines:
     """The lines of a content; all of them where they are at hand, or asked for."""
-    kept = _kept.get((oid, language))
+    kept = _kept.get((oid, language)) or (None if everything else _kept.get((f"{oid} begins", language)))
     if kept is not None:
         return kept
     if len(text) > _LONGEST_INLINE:
@@ -35,20 +35,16 @@ def lines_of(oid: str, text: str, language: str, *, everything: bool) -> Lines:
     texts = text.removesuffix("\n").split("\n")
     if not everything and len(texts) > AT_ONCE:
         # The whole is only begun when it is wanted: to colour it takes longer than anybody waits for a page.
-        beginning = _kept.get((f"{oid} begins", language))
-        if beginning is None:
-            html = highlighted_lines("\n".join(texts[:AT_ONCE]), language)
-            beginning = Lines(_rows(html[:AT_ONCE], 1), Markup(), len(texts), len(texts) - AT_ONCE)
-            _keep(f"{oid} begins", language, beginning)
-        return beginning
+        html = highlighted_lines("\n".join(texts[:AT_ONCE]), language)
+        beginning = Lines(_rows(html, 1), Markup(), len(texts), len(texts) - AT_ONCE)
+        return _keep(f"{oid} begins", language, beginning)
     html = highlighted_lines("\n".join(texts), language)[:MOST_LINES]
     whole = Lines(_rows(html[:AT_ONCE], 1), _rows(html[AT_ONCE:], AT_ONCE + 1), len(texts), 0)
-    _keep(oid, language, whole)
-    return whole
+    return _keep(oid, language, whole)
 
 
-def _keep(oid: str, language: str, lines: Lines) -> None:
-    _kept.keep((oid, language), lines, 2 * (len(lines.first) + len(lines.rest)) + 400)
+def _keep(oid: str, language: str, lines: Lines) -> Lines:
+    return _kept.keep((oid, language), lines, 2 * (len(lines.first) + len(lines.rest)) + 400)
 
 
 def _rows(html: list[str], start: int) -> Markup:
