@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 
 from ingot.db.connection import Connection
-from ingot.git.bases import merge_base
-from ingot.git.faults import GitFailed
-from ingot.merge_requests.merging.policy import UNDER_WAY
+from ingot.merge_requests.merging.judging import judge
 from ingot.merge_requests.merging.queries import open_issues_to_close
 from ingot.merge_requests.merging.wording import merge_message, squash_message
+from ingot.merge_requests.obstacles import UNDER_WAY
+from ingot.merge_requests.verdicts import Verdict
 from ingot.web.merge_requests.frame import Frame
 
 _SATISFIES = ("success", "skipped")
@@ -42,25 +42,23 @@ def box_of(frame: Frame) -> Box:
     request = frame.request
     if request.state != "opened":
         return Box([], [], False, False, False, False, False, False, False, request.head_pipeline)
-    base = _base(frame)
-    nothing, behind = base == request.sha, frame.tip is not None and base != frame.tip
+    verdict = frame.visit.database.read(lambda db: judge(db, frame.repository, frame.found.merge_request))
+    unchecked = verdict is None
     allowed = request.user is not msgspec.UNSET and request.user.can_merge
-    conflicts = request.has_conflicts and frame.tip is not None and not nothing
-    reasons = [*_of_branches(frame, nothing, behind, conflicts), *_of_rules(frame)]
+    reasons = [*_of_branches(frame, verdict), *_of_rules(frame)]
     under_way = request.head_pipeline is not None and request.head_pipeline.status in UNDER_WAY
-    unchecked = request.merge_status == "unchecked"
     running = request.detailed_merge_status == "ci_still_running"
     others = [reason for reason in reasons if reason != _RUNNING]
     waits = request.merge_when_pipeline_succeeds
     box = Box(
         reasons=reasons if allowed else [*reasons, _not_allowed(frame)],
-        hints=_hints(frame),
-        conflicts=conflicts,
+        hints=_hints(frame, unchecked),
+        conflicts=verdict == "conflict",
         may_merge=allowed and not reasons and not unchecked and not waits,
         later=allowed and under_way and not others and not unchecked and not waits,
         waits=waits,
         may_cancel=waits and frame.ground.may("PUT", "/cancel_merge_when_pipeline_succeeds"),
-        may_rebase=behind and not nothing and _may_push(frame),
+        may_rebase=verdict == "apart" and _may_push(frame),
         polls=unchecked or under_way or running or waits,
         pipeline=request.head_pipeline,
     )
@@ -71,29 +69,16 @@ _RUNNING = "The pipeline is still running, and has to succeed first."
 _FAILED = "The pipeline has to succeed first."
 
 
-def _base(frame: Frame) -> str | None:
-    """Where it parted from the target as that is now; the last version mostly knows."""
-    version, head = frame.version, frame.request.sha
+def _of_branches(frame: Frame, verdict: Verdict | None) -> list[str]:
+    target = frame.request.target_branch
     if frame.tip is None:
-        return None
-    if version is not None and (version.start_oid, version.head_oid) == (frame.tip, head):
-        return version.base_oid
-    try:
-        return merge_base(frame.repository, [frame.tip, head])
-    except GitFailed:
-        return None  # What was pushed to a fork may still be on the way.
-
-
-def _of_branches(frame: Frame, nothing: bool, behind: bool, conflicts: bool) -> list[str]:
-    request = frame.request
-    if frame.tip is None:
-        return [f"The target branch {request.target_branch} is not there any more. Choose another one."]
-    if nothing:
-        return [f"There is nothing to merge: {request.target_branch} has all of these commits already."]
-    if conflicts:
-        return [f"There are conflicts with {request.target_branch}, which somebody has to solve first."]
-    if behind and frame.found.project.merge_method != "merge":
-        return [f"It has to be rebased first: {request.target_branch} has moved on, and is only moved forward."]
+        return [f"The target branch {target} is not there any more. Choose another one."]
+    if verdict == "nothing":
+        return [f"There is nothing to merge: {target} has all of these commits already."]
+    if verdict == "conflict":
+        return [f"There are conflicts with {target}, which somebody has to solve first."]
+    if verdict == "apart" and frame.found.project.merge_method != "merge":
+        return [f"It has to be rebased first: {target} has moved on, and is only moved forward."]
     return []
 
 
@@ -120,9 +105,9 @@ def _not_allowed(frame: Frame) -> str:
     return f"You may not merge into {frame.request.target_branch}."
 
 
-def _hints(frame: Frame) -> list[str]:
+def _hints(frame: Frame, unchecked: bool) -> list[str]:
     hints = []
-    if frame.request.merge_status == "unchecked":
+    if unchecked:
         hints.append("Whether it can be merged is being checked.")
     if not frame.source.branch_there:
         hints.append(f"The source branch {frame.source.branch} is not there any more. Its commits are kept.")
