@@ -122,4 +122,7 @@ class Frame:
 
 def frame_of(visit: Visit) -> Frame:
     """The merge request that the address names, for those who may see it."""
-    return Frame(place_of(visit), visit.path[MERGE_REQUEST.word])
+    place, iid = place_of(visit), visit.path[MERGE_REQUEST.word]
+    if not (iid.isascii() and iid.isdigit()):
+        raise NotFound("Merge Request")
+    return Frame(place, iid)
