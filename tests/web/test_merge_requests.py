@@ -55,7 +55,7 @@ def _now(api: Api, scene: Scene, request: dict[str, Any]) -> dict[str, Any]:
 
 def test_lists_are_filtered_by_the_address(make: Make, scene: Scene, open_browser: Open) -> None:
     make.api.post(f"{scene.project.url}/labels", scene.owner, name=HOSTILE, color="#ff0000")
-    sent = {"title": f"Tide {HOSTILE}", "labels": HOSTILE, "assignee_id": scene.reporter.id}
+    sent: dict[str, Any] = {"title": f"Tide {HOSTILE}", "labels": HOSTILE, "assignee_id": scene.reporter.id}
     one = offer(make, scene.project, scene.developer, **sent)
     closed = offer(make, scene.project, scene.owner, title="Ebb")
     make.api.put(f"{scene.project.url}/merge_requests/{closed['iid']}", scene.owner, state_event="close")
