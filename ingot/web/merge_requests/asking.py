@@ -70,12 +70,6 @@ def asked_in(query: dict[str, Any]) -> Asked:
     )
 
 
-def page_in(query: dict[str, Any]) -> str:
-    """Which page of a list an address asks for."""
-    number = query.get("page")
-    return number if isinstance(number, str) and number.isascii() and number.isdigit() and len(number) < 9 else "1"
-
-
 def _labels(value: Any) -> list[str]:
     values = value if isinstance(value, list) else [value]
     return list(dict.fromkeys(text for one in values if (text := _text(one))))[:20]

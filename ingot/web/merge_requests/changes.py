@@ -13,7 +13,6 @@ from ingot.merge_requests.versions.queries import diff_of, list_versions, span_o
 from ingot.merge_requests.versions.views import diff_views
 from ingot.web.code.diffs import shown_diff
 from ingot.web.discussions.reading import thread_of
-from ingot.web.merge_requests.asking import page_in
 from ingot.web.merge_requests.frame import Frame, frame_of
 from ingot.web.merge_requests.lines import slots_of
 from ingot.web.pages import Page, Pages, Reply, Visit
@@ -41,7 +40,7 @@ class Chosen(msgspec.Struct, frozen=True):
 def show_commits(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
     """The commits that it brings, the newest first."""
     frame = frame_of(visit)
-    asked = {"page": page_in(visit.query), "per_page": 50}
+    asked = {"page": visit.page, "per_page": 50}
     return frame.page("merge_requests/commits.html", "commits", {"commits": frame.ground.get("/commits", asked)})
 
 
@@ -49,7 +48,7 @@ def show_commits(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every
 def show_pipelines(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
     """What became of the heads that it has had."""
     frame = frame_of(visit)
-    found = frame.ground.get("/pipelines", {"page": page_in(visit.query), "per_page": 30})
+    found = frame.ground.get("/pipelines", {"page": visit.page, "per_page": 30})
     return frame.page("merge_requests/pipelines.html", "pipelines", {"pipelines": found})
 
 

@@ -48,5 +48,5 @@ def _form(frame: Frame, typed: dict[str, Any], errors: list[str] | None = None) 
         "may_delete": frame.ground.may("DELETE", ""),
         "errors": errors or [],
     }
-    context |= choices(frame.place, frame.request) if frame.may_triage else {}
+    context |= choices(frame.place, frame.request, frame.labels) if frame.may_triage else {}
     return frame.place.page("merge_requests/edit.html", "merge_requests", context, 422 if errors else 200)

@@ -1,7 +1,9 @@
 """What the forms of merge requests hold, and what can be chosen in them."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from ingot.labels.views import LabelBrief
 from ingot.merge_requests.views import OneMergeRequestView
 from ingot.web.pages import form_part
 from ingot.web.projects.place import Place
@@ -50,12 +52,15 @@ def sent_of(typed: dict[str, Any], *, triages: bool) -> dict[str, Any]:
     return sent
 
 
-def choices(place: Place, request: OneMergeRequestView | None = None) -> dict[str, Any]:
+def choices(
+    place: Place, request: OneMergeRequestView | None = None, carried: Sequence[LabelBrief] = ()
+) -> dict[str, Any]:
     """What can be chosen; what a merge request has already is among it."""
     labels = place.get("/labels", {"per_page": 100, "with_counts": "false"}).items
     wanted = {"per_page": 100, "state": "active", "include_parent_milestones": "true"}
     milestones = place.get("/milestones", wanted).items
     people = place.get("/members/all", {"per_page": 100}).items
+    labels += [label for label in carried if label.id not in {one.id for one in labels}]
     if request is not None:
         known = {one.id for one in people}
         people += [person for person in (*request.assignees, *request.reviewers) if person.id not in known]

@@ -7,7 +7,6 @@ from ingot.web.merge_requests.box import box_of
 from ingot.web.merge_requests.frame import Frame, frame_of
 from ingot.web.merge_requests.lines import contexts_of
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
-from ingot.web.texts import html_of
 
 pages = Pages()
 
@@ -32,11 +31,11 @@ def show_box(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every pag
 def overview(frame: Frame, errors: list[str] | None = None, status: int = 200) -> Reply:
     """The page, also after something did not work."""
     visit, ground, request = frame.visit, frame.ground, frame.request
-    thread = thread_of(ground)
+    thread = thread_of(ground, request.description)
     context = {
         "thread": thread,
         "contexts": contexts_of(frame, thread),
-        "description": html_of(visit, request.description, request.project_id),
+        "description": thread.besides[0],
         "participants": ground.get("/participants", {"per_page": 50}),
         "closes": ground.get("/closes_issues", {"per_page": 50}).items,
         "approvals": ground.get("/approvals"),
