@@ -33,7 +33,8 @@ class GroupPlace(msgspec.Struct, frozen=True):
 
     def page(self, template: str, tab: str, context: dict[str, Any] | None = None, /, status: int = 200) -> Page:
         """A page in the group's frame, with one of its tabs marked."""
-        tabs = [(word, f"{self.url}/-/{word}", word.capitalize()) for word in ("issues", "labels", "milestones")]
+        words = ("issues", "merge_requests", "labels", "milestones")
+        tabs = [(word, f"{self.url}/-/{word}", word.capitalize().replace("_", " ")) for word in words]
         frame = {"group": self.group, "place": self, "tab": tab, "tabs": [("home", self.url, "Group"), *tabs]}
         return Page(template, {**frame, **(context or {})}, status)
 

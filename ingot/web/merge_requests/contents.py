@@ -1,5 +1,5 @@
 """The pages of this room, for the door."""
 
-from ingot.web.pages import Pages
+from ingot.web.merge_requests import acting, changes, editing, listing, offering, showing
 
-PAGES: tuple[Pages, ...] = ()
+PAGES = (listing.pages, offering.pages, showing.pages, changes.pages, editing.pages, acting.pages)

@@ -1,0 +1,135 @@
+"""Whether a merge request can be merged, what stands in the way, in words, and what can be done about it."""
+
+from typing import Any
+
+import msgspec
+
+from ingot.db.connection import Connection
+from ingot.merge_requests.merging.judging import judge
+from ingot.merge_requests.merging.queries import open_issues_to_close
+from ingot.merge_requests.merging.wording import merge_message, squash_message
+from ingot.merge_requests.obstacles import UNDER_WAY
+from ingot.merge_requests.verdicts import Verdict
+from ingot.web.merge_requests.frame import Frame
+
+_SATISFIES = ("success", "skipped")
+
+
+class Box(msgspec.Struct, frozen=True):
+    """What the box below the description shows."""
+
+    reasons: list[str]
+    """All that stands in the way."""
+    hints: list[str]
+    """What is good to know besides."""
+    conflicts: bool
+    may_merge: bool
+    """Whether the button is there."""
+    later: bool
+    """Whether merging can wait for the pipeline."""
+    waits: bool
+    may_cancel: bool
+    may_rebase: bool
+    polls: bool
+    """Whether it may look different in a moment."""
+    pipeline: Any
+    message: str = ""
+    squash_message: str = ""
+
+
+def box_of(frame: Frame) -> Box:
+    """How things stand."""
+    request = frame.request
+    if request.state != "opened":
+        return Box([], [], False, False, False, False, False, False, False, request.head_pipeline)
+    verdict = frame.visit.database.read(lambda db: judge(db, frame.repository, frame.found.merge_request))
+    unchecked = verdict is None
+    allowed = request.user is not msgspec.UNSET and request.user.can_merge
+    reasons = [*_of_branches(frame, verdict), *_of_rules(frame)]
+    under_way = request.head_pipeline is not None and request.head_pipeline.status in UNDER_WAY
+    running = request.detailed_merge_status == "ci_still_running"
+    others = [reason for reason in reasons if reason != _RUNNING]
+    waits = request.merge_when_pipeline_succeeds
+    box = Box(
+        reasons=reasons if allowed else [*reasons, _not_allowed(frame)],
+        hints=_hints(frame, unchecked),
+        conflicts=verdict == "conflict",
+        may_merge=allowed and not reasons and not unchecked and not waits,
+        later=allowed and under_way and not others and not unchecked and not waits,
+        waits=waits,
+        may_cancel=waits and frame.ground.may("PUT", "/cancel_merge_when_pipeline_succeeds"),
+        may_rebase=verdict == "apart" and _may_push(frame),
+        polls=unchecked or under_way or running or waits,
+        pipeline=request.head_pipeline,
+    )
+    return _with_words(frame, box) if box.may_merge or box.later else box
+
+
+_RUNNING = "The pipeline is still running, and has to succeed first."
+_FAILED = "The pipeline has to succeed first."
+
+
+def _of_branches(frame: Frame, verdict: Verdict | None) -> list[str]:
+    target = frame.request.target_branch
+    if frame.tip is None:
+        return [f"The target branch {target} is not there any more. Choose another one."]
+    if verdict == "nothing":
+        return [f"There is nothing to merge: {target} has all of these commits already."]
+    if verdict == "conflict":
+        return [f"There are conflicts with {target}, which somebody has to solve first."]
+    if verdict == "apart" and frame.found.project.merge_method != "merge":
+        return [f"It has to be rebased first: {target} has moved on, and is only moved forward."]
+    return []
+
+
+def _of_rules(frame: Frame) -> list[str]:
+    request, project = frame.request, frame.found.project
+    reasons = []
+    if request.draft:
+        reasons.append("It is a draft. Mark it as ready first.")
+    if project.only_allow_merge_if_all_discussions_are_resolved and not request.blocking_discussions_resolved:
+        reasons.append("Discussions are open that have to be resolved first.")
+    pipeline = request.head_pipeline
+    if project.only_allow_merge_if_pipeline_succeeds and pipeline is not None and pipeline.status not in _SATISFIES:
+        reasons.append(_RUNNING if pipeline.status in UNDER_WAY else _FAILED)
+    elif pipeline is None and request.detailed_merge_status in ("ci_must_pass", "ci_still_running"):
+        reasons.append(_FAILED if request.detailed_merge_status == "ci_must_pass" else _RUNNING)
+    return reasons
+
+
+def _not_allowed(frame: Frame) -> str:
+    if frame.found.project.archived:
+        return "The project is archived: nothing is merged into it."
+    if frame.visit.user is None:
+        return "Sign in to merge it, if you may."
+    return f"You may not merge into {frame.request.target_branch}."
+
+
+def _hints(frame: Frame, unchecked: bool) -> list[str]:
+    hints = []
+    if unchecked:
+        hints.append("Whether it can be merged is being checked.")
+    if not frame.source.branch_there:
+        hints.append(f"The source branch {frame.source.branch} is not there any more. Its commits are kept.")
+    elif frame.source.project is None:
+        hints.append("The project that it comes from is not to be seen. Its commits are kept here.")
+    if frame.request.merge_error:
+        hints.append(frame.request.merge_error)
+    return hints
+
+
+def _may_push(frame: Frame) -> bool:
+    source = frame.source
+    if source.project is None or not source.branch_there:
+        return False
+    return frame.visit.may("POST", "/projects/:id/repository/commits", id=source.project.id)
+
+
+def _with_words(frame: Frame, box: Box) -> Box:
+    found = frame.found
+
+    def look(db: Connection) -> str:
+        return merge_message(found.project, found.merge_request, open_issues_to_close(db, found.merge_request))
+
+    message = frame.visit.database.read(look)
+    return msgspec.structs.replace(box, message=message, squash_message=squash_message(found.merge_request))

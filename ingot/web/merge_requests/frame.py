@@ -1,0 +1,128 @@
+"""A merge request as its pages meet it: itself, where it comes from, and what the visitor may do with it."""
+
+import shlex
+from functools import cached_property
+from typing import Any
+
+from ingot.db.connection import Connection
+from ingot.errors import NotFound
+from ingot.git.commits import branch_tip
+from ingot.git.repository import Repository
+from ingot.labels.queries import labels_of
+from ingot.labels.views import LabelBrief, label_brief
+from ingot.merge_requests import policy
+from ingot.merge_requests.policy import Found
+from ingot.merge_requests.queries import latest_version
+from ingot.merge_requests.tables import Version
+from ingot.merge_requests.views import OneMergeRequestView
+from ingot.projects.api import store_of
+from ingot.projects.views import ProjectView
+from ingot.web.discussions.ground import MERGE_REQUEST, ground_in
+from ingot.web.merge_requests.source import Source
+from ingot.web.pages import Page, Visit
+from ingot.web.projects.place import Place, place_of
+
+
+class Frame:
+    """One merge request, asked for by one visitor."""
+
+    def __init__(self, place: Place, iid: str) -> None:
+        self.place = place
+        self.visit = place.visit
+        self.ground = ground_in(place, MERGE_REQUEST, iid)
+        self.found: Found = self.visit.find("GET", MERGE_REQUEST.route, **self.ground.named({}))
+        self.request: OneMergeRequestView = self.ground.get("")
+
+    @property
+    def url(self) -> str:
+        """Where its pages begin."""
+        return self.ground.url
+
+    @cached_property
+    def repository(self) -> Repository:
+        """Where all lies that it brings."""
+        return store_of(self.visit.settings).open(self.found.project.repository_key)
+
+    @cached_property
+    def tip(self) -> str | None:
+        """Where the target branch is now."""
+        return branch_tip(self.repository, self.request.target_branch)
+
+    @cached_property
+    def version(self) -> Version | None:
+        """What the last push brought."""
+        return self.visit.database.read(lambda db: latest_version(db, self.request.id))
+
+    @cached_property
+    def may_edit(self) -> bool:
+        """Whether the visitor may change what it says."""
+        return policy.may_edit_merge_request(self.visit.actor_or_nobody, self.found.here, self.found)
+
+    @cached_property
+    def may_triage(self) -> bool:
+        """Whether the visitor may plan it."""
+        return policy.may_triage(self.visit.actor_or_nobody, self.found.here, self.found.project)
+
+    @cached_property
+    def labels(self) -> list[LabelBrief]:
+        """What it carries, with colours."""
+
+        def look(db: Connection) -> list[LabelBrief]:
+            carried = labels_of(db, "merge_request", [self.request.id])
+            return [label_brief(label) for label in carried.get(self.request.id, [])]
+
+        return self.visit.database.read(look) if self.request.labels else []
+
+    @cached_property
+    def source(self) -> Source:
+        """Where it comes from, as far as the visitor may know: a fork may be hidden, or gone."""
+        request, project = self.request, self.place.project
+        if request.source_project_id == project.id:
+            there = branch_tip(self.repository, request.source_branch) is not None
+            return Source(request.source_branch, project, own=True, branch_there=there)
+        fork = self._fork()
+        return Source(request.source_branch, fork, branch_there=self._is_in(fork) if fork else True)
+
+    def _fork(self) -> ProjectView | None:
+        if self.request.source_project_id is None:
+            return None
+        try:
+            fork: ProjectView = self.visit.get("/projects/:id", id=self.request.source_project_id)
+        except NotFound:
+            return None
+        return fork
+
+    def _is_in(self, fork: ProjectView) -> bool:
+        """Whether the branch is still there; of code that is hidden nothing is said."""
+        try:
+            self.visit.get("/projects/:id/repository/branches/:branch", id=fork.id, branch=self.request.source_branch)
+        except NotFound:
+            return not self.visit.may("GET", "/projects/:id/repository/tree", id=fork.id)
+        return True
+
+    def checkout(self) -> str:
+        """What to type to look at it on one's own computer."""
+        branch = shlex.quote(self.request.source_branch)
+        if self.source.own and self.source.branch_there:
+            return f"git fetch origin && git checkout -b {branch} {shlex.quote(f'origin/{self.request.source_branch}')}"
+        name = shlex.quote(f"merge-request-{self.request.iid}")
+        return f"git fetch origin merge-requests/{self.request.iid}/head && git checkout -b {name} FETCH_HEAD"
+
+    def page(self, template: str, part: str, context: dict[str, Any], status: int = 200) -> Page:
+        """One of its pages; ``part`` is the tab that is marked."""
+        tabs = [
+            ("overview", self.url, "Overview", self.request.user_notes_count),
+            ("commits", f"{self.url}/commits", "Commits", self.version.commits_count if self.version else None),
+            ("diffs", f"{self.url}/diffs", "Changes", self.request.changes_count),
+            ("pipelines", f"{self.url}/pipelines", "Pipelines", None),
+        ]
+        frame = {"frame": self, "request": self.request, "ground": self.ground, "part": part, "parts_of": tabs}
+        return self.place.page(template, "merge_requests", {**frame, "errors": [], **context}, status)
+
+
+def frame_of(visit: Visit) -> Frame:
+    """The merge request that the address names, for those who may see it."""
+    place, iid = place_of(visit), visit.path[MERGE_REQUEST.word]
+    if not (iid.isascii() and iid.isdigit()):
+        raise NotFound("Merge Request")
+    return Frame(place, iid)

@@ -1,0 +1,72 @@
+"""Lists of merge requests: a project's, a group's and one's own."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ingot.db.connection import Connection
+from ingot.web.issues.group_place import GroupPlace, group_place_of
+from ingot.web.merge_requests.asking import SORTS, STATES, Asked, asked_in
+from ingot.web.pages import Page, Pages, Reply, Visit
+from ingot.web.projects.place import Place, place_of
+
+pages = Pages()
+_SCOPES = {
+    "assigned_to_me": "Assigned to you",
+    "reviews_for_me": "For you to review",
+    "created_by_me": "Written by you",
+}
+
+
+@pages.get("/:path/-/merge_requests", open=True)
+def list_merge_requests(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """The merge requests into a project."""
+    place = place_of(visit)
+    context = _listed(visit, lambda sent: place.get("/merge_requests", sent)) | _choices(place)
+    context["may_create"] = visit.user is not None and not place.project.archived
+    return place.page("merge_requests/list.html", "merge_requests", context)
+
+
+@pages.get("/groups/:path/-/merge_requests", open=True)
+def list_group_merge_requests(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """The merge requests into the projects of a group."""
+    place = group_place_of(visit)
+    context = _listed(visit, lambda sent: place.get("/merge_requests", sent)) | _choices(place)
+    return place.page("merge_requests/group_list.html", "merge_requests", context)
+
+
+@pages.get("/dashboard/merge_requests")
+def list_own_merge_requests(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """What the visitor has to look at, or wrote."""
+    scope = str(visit.query.get("scope", ""))
+    scope = scope if scope in _SCOPES else next(iter(_SCOPES))
+    listed = _listed(visit, lambda sent: visit.get("/merge_requests", sent | {"scope": scope}))
+    return Page("merge_requests/own_list.html", listed | {"scopes": _SCOPES, "scope": scope})
+
+
+def _listed(visit: Visit, get: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    """A page of them, and how many there are of each state."""
+    asked = asked_in(visit.query)
+    found = get(asked.list | {"with_labels_details": "true", "page": visit.page})
+    return {
+        "requests": found,
+        "states": [(word, name, _number(asked, word, found, get)) for word, name in STATES.items()],
+        "asked": asked,
+        "sorts": {word: sort[0] for word, sort in SORTS.items()},
+    }
+
+
+def _number(asked: Asked, state: str, found: Any, get: Callable[[dict[str, Any]], Any]) -> int | None:
+    if state == asked.state:
+        total: int | None = found.total
+    else:
+        total = get(asked.filters | {"state": state, "view": "simple", "per_page": 1}).total
+    return total
+
+
+def _choices(place: Place | GroupPlace) -> dict[str, Any]:
+    """What the list can be filtered by."""
+    ancestors = "include_parent_milestones" if isinstance(place, Place) else "include_ancestors"
+    return {
+        "labels": place.get("/labels", {"per_page": 100, "with_counts": "false"}).items,
+        "milestones": place.get("/milestones", {"per_page": 100, "state": "active", ancestors: "true"}).items,
+    }

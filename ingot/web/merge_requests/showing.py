@@ -1,0 +1,46 @@
+"""The page of a merge request, and the box in which it is merged."""
+
+from ingot.db.connection import Connection
+from ingot.merge_requests.policy import may_take_part
+from ingot.web.discussions.reading import thread_of
+from ingot.web.merge_requests.box import box_of
+from ingot.web.merge_requests.frame import Frame, frame_of
+from ingot.web.merge_requests.lines import contexts_of
+from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
+
+pages = Pages()
+
+
+@pages.get("/:path/-/merge_requests/:merge_request_iid", open=True)
+def show_merge_request(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """A merge request with all that was said about it."""
+    return overview(frame_of(visit))
+
+
+@pages.get("/:path/-/merge_requests/:merge_request_iid/box", open=True)
+def show_box(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """Whether it can be merged; a script asks for this part while that may change, and for the page when it has."""
+    frame = frame_of(visit)
+    if not visit.fragment:
+        return Redirect(frame.url)
+    over = [(b"hx-refresh", b"true")] if visit.query.get("state") != frame.request.state else []
+    context = {"frame": frame, "request": frame.request, "place": frame.place, "box": box_of(frame)}
+    return Page("merge_requests/_box.html", context, headers=over)
+
+
+def overview(frame: Frame, errors: list[str] | None = None, status: int = 200) -> Reply:
+    """The page, also after something did not work."""
+    visit, ground, request = frame.visit, frame.ground, frame.request
+    thread = thread_of(ground, request.description)
+    context = {
+        "thread": thread,
+        "contexts": contexts_of(frame, thread),
+        "description": thread.besides[0],
+        "participants": ground.get("/participants", {"per_page": 50}),
+        "closes": ground.get("/closes_issues", {"per_page": 50}).items,
+        "approvals": ground.get("/approvals"),
+        "may_take_part": may_take_part(visit.actor_or_nobody, frame.found.here, frame.found),
+        "box": box_of(frame),
+        "errors": errors or [],
+    }
+    return frame.page("merge_requests/show.html", "overview", context, status)

@@ -1,0 +1,360 @@
+"""Merge requests in the browser: lists, opening one, talking about lines, and merging it."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.merge_requests.offering import commit, filled_project, fork, offer
+from tests.client import Api, Make, Person
+from tests.making import Project, make_group
+from tests.web.browser import Browser
+from tests.web.conftest import PASSWORD
+
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
+Open = Callable[[], Browser]
+
+
+class Scene(NamedTuple):
+    """A private project with a developer, a reporter and somebody outside."""
+
+    owner: Person
+    developer: Person
+    reporter: Person
+    stranger: Person
+    project: Project
+
+    def page(self, request: dict[str, Any]) -> str:
+        """Where a merge request is shown."""
+        return f"/{self.project.path}/-/merge_requests/{request['iid']}"
+
+
+@pytest.fixture(scope="module")
+def scene(make: Make) -> Scene:
+    """People, and a project in a group."""
+    owner, developer, reporter, stranger = (make.user(password=PASSWORD) for _ in range(4))
+    group = make_group(make, owner)
+    members = {developer: Level.DEVELOPER, reporter: Level.REPORTER}
+    project = filled_project(make, owner, group=group, members=members, visibility="private")
+    make.api.delete(f"{project.url}/protected_branches/master", owner)
+    return Scene(owner, developer, reporter, stranger, project)
+
+
+@pytest.fixture
+def browser(open_browser: Open, scene: Scene) -> Browser:
+    """The developer's."""
+    return open_browser().signed_in_as(scene.developer)
+
+
+def _now(api: Api, scene: Scene, request: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = api.get(f"{scene.project.url}/merge_requests/{request['iid']}", scene.owner).json()
+    return found
+
+
+def test_lists_are_filtered_by_the_address(make: Make, scene: Scene, open_browser: Open) -> None:
+    make.api.post(f"{scene.project.url}/labels", scene.owner, name=HOSTILE, color="#ff0000")
+    sent: dict[str, Any] = {"title": f"Tide {HOSTILE}", "labels": HOSTILE, "assignee_id": scene.reporter.id}
+    one = offer(make, scene.project, scene.developer, **sent)
+    closed = offer(make, scene.project, scene.owner, title="Ebb")
+    make.api.put(f"{scene.project.url}/merge_requests/{closed['iid']}", scene.owner, state_event="close")
+    browser = open_browser().signed_in_as(scene.reporter)
+    base, group = f"/{scene.project.path}/-/merge_requests", scene.project.path.rpartition("/")[0]
+
+    opened = browser.get(f"{base}?search=Tide").text
+    assert "Tide &lt;script&gt;" in opened
+    assert "<script>alert" not in opened
+    assert "Ebb" not in opened
+    assert "Ebb" in browser.get(f"{base}?state=closed").text
+    for query in (
+        {"label_name[]": HOSTILE},
+        {"author_username": scene.developer.username, "search": "Tide"},
+        {"source_branch": one["source_branch"], "target_branch": "master"},
+    ):
+        assert "Tide" in browser.get(f"{base}?{urlencode(query)}").text
+    assert "Nothing found" in browser.get(f"{base}?search=nothing-at-all").text
+    assert browser.get(f"{base}?state=x&sort=x&page=x&label_name[a]=b&search[]=a").status_code == 200
+    assert "Tide" in browser.get(f"/groups/{group}/-/merge_requests?search=Tide").text
+    assert "Tide" in browser.get("/dashboard/merge_requests").text
+    assert "Tide" not in browser.get("/dashboard/merge_requests?scope=created_by_me").text
+
+    stranger = open_browser().signed_in_as(scene.stranger)
+    assert stranger.get(base).status_code == 404
+    assert stranger.get(f"/groups/{group}/-/merge_requests").status_code == 404
+    assert "Tide" not in stranger.get("/dashboard/merge_requests").text
+
+
+def test_every_page_is_for_those_who_may_see_it(make: Make, scene: Scene, open_browser: Open) -> None:
+    request = offer(make, scene.project, scene.developer, title=f"Look {HOSTILE}", description=f"**So** {HOSTILE}")
+    page = scene.page(request)
+    reporter, stranger = (open_browser().signed_in_as(one) for one in (scene.reporter, scene.stranger))
+
+    for path in ("", "/commits", "/diffs", "/diffs?view=split", "/pipelines"):
+        seen = reporter.get(page + path)
+        assert seen.status_code == 200, path
+        assert "<script>alert" not in seen.text
+        assert stranger.get(page + path).status_code == 404
+        assert open_browser().get(page + path).status_code == 404
+    old = request["web_url"].removeprefix(reporter.url)
+    assert reporter.get(old).status_code == 200, "The API writes addresses without the dash."
+    assert stranger.get(old).status_code == 404
+    shown = reporter.get(page).text
+    assert "<strong>So</strong>" in shown
+    assert "You may not merge into master." in shown
+    assert f"{page}/merge" not in shown
+    for path in (f"{page}/edit", scene.page({"iid": 99999}), scene.page({"iid": "x"}), f"{page}/diffs?diff_id=1"):
+        assert reporter.get(path).status_code == 404
+    token = stranger.token()
+    for path in ("/merge", "/rebase", "/state", "/draft", "/approval", "/time"):
+        assert stranger.post(page + path, data={"authenticity_token": token}).status_code == 404
+    refused = reporter.post(f"{page}/merge", data={"authenticity_token": reporter.token()})
+    assert refused.status_code == 422
+    assert _now(make.api, scene, request)["state"] == "opened"
+
+
+def test_opening_one_from_the_link_that_a_push_prints(make: Make, scene: Scene, browser: Browser) -> None:
+    branch = make.name("push")
+    message = f"Raise the level {HOSTILE}\n\nBy a foot."
+    commit(make, scene.project, branch, {f"{branch}.md": "x\n"}, scene.developer, start="master", message=message)
+    link = f"/{scene.project.path}/merge_requests/new?merge_request%5Bsource_branch%5D={branch}"
+    action = f"/{scene.project.path}/-/merge_requests"
+
+    shown = browser.get(link)
+    assert "Raise the level &lt;script&gt;" in shown.text, "The title is that of the only commit."
+    assert "By a foot." in shown.text
+    assert f"{branch}.md" in shown.text
+
+    blank = browser.submit(link, action, **{"merge_request[title]": "", "merge_request[description]": "kept words"})
+    assert blank.status_code == 422
+    assert "kept words" in blank.text
+    fields = {"merge_request[title]": "Raise it", "merge_request[squash]": "1", "merge_request[assignee_ids][]": ""}
+    made = browser.submit(link, action, **fields)
+    (found,) = make.api.get(f"{scene.project.url}/merge_requests?source_branch={branch}", scene.owner).json()
+    assert made.headers["location"] == scene.page(found)
+    assert (found["title"], found["squash"], found["target_branch"]) == ("Raise it", True, "master")
+    twin = browser.submit(link, action, **fields)
+    assert twin.status_code == 422
+    assert "already exists" in twin.text
+
+
+def test_choosing_branches(scene: Scene, browser: Browser, open_browser: Open) -> None:
+    base = f"/{scene.project.path}/-/merge_requests/new"
+
+    assert "From" in browser.get(base).text
+    asked = {"merge_request[source_branch]": "nowhere<b>", "merge_request[target_branch]": "master"}
+    wrong = browser.get(f"{base}?{urlencode(asked)}").text
+    assert "There is no branch nowhere&lt;b&gt;" in wrong
+    same = {"merge_request[source_branch]": "master", "merge_request[target_branch]": "master"}
+    assert "Choose two different branches." in browser.get(f"{base}?{urlencode(same)}").text
+    assert "No branch of yours to offer" in open_browser().signed_in_as(scene.reporter).get(base).text
+    assert open_browser().signed_in_as(scene.stranger).get(base).status_code == 404
+    assert open_browser().get(base).status_code == 302
+
+
+def test_a_hidden_fork_is_not_named(make: Make, open_browser: Open) -> None:
+    owner, forker = make.user(password=PASSWORD), make.user(password=PASSWORD)
+    project = filled_project(make, owner, visibility="public")
+    theirs = fork(make, project, forker)
+    make.api.put(f"{theirs.url}", forker, visibility="private")
+    commit(make, theirs, "secret", {"new.txt": "new\n"}, forker, start="master")
+    commit(make, project, "master", {"moved.txt": "on\n"}, owner)
+    browser = open_browser().signed_in_as(forker)
+    asked = {"merge_request[source_project_id]": theirs.id, "merge_request[source_branch]": "secret"}
+    link, action = f"/{project.path}/-/merge_requests/new?{urlencode(asked)}", f"/{project.path}/-/merge_requests"
+
+    shown = browser.get(link).text
+    assert "new.txt" in shown
+    assert "moved.txt" not in shown, "That came to the target meanwhile."
+    made = browser.submit(link, action, **{"merge_request[title]": "From afar"})
+    page = made.headers["location"]
+    assert page.startswith(f"/{project.path}/-/merge_requests/")
+    assert theirs.path in browser.get(page).text
+    from_fork = f"/{theirs.path}/-/merge_requests/new?merge_request%5Bsource_branch%5D=secret"
+    assert f"{project.path}:master" in browser.get(from_fork).text, "A fork offers to what it comes from."
+
+    for visitor in (open_browser().signed_in_as(owner), open_browser()):
+        for path in ("", "/commits", "/diffs", "/pipelines"):
+            seen = visitor.get(page + path)
+            assert seen.status_code == 200
+            assert theirs.path not in seen.text
+    assert "of a project that is not to be seen" in open_browser().get(page).text
+
+
+def test_talking_about_a_line(make: Make, scene: Scene, browser: Browser, open_browser: Open) -> None:
+    request = offer(make, scene.project, scene.owner, description="x")
+    page, file = scene.page(request), f"{request['source_branch']}.txt"
+    reporter = open_browser().signed_in_as(scene.reporter)
+    (link,) = {one for one in browser.get(f"{page}/diffs").text.split('"') if one.startswith("?at=")}
+
+    row = browser.get(f"{page}/diffs{link}", headers={"HX-Request": "true"}).text
+    assert row.lstrip().startswith('<tr class="talk">')
+    said = browser.submit(f"{page}/diffs{link}", f"{page}/notes", **{"note[body]": f"Why {HOSTILE}"})
+    number = said.headers["location"].rpartition("_")[2]
+    assert said.headers["location"] == f"{page}/diffs#note_{number}"
+
+    for where in (page, f"{page}/diffs", f"{page}/diffs?view=split"):
+        shown = reporter.get(where).text
+        assert f'id="note_{number}"' in shown
+        assert "<script>alert" not in shown
+    assert f"{file}:1" in reporter.get(page).text, "The overview names the line."
+    (talk,) = (
+        one
+        for one in make.api.get(f"{scene.project.url}/merge_requests/{request['iid']}/discussions", scene.owner).json()
+        if one["notes"][0]["type"] == "DiffNote"
+    )
+    assert (talk["notes"][0]["position"]["new_path"], talk["notes"][0]["position"]["new_line"]) == (file, 1)
+    settled = browser.submit(f"{page}/diffs", f"{page}/discussions/{talk['id']}")
+    assert settled.headers["location"] == f"{page}/diffs#note_{number}"
+    assert "1 of 1 discussion resolved" in browser.get(f"{page}/diffs").text
+
+    commit(make, scene.project, request["source_branch"], {file: "else\n"}, scene.owner, action="update")
+    first = make.api.get(f"{scene.project.url}/merge_requests/{request['iid']}/versions", scene.owner).json()[-1]["id"]
+    assert "outdated" in reporter.get(page).text
+    assert f'id="note_{number}"' in reporter.get(f"{page}/diffs?diff_id={first}").text
+    compared = reporter.get(f"{page}/diffs?start_id={first}").text
+    assert "between two versions" in compared
+    assert "else" in compared
+    assert "?at=" not in compared
+    assert browser.get(f"{page}/diffs?at=d00_1_1&first=9&only=x&view=y").status_code == 200
+
+
+def test_merging_with_words_of_ones_own(make: Make, scene: Scene, browser: Browser) -> None:
+    request = offer(make, scene.project, scene.developer, title=f"Merge {HOSTILE}")
+    page = scene.page(request)
+    assert "Ready to be merged" in browser.get(page).text
+
+    fields = {"merge_commit_message": "My words\r\n\r\nMore", "should_remove_source_branch": "1"}
+    stale = browser.submit(page, f"{page}/merge", **{**fields, "sha": "0" * 40})
+    assert stale.status_code == 422
+    assert "SHA does not match" in stale.text
+    merged = browser.submit(page, f"{page}/merge", **fields)
+    assert (merged.status_code, merged.headers["location"]) == (302, page)
+
+    now = _now(make.api, scene, request)
+    assert now["state"] == "merged"
+    head = make.api.get(f"{scene.project.url}/repository/commits/{now['merge_commit_sha']}", scene.owner).json()
+    assert head["message"].strip() == "My words\n\nMore"
+    branch = f"{scene.project.url}/repository/branches/{request['source_branch']}"
+    assert make.api.get(branch, scene.owner).status_code == 404
+    shown = browser.get(page).text
+    assert now["merge_commit_sha"][:8] in shown
+    assert f"{page}/merge" not in shown.replace(f"{page}/merge_", "")
+    again = browser.post(f"{page}/merge", data={"authenticity_token": browser.token()})
+    assert again.status_code == 422
+    assert "It is not open any more." in again.text
+
+
+def test_every_reason_why_not(make: Make, scene: Scene, browser: Browser) -> None:
+    request = offer(make, scene.project, scene.developer, title="Draft: Wait")
+    page, url = scene.page(request), f"{scene.project.url}/merge_requests/{request['iid']}"
+    rules = {"only_allow_merge_if_pipeline_succeeds": True, "only_allow_merge_if_all_discussions_are_resolved": True}
+    make.api.put(scene.project.url, scene.owner, **rules)
+    try:
+        make.api.post(f"{url}/discussions", scene.owner, body="Why?")
+        status = f"{scene.project.url}/statuses/{request['sha']}"
+        make.api.post(status, scene.owner, state="failed", name="test", ref=request["source_branch"])
+        shown = browser.get(page).text
+        for reason in ("It is a draft.", "Discussions are open", "The pipeline has to succeed first."):
+            assert reason in shown
+        ready = browser.submit(page, f"{page}/draft", draft="false")
+        assert ready.status_code == 302
+        assert _now(make.api, scene, request)["title"] == "Wait"
+
+        (talk,) = make.api.get(f"{url}/discussions", scene.owner).json()[:1]
+        make.api.put(f"{url}/discussions/{talk['id']}", scene.owner, resolved=True)
+        make.api.post(status, scene.owner, state="running", name="test", ref=request["source_branch"])
+        shown = browser.get(page).text
+        assert "The pipeline is still running" in shown
+        assert "hx-trigger" in shown, "It looks again by itself."
+        later = browser.submit(page, f"{page}/merge", later="1")
+        assert later.status_code == 302
+        assert _now(make.api, scene, request)["merge_when_pipeline_succeeds"] is True
+        part = browser.get(f"{page}/box?state=opened", headers={"HX-Request": "true"})
+        assert "Is merged when the pipeline succeeds" in part.text
+        assert "<html" not in part.text
+        assert "hx-refresh" not in part.headers
+        assert browser.submit(page, f"{page}/cancel_merge").status_code == 302
+        assert _now(make.api, scene, request)["merge_when_pipeline_succeeds"] is False
+        changed = browser.get(f"{page}/box?state=closed", headers={"HX-Request": "true"})
+        assert changed.headers["hx-refresh"] == "true"
+        assert browser.get(f"{page}/box").headers["location"] == page
+    finally:
+        make.api.put(scene.project.url, scene.owner, **dict.fromkeys(rules, False))
+
+
+def test_conflicts_say_how_to_solve_them(make: Make, scene: Scene, browser: Browser) -> None:
+    branch = "it's;$(x)"
+    commit(make, scene.project, branch, {"clash": "one\n"}, scene.developer, start="master")
+    sent = {"source_branch": branch, "target_branch": "master", "title": "Clash"}
+    request = make.api.post(f"{scene.project.url}/merge_requests", scene.developer, **sent).json()
+    commit(make, scene.project, "master", {"clash": "two\n"}, scene.owner)
+
+    shown = browser.get(scene.page(request)).text
+    assert "There are conflicts with master" in shown
+    assert "git merge origin/master" in shown
+    assert "git push origin &#39;it&#39;&#34;&#39;&#34;&#39;s;$(x)&#39;" in shown, "The shell must not run its name."
+    assert f"{scene.page(request)}/merge" not in shown.replace(f"{scene.page(request)}/merge_", "")
+
+
+def test_rebasing_and_closing_and_approving(make: Make, scene: Scene, browser: Browser) -> None:
+    request = offer(make, scene.project, scene.developer, title="Behind")
+    page = scene.page(request)
+    commit(make, scene.project, "master", {make.name("moved"): "on\n"}, scene.owner)
+
+    assert browser.submit(page, f"{page}/rebase").status_code == 302
+    assert _now(make.api, scene, request)["sha"] != request["sha"]
+    assert f"{page}/rebase" not in browser.get(page).text
+    assert browser.submit(page, f"{page}/approval", approved="true").status_code == 302
+    assert "Take my approval back" in browser.get(page).text
+    assert browser.submit(page, f"{page}/approval", approved="false").status_code == 302
+    assert browser.submit(page, f"{page}/time", duration="1h", what="spent").status_code == 302
+    wrong = browser.submit(page, f"{page}/time", duration="soon", what="estimate")
+    assert wrong.status_code == 422
+    assert _now(make.api, scene, request)["time_stats"]["total_time_spent"] == 3600
+    assert browser.submit(page, f"{page}/state", state_event="close").status_code == 302
+    assert "Nothing was merged." in browser.get(page).text
+    assert browser.submit(page, f"{page}/state", state_event="reopen").status_code == 302
+    assert _now(make.api, scene, request)["state"] == "opened"
+
+
+def test_editing_and_deleting(make: Make, scene: Scene, browser: Browser, open_browser: Open) -> None:
+    request = offer(make, scene.project, scene.developer, title="Before")
+    page, other = scene.page(request), make.name("target")
+    make.api.post(f"{scene.project.url}/repository/branches", scene.owner, branch=other, ref="master")
+    title, target = "merge_request[title]", "merge_request[target_branch]"
+
+    def edit(**values: str) -> Any:
+        form = {"_method": "put", "authenticity_token": browser.token(), target: "master", **values}
+        return browser.post(page, data=form)
+
+    assert browser.get(f"{page}/edit").status_code == 200
+    refused = edit(**{title: "", "merge_request[description]": f"typed {HOSTILE}"})
+    assert refused.status_code == 422
+    assert "typed &lt;script&gt;" in refused.text
+    assert edit(**{title: "x", target: "nowhere"}).status_code == 422
+    labels = {"merge_request[labels][]": "late", "merge_request[assignee_ids][]": str(scene.reporter.id)}
+    assert edit(**{title: "After", target: other, **labels}).headers["location"] == page
+    now = _now(make.api, scene, request)
+    assert (now["title"], now["target_branch"], now["labels"]) == ("After", other, ["late"])
+    assert [person["id"] for person in now["assignees"]] == [scene.reporter.id]
+
+    gone = {"_method": "delete", "authenticity_token": browser.token()}
+    assert browser.post(page, data=gone).status_code == 403
+    owner = open_browser().signed_in_as(scene.owner)
+    gone["authenticity_token"] = owner.token()
+    assert owner.post(page, data=gone).headers["location"] == f"/{scene.project.path}/-/merge_requests"
+    assert owner.get(page).status_code == 404
+
+
+def test_branches_that_are_gone(make: Make, scene: Scene, browser: Browser) -> None:
+    target = make.name("target")
+    make.api.post(f"{scene.project.url}/repository/branches", scene.owner, branch=target, ref="master")
+    request = offer(make, scene.project, scene.developer, target_branch=target)
+    page, branches = scene.page(request), f"{scene.project.url}/repository/branches"
+    make.api.delete(f"{branches}/{request['source_branch']}", scene.owner)
+    assert "is not there any more. Its commits are kept." in browser.get(page).text
+    make.api.delete(f"{branches}/{target}", scene.owner)
+    assert f"The target branch {target} is not there any more." in browser.get(page).text
+    for path in ("/commits", "/diffs", "/pipelines", "/edit"):
+        assert browser.get(page + path).status_code == 200
