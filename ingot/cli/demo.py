@@ -6,13 +6,15 @@ import sys
 import time
 
 from ingot.access.passwords import hash_password
+from ingot.api.inside import Inside
 from ingot.app import open_database
 from ingot.cli.options import add_instance_options, prepare_instance, settings_of
 from ingot.db.connection import Connection
 from ingot.demo.fill import count_strangers, fill
 from ingot.demo.people import PEOPLE
-from ingot.demo.project import Beginning, add_project, is_there
+from ingot.demo.project import Beginning, actors, add_project, is_there
 from ingot.demo.work_items import ABOUT, PROJECT_NAME
+from ingot.demo.working import work as let_work
 from ingot.errors import Denied, Failure, Unavailable
 from ingot.git.commits import Signature
 from ingot.git.store import new_key
@@ -20,6 +22,7 @@ from ingot.names import NAMESPACES
 from ingot.projects.api import store_of
 from ingot.projects.beginnings import begin_with_readme
 from ingot.projects.work import drop_unnamed
+from ingot.rooms import all_endpoints
 from ingot.settings import Settings
 
 MOST_STRANGERS = 5
@@ -50,12 +53,16 @@ def run(arguments: argparse.Namespace) -> None:
         added = fill(db, hashed)
         if not is_there(db):
             add_project(db, beginning)
+            new.append(PROJECT_NAME)
         return added
 
     beginning = _begin(settings)
-
+    new: list[str] = []
     try:
         added = database.write(work)
+        if new:
+            inside = Inside(all_endpoints(), database, settings)
+            let_work(inside, database.read(actors), settings.base_url)
     except (Failure, Unavailable) as error:
         sys.exit(f"ingot: {error}")
     finally:

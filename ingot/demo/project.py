@@ -51,7 +51,7 @@ def is_there(db: Connection) -> bool:
 
 def add_project(db: Connection, beginning: Beginning) -> None:
     """Add the project with all that is said about it."""
-    people = {name: _actor(user) for name, user in users_by_usernames(db, [one.username for one in PEOPLE]).items()}
+    people = actors(db)
     owner = people[PEOPLE[0].username]
     group = create_group(db, owner, CreateGroup(name=GROUP_NAME, path=GROUP, visibility="public"), None)
     for name, actor in people.items():
@@ -79,6 +79,11 @@ def _add_item(db: Connection, project: Project, people: dict[str, Actor], item: 
             add_note(db, people[name], subject_of(issue), said.text)
         found = find_issue(db, people[name], str(project.id), str(issue.iid))
         obey_commands(db, people[name], found, said.commands)
+
+
+def actors(db: Connection) -> dict[str, Actor]:
+    """The people of the demo, by their names."""
+    return {name: _actor(user) for name, user in users_by_usernames(db, [one.username for one in PEOPLE]).items()}
 
 
 def _actor(user: User) -> Actor:

@@ -130,7 +130,12 @@ class WebDoor:
         request, method = arrival.request, arrival.request.method
         path = wiki_files.by_project(request.path) or uploads.by_project(request.path) or self._meant(request.path)
         if method in _WRITING:
-            arrival.form = await parse_body(request.receive, request.headers, self._limit(method, path))
+            limit = (
+                self._limit(method, path)
+                if SESSION_COOKIE.encode() in request.headers.get(b"cookie", b"")
+                else FORM_LIMIT
+            )
+            arrival.form = await parse_body(request.receive, request.headers, limit)
             method = str(arrival.form.get("_method", method)).upper()
         place, words = self._router.match(method, path)
         trace.route = place.path

@@ -27,9 +27,11 @@ def test_the_demo_fills_an_instance_once(server: Server) -> None:
     assert len(server.call("GET", "/broadcast_messages").json()) == 1
 
     issues = server.call("GET", "/projects/harbour-works%2Ftidewatch/issues?sort=asc").json()
-    assert [issue["state"] for issue in issues] == ["opened"] * 4 + ["closed", "opened", "closed"]
+    assert [issue["state"] for issue in issues] == ["closed"] + ["opened"] * 3 + ["closed", "opened", "closed"]
     assert (issues[0]["labels"], issues[0]["assignee"]["username"]) == (["bug", "urgent"], "teun.dijkgraaf")
     assert (issues[0]["time_stats"]["total_time_spent"], issues[0]["user_notes_count"]) == (5400, 2)
+    offered = server.call("GET", "/projects/harbour-works%2Ftidewatch/merge_requests?sort=asc").json()
+    assert [request["state"] for request in offered] == ["opened", "merged"]
     readme = "/projects/harbour-works%2Ftidewatch/repository/files/README.md/raw?ref=master"
     assert server.call("GET", readme).text.startswith("# Tidewatch")
 
