@@ -6,9 +6,10 @@ import msgspec
 
 from ingot.api.answers import Answer
 from ingot.errors import Denied, Invalid, NotFound, Unauthenticated, Unavailable
+from ingot.http.pace import TooSlow
 from ingot.http.request import Header, Request, Trace
 from ingot.transport.admission import Refused, busy, unauthorized
-from ingot.transport.bodies import TooLarge, TooSlow, Unreadable, read_body
+from ingot.transport.bodies import TooLarge, Unreadable, read_body
 
 MOST_BYTES = 4 * 2**20
 _KIND: Header = (b"content-type", b"application/vnd.git-lfs+json")
