@@ -15,7 +15,13 @@ from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.db.times import Date, day_of
 from ingot.involvement.kinds import Audience, SubjectKind, audience_of
 from ingot.involvement.queries import all_kinds
-from ingot.projects.policy import belongs_to_project, belongs_to_this_project, visible_projects
+from ingot.projects.policy import (
+    belongs_to_project,
+    belongs_to_this_project,
+    has_code,
+    has_open_code,
+    visible_projects,
+)
 from ingot.projects.tables import projects
 
 MOST_COUNTED = 10_000
@@ -42,11 +48,12 @@ def _sees_project(audience: Audience) -> ColumnElement[bool]:
 
 def _reads_code(audience: Audience) -> ColumnElement[bool]:
     if audience == "administrator":
-        return true()
+        return has_code()
     if audience == "nobody":
-        return projects.c.visibility == "public"
+        return (projects.c.visibility == "public") & has_open_code()
     open_to = ("public",) if audience == "external" else ("public", "internal")
-    return or_(one_of(projects.c.visibility, *open_to), belongs_to_this_project(Level.REPORTER))
+    opened = one_of(projects.c.visibility, *open_to) & has_open_code()
+    return or_(opened, belongs_to_this_project(Level.REPORTER)) & has_code()
 
 
 def _seen(kinds: tuple[SubjectKind, ...], audience: Audience) -> ColumnElement[bool]:

@@ -72,7 +72,9 @@ def error_answer(error: Exception, denied: int = 403, conflict: int = 409) -> An
         case WrongMethod():
             return json_answer(405, _message("405 Method Not Allowed"), [(b"allow", ", ".join(error.allowed).encode())])
         case BadRequest():
-            return json_answer(error.status, _message(error.message))
+            # Who was not waited for would go on to send the rest.
+            leave = [(b"connection", b"close")] if error.status == 408 else []
+            return json_answer(error.status, _message(error.message), leave)
         case Missing():
             return json_answer(400, _message(f'400 (Bad request) "{error}" not given'))
         case Unchanged():

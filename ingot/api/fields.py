@@ -13,6 +13,7 @@ from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from ingot.api.params import Upload
+from ingot.http.pace import Pace, TooSlow
 from ingot.http.request import Receive
 
 MOST_FIELDS = 1000
@@ -128,8 +129,12 @@ async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -
         raise BadRequest(413, "413 Request Entity Too Large")
     seen = 0
     more = True
+    pace = Pace()
     while more:
-        message = await receive()
+        try:
+            message = await pace.next(receive)
+        except (TooSlow, TimeoutError) as error:
+            raise BadRequest(408, "408 Request Timeout") from error
         if message["type"] == "http.disconnect":
             raise BadRequest(400, "400 (Bad request) the body is incomplete")
         piece: bytes = message.get("body", b"")

@@ -9,7 +9,9 @@ from ingot.db.paging import Listing, Page
 
 MOST_PER_PAGE = 100
 _REMEMBERED_BYTES = 1_000
-_PLACES = ("page", "id_after", "id_before", "page_token")
+_PLACES = frozenset({"page", "id_after", "id_before", "page_token"})
+_NUMBERS = frozenset({"page", "per_page"})
+_SECRETS = frozenset({"private_token", "access_token", "job_token", "authenticity_token"})
 Header = tuple[bytes, bytes]
 
 
@@ -43,11 +45,15 @@ def read_page(sent: dict[str, Any]) -> Page:
         keyset=keyset,
         after=params.id_after if upward else params.id_before,
         direction="asc" if upward else "desc",
+        asked="page" in sent or "per_page" in sent,
     )
 
 
 def page_headers(listing: Listing[Any], url: str, query: bytes) -> list[Header]:
-    """``Link`` and the ``X-`` headers; links keep the other parameters and the caller's origin."""
+    """``Link`` and the ``X-`` headers; links keep the other parameters and the caller's origin.
+
+    They carry no secrets: links are written down and passed on, and clients send what they prove themselves by again.
+    """
     page = listing.page
     if listing.total is None and listing.more is None:
         return _keyset_headers(listing, url, query)
@@ -83,8 +89,7 @@ def _keyset_headers(listing: Listing[Any], url: str, query: bytes) -> list[Heade
     if listing.next_key is not None or listing.next_token is not None:
         key = "id_after" if listing.page.direction == "asc" else "id_before"
         following = (key, listing.next_key) if listing.next_token is None else ("page_token", listing.next_token)
-        kept = [(name, value) for name, value in _pairs(query) if name not in _PLACES]
-        target = f"{url}?{urlencode([*kept, following])}"
+        target = f"{url}?{urlencode([*_pairs(query, but=_PLACES), following])}"
         headers.append((b"link", f'<{target}>; rel="next"'.encode()))
     return headers
 
@@ -92,8 +97,11 @@ def _keyset_headers(listing: Listing[Any], url: str, query: bytes) -> list[Heade
 @lru_cache(256)
 def _kept(query: bytes) -> str:
     """What all links have in common; quoting it costs more than the rest of them, and clients ask the same again."""
-    return urlencode([(name, value) for name, value in _pairs(query) if name not in ("page", "per_page")])
+    return urlencode(_pairs(query, but=_NUMBERS))
 
 
-def _pairs(query: bytes) -> list[tuple[str, str]]:
-    return parse_qsl(query.decode("ascii"), keep_blank_values=True) if query else []
+def _pairs(query: bytes, but: frozenset[str]) -> list[tuple[str, str]]:
+    if not query:
+        return []
+    pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True)
+    return [(name, value) for name, value in pairs if name not in but and name not in _SECRETS]

@@ -156,8 +156,7 @@ class Connection:
         """What ``read`` gives; it is asked again when something was committed, or when it gave nothing.
 
         Only for what nearly all calls ask, and what nobody changes. ``key`` names all that it depends on besides the
-        database. Nothing is kept in a transaction, which sees its own changes, nor on a server, which could not tell
-        whether it has changed in less time than it takes to answer.
+        database. Nothing is kept in a transaction, which sees its own changes.
         """
         if self._kept is None:
             return read()

@@ -135,8 +135,8 @@ class Database:
             except self.engine.errors as error:
                 raise Unavailable("The database does not answer") from error
             setattr(self._mine, role, raw)
-            if read_only and self._embedded:
-                self._mine.kept = Kept(raw)
+            if read_only:
+                self._mine.kept = Kept(raw, self.engine.version_statement)
             self._opened.append(raw)
         kept = self._mine.kept if read_only else None
         return Connection(

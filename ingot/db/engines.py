@@ -68,6 +68,8 @@ class Engine(Protocol):
 
     dialect: Dialect
     begin_statement: str
+    version_statement: str
+    """Gives something that changes whenever another connection's commit becomes visible to the one that asks."""
     errors: type[Exception]
     """What the driver raises."""
 
@@ -94,6 +96,7 @@ class SqliteEngine:
     """An embedded database file; writers queue for one lock, readers never wait."""
 
     begin_statement = "BEGIN IMMEDIATE"
+    version_statement = "PRAGMA data_version"
     errors: type[Exception] = sqlite3.Error
 
     def __init__(self, path: Path) -> None:
@@ -207,6 +210,9 @@ class PostgresqlEngine:
 
     # Whatever the server's default is: who waited for a lock has to see what its last holder did.
     begin_statement = "BEGIN ISOLATION LEVEL READ COMMITTED"
+    # Which transactions a statement sees: the same text, the same rows. Nothing that is sent around could say so in
+    # time, since a notice may arrive after the answer to who committed.
+    version_statement = "SELECT pg_current_snapshot()::text"
 
     def __init__(self, url: str) -> None:
         # Embedded instances never pay for the driver.

@@ -22,6 +22,8 @@ class Page(msgspec.Struct, frozen=True):
     keyset: bool = False
     after: int | None = None
     direction: Literal["asc", "desc"] = "desc"
+    asked: bool = False
+    """Whether the caller named a page or a size; a few lists that are bounded by themselves come whole otherwise."""
 
 
 class Listing(msgspec.Struct, Generic[T]):

@@ -46,13 +46,7 @@ def read_refs(path: Path, under: tuple[bytes, ...] = (b"refs/",)) -> dict[bytes,
     gone from the one is in the other.
     """
     loose, symbolic = _loose_refs(path, under)
-    # By their places in a line, where no other line is as long; the expression takes three times as long, 20 ms for
-    # 20,000 of them.
-    found = {
-        line[_NAME_AT:]: line[:_OID_LENGTH].decode("latin-1")
-        for line in _packed_text(path).split(b"\n")
-        if line.startswith(under, _NAME_AT)
-    }
+    found = _packed_below(path, under)
     found |= loose
     for name, target in symbolic.items():
         oid = found.get(target)
@@ -122,6 +116,30 @@ def _packed_text(path: Path) -> bytes:
         return (path / "packed-refs").read_bytes()
     except FileNotFoundError:
         return b""
+
+
+def _packed_below(path: Path, under: tuple[bytes, ...]) -> dict[bytes, str]:
+    """Packed references below folders: by their places in the lines, a third of what an expression takes for many."""
+    part = _packed_part(path, under)
+    lines = part.split(b"\n")
+    if sum(part.count(b" " + folder) for folder in under) != len(lines):  # What tags point at, or others in between.
+        lines = [line for line in lines if line.startswith(under, _NAME_AT)]
+        part = b"\n".join(lines)
+    if not part:
+        return {}
+    oids = [line[:_OID_LENGTH] for line in part.decode("latin-1").split("\n")]
+    return dict(zip([line[_NAME_AT:] for line in lines], oids, strict=True))
+
+
+def _packed_part(path: Path, under: tuple[bytes, ...]) -> bytes:
+    """The lines from the first to the last below a folder: the file is in order, and others may be many."""
+    text = _packed_text(path)
+    starts = [place for folder in under if (place := text.find(b" " + folder)) >= 0]
+    if not starts:
+        return b""
+    last = max(text.rfind(b" " + folder) for folder in under)
+    end = text.find(b"\n", last)
+    return text[min(starts) - _OID_LENGTH : end if end >= 0 else len(text)]
 
 
 def _loose_refs(path: Path, under: tuple[bytes, ...]) -> tuple[dict[bytes, str], dict[bytes, bytes]]:

@@ -40,7 +40,9 @@ def sorted_refs(repository: Repository, folder: bytes, generation: int) -> list[
         return known[1]
     expect_a_wait()
     begin = len(folder)
-    refs = [NamedRef(name[begin:], oid) for name, oid in read_refs(repository.path, (folder,)).items()]
+    found = read_refs(repository.path, (folder,))
+    # Made without the class's own way of doing so, which takes a third of the time that all this takes.
+    refs = [tuple.__new__(NamedRef, (name[begin:], oid)) for name, oid in found.items()]
     with _lock:
         _kept[key] = state, refs
         _kept.move_to_end(key)

@@ -20,7 +20,7 @@ from ingot.groups.namespaces.tables import namespace_tree, namespaces
 from ingot.groups.policy import visible_groups
 from ingot.labels.params import ListGroupLabels, ListLabels
 from ingot.labels.tables import Label, label_links, label_priorities, labels
-from ingot.projects.policy import belongs_to_this_project, visible_projects
+from ingot.projects.policy import belongs_to_this_project, has_code, has_open_code, visible_projects
 from ingot.projects.tables import Project, projects
 
 # A project's own labels, and those of every group around it.
@@ -293,11 +293,11 @@ def _of_all_projects(external: bool | None) -> Select[Any]:
     counted = _BY_PROJECT.c
     member = belongs_to_this_project(Level.REPORTER)
     issues = and_(counted.subject_kind == "issue", projects.c.issues_enabled.is_(True))
-    requests = and_(counted.subject_kind == "merge_request", projects.c.merge_requests_enabled.is_(True))
+    requests = and_(counted.subject_kind == "merge_request", projects.c.merge_requests_enabled.is_(True), has_code())
     if external is not None:
         opened = ("public",) if external else ("public", "internal")
         issues = and_(issues, or_(counted.confidential.is_(False), member))
-        requests = and_(requests, or_(one_of(projects.c.visibility, *opened), member))
+        requests = and_(requests, or_(one_of(projects.c.visibility, *opened) & has_open_code(), member))
     statement = (
         select(counted.label_id, counted.subject_kind, counted.state, func.sum(counted.held))
         .join(projects, projects.c.id == counted.project_id)

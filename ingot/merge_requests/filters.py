@@ -14,6 +14,7 @@ from ingot.merge_requests.tables import (
     merge_request_reviewers,
     merge_requests,
 )
+from ingot.projects.policy import has_code
 from ingot.projects.tables import projects
 
 KIND = "merge_request"
@@ -32,7 +33,7 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
     **conditions_on(_LISTED),
     "visible": policy.visible_merge_requests(external=False),
     "visible_to_external": policy.visible_merge_requests(external=True),
-    "with_feature": projects.c.merge_requests_enabled.is_(True) & projects.c.namespace_id.is_not(None),
+    "with_feature": projects.c.merge_requests_enabled.is_(True) & projects.c.namespace_id.is_not(None) & has_code(),
     "source_branch": _ROWS.source_branch == bindparam("source_branch"),
     "target_branch": _ROWS.target_branch == bindparam("target_branch"),
     "source_project": _ROWS.source_project_id == bindparam("source_project"),

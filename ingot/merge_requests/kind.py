@@ -17,6 +17,7 @@ from ingot.merge_requests.service import subject_of
 from ingot.merge_requests.tables import MERGE_REQUEST, MergeRequest, merge_requests
 from ingot.merge_requests.views import FollowedMergeRequestView, MergeRequestView, merge_request_views
 from ingot.projects.people.queries import who_sees
+from ingot.projects.policy import has_code, has_open_code
 from ingot.projects.queries import project_or_none
 from ingot.projects.tables import projects
 from ingot.subjects import Subject
@@ -24,14 +25,14 @@ from ingot.subjects import Subject
 _BY_IDS = select(*MERGE_REQUEST).where(
     any_of(merge_requests.c.id, "merge_requests"), merge_requests.c.deleted_at.is_(None)
 )
-_THERE = projects.c.merge_requests_enabled.is_(True) & projects.c.namespace_id.is_not(None)
+_THERE = projects.c.merge_requests_enabled.is_(True) & projects.c.namespace_id.is_not(None) & has_code()
 
 
 def _visible(number: ColumnElement[int], audience: Audience) -> ColumnElement[bool]:
     if audience == "administrator":
         seen = _THERE
     elif audience == "nobody":
-        seen = _THERE & (projects.c.visibility == "public")
+        seen = _THERE & (projects.c.visibility == "public") & has_open_code()
     else:
         seen = _THERE & policy.visible_merge_requests(external=audience == "external")
     there = (
@@ -63,10 +64,10 @@ def _views(db: Connection, actor: Actor, numbers: Sequence[int], base: str) -> M
 
 def _readers(db: Connection, subject: Subject, user_ids: Collection[int], internal: bool) -> set[int]:
     project = project_or_none(db, subject.project_id or 0)
-    if project is None or not project.merge_requests_enabled:
+    if project is None or not project.merge_requests_enabled or project.repository_access_level == "disabled":
         return set()
     seeing = who_sees(db, project, user_ids)
-    if project.visibility != "private" and not internal:
+    if project.visibility != "private" and project.repository_access_level == "enabled" and not internal:
         return set(seeing)
     return {user_id for user_id, level in seeing.items() if level >= Level.REPORTER}
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, or_
+from sqlalchemy import ColumnElement, and_, or_
 
 from ingot.access.actor import Actor
 from ingot.access.levels import Access, Level
@@ -10,7 +10,7 @@ from ingot.db.expressions import one_of
 from ingot.issues.policy import Place
 from ingot.merge_requests.tables import MergeRequest
 from ingot.projects import policy as projects_policy
-from ingot.projects.policy import belongs_to_this_project, may_download_code
+from ingot.projects.policy import belongs_to_this_project, has_code, has_open_code, may_download_code
 from ingot.projects.tables import Project, projects
 
 
@@ -82,6 +82,7 @@ def may_delete_merge_requests(actor: Actor, here: Access, place: Place) -> bool:
 def visible_merge_requests(*, external: bool) -> ColumnElement[bool]:
     """``may_read_merge_requests`` for lists over many projects, which must be joined; ``actor``, ``today`` bound."""
     open_to = ("public",) if external else ("public", "internal")
-    return or_(
-        one_of(projects.c.visibility, *open_to), belongs_to_this_project(Level.REPORTER)
-    ) & projects.c.merge_requests_enabled.is_(True)
+    opened = one_of(projects.c.visibility, *open_to) & has_open_code()
+    return and_(
+        or_(opened, belongs_to_this_project(Level.REPORTER)), has_code(), projects.c.merge_requests_enabled.is_(True)
+    )

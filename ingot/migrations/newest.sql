@@ -1,4 +1,4 @@
--- What the scripts make together; `make schema` writes it. Revision: 0013
+-- What the scripts make together; `make schema` writes it. Revision: 0014
 CREATE TABLE alembic_version (
     version_num VARCHAR(32) NOT NULL,
     CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
@@ -361,7 +361,7 @@ CREATE TABLE projects (
     last_activity_at TEXT NOT NULL,
     full_path_key TEXT NOT NULL,
     name_key TEXT NOT NULL,
-    path_key TEXT NOT NULL, generation BIGINT DEFAULT '0' NOT NULL, merge_method TEXT DEFAULT 'merge' NOT NULL, squash_option TEXT DEFAULT 'default_off' NOT NULL, remove_source_branch_after_merge BOOLEAN DEFAULT 1 NOT NULL,
+    path_key TEXT NOT NULL, generation BIGINT DEFAULT '0' NOT NULL, merge_method TEXT DEFAULT 'merge' NOT NULL, squash_option TEXT DEFAULT 'default_off' NOT NULL, remove_source_branch_after_merge BOOLEAN DEFAULT 1 NOT NULL, repository_access_level TEXT DEFAULT 'enabled' NOT NULL,
     CONSTRAINT fk_projects_avatar_id FOREIGN KEY(avatar_id) REFERENCES avatars (id) ON DELETE SET NULL,
     CONSTRAINT fk_projects_creator_id FOREIGN KEY(creator_id) REFERENCES users (id) ON DELETE SET NULL,
     CONSTRAINT fk_projects_forked_from_id FOREIGN KEY(forked_from_id) REFERENCES projects (id) ON DELETE SET NULL,
@@ -1359,4 +1359,4 @@ CREATE TABLE merge_request_commits (
 );
 CREATE INDEX ix_merge_request_commits_oid ON merge_request_commits (oid, merge_request_id);
 CREATE INDEX ix_merge_request_commits_version_id ON merge_request_commits (version_id);
-INSERT INTO alembic_version (version_num) VALUES ('0013');
+INSERT INTO alembic_version (version_num) VALUES ('0014');

@@ -71,6 +71,8 @@ class SearchUsers(Params):
     search: str = ""
 
 
+RepositoryLevel = Literal["enabled", "private", "disabled"]
+"""Whether the code is for whoever the project's visibility lets, for its members, or for nobody."""
 Feature = Literal["enabled", "disabled"]
 """Whether there is a feature; one for members only is refused, because nothing would keep others from it."""
 
@@ -96,7 +98,7 @@ class Attributes(Params):
     request_access_enabled: bool | UnsetType = UNSET
     printing_merge_request_link_enabled: bool | UnsetType = UNSET
     printing_merge_requests_link_enabled: bool | UnsetType = UNSET
-    repository_access_level: Literal["enabled"] | UnsetType = UNSET
+    repository_access_level: RepositoryLevel | UnsetType = UNSET
     issues_access_level: Feature | UnsetType = UNSET
     merge_requests_access_level: Feature | UnsetType = UNSET
     builds_access_level: Feature | UnsetType = UNSET

@@ -41,8 +41,23 @@ def _is_open_to(actor: Actor, project: Project) -> bool:
 
 
 def may_download_code(actor: Actor, here: Access, project: Project) -> bool:
-    """Reporters, and those to whom its visibility opens it; a guest who is external has only what guests have."""
+    """Reporters, and those to whom its visibility opens it; a guest who is external has only what guests have.
+
+    Where the repository is for members only, visibility opens nothing of it; where it is switched off, nobody has it.
+    """
+    if project.repository_access_level != "enabled":
+        return project.repository_access_level == "private" and (here.level >= Level.REPORTER or actor.admin)
+    return may_download_wiki(actor, here, project)
+
+
+def may_download_wiki(actor: Actor, here: Access, project: Project) -> bool:
+    """Reporters, and those to whom its visibility opens it, whatever becomes of the code."""
     return _is_open_to(actor, project) or here.level >= Level.REPORTER or actor.admin
+
+
+def may_push_code(actor: Actor, here: Access, project: Project) -> bool:
+    """Developers, unless the project is archived or its repository switched off."""
+    return may_write_project(actor, here, project) and may_download_code(actor, here, project)
 
 
 def may_see_statistics(actor: Actor, here: Access, project: Project) -> bool:  # noqa: ARG001 - All rules take the same three.
@@ -108,7 +123,18 @@ def visible_projects(*, external: bool) -> ColumnElement[bool]:
 
 def readable_projects(*, external: bool) -> ColumnElement[bool]:
     """``may_download_code`` in the same way."""
-    return or_(_open_to_all(external), belongs_to_this_project(Level.REPORTER))
+    opened = and_(_open_to_all(external), has_open_code())
+    return and_(or_(opened, belongs_to_this_project(Level.REPORTER)), has_code())
+
+
+def has_open_code() -> ColumnElement[bool]:
+    """A project's visibility decides on its code too."""
+    return projects.c.repository_access_level == "enabled"
+
+
+def has_code() -> ColumnElement[bool]:
+    """A project's repository is not switched off."""
+    return projects.c.repository_access_level != "disabled"
 
 
 def _open_to_all(external: bool) -> ColumnElement[bool]:

@@ -64,7 +64,10 @@ _FLAGS = (
     "printing_merge_request_link_enabled",
     "remove_source_branch_after_merge",
 )
-_KEPT = (*_FLAGS, "description", "visibility", "ci_config_path", "merge_method", "squash_option")
+_KEPT = (
+    *_FLAGS,
+    *("description", "visibility", "ci_config_path", "merge_method", "squash_option", "repository_access_level"),
+)
 _OTHER_NAMES = {
     "public_builds": "public_jobs",
     "printing_merge_requests_link_enabled": "printing_merge_request_link_enabled",

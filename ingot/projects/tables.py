@@ -36,6 +36,7 @@ projects = Table(
     flag("printing_merge_request_link_enabled"),
     text("merge_method", server_default="merge"),
     text("squash_option", server_default="default_off"),
+    text("repository_access_level", server_default="enabled"),
     flag("remove_source_branch_after_merge", server_default=true()),
     text("ci_config_path", nullable=True),
     reference("avatar_id", "avatars.id", ondelete="SET NULL", nullable=True),
@@ -166,6 +167,7 @@ class Project(Record, frozen=True):
     printing_merge_request_link_enabled: bool
     merge_method: str
     squash_option: str
+    repository_access_level: str
     remove_source_branch_after_merge: bool
     ci_config_path: str | None
     avatar_id: int | None

@@ -38,7 +38,7 @@ def may_read_code(actor: Actor, here: Access, place: Place) -> bool:
 
 def may_push_code(actor: Actor, here: Access, place: Place) -> bool:
     """Developers, unless the project is archived; what is protected asks for more at the gate."""
-    return policy.may_write_project(actor, here, place.project)
+    return policy.may_push_code(actor, here, place.project)
 
 
 def may_protect(actor: Actor, here: Access, place: Place) -> bool:

@@ -14,5 +14,5 @@ def may_read_pipelines(actor: Actor, here: Access, place: Place) -> bool:
 
 def may_read_pipelines_of(actor: Actor, here: Access, project: Project) -> bool:
     """The same of a project that is not at hand as a place."""
-    shown = project.public_jobs and here.level >= Level.GUEST
+    shown = project.public_jobs and here.level >= Level.GUEST and project.repository_access_level != "disabled"
     return shown or may_download_code(actor, here, project)

@@ -49,9 +49,11 @@ def post_status(
 
 
 def _ref_of(place: Place, oid: str) -> str:
-    """The first of the branches that lead to a commit; the default branch where none does any more."""
+    """The first of the branches that lead to a commit."""
     branches = refs_containing(place.repository, oid, HEADS, place.project.generation)
-    return decoded(branches[0].removeprefix(HEADS)) if branches else place.project.default_branch
+    if not branches:
+        raise NotFound("References for commit")
+    return decoded(branches[0].removeprefix(HEADS))
 
 
 def _validate(name: str, ref: str | None, details: dict[str, Any]) -> None:

@@ -12,6 +12,8 @@ from ingot.git.command import Config, clean_environment
 
 PIECE = 1024 * 1024
 _HEAR_SECONDS = 1.0
+_MUCH = 16 * 1024
+_GATHER_SECONDS = 0.001
 
 
 class Child:
@@ -21,6 +23,7 @@ class Child:
         self._process = process
         self._output = output
         self._said = bytearray()
+        self._pours = False
         self._hearing = asyncio.ensure_future(self._hear())
 
     @classmethod
@@ -91,13 +94,19 @@ class Child:
         """The next piece of its output; nothing at the end.
 
         Read straight from the pipe, and no sooner than it is wanted: a stream would copy everything once more, in
-        smaller pieces, and what git has to say waits in the pipe as well as here.
+        smaller pieces, and what git has to say waits in the pipe as well as here. While it says much, a moment is left
+        for more to gather: each piece costs the same, however small, and the pipe holds what git has ready meanwhile.
         """
+        if self._pours:
+            await asyncio.sleep(_GATHER_SECONDS)
         while True:
             try:
-                return os.read(self._output, PIECE)
+                piece = os.read(self._output, PIECE)
             except BlockingIOError:
                 await self._readable()
+            else:
+                self._pours = len(piece) >= _MUCH
+                return piece
 
     async def _readable(self) -> None:
         loop = asyncio.get_running_loop()

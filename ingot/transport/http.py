@@ -13,6 +13,7 @@ from ingot.errors import NotFound, Unavailable
 from ingot.git.faults import UNREADABLE, MissingRepository
 from ingot.git.repository import Repository
 from ingot.http.front import respond
+from ingot.http.pace import TooSlow
 from ingot.http.request import Door, Header, Request, Send, Trace
 from ingot.http.streaming import until_gone
 from ingot.log import Log
@@ -20,7 +21,7 @@ from ingot.projects.api import store_of
 from ingot.projects.tables import Project
 from ingot.settings import Settings
 from ingot.transport.admission import Admission, Refused, busy
-from ingot.transport.bodies import TooLarge, TooSlow, Unreadable, read_body
+from ingot.transport.bodies import TooLarge, Unreadable, read_body
 from ingot.transport.callers import Prove
 from ingot.transport.children import Child
 from ingot.transport.greeting import Asked

@@ -12,13 +12,14 @@ from ingot.api.ranges import content_answer
 from ingot.api.routes import Content
 from ingot.db.connection import Connection
 from ingot.db.database import Database
+from ingot.http.pace import TooSlow
 from ingot.http.request import Request
 from ingot.lfs.files import Incoming, LfsFiles, NotWhatItSays
 from ingot.lfs.queries import sizes_in_project
 from ingot.lfs.service import give_object, hold_object
 from ingot.projects.tables import Project
 from ingot.transport.admission import Refused, busy
-from ingot.transport.bodies import TooLarge, TooSlow, read_body
+from ingot.transport.bodies import TooLarge, read_body
 from ingot.transport.callers import Prove
 from ingot.transport.policy import standing
 

@@ -6,9 +6,10 @@ import msgspec
 
 from ingot.api.answers import Answer
 from ingot.errors import Denied, Invalid, NotFound, Unauthenticated, Unavailable
+from ingot.http.pace import TooSlow
 from ingot.http.request import Header, Request, Trace
 from ingot.transport.admission import Refused, busy, unauthorized
-from ingot.transport.bodies import TooLarge, TooSlow, Unreadable, read_body
+from ingot.transport.bodies import TooLarge, Unreadable, read_body
 
 MOST_BYTES = 4 * 2**20
 _KIND: Header = (b"content-type", b"application/vnd.git-lfs+json")
@@ -29,8 +30,10 @@ async def read_params(request: Request, kind: type[T]) -> T:
         raise Refused(408, "The body came too slowly.") from None
     try:
         return msgspec.json.decode(body or b"{}", type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Refused(400, f"The body is not what it should be: {error}") from None
+    except msgspec.ValidationError:
+        raise Refused(400, "A field of the body is missing, or is not of the kind that it should be.") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise Refused(400, "The body is not JSON.") from None
 
 
 def json_answer(content: Any, status: int = 200) -> Answer:

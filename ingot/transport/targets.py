@@ -8,7 +8,7 @@ from ingot.db.database import Database
 from ingot.errors import NotFound
 from ingot.git.repository import Repository
 from ingot.git.store import Store
-from ingot.projects.policy import may_download_code, may_write_project
+from ingot.projects.policy import may_download_wiki, may_write_project
 from ingot.projects.tables import Project
 from ingot.transport.callers import Caller
 from ingot.transport.policy import Service, refusal
@@ -44,7 +44,7 @@ def target_refusal(caller: Caller, here: Access, target: Target, service: Servic
         return _push_refusal(caller, here, target.project)
     if not caller.reads:
         return "This token cannot read repositories: it lacks the scope read_repository or api."
-    if not may_download_code(caller.actor, here, target.project):
+    if not may_download_wiki(caller.actor, here, target.project):
         return "You are not allowed to download the wiki of this project."
     return None
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from ingot.git.faults import DamagedRepository, GitFailed
+from ingot.git.refs import read_refs
 from ingot.git.store import Store
 from tests.git.conftest import Clone, git
 
@@ -57,6 +58,23 @@ def test_a_loose_reference_wins_over_a_packed_one(store: Store, key: str, clone:
     assert repository.refs() == {b"refs/heads/master": newer}
     git(path, "update-ref", "-d", "refs/heads/master")
     assert repository.refs() == {}
+
+
+def test_packed_references_in_any_order(store: Store, key: str, clone: Clone) -> None:
+    """Written by somebody who does not sort them: what lies between is not taken for what is asked for."""
+    path, repository = store.path_of(key), store.open(key)
+    tip = clone.commit()
+    clone.push(path)
+    git(path, "pack-refs", "--all")
+    other = "1" * 40
+    lines = [f"{tip} refs/heads/z", f"{other} refs/tags/t", f"^{tip}", f"{tip} refs/heads/a", f"{tip} refs/keep/x"]
+    (path / "packed-refs").write_text("\n".join(lines))  # Nor does it end its last line.
+    heads = {b"refs/heads/a": tip, b"refs/heads/z": tip}
+    assert list(read_refs(path, (b"refs/heads/",)).items()) == list(heads.items())
+    assert read_refs(path, (b"refs/tags/",)) == {b"refs/tags/t": other}
+    assert read_refs(path, (b"refs/heads/", b"refs/tags/")) == {**heads, b"refs/tags/t": other}
+    assert read_refs(path, (b"refs/none/",)) == {}
+    assert set(repository.refs()) >= {*heads, b"refs/tags/t"}
 
 
 @pytest.mark.parametrize(

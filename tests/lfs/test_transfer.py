@@ -176,11 +176,15 @@ BAD_BATCHES = [
 ]
 
 
+WORDS = ("The body is not JSON.", "A field of the body is missing, or is not of the kind that it should be.")
+
+
 @pytest.mark.parametrize("body", BAD_BATCHES, ids=lambda body: body[:50].decode("latin-1"))
 def test_what_no_client_sends_is_refused(make: Make, lfs: Lfs, body: bytes) -> None:
     project = make_project(make)
     answer = lfs.call("POST", project, "info/lfs/objects/batch", make.root, content=body)
     assert (answer.status_code, answer.headers["content-type"]) == (400, KIND)
+    assert answer.json()["message"] in WORDS
 
 
 def test_what_is_too_much_or_of_another_kind_is_refused(make: Make, lfs: Lfs) -> None:

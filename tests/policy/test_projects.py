@@ -51,6 +51,8 @@ RULES: list[tuple[Any, Any, Any, Any]] = [
     (policy.may_star_project, Level.GUEST, "user", "user"),
     (policy.may_upload, Level.GUEST, "user", "user"),
     (policy.may_join_or_leave, Level.GUEST, "user", "user"),
+    (policy.may_download_wiki, Level.REPORTER, "user", SEE),
+    (policy.may_push_code, Level.DEVELOPER, Level.DEVELOPER, Level.DEVELOPER),
     (policy.may_write_project, Level.DEVELOPER, Level.DEVELOPER, Level.DEVELOPER),
     (policy.may_admin_project, Level.MASTER, Level.MASTER, Level.MASTER),
     (policy.may_change_project, Level.MASTER, Level.MASTER, Level.MASTER),
@@ -152,6 +154,9 @@ def world(make: Make) -> tuple[list[Person], list[Group], list[MadeProject]]:
             owner = dice.choice([make.root, *people[1:]])
             project = make_project(make, owner, visibility=visibility)
         made.append(project)
+        if len(made) % 3 == 0:
+            level = ("private", "disabled")[len(made) % 2]
+            assert make.api.put(project.url, make.root, repository_access_level=level).status_code == 200
         for person in dice.sample(people, dice.choice([0, 0, 0, 1])):
             sent = {"user_id": person.id, "access_level": dice.choice([10, 30]), **ends()}
             make.api.post(f"{project.url}/members", make.root, **sent)

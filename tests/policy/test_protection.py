@@ -36,6 +36,7 @@ def project(**columns: Any) -> Project:
     """A project with a branch in it."""
     empty: dict[str, Any] = dict.fromkeys(Project.__struct_fields__)
     known = {"id": 1, "archived": False, "empty": False, "default_branch": "master", "import_status": "none"}
+    known["repository_access_level"] = "enabled"
     return Project(**{**empty, **known, **columns})
 
 
@@ -162,6 +163,9 @@ def gate(
         (ROOT, NONE, {}, ""),
         (USER, OWNER, {"archived": True}, "archived"),
         (ROOT, NONE, {"archived": True}, "archived"),
+        (USER, OWNER, {"repository_access_level": "disabled"}, "not allowed to push code"),
+        (ROOT, NONE, {"repository_access_level": "disabled"}, "not allowed to push code"),
+        (USER, OWNER, {"repository_access_level": "private"}, ""),
         (USER, OWNER, {"import_status": "scheduled"}, "being imported"),
         (ROOT, NONE, {"import_status": "started"}, "being imported"),
         (USER, DEVELOPER, {"import_status": "finished"}, ""),

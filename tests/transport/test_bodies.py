@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from ingot.transport import bodies
-from ingot.transport.bodies import ClientGone, TooLarge, TooSlow, Unreadable, read_body
+from ingot.http import pace
+from ingot.http.pace import TooSlow
+from ingot.transport.bodies import ClientGone, TooLarge, Unreadable, read_body
 
 MOST = 2**20
 
@@ -85,7 +86,7 @@ def test_somebody_who_goes() -> None:
 
 def test_somebody_who_is_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing for a whole window, or a drop now and then; who sends enough is heard out (fault 9)."""
-    monkeypatch.setattr(bodies, "WINDOW_SECONDS", 0.05)
+    monkeypatch.setattr(pace, "WINDOW_SECONDS", 0.05)
     with pytest.raises(TimeoutError):
         received([b"x"], pause=1.0)
     with pytest.raises(TooSlow):

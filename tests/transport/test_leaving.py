@@ -12,8 +12,9 @@ import httpx
 import pytest
 
 from ingot.git.housekeeping import STALE_SECONDS, prune_temporary
+from ingot.http import pace
 from ingot.repository.changes.work import finish
-from ingot.transport import bodies, http, receiving, talking
+from ingot.transport import http, receiving, talking
 from tests.client import Make, Person
 from tests.conftest import House
 from tests.histories import repository_of
@@ -155,7 +156,7 @@ def test_somebody_does_not_read(
 def test_somebody_does_not_send(
     house: House, owner: Person, project: Project, key: Path, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies, "WINDOW_SECONDS", 0.5)
+    monkeypatch.setattr(pace, "WINDOW_SECONDS", 0.5)
     monkeypatch.setattr(talking, "IDLE_SECONDS", 0.5)
     with client(house, owner, project, key, way, "receive-pack", HALF):
         until("its git", lambda: gits(house))

@@ -15,6 +15,7 @@ _SAME = (
     "description",
     "issues_enabled",
     "merge_requests_enabled",
+    "repository_access_level",
     "jobs_enabled",
     "wiki_enabled",
     "snippets_enabled",

@@ -9,7 +9,7 @@ from ingot.db.connection import Connection
 from ingot.git.commits import branch_tip, decoded, read_commits
 from ingot.git.merged import merged_into
 from ingot.git.sorted_refs import NamedRef
-from ingot.projects.policy import may_write_project
+from ingot.projects.policy import may_push_code
 from ingot.repository.commits.views import CommitView, commit_view
 from ingot.repository.place import Place
 from ingot.repository.protection import policy as protection
@@ -38,7 +38,7 @@ def branch_views(
     default = branch_tip(repository, project.default_branch)
     merged = merged_into(repository, branches, default) if default else set()
     rules = branch_rules(db, project.id)
-    may_write = may_write_project(actor, here, project)
+    may_write = may_push_code(actor, here, project)
     views = []
     for branch, commit in zip(branches, read_commits(repository, [each.oid for each in branches]), strict=True):
         name = decoded(branch.name)

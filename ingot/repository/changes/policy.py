@@ -8,7 +8,7 @@ from ingot.access.actor import Actor
 from ingot.access.levels import Access
 from ingot.git.names import ref_trouble
 from ingot.git.updating import RefUpdate
-from ingot.projects.policy import may_admin_project, may_write_project
+from ingot.projects.policy import may_admin_project, may_push_code
 from ingot.projects.tables import Project
 from ingot.repository.protection import policy as protection
 from ingot.repository.protection.tables import ProtectedBranch, ProtectedTag
@@ -37,7 +37,7 @@ def push_refusal(actor: Actor, here: Access, project: Project) -> str | None:
         return "The project is archived, so it cannot be changed."
     if project.import_status in ("scheduled", "started"):
         return "The project is being imported; push when that is done."
-    if not may_write_project(actor, here, project):
+    if not may_push_code(actor, here, project):
         return "You are not allowed to push code to this project."
     return None
 

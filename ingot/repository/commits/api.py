@@ -53,10 +53,12 @@ def get_commit(call: Call, place: Place, params: GetCommit) -> CommitDetailView:
 
 
 @routes.get("/projects/:id/repository/commits/:sha/diff", on=place_in_path, may=may_read_code, returns=list[DiffView])
-def get_commit_diff(call: Call, place: Place, page: Page) -> Listing[DiffView]:
-    """Get what a commit changed against its first parent."""
-    commit = queries.find_commit(place.repository, call.path["sha"])
-    found = queries.list_changes(place.repository, commit, page)
+def get_commit_diff(call: Call, place: Place, page: Page) -> Listing[DiffView] | list[DiffView]:
+    """Get what a commit changed against its first parent; all of it, unless a page is asked for."""
+    changes = queries.changes_of(place.repository, queries.find_commit(place.repository, call.path["sha"]))
+    if not page.asked:
+        return [diff_view(change) for change in changes]
+    found = cut_page(changes, page)
     return found.of([diff_view(change) for change in found.items])
 
 

@@ -53,10 +53,10 @@ def list_commits(repository: Repository, project: Project, params: ListCommits, 
     return Listing(read_commits(repository, oids), page, total)
 
 
-def list_changes(repository: Repository, commit: Commit, page: Page) -> Listing[Change]:
-    """A page of the files that a commit changed, against its first parent."""
+def changes_of(repository: Repository, commit: Commit) -> Sequence[Change]:
+    """The files that a commit changed, against its first parent."""
     parent = commit.parents[0] if commit.parents else None
-    return cut_page(diff_between(repository, parent, commit.oid).changes, page)
+    return diff_between(repository, parent, commit.oid).changes
 
 
 def list_refs(repository: Repository, project: Project, commit: Commit, kind: str, page: Page) -> Listing[bytes]:

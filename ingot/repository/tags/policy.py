@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ingot.access.actor import Actor
 from ingot.access.levels import Access
-from ingot.projects.policy import may_write_project
+from ingot.projects.policy import may_push_code
 from ingot.projects.tables import Project
 from ingot.repository.protection import policy as protection
 from ingot.repository.protection.tables import ProtectedTag
@@ -13,4 +13,4 @@ from ingot.repository.protection.tables import ProtectedTag
 def may_release(actor: Actor, here: Access, project: Project, matching: Sequence[ProtectedTag]) -> bool:
     """Developers; of a protected tag those who may create it, since a release speaks for it."""
     may_tag = not matching or protection.may_create_tag(actor, here, matching)
-    return may_tag and may_write_project(actor, here, project)
+    return may_tag and may_push_code(actor, here, project)

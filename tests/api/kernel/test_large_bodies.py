@@ -3,15 +3,20 @@
 import asyncio
 import gzip
 import random
+import socket
+import threading
 from urllib.parse import urlencode
 
+import httpx
 import pytest
 
 from ingot.api import budget
 from ingot.api.budget import Budget
 from ingot.api.fields import BadRequest, parse_query
 from ingot.errors import Unavailable
+from ingot.http import pace
 from tests.client import Api, Make
+from tests.conftest import House
 
 SIGNS = "\n\r\t =+%&;Aa_é€😀\x00"
 
@@ -59,3 +64,32 @@ def test_large_bodies_wait_for_their_turn(monkeypatch: pytest.MonkeyPatch) -> No
         return seen
 
     assert asyncio.run(run()) == ["all fit", "as much as there is"]
+
+
+@pytest.mark.parametrize("drips", [False, True])
+def test_who_does_not_send_what_they_promised_is_let_go(
+    house: House, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, drips: bool
+) -> None:
+    """Attack (fault 9): promise a large body, send nothing or a byte now and then, and keep what is held for it."""
+    monkeypatch.setattr(pace, "WINDOW_SECONDS", 0.2)
+    head = (
+        f"POST /api/v4/projects HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {make.root.token}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {2**20}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", httpx.URL(house.url).port), timeout=10) as connection:
+        connection.sendall(head.encode())
+        done = threading.Event()
+
+        def drip() -> None:
+            while drips and not done.wait(0.05):
+                try:
+                    connection.sendall(b" ")
+                except OSError:
+                    return
+
+        dripping = threading.Thread(target=drip)
+        dripping.start()
+        assert connection.recv(4096).startswith(b"HTTP/1.1 408 ")
+        done.set()
+        dripping.join()
+    assert api.get("/version", make.root).status_code == 200

@@ -82,10 +82,19 @@ def test_links_keep_the_other_parameters_and_the_callers_origin(api: Api, make: 
             assert kept == sent[:4]
 
 
-def test_a_token_in_the_query_is_not_repeated_more_than_the_caller_did(api: Api, make: Make) -> None:
-    answer = api.get("/users", make.root, per_page=1)
-
-    assert make.root.token not in answer.headers["link"]
+@pytest.mark.parametrize("name", ["private_token", "access_token", "job_token", "authenticity_token"])
+@pytest.mark.parametrize("more", [{}, {"pagination": "keyset"}])
+def test_links_carry_no_secret(api: Api, make: Make, owner: Person, name: str, more: dict[str, str]) -> None:
+    """Links end up in caches, notes and referrers; whoever follows one proves anew who they are."""
+    sent = {name: make.root.token, "search": "a", "per_page": 1, **more}
+    person = None if name == "private_token" else make.root
+    answer = api.request("GET", "/users", person, params=sent)
+    assert answer.status_code == 200
+    links = [httpx.URL(url) for url in _links(answer).values()]
+    assert links
+    assert {url.params.get("search") for url in links} == {"a"}
+    assert make.root.token not in str(answer.headers)
+    assert not any(name in url.params for url in links)
 
 
 @pytest.mark.parametrize(

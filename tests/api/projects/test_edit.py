@@ -134,8 +134,8 @@ def test_access_levels_and_flags_agree(api: Api, make: Make, level: str, flag: s
 
 REFUSED_SETTINGS = [
     *((level, value) for level in LEVELS for value in ("private", "public", "on", ["enabled"], 1)),
-    ("repository_access_level", "private"),
-    ("repository_access_level", "disabled"),
+    ("repository_access_level", "public"),
+    ("repository_access_level", ["private"]),
     ("merge_method", "squash"),
     ("merge_method", {"a": 1}),
     ("squash_option", "default"),

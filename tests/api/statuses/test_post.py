@@ -286,9 +286,12 @@ def test_a_status_keeps_its_commit(house: House, api: Api, make: Make, cast: Cas
     assert (kept["sha"], kept["ref"]) == (sha, "develop")
     advertised = run(repository.path, "ls-remote", ".")
     assert "refs/keep" not in advertised
-    # No branch leads there any more, so the next one goes to the default branch.
-    again = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state="success").json()
-    assert again["ref"] == "master"
+    # No branch leads there any more, so the next one has to say for which it is meant; a tag is none.
+    run(repository.path, "tag", "only-a-tag", sha)
+    refused = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state="success")
+    assert (refused.status_code, refused.json()["message"]) == (404, "404 References for commit Not Found")
+    again = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state="success", ref="master")
+    assert (again.status_code, again.json()["ref"]) == (201, "master")
 
 
 def test_what_a_deleted_user_said_stays(api: Api, make: Make, cast: Cast, project: Project) -> None:

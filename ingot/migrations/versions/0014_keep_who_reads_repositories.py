@@ -1,0 +1,12 @@
+"""Keep for whom a project's repository is."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0014"
+down_revision = "0013"
+
+
+def upgrade() -> None:
+    """Keep for whom a project's repository is."""
+    op.add_column("projects", sa.Column("repository_access_level", sa.Text(), nullable=False, server_default="enabled"))

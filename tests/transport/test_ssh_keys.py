@@ -1,0 +1,40 @@
+"""The keys on both sides: those by which clients know the server, and the kinds that people bring."""
+
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ingot.transport.host_keys import KINDS, host_keys
+from tests.client import Make
+from tests.conftest import House
+from tests.making import make_project
+from tests.transport.conftest import Tree, over_ssh
+
+Give = Callable[..., dict[str, str]]
+
+
+def test_host_keys_are_made_once_and_kept(tmp_path: Path) -> None:
+    """For its owner's eyes; a second start, and one beside the first, takes what is there."""
+    (tmp_path / "secrets").mkdir()
+    made = host_keys(tmp_path)
+    content = [path.read_bytes() for path in made]
+    assert len(made) == len(KINDS)
+    assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in made)
+    assert [path.read_bytes() for path in host_keys(tmp_path)] == content
+    made[0].unlink()
+    again = [path.read_bytes() for path in host_keys(tmp_path)]
+    assert again[0] != content[0]
+    assert again[1:] == content[1:]
+    assert sorted(path.name for path in (tmp_path / "secrets").iterdir()) == sorted(path.name for path in made)
+
+
+@pytest.mark.parametrize("kind", ["ed25519", "rsa", "ecdsa"])
+def test_every_kind_of_key_opens(house: House, make: Make, tree: Tree, ssh_key: Give, kind: str) -> None:
+    owner = make.user()
+    project = make_project(make, owner)
+    tree.env = ssh_key(owner, kind)
+    tip = tree.commit()
+    tree.git("push", "-q", over_ssh(house, project), "master")
+    assert tree.git("ls-remote", over_ssh(house, project), "refs/heads/master").split()[0] == tip
