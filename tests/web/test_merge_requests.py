@@ -10,7 +10,7 @@ from ingot.access.levels import Level
 from tests.api.merge_requests.offering import commit, filled_project, fork, offer
 from tests.client import Api, Make, Person
 from tests.making import Project, make_group
-from tests.web.browser import Browser
+from tests.web.browser import Browser, forms_of
 from tests.web.conftest import PASSWORD
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
@@ -90,7 +90,7 @@ def test_every_page_is_for_those_who_may_see_it(make: Make, scene: Scene, open_b
     page = scene.page(request)
     reporter, stranger = (open_browser().signed_in_as(one) for one in (scene.reporter, scene.stranger))
 
-    for path in ("", "/commits", "/diffs", "/diffs?view=split", "/pipelines"):
+    for path in ("", "/commits", "/diffs", "/diffs?view=split", "/pipelines", "/raw_diffs"):
         seen = reporter.get(page + path)
         assert seen.status_code == 200, path
         assert "<script>alert" not in seen.text
@@ -324,11 +324,14 @@ def test_editing_and_deleting(make: Make, scene: Scene, browser: Browser, open_b
     make.api.post(f"{scene.project.url}/repository/branches", scene.owner, branch=other, ref="master")
     title, target = "merge_request[title]", "merge_request[target_branch]"
 
-    def edit(**values: str) -> Any:
-        form = {"_method": "put", "authenticity_token": browser.token(), target: "master", **values}
-        return browser.post(page, data=form)
+    seen = next(form for form in forms_of(browser.get(f"{page}/edit")) if form.fields.get("_method") == "put")
 
-    assert browser.get(f"{page}/edit").status_code == 200
+    def edit(**values: str) -> Any:
+        return browser.post(page, data={**seen.fields, **values})
+
+    late = edit(**{title: "x", "merge_request[version]": "old"})
+    assert late.status_code == 422
+    assert "Somebody has changed the description meanwhile." in late.text
     refused = edit(**{title: "", "merge_request[description]": f"typed {HOSTILE}"})
     assert refused.status_code == 422
     assert "typed &lt;script&gt;" in refused.text

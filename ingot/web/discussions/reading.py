@@ -88,7 +88,7 @@ def thread_of(ground: Ground, *besides: str | None) -> Thread:
         may_write=takes_part,
         may_write_internal=takes_part and reached.writes_internal,
         may_award=takes_part and ground.kind.emoji,
-        may_resolve=ground.kind.resolves and ground.may("PUT", "/discussions/:discussion_id", discussion_id="none"),
+        may_resolve=ground.kind.resolves and ground.may("PUT", "/discussions/:discussion_id"),
         page=page,
         more=more,
     )

@@ -15,7 +15,7 @@ from ingot.web.code.diffs import shown_diff
 from ingot.web.discussions.reading import thread_of
 from ingot.web.merge_requests.frame import Frame, frame_of
 from ingot.web.merge_requests.lines import slots_of
-from ingot.web.pages import Page, Pages, Reply, Visit
+from ingot.web.pages import File, Page, Pages, Reply, Visit
 
 pages = Pages()
 FORM = "form"
@@ -50,6 +50,13 @@ def show_pipelines(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Eve
     frame = frame_of(visit)
     found = frame.ground.get("/pipelines", {"page": visit.page, "per_page": 30})
     return frame.page("merge_requests/pipelines.html", "pipelines", {"pipelines": found})
+
+
+@pages.get("/:path/-/merge_requests/:merge_request_iid/raw_diffs", open=True)
+def send_patch(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """What it changes as one patch."""
+    patch = frame_of(visit).ground.get("/raw_diffs")
+    return File(patch.body, patch.content_type)
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/diffs", open=True)

@@ -5,9 +5,10 @@ from typing import Any
 from ingot.api.params import Missing
 from ingot.db.connection import Connection
 from ingot.errors import Conflict, Invalid, NotFound
+from ingot.issues.ticking import version_of
 from ingot.web.merge_requests.fields import branches_of, choices, sent_of, typed_in, typed_of
 from ingot.web.merge_requests.frame import Frame, frame_of
-from ingot.web.pages import Pages, Redirect, Reply, Visit
+from ingot.web.pages import Pages, Redirect, Reply, Visit, form_part
 from ingot.web.refusals import sentences
 
 pages = Pages()
@@ -27,6 +28,8 @@ def show_edit_form(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Eve
 def edit_merge_request(visit: Visit) -> Reply:
     """Change it; what was typed stays where that is refused."""
     frame, typed = frame_of(visit), typed_in(visit.form)
+    if form_part(visit.form, "merge_request", "version") != version_of(frame.request.description):
+        return _form(frame, typed, ["Somebody has changed the description meanwhile. Look at it, then save again."])
     sent = sent_of(typed, triages=frame.may_triage)
     if typed["target_branch"] != frame.request.target_branch and frame.request.state == "opened":
         sent["target_branch"] = typed["target_branch"]
@@ -42,6 +45,7 @@ def _form(frame: Frame, typed: dict[str, Any], errors: list[str] | None = None) 
         "typed": typed,
         "request": frame.request,
         "ground": frame.ground,
+        "version": version_of(frame.request.description),
         "triages": frame.may_triage,
         "branches": branches_of(frame.place),
         "squash_option": frame.found.project.squash_option,

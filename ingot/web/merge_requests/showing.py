@@ -1,5 +1,7 @@
 """The page of a merge request, and the box in which it is merged."""
 
+from typing import Any
+
 from ingot.db.connection import Connection
 from ingot.merge_requests.policy import may_take_part
 from ingot.web.discussions.reading import thread_of
@@ -25,7 +27,7 @@ def show_box(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every pag
         return Redirect(frame.url)
     over = [(b"hx-refresh", b"true")] if visit.query.get("state") != frame.request.state else []
     context = {"frame": frame, "request": frame.request, "place": frame.place, "box": box_of(frame)}
-    return Page("merge_requests/_box.html", context, headers=over)
+    return Page("merge_requests/_box.html", context | {"closes": _closes(frame)}, headers=over)
 
 
 def overview(frame: Frame, errors: list[str] | None = None, status: int = 200) -> Reply:
@@ -37,10 +39,16 @@ def overview(frame: Frame, errors: list[str] | None = None, status: int = 200) -
         "contexts": contexts_of(frame, thread),
         "description": thread.besides[0],
         "participants": ground.get("/participants", {"per_page": 50}),
-        "closes": ground.get("/closes_issues", {"per_page": 50}).items,
+        "closes": _closes(frame),
         "approvals": ground.get("/approvals"),
         "may_take_part": may_take_part(visit.actor_or_nobody, frame.found.here, frame.found),
         "box": box_of(frame),
         "errors": errors or [],
     }
     return frame.page("merge_requests/show.html", "overview", context, status)
+
+
+def _closes(frame: Frame) -> list[Any]:
+    """The issues that it closes, as far as the visitor may see them."""
+    found: list[Any] = frame.ground.get("/closes_issues", {"per_page": 50}).items
+    return found
