@@ -105,6 +105,8 @@ from ingot.notifications import api as notifications
 from ingot.notifications.notices import NOTIFY
 from ingot.notifications.subscribers import subscriptions as notification_subscriptions
 from ingot.notifications.work import Notifier
+from ingot.oauth import api as oauth
+from ingot.oauth.subscribers import subscriptions as oauth_subscriptions
 from ingot.outgoing.guard import Guard
 from ingot.projects import api as projects
 from ingot.projects.forks import api as forks
@@ -178,6 +180,7 @@ ROOMS = (
     sessions,
     keys,
     emails,
+    oauth,
     namespaces,
     groups,
     projects,
@@ -270,6 +273,7 @@ SUBSCRIPTIONS = (
     deploy_key_subscriptions,
     lfs_subscriptions,
     session_subscriptions,
+    oauth_subscriptions,
     rendering_subscriptions,
     system_hook_subscriptions,
 )

@@ -1,8 +1,10 @@
 """Pages as data, like the API's endpoints: each is declared once, with its path and who may open it."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -17,6 +19,7 @@ from ingot.users.accounts.tables import User
 from ingot.users.sessions.tables import Session
 
 FORM_LIMIT = 2**20
+_PLACE = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+|[a-z][a-z0-9.+-]*:")
 
 
 class Visit(msgspec.Struct, frozen=True):
@@ -39,6 +42,8 @@ class Visit(msgspec.Struct, frozen=True):
     """What programs bring, for pages that serve them too."""
     theme: str = ""
     """Light or dark, where the visitor has chosen."""
+    authorization: str = ""
+    """The header by which an application proves itself, on the pages that serve them."""
     fragment: bool = False
     """Whether a script asks, which wants only a part of the page."""
     takes_gzip: bool = False
@@ -84,6 +89,15 @@ STRICT_POLICY = (
 )
 
 
+def policy_leading_to(address: str) -> bytes:
+    """The same for a page whose form may end at another host: browsers hold redirects against the policy too."""
+    parts = urlsplit(address)
+    place = f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else f"{parts.scheme}:"
+    if not _PLACE.fullmatch(place):
+        return STRICT_POLICY
+    return STRICT_POLICY.replace(b"form-action 'self'", b"form-action 'self' " + place.encode())
+
+
 class Page(msgspec.Struct):
     """A template and what it shows."""
 
@@ -118,7 +132,22 @@ class StoredFile(msgspec.Struct):
     headers: list[Header] = []
 
 
-Reply = Page | Redirect | File | StoredFile
+class Elsewhere(msgspec.Struct):
+    """Lead the browser to another host, one that an application or an administrator named for this very purpose."""
+
+    location: str
+    headers: list[Header] = []
+
+
+class Data(msgspec.Struct):
+    """An answer for programs, as JSON."""
+
+    content: Any
+    status: int = 200
+    headers: list[Header] = []
+
+
+Reply = Page | Redirect | Elsewhere | Data | File | StoredFile
 Handler = Callable[[Visit], Reply]
 ReadingHandler = Callable[[Visit, Connection], Reply]
 H = TypeVar("H", bound=Callable[..., Reply])

@@ -6,6 +6,7 @@ from ingot.errors import Unauthenticated
 from ingot.instance.settings import current_settings
 from ingot.users.sessions.service import begin_session, check_password, end_session
 from ingot.web.cookies import SESSION_COOKIE, set_cookie
+from ingot.web.oauth.authorize import policy_of_sign_in
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part, local_path
 
 pages = Pages()
@@ -18,7 +19,7 @@ def show_sign_in(visit: Visit, db: Connection) -> Reply:
     back = local_path(visit.query.get("redirect_to"))
     if visit.user is not None:
         return Redirect(back or HOME)
-    return Page("entry/sign_in.html", _context(db, back or "", ""))
+    return Page("entry/sign_in.html", _context(db, back or "", ""), policy=policy_of_sign_in(back or ""))
 
 
 @pages.post("/users/sign_in", open=True)
@@ -30,7 +31,8 @@ def sign_in(visit: Visit) -> Reply:
         user = check_password(visit.database, login, form_part(visit.form, "user", "password"), visit.origin.ip)
     except Unauthenticated:
         context = visit.database.read(lambda db: _context(db, back, login))
-        return Page("entry/sign_in.html", {**context, "error": "Invalid login or password."}, 401)
+        context["error"] = "Invalid login or password."
+        return Page("entry/sign_in.html", context, 401, policy_of_sign_in(back))
     origin = visit.origin
     cookie = visit.database.write(lambda db: begin_session(db, user, origin.ip, origin.user_agent))
     return Redirect(back or HOME, [set_cookie(visit.settings, SESSION_COOKIE, cookie)])
