@@ -101,6 +101,10 @@ class Admission:
             ) from None
         except Unavailable:
             raise busy("The server cannot answer right now. Retry later.") from None
+        if user.two_factor_enabled:
+            # A password alone must not open such an account.
+            text = "HTTP Basic: Access denied. You have 2FA enabled: use a personal access token for git over HTTP."
+            raise Refused(401, text, _CHALLENGE)
         return partial(by_user, user_id=user.id)
 
     def admit(self, claim: Claim, raw_path: bytes, service: Service, trace: Trace) -> Project:

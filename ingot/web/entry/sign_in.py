@@ -4,13 +4,14 @@ from ingot.access.passwords import SHORTEST
 from ingot.db.connection import Connection
 from ingot.errors import Unauthenticated
 from ingot.instance.settings import current_settings
-from ingot.users.sessions.service import begin_session, check_password, end_session
+from ingot.users.accounts.tables import User
+from ingot.users.sessions.service import check_password, end_session
 from ingot.web.cookies import SESSION_COOKIE, set_cookie
+from ingot.web.entry.entering import HOME, enter, enter_by_second_step
 from ingot.web.oauth.authorize import policy_of_sign_in
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part, local_path
 
 pages = Pages()
-HOME = "/"
 
 
 @pages.get("/users/sign_in", open=True)
@@ -25,17 +26,21 @@ def show_sign_in(visit: Visit, db: Connection) -> Reply:
 @pages.post("/users/sign_in", open=True)
 def sign_in(visit: Visit) -> Reply:
     """Begin a session, or say that name and password do not match, and nothing more."""
-    login = form_part(visit.form, "user", "login")
     back = local_path(visit.form.get("redirect_to")) or ""
+    waiting = form_part(visit.form, "user", "waiting")
     try:
-        user = check_password(visit.database, login, form_part(visit.form, "user", "password"), visit.origin.ip)
+        if waiting:
+            return enter_by_second_step(visit, waiting, form_part(visit.form, "user", "otp_attempt"), back)
+        return enter(visit, _by_password(visit), back)
     except Unauthenticated:
-        context = visit.database.read(lambda db: _context(db, back, login))
-        context["error"] = "Invalid login or password."
+        context = visit.database.read(lambda db: _context(db, back, form_part(visit.form, "user", "login")))
+        context["error"] = "Sign in again: that took too long." if waiting else "Invalid login or password."
         return Page("entry/sign_in.html", context, 401, policy_of_sign_in(back))
-    origin = visit.origin
-    cookie = visit.database.write(lambda db: begin_session(db, user, origin.ip, origin.user_agent))
-    return Redirect(back or HOME, [set_cookie(visit.settings, SESSION_COOKIE, cookie)])
+
+
+def _by_password(visit: Visit) -> User:
+    login, password = form_part(visit.form, "user", "login"), form_part(visit.form, "user", "password")
+    return check_password(visit.database, login, password, visit.origin.ip, visit.origin.user_agent)
 
 
 @pages.post("/users/sign_out", with_expired_password=True)

@@ -17,16 +17,13 @@ from ingot.web.scopes import SCOPE_TEXTS
 pages = Pages()
 
 
-@pages.get("/profile")
-def show_profile(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
-    """Lead to the account."""
-    return Redirect("/profile/account")
-
-
 @pages.get("/profile/account")
 def show_account(visit: Visit, db: Connection) -> Reply:
     """Show the private token."""
-    return Page("profile/account.html", {"tab": "account", "private_token": private_token_of(db, visit.signed_in.id)})
+    return Page(
+        "profile/account.html",
+        {"tab": "account", "private_token": private_token_of(db, visit.signed_in.id), "errors": []},
+    )
 
 
 @pages.post("/profile/reset_private_token")
