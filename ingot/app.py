@@ -163,6 +163,7 @@ from ingot.users.accounts import api as accounts
 from ingot.users.authentication import authenticate
 from ingot.users.emails import api as emails
 from ingot.users.keys import api as keys
+from ingot.users.providers.people import CHECK_DIRECTORY, DirectoryWork, ask_to_check
 from ingot.users.sessions import api as sessions
 from ingot.users.sessions.service import drop_ended as drop_ended_sessions
 from ingot.users.sessions.subscribers import subscriptions as session_subscriptions
@@ -328,7 +329,7 @@ class App:
         self.kernel = Kernel(router, database, self._authenticate, ApiLimits(database), settings)
         self._usage = TokenUsage(database, self.kernel.writer)
         web = WebDoor(settings, database, self.kernel.pool, Inside(router.declared, database, settings))
-        admission = Admission(database, self.kernel.pool, Activity(database, self.kernel.writer))
+        admission = Admission(settings, database, self.kernel.pool, Activity(database, self.kernel.writer))
         git = GitDoor(settings, database, self.kernel.pool, log, admission, web)
         doors: list[tuple[bytes, Door]] = [
             (PREFIX + b"/docs", web),
@@ -382,6 +383,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             SWEEP_LFS: LfsWork(lfs_files_of(settings)).sweep,
             READ_COMMITS: CommitWork(store, settings.base_url).read,
             MAIL_PUSHES: PushMail(Finisher(database, store, log), store).run,
+            CHECK_DIRECTORY: DirectoryWork(settings).check,
         },
         [
             Recurring(600, drop_ended_sessions),
@@ -390,6 +392,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             Recurring(3600, drop_ended_shares),
             Recurring(3600, drop_ended_group_shares),
             Recurring(3600, ask_for_sweep),
+            *([Recurring(3600, ask_to_check)] if settings.ldap_url else []),
             Recurring(600, fail_lost_imports),
             Recurring(60, ask_to_settle),
             Recurring(86_400, ask_for_upload_sweep),

@@ -191,6 +191,7 @@ class WebDoor:
             credentials=read_credentials(request.headers, query, writes=False),
             authorization=request.headers.get(b"authorization", b"").decode("latin-1"),
             theme=arrival.cookies.get(THEME_COOKIE, ""),
+            cookies=arrival.cookies,
             fragment=b"hx-request" in request.headers,
             takes_gzip=b"gzip" in request.headers.get(b"accept-encoding", b""),
         )

@@ -44,6 +44,7 @@ class Visit(msgspec.Struct, frozen=True):
     """Light or dark, where the visitor has chosen."""
     authorization: str = ""
     """The header by which an application proves itself, on the pages that serve them."""
+    cookies: dict[str, str] = {}
     fragment: bool = False
     """Whether a script asks, which wants only a part of the page."""
     takes_gzip: bool = False

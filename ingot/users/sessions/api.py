@@ -19,7 +19,7 @@ def _check(ahead: Ahead, params: SignIn) -> int:
         raise Missing("login")
     if params.password is None:
         raise Missing("password")
-    user = check_password(ahead.database, login, params.password, ahead.ip)
+    user = check_password(ahead.database, login, params.password, ahead.ip, settings=ahead.settings)
     if user.two_factor_enabled:
         # A password alone must not open such an account.
         raise Unauthenticated("You have 2FA enabled. Please use a personal access token to access the API")

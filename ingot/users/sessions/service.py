@@ -12,9 +12,11 @@ from ingot.errors import Throttled, Unauthenticated
 from ingot.instance.settings import current_settings
 from ingot.instance.throttles import count_try, give_try_back, seconds_left
 from ingot.mail.post import HERE, send_mail
+from ingot.settings import Settings
 from ingot.users.accounts.queries import find_user, user_by_login
 from ingot.users.accounts.service import set_password, touch_activity
 from ingot.users.accounts.tables import Email, User, emails, users
+from ingot.users.providers.people import is_of_directory, user_by_directory
 from ingot.users.sessions.tables import OneTimeLink, Purpose, Session, one_time_links, sessions, sign_ins
 
 MOST_FAILURES_OF_ACCOUNT = 10
@@ -37,14 +39,19 @@ _DROP_LINKS = delete(one_time_links).where(
 _DROP_ENDED_LINKS = delete(one_time_links).where(one_time_links.c.expires_at <= bindparam("now"))
 
 
-def check_password(database: Database, login: str, password: str, ip: str, user_agent: str = "") -> User:
+def check_password(
+    database: Database, login: str, password: str, ip: str, user_agent: str = "", settings: Settings | None = None
+) -> User:
     """Who this is, by name or address and password; doors call it outside of any unit of work.
 
     A try is counted before the password is looked at, so that many at once cannot slip through, and given back
-    where it was right: only failures use up the limits.
+    where it was right: only failures use up the limits. With ``settings`` that name a directory, its people come in
+    too, by the password that they have there and by no other.
     """
 
-    def take(db: Connection) -> tuple[User | None, list[str]]:
+    asks_directory = settings is not None and bool(settings.ldap_url)
+
+    def take(db: Connection) -> tuple[User | None, list[str], bool]:
         user = user_by_login(db, login) if current_settings(db).signin_enabled else None
         # By whichever name or address, it is the same account.
         account = str(user.id) if user else login.strip().lower()[:255]
@@ -53,10 +60,13 @@ def check_password(database: Database, login: str, password: str, ip: str, user_
             counted = count_try(db, key, FAILURE_WINDOW_SECONDS)
             if counted.count > most:
                 raise Throttled(seconds_left(db, counted))
-        return user, keys
+        return user, keys, asks_directory and user is not None and is_of_directory(db, user)
 
-    user, keys = database.write(take)
-    matched = password_matches(user.password_hash if user else None, password)
+    user, keys, elsewhere = database.write(take)
+    matched = password_matches(user.password_hash if user and not elsewhere else None, password)
+    if not matched and settings is not None and asks_directory:
+        found = user_by_directory(database, settings, login.strip(), password)
+        user, matched = found or user, found is not None
     if user is None or not matched or user.state != "active" or user.confirmed_at is None or user.placeholder:
         if user is not None:
             note_failure(database, user.id, ip, user_agent)

@@ -50,7 +50,9 @@ def trade(visit: Visit) -> Reply:
 def _by_password(visit: Visit, sent: dict[str, str]) -> User | None:
     """Whom the password proves; who has a second factor, or must choose another password first, needs more than it."""
     try:
-        user = check_password(visit.database, sent.get("username", ""), sent.get("password", ""), visit.origin.ip)
+        name, password = sent.get("username", ""), sent.get("password", "")
+        origin = visit.origin
+        user = check_password(visit.database, name, password, origin.ip, origin.user_agent, visit.settings)
     except Unauthenticated:
         return None
     return None if user.two_factor_enabled or user.password_expired else user
