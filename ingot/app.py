@@ -74,6 +74,7 @@ from ingot.transport.admission import Admission
 from ingot.transport.http import GitDoor
 from ingot.transport.lfs_http import LfsDoor
 from ingot.users.authentication import authenticate
+from ingot.users.providers.people import CHECK_DIRECTORY, DirectoryWork, ask_to_check
 from ingot.users.sessions.service import drop_ended as drop_ended_sessions
 from ingot.users.tokens.usage import TokenUsage
 from ingot.web.door import WebDoor
@@ -123,7 +124,7 @@ class App:
         self.kernel = Kernel(router, database, self._authenticate, ApiLimits(database), settings)
         self._usage = TokenUsage(database, self.kernel.writer)
         web = WebDoor(settings, database, self.kernel.pool, Inside(router.declared, database, settings))
-        admission = Admission(database, self.kernel.pool, Activity(database, self.kernel.writer))
+        admission = Admission(settings, database, self.kernel.pool, Activity(database, self.kernel.writer))
         git = GitDoor(settings, database, self.kernel.pool, log, admission, web)
         doors: list[tuple[bytes, Door]] = [
             (PREFIX + b"/docs", web),
@@ -180,6 +181,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             READ_COMMITS: CommitWork(store, settings.base_url).read,
             MAIL_PUSHES: PushMail(finisher, store).run,
             TELL_JIRA: Referring(finisher, guard, log).run,
+            CHECK_DIRECTORY: DirectoryWork(settings).check,
         },
         [
             Recurring(600, drop_ended_sessions),
@@ -188,6 +190,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             Recurring(3600, drop_ended_shares),
             Recurring(3600, drop_ended_group_shares),
             Recurring(3600, ask_for_sweep),
+            *([Recurring(3600, ask_to_check)] if settings.ldap_url else []),
             Recurring(600, fail_lost_imports),
             Recurring(60, ask_to_settle),
             Recurring(86_400, ask_for_upload_sweep),

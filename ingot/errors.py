@@ -49,7 +49,11 @@ class Unchanged(Failure):
 
 
 class Unauthenticated(Failure):
-    """There is no valid credential where one is needed."""
+    """There is no valid credential where one is needed; ``reason`` is only for those who proved something already."""
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class Throttled(Failure):

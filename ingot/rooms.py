@@ -57,6 +57,8 @@ from ingot.notes import api as notes
 from ingot.notes.subscribers import subscriptions as note_subscriptions
 from ingot.notifications import api as notifications
 from ingot.notifications.subscribers import subscriptions as notification_subscriptions
+from ingot.oauth import api as oauth
+from ingot.oauth.subscribers import subscriptions as oauth_subscriptions
 from ingot.projects import api as projects
 from ingot.projects.forks import api as forks
 from ingot.projects.imports import api as imports
@@ -110,6 +112,7 @@ ROOMS = (
     sessions,
     keys,
     emails,
+    oauth,
     namespaces,
     groups,
     projects,
@@ -198,6 +201,7 @@ SUBSCRIPTIONS = (
     deploy_key_subscriptions,
     lfs_subscriptions,
     session_subscriptions,
+    oauth_subscriptions,
     rendering_subscriptions,
     system_hook_subscriptions,
 )

@@ -54,6 +54,22 @@ class Settings:
         "Where mail is sent: smtp://user:password@host:port; without it, mail is kept in data/mail.", ""
     )
     mail_from: str = _setting("Sender of mail.", "ingot@localhost")
+    oidc_issuer: str = _setting("Address of an OpenID Connect provider by which people may sign in.", "")
+    oidc_client_id: str = _setting("What that provider calls this instance.", "")
+    oidc_client_secret: str = _setting("The secret that it gave this instance.", "")
+    oidc_label: str = _setting("What the sign-in page calls that provider.", "OpenID Connect")
+    oidc_sign_up: bool = _setting("Make accounts for people whom only that provider knows.", False)
+    oidc_link_by_email: bool = _setting("Let people in whose proven address there is that of an account here.", False)
+    ldap_url: str = _setting("Directory whose people may sign in: ldap://host:389 or ldaps://host:636.", "")
+    ldap_start_tls: bool = _setting("Encrypt a connection that begins as ldap://.", False)
+    ldap_ca_file: str = _setting("Certificates that the directory's must come from; else those of the machine.", "")
+    ldap_bind_dn: str = _setting("Who looks people up in the directory; nobody in particular, if empty.", "")
+    ldap_bind_password: str = _setting("The password for that.", "")
+    ldap_base: str = _setting("Below what people are looked up, such as ou=people,dc=example,dc=org.", "")
+    ldap_user_attribute: str = _setting("What people type to sign in: uid, or sAMAccountName.", "uid")
+    ldap_filter: str = _setting("Who of them may come in, such as (memberOf=cn=dev,dc=example,dc=org).", "")
+    ldap_sign_up: bool = _setting("Make accounts for people of the directory at their first sign-in.", False)
+    ldap_link_by_email: bool = _setting("Let people in whose address there is that of an account here.", False)
 
     @property
     def database(self) -> str:
@@ -155,6 +171,14 @@ def _checked(settings: Settings) -> Settings:
             _networks(getattr(settings, name))
         except ValueError as error:
             raise BadSetting(f"{name}: {error}") from error
+    if settings.oidc_issuer and urlsplit(settings.oidc_issuer).scheme not in ("http", "https"):
+        raise BadSetting("oidc_issuer must look like https://login.example.org")
+    if bool(settings.oidc_issuer) != bool(settings.oidc_client_id):
+        raise BadSetting("oidc_issuer and oidc_client_id must be given together")
+    if settings.ldap_url and urlsplit(settings.ldap_url).scheme not in ("ldap", "ldaps"):
+        raise BadSetting("ldap_url must look like ldaps://directory.example.org:636")
+    if bool(settings.ldap_url) != bool(settings.ldap_base):
+        raise BadSetting("ldap_url and ldap_base must be given together")
     if settings.root_password and len(settings.root_password) < 8:
         raise BadSetting("root_password must have at least 8 characters")
     if settings.root_token and len(settings.root_token) < 8:

@@ -6,6 +6,11 @@ from ingot.access.actor import Actor
 
 Scope = Literal["api", "read_user", "read_api", "read_repository", "write_repository", "sudo"]
 SCOPES: tuple[str, ...] = get_args(Scope)
+# By these an application learns who somebody is; they open no call of the API.
+IDENTITY_SCOPES = ("openid", "profile", "email")
+OAUTH_SCOPES = (*SCOPES, *IDENTITY_SCOPES)
+# What an application may ask for where nobody said: all that ``api`` opens, and who somebody is.
+DEFAULT_OAUTH_SCOPES = ("api", "read_user", *IDENTITY_SCOPES)
 
 READING = frozenset({"api", "read_api"})
 READING_USERS = READING | {"read_user"}

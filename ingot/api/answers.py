@@ -80,7 +80,7 @@ def error_answer(error: Exception, denied: int = 403, conflict: int = 409) -> An
         case Unchanged():
             return Answer(304, b"", [])
         case Unauthenticated():
-            return json_answer(401, _message("401 Unauthorized"))
+            return json_answer(401, _message(". ".join(filter(None, ("401 Unauthorized", error.reason)))))
         case NotFound():
             return json_answer(404, _message(error.message or " ".join(filter(None, ("404", error.what, "Not Found")))))
         case OutOfScope():

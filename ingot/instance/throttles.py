@@ -3,7 +3,7 @@
 from sqlalchemy import bindparam, delete, select, update
 
 from ingot.db.connection import Connection
-from ingot.db.times import later, moment
+from ingot.db.times import Timestamp, later, moment
 from ingot.errors import Throttled
 from ingot.instance.tables import Throttle, throttles
 
@@ -15,6 +15,7 @@ _GIVE_BACK = (
     .where(throttles.c.key == bindparam("throttle"), throttles.c.count > 0)
     .values(count=throttles.c.count - 1)
 )
+_WAIT_SECONDS = 60
 _DROP_ENDED = delete(throttles).where(throttles.c.ends_at <= bindparam("now"))
 
 
@@ -22,7 +23,7 @@ def tries(db: Connection, key: str, window_seconds: int) -> Throttle | None:
     """How often ``key`` was counted in the window that runs, if one does."""
     throttle = db.first(Throttle, _BY_KEY, throttle=key)
     # A window that ends later than any could is from before the clock was set back, and over.
-    runs = throttle is not None and db.now < throttle.ends_at <= later(db.now, seconds=window_seconds)
+    runs = throttle is not None and db.now < throttle.ends_at <= _latest(db, window_seconds)
     return throttle if runs else None
 
 
@@ -41,11 +42,16 @@ def count_try(db: Connection, key: str, window_seconds: int) -> Throttle:
         row_id = db.insert(throttles, key=key, ends_at=ends_at, count=1)
         return Throttle(row_id, key, ends_at, 1)
     # A clock that was set back must not stretch a window.
-    if held.ends_at <= db.now or held.ends_at > later(db.now, seconds=window_seconds):
+    if held.ends_at <= db.now or held.ends_at > _latest(db, window_seconds):
         held = Throttle(held.id, key, later(db.now, seconds=window_seconds), 0)
     counted = Throttle(held.id, key, held.ends_at, held.count + 1)
     db.update(throttles, counted.id, ends_at=counted.ends_at, count=counted.count)
     return counted
+
+
+def _latest(db: Connection, window_seconds: int) -> Timestamp:
+    """When a window can end at the latest: whoever waited for the row may have begun before the one who made it."""
+    return later(db.now, seconds=window_seconds + _WAIT_SECONDS)
 
 
 def give_try_back(db: Connection, key: str) -> None:

@@ -1,4 +1,4 @@
--- What the scripts make together; `make schema` writes it. Revision: 0014
+-- What the scripts make together; `make schema` writes it. Revision: 0015
 CREATE TABLE alembic_version (
     version_num VARCHAR(32) NOT NULL,
     CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
@@ -1359,4 +1359,87 @@ CREATE TABLE merge_request_commits (
 );
 CREATE INDEX ix_merge_request_commits_oid ON merge_request_commits (oid, merge_request_id);
 CREATE INDEX ix_merge_request_commits_version_id ON merge_request_commits (version_id);
-INSERT INTO alembic_version (version_num) VALUES ('0014');
+CREATE TABLE oauth_applications (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    owner_id INTEGER,
+    uid TEXT NOT NULL,
+    secret_digest BLOB NOT NULL,
+    name TEXT NOT NULL,
+    redirect_uri TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    confidential BOOLEAN NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    CONSTRAINT fk_oauth_applications_owner_id FOREIGN KEY(owner_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_oauth_applications_uid UNIQUE (uid)
+);
+CREATE INDEX ix_oauth_applications_owner_id ON oauth_applications (owner_id);
+CREATE TABLE oauth_codes (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    application_id INTEGER NOT NULL,
+    user_id INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    family TEXT NOT NULL,
+    redirect_uri TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    code_challenge TEXT,
+    code_challenge_method TEXT,
+    nonce TEXT,
+    signed_in_at TEXT NOT NULL,
+    used BOOLEAN NOT NULL,
+    created_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    CONSTRAINT fk_oauth_codes_application_id FOREIGN KEY(application_id) REFERENCES oauth_applications (id) ON DELETE CASCADE,
+    CONSTRAINT fk_oauth_codes_user_id FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_oauth_codes_digest UNIQUE (digest)
+);
+CREATE INDEX ix_oauth_codes_application_id ON oauth_codes (application_id);
+CREATE INDEX ix_oauth_codes_user_id ON oauth_codes (user_id);
+CREATE INDEX ix_oauth_codes_expires_at ON oauth_codes (expires_at);
+CREATE TABLE oauth_tokens (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    access_token_id INTEGER NOT NULL,
+    application_id INTEGER,
+    user_id INTEGER NOT NULL,
+    family TEXT NOT NULL,
+    refresh_digest BLOB,
+    CONSTRAINT fk_oauth_tokens_access_token_id FOREIGN KEY(access_token_id) REFERENCES access_tokens (id) ON DELETE CASCADE,
+    CONSTRAINT fk_oauth_tokens_application_id FOREIGN KEY(application_id) REFERENCES oauth_applications (id) ON DELETE CASCADE,
+    CONSTRAINT fk_oauth_tokens_user_id FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_oauth_tokens_access_token_id UNIQUE (access_token_id),
+    CONSTRAINT uq_oauth_tokens_refresh_digest UNIQUE (refresh_digest)
+);
+CREATE INDEX ix_oauth_tokens_family ON oauth_tokens (family);
+CREATE INDEX ix_oauth_tokens_application_id_user_id ON oauth_tokens (application_id, user_id);
+CREATE INDEX ix_oauth_tokens_user_id ON oauth_tokens (user_id);
+CREATE TABLE second_factors (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    sealed BLOB NOT NULL,
+    enabled BOOLEAN NOT NULL,
+    last_step BIGINT NOT NULL,
+    created_at TEXT NOT NULL,
+    CONSTRAINT fk_second_factors_user_id FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_second_factors_user_id UNIQUE (user_id)
+);
+CREATE TABLE recovery_codes (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    CONSTRAINT fk_recovery_codes_user_id FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT uq_recovery_codes_digest UNIQUE (digest)
+);
+CREATE INDEX ix_recovery_codes_user_id ON recovery_codes (user_id);
+CREATE TABLE sign_ins (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    user_id INTEGER NOT NULL,
+    method TEXT NOT NULL,
+    succeeded BOOLEAN NOT NULL,
+    ip TEXT NOT NULL,
+    user_agent TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    CONSTRAINT fk_sign_ins_user_id FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+CREATE INDEX ix_sign_ins_created_at ON sign_ins (created_at);
+CREATE INDEX ix_sign_ins_user_id_id ON sign_ins (user_id, id);
+INSERT INTO alembic_version (version_num) VALUES ('0015');

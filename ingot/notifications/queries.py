@@ -19,6 +19,7 @@ _ROWS = notification_settings.c
 _ONE = select(notification_settings).where(
     _ROWS.user_id == bindparam("user"), _ROWS.source_kind == bindparam("kind"), _ROWS.source_id == bindparam("source")
 )
+_ALL_OF_USER = select(notification_settings).where(_ROWS.user_id == bindparam("user"))
 # The groups around a project, the nearest first.
 _AROUND = (
     select(namespaces.c.id)
@@ -48,6 +49,11 @@ class Level(NamedTuple):
 def wish_or_none(db: Connection, user_id: int, kind: str, source_id: int) -> Wish | None:
     """What a user said of one place, if anything."""
     return db.first(Wish, _ONE, user=user_id, kind=kind, source=source_id)
+
+
+def wishes_of(db: Connection, user_id: int) -> list[Wish]:
+    """All that a user said, of whichever place."""
+    return db.all(Wish, _ALL_OF_USER, user=user_id)
 
 
 def addresses_of_user(db: Connection, user: User) -> list[str]:

@@ -15,6 +15,7 @@ from ingot.db.database import Database
 from ingot.errors import NotFound, Throttled, Unauthenticated, Unavailable
 from ingot.http.request import Header, Request, Trace
 from ingot.projects.tables import Project
+from ingot.settings import Settings
 from ingot.transport.activity import Activity
 from ingot.transport.callers import Prove, by_secret, by_user, nobody
 from ingot.transport.policy import Service, refusal
@@ -54,7 +55,8 @@ class Claim(NamedTuple):
 class Admission:
     """Lets callers in, or raises ``Refused`` with what their client is told."""
 
-    def __init__(self, database: Database, pool: Executor, activity: Activity) -> None:
+    def __init__(self, settings: Settings, database: Database, pool: Executor, activity: Activity) -> None:
+        self._settings = settings
         self._database = database
         self._pool = pool
         self._activity = activity
@@ -91,7 +93,9 @@ class Admission:
 
     async def _by_password(self, request: Request, username: str, secret: str) -> Prove:
         try:
-            check = partial(check_password, self._database, username, secret, request.origin.ip)
+            origin = request.origin
+            brought = (username, secret, origin.ip, origin.user_agent, self._settings)
+            check = partial(check_password, self._database, *brought)
             user = await asyncio.get_running_loop().run_in_executor(self._pool, check)
         except Unauthenticated:
             raise unauthorized() from None
@@ -101,6 +105,10 @@ class Admission:
             ) from None
         except Unavailable:
             raise busy("The server cannot answer right now. Retry later.") from None
+        if user.two_factor_enabled:
+            # A password alone must not open such an account.
+            text = "HTTP Basic: Access denied. You have 2FA enabled: use a personal access token for git over HTTP."
+            raise Refused(401, text, _CHALLENGE)
         return partial(by_user, user_id=user.id)
 
     def admit(self, claim: Claim, raw_path: bytes, service: Service, trace: Trace) -> Project:

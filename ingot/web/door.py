@@ -38,7 +38,7 @@ from ingot.web.hooks.contents import PAGES as HOOKS
 from ingot.web.issues.contents import PAGES as ISSUES
 from ingot.web.merge_requests.contents import PAGES as MERGE_REQUESTS
 from ingot.web.oauth.contents import PAGES as OAUTH
-from ingot.web.pages import FORM_LIMIT, File, Pages, Place, Redirect, Reply, StoredFile, Visit
+from ingot.web.pages import FORM_LIMIT, Data, Elsewhere, File, Pages, Place, Redirect, Reply, StoredFile, Visit
 from ingot.web.paths import router_path, whole_path, words_of
 from ingot.web.profile.contents import PAGES as PROFILE
 from ingot.web.projects.contents import PAGES as PROJECTS
@@ -67,8 +67,8 @@ _SAFE: list[Header] = [
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"same-origin"),
 ]
+_NEVER_KEPT: Header = (b"cache-control", b"no-store")
 _NO_CONTENT_RUNS: Header = (b"content-security-policy", b"default-src 'none'; sandbox")
-_ELSEWHERE = ("https://", "http://")
 _WRITING = ("POST", "PUT", "PATCH", "DELETE")
 
 Answered = tuple[int, list[Header], bytes | StoredFile]
@@ -218,7 +218,9 @@ class WebDoor:
             address=_address(request),
             inside=self._inside,
             credentials=read_credentials(request.headers, query, writes=False),
+            authorization=request.headers.get(b"authorization", b"").decode("latin-1"),
             theme=arrival.cookies.get(THEME_COOKIE, ""),
+            cookies=arrival.cookies,
             fragment=b"hx-request" in request.headers,
             takes_gzip=b"gzip" in request.headers.get(b"accept-encoding", b""),
             known={} if request.method == "GET" else None,
@@ -243,15 +245,21 @@ class WebDoor:
 
     def _render(self, reply: Reply, visit: Visit | None) -> Answered:
         if isinstance(reply, Redirect):
-            inside = reply.location.startswith("/") or (reply.outside and reply.location.startswith(_ELSEWHERE))
-            location = quote(reply.location, safe="/%?#=&+:@!$,;~*'()") if inside else "/"
+            location = quote(reply.location, safe="/%?#=&+:@!$,;~*'()") if reply.location.startswith("/") else "/"
             return 302, [(b"location", location.encode()), *_SAFE, *reply.headers], b""
+        if isinstance(reply, Elsewhere):
+            away = quote(reply.location, safe="/%?#=&+:@!$,;~*'()[]")
+            return 302, [(b"location", away.encode()), _NEVER_KEPT, *_SAFE, *reply.headers], b""
+        if isinstance(reply, Data):
+            kind = (b"content-type", b"application/json; charset=utf-8")
+            headers = [kind, _NO_CONTENT_RUNS, _NEVER_KEPT, *_SAFE, *reply.headers]
+            return reply.status, headers, msgspec.json.encode(reply.content)
         if isinstance(reply, File | StoredFile):
             kind = (b"content-type", reply.content_type.encode())
             content = reply.content if isinstance(reply, File) else reply
             return 200, [kind, _NO_CONTENT_RUNS, *_SAFE, *reply.headers], content
         kind, policy = (b"content-type", b"text/html; charset=utf-8"), (b"content-security-policy", reply.policy)
-        headers = [kind, policy, (b"cache-control", b"no-store"), *_SAFE, *reply.headers]
+        headers = [kind, policy, _NEVER_KEPT, *_SAFE, *reply.headers]
         return reply.status, headers, self._templates.render(reply, visit)
 
 

@@ -1,8 +1,10 @@
 """Pages as data, like the API's endpoints: each is declared once, with its path and who may open it."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -18,6 +20,7 @@ from ingot.users.accounts.tables import User
 from ingot.users.sessions.tables import Session
 
 FORM_LIMIT = 2**20
+_PLACE = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+|[a-z][a-z0-9.+-]*:")
 
 
 class Visit(msgspec.Struct, frozen=True):
@@ -40,6 +43,9 @@ class Visit(msgspec.Struct, frozen=True):
     """What programs bring, for pages that serve them too."""
     theme: str = ""
     """Light or dark, where the visitor has chosen."""
+    authorization: str = ""
+    """The header by which an application proves itself, on the pages that serve them."""
+    cookies: dict[str, str] = {}
     fragment: bool = False
     """Whether a script asks, which wants only a part of the page."""
     takes_gzip: bool = False
@@ -99,6 +105,15 @@ STRICT_POLICY = (
 )
 
 
+def policy_leading_to(address: str) -> bytes:
+    """The same for a page whose form may end at another host: browsers hold redirects against the policy too."""
+    parts = urlsplit(address)
+    place = f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else f"{parts.scheme}:"
+    if not _PLACE.fullmatch(place):
+        return STRICT_POLICY
+    return STRICT_POLICY.replace(b"form-action 'self'", b"form-action 'self' " + place.encode())
+
+
 class Page(msgspec.Struct):
     """A template and what it shows."""
 
@@ -114,8 +129,6 @@ class Redirect(msgspec.Struct):
 
     location: str
     headers: list[Header] = []
-    outside: bool = False
-    """Whether it may lead to another host, as links that people set do."""
 
 
 class File(msgspec.Struct):
@@ -136,7 +149,22 @@ class StoredFile(msgspec.Struct):
     headers: list[Header] = []
 
 
-Reply = Page | Redirect | File | StoredFile
+class Elsewhere(msgspec.Struct):
+    """Lead the browser to another host, one that people named for this very purpose."""
+
+    location: str
+    headers: list[Header] = []
+
+
+class Data(msgspec.Struct):
+    """An answer for programs, as JSON."""
+
+    content: Any
+    status: int = 200
+    headers: list[Header] = []
+
+
+Reply = Page | Redirect | Elsewhere | Data | File | StoredFile
 Handler = Callable[[Visit], Reply]
 ReadingHandler = Callable[[Visit, Connection], Reply]
 H = TypeVar("H", bound=Callable[..., Reply])

@@ -7,7 +7,7 @@ from ingot.instance.settings import current_settings
 from ingot.users.accounts.events import EmailAdded
 from ingot.users.accounts.queries import user_by_email
 from ingot.users.accounts.service import valid_address
-from ingot.users.accounts.tables import Email, emails
+from ingot.users.accounts.tables import Email, User, emails, users
 from ingot.users.emails.queries import find_email
 
 
@@ -35,3 +35,11 @@ def create_email(db: Connection, user_id: int, address: str, *, vouched_for: boo
 def delete_email(db: Connection, email: Email) -> None:
     """Take a further address from its user; it is free for others at once."""
     db.delete(emails, email.id)
+
+
+def make_first(db: Connection, user: User, email: Email) -> None:
+    """Let a further address be the first one; the one before becomes a further one."""
+    if email.confirmed_at is None:
+        raise Invalid(email=["must be confirmed first"])
+    db.update(emails, email.id, email=user.email, confirmed_at=user.confirmed_at)
+    db.update(users, user.id, email=email.email, confirmed_at=email.confirmed_at, updated_at=db.now)

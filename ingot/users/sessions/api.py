@@ -19,9 +19,11 @@ def _check(ahead: Ahead, params: SignIn) -> int:
         raise Missing("login")
     if params.password is None:
         raise Missing("password")
-    user = check_password(ahead.database, login, params.password, ahead.ip)
-    if user.two_factor_enabled or user.password_expired:
-        # A password alone must not open such an account; a personal access token does.
+    user = check_password(ahead.database, login, params.password, ahead.ip, settings=ahead.settings)
+    if user.two_factor_enabled:
+        # A password alone must not open such an account.
+        raise Unauthenticated("You have 2FA enabled. Please use a personal access token to access the API")
+    if user.password_expired:
         raise Unauthenticated
     return user.id
 

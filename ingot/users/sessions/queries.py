@@ -3,11 +3,21 @@
 from sqlalchemy import bindparam, select
 
 from ingot.db.connection import Connection
+from ingot.db.paging import Listing, Page, fetch_page, list_query
 from ingot.users.accounts.queries import find_user
 from ingot.users.accounts.tables import User
-from ingot.users.sessions.tables import OneTimeLink, Purpose, Session, one_time_links, sessions
+from ingot.users.sessions.tables import OneTimeLink, Purpose, Session, SignIn, one_time_links, sessions, sign_ins
 
 _BY_DIGEST = select(sessions).where(sessions.c.digest == bindparam("digest"))
+_OF_USER = (
+    select(sessions)
+    .where(sessions.c.user_id == bindparam("user"), sessions.c.expires_at > bindparam("now"))
+    .order_by(sessions.c.id.desc())
+    .limit(200)
+)
+_SIGN_INS = list_query(
+    select(sign_ins).where(sign_ins.c.user_id == bindparam("user")), sign_ins.c.id, sign_ins.c.id.desc()
+)
 _LINK = select(one_time_links).where(one_time_links.c.digest == bindparam("digest"))
 
 
@@ -18,6 +28,16 @@ def session_or_none(db: Connection, cookie: str) -> tuple[Session, User] | None:
         return None
     user = find_user(db, session.user_id)
     return (session, user) if user.state == "active" else None
+
+
+def sessions_of(db: Connection, user_id: int) -> list[Session]:
+    """Where a user is signed in, the newest first."""
+    return db.all(Session, _OF_USER, user=user_id, now=db.now)
+
+
+def list_sign_ins(db: Connection, user_id: int, page: Page) -> Listing[SignIn]:
+    """A page of the tries to sign in to a user's account, the newest first."""
+    return fetch_page(db, SignIn, _SIGN_INS, page, user=user_id)
 
 
 def csrf_token(db: Connection, session: Session) -> str:

@@ -12,19 +12,24 @@ from ingot.errors import Throttled, Unauthenticated
 from ingot.instance.settings import current_settings
 from ingot.instance.throttles import count_try, give_try_back, seconds_left
 from ingot.mail.post import HERE, send_mail
+from ingot.settings import Settings
 from ingot.users.accounts.queries import find_user, user_by_login
 from ingot.users.accounts.service import set_password, touch_activity
 from ingot.users.accounts.tables import Email, User, emails, users
-from ingot.users.sessions.tables import OneTimeLink, Purpose, Session, one_time_links, sessions
+from ingot.users.providers.people import is_of_directory, user_by_directory
+from ingot.users.sessions.tables import OneTimeLink, Purpose, Session, one_time_links, sessions, sign_ins
 
 MOST_FAILURES_OF_ACCOUNT = 10
 MOST_FAILURES_OF_ADDRESS = 100
 FAILURE_WINDOW_SECONDS = 600
+SIGN_IN_DAYS = 90
 LINK_HOURS = {"password": 6, "confirmation": 72}
 
 _DROP_BY_DIGEST = delete(sessions).where(sessions.c.digest == bindparam("digest"))
 _DROP_OF_USER = delete(sessions).where(sessions.c.user_id == bindparam("user"))
 _DROP_OTHERS = _DROP_OF_USER.where(sessions.c.id != bindparam("kept"))
+_DROP_OWN = _DROP_OF_USER.where(sessions.c.id == bindparam("ended"))
+_DROP_OLD_SIGN_INS = delete(sign_ins).where(sign_ins.c.created_at <= bindparam("long_ago"))
 _DROP_ENDED = delete(sessions).where(sessions.c.expires_at <= bindparam("now"))
 _DROP_LINKS = delete(one_time_links).where(
     one_time_links.c.user_id == bindparam("user"),
@@ -34,14 +39,19 @@ _DROP_LINKS = delete(one_time_links).where(
 _DROP_ENDED_LINKS = delete(one_time_links).where(one_time_links.c.expires_at <= bindparam("now"))
 
 
-def check_password(database: Database, login: str, password: str, ip: str) -> User:
+def check_password(
+    database: Database, login: str, password: str, ip: str, user_agent: str = "", settings: Settings | None = None
+) -> User:
     """Who this is, by name or address and password; doors call it outside of any unit of work.
 
     A try is counted before the password is looked at, so that many at once cannot slip through, and given back
-    where it was right: only failures use up the limits.
+    where it was right: only failures use up the limits. With ``settings`` that name a directory, its people come in
+    too, by the password that they have there and by no other.
     """
 
-    def take(db: Connection) -> tuple[User | None, list[str]]:
+    asks_directory = settings is not None and bool(settings.ldap_url)
+
+    def take(db: Connection) -> tuple[User | None, list[str], bool]:
         user = user_by_login(db, login) if current_settings(db).signin_enabled else None
         # By whichever name or address, it is the same account.
         account = str(user.id) if user else login.strip().lower()[:255]
@@ -50,11 +60,16 @@ def check_password(database: Database, login: str, password: str, ip: str) -> Us
             counted = count_try(db, key, FAILURE_WINDOW_SECONDS)
             if counted.count > most:
                 raise Throttled(seconds_left(db, counted))
-        return user, keys
+        return user, keys, asks_directory and user is not None and is_of_directory(db, user)
 
-    user, keys = database.write(take)
-    matched = password_matches(user.password_hash if user else None, password)
+    user, keys, elsewhere = database.write(take)
+    matched = password_matches(user.password_hash if user and not elsewhere else None, password)
+    if not matched and settings is not None and asks_directory:
+        found = user_by_directory(database, settings, login.strip(), password)
+        user, matched = found or user, found is not None
     if user is None or not matched or user.state != "active" or user.confirmed_at is None or user.placeholder:
+        if user is not None:
+            note_failure(database, user.id, ip, user_agent)
         raise Unauthenticated
 
     def give_back(db: Connection) -> None:
@@ -65,15 +80,37 @@ def check_password(database: Database, login: str, password: str, ip: str) -> Us
     return user
 
 
-def begin_session(db: Connection, user: User, ip: str, user_agent: str) -> str:
+def note_failure(database: Database, user_id: int, ip: str, user_agent: str, method: str = "password") -> None:
+    """Write down that somebody tried in vain, for the owner of the account to see."""
+    database.write(lambda db: _note(db, user_id, ip, user_agent, method, succeeded=False))
+
+
+def _note(db: Connection, user_id: int, ip: str, user_agent: str, method: str, *, succeeded: bool) -> None:
+    db.insert(
+        sign_ins,
+        user_id=user_id,
+        method=method,
+        succeeded=succeeded,
+        ip=ip,
+        user_agent=_plain(user_agent),
+        created_at=db.now,
+    )
+
+
+def _plain(user_agent: str) -> str:
+    return user_agent.replace("\0", " ")[:255]
+
+
+def begin_session(db: Connection, user: User, ip: str, user_agent: str, method: str = "password") -> str:
     """Sign a user in; gives the value of the cookie."""
     cookie = secrets.token_urlsafe(32)
+    _note(db, user.id, ip, user_agent, method, succeeded=True)
     db.insert(
         sessions,
         user_id=user.id,
         digest=db.vault.digest(cookie),
         ip=ip,
-        user_agent=user_agent[:255],
+        user_agent=_plain(user_agent),
         created_at=db.now,
         expires_at=later(db.now, minutes=current_settings(db).session_expire_delay),
     )
@@ -87,6 +124,11 @@ def end_session(db: Connection, session: Session) -> None:
     db.delete(sessions, session.id)
 
 
+def end_own_session(db: Connection, user_id: int, session_id: int) -> None:
+    """Sign a user out in one browser; somebody else's session is not theirs to end."""
+    db.run(_DROP_OWN, user=user_id, ended=session_id)
+
+
 def end_sessions(db: Connection, user_id: int, but: int = 0) -> None:
     """Sign a user out everywhere, or everywhere else."""
     db.run(_DROP_OTHERS, user=user_id, kept=but)
@@ -96,6 +138,7 @@ def drop_ended(db: Connection) -> None:
     """Forget sessions and links that are over."""
     db.run(_DROP_ENDED, now=db.now)
     db.run(_DROP_ENDED_LINKS, now=db.now)
+    db.run(_DROP_OLD_SIGN_INS, long_ago=later(db.now, days=-SIGN_IN_DAYS))
 
 
 def mail_password_link(db: Connection, user: User) -> None:

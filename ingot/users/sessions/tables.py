@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from sqlalchemy import Table
+from sqlalchemy import Index, Table
 
-from ingot.db.schema import Record, binary, metadata, reference, row_id, text
+from ingot.db.schema import Record, binary, flag, metadata, reference, row_id, text
 from ingot.db.times import Timestamp
 
 sessions = Table(
@@ -33,6 +33,20 @@ one_time_links = Table(
     sqlite_autoincrement=True,
 )
 
+sign_ins = Table(
+    "sign_ins",
+    metadata,
+    row_id(),
+    reference("user_id", "users.id"),
+    text("method"),
+    flag("succeeded"),
+    text("ip"),
+    text("user_agent"),
+    text("created_at", index=True),
+    sqlite_autoincrement=True,
+)
+Index("ix_sign_ins_user_id_id", sign_ins.c.user_id, sign_ins.c.id)
+
 Purpose = Literal["password", "confirmation"]
 
 
@@ -57,3 +71,15 @@ class OneTimeLink(Record, frozen=True):
     email_id: int | None
     digest: bytes
     expires_at: Timestamp
+
+
+class SignIn(Record, frozen=True):
+    """A try to sign in to somebody's account."""
+
+    id: int
+    user_id: int
+    method: str
+    succeeded: bool
+    ip: str
+    user_agent: str
+    created_at: Timestamp

@@ -5,7 +5,7 @@ import secrets
 from sqlalchemy import bindparam, update
 
 from ingot.access.actor import Via
-from ingot.access.scopes import SCOPES
+from ingot.access.scopes import OAUTH_SCOPES, SCOPES
 from ingot.db.connection import Connection
 from ingot.db.times import Timestamp, later
 from ingot.errors import Invalid
@@ -24,7 +24,7 @@ _REVOKE_OAUTH = (
 # Who acts as somebody else must not act as yet another.
 _ALLOWED: dict[Via, set[str]] = {
     "personal": set(SCOPES),
-    "oauth": set(SCOPES),
+    "oauth": set(OAUTH_SCOPES),
     "impersonation": set(SCOPES) - {"sudo"},
 }
 MOST_CHARACTERS = 255

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from ingot.db.connection import Connection
 from ingot.errors import NotFound
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
+from ingot.web.pages import Elsewhere, Page, Pages, Redirect, Reply, Visit
 from ingot.web.projects.place import Place, place_of
 from ingot.web.refusals import Refusal, sentences
 from ingot.web.texts import html_of
@@ -62,8 +62,9 @@ def show_download(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Ever
     release = place.get("/releases/:tag_name", tag_name=visit.path["tag"])
     wanted = f"/downloads/{quote(visit.path['rest'])}", f"/downloads/{visit.path['rest']}"
     for link in release.assets.links:
-        if link.direct_asset_url != link.url and link.direct_asset_url.endswith(wanted):
-            return Redirect(link.url, outside=True)
+        named = link.direct_asset_url != link.url and link.direct_asset_url.endswith(wanted)
+        if named and link.url.startswith(("https://", "http://")):
+            return Elsewhere(link.url)
     raise NotFound("Link")
 
 

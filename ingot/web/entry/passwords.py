@@ -23,7 +23,7 @@ MOST_LINKS = 5
 @pages.get("/profile/password/new", with_expired_password=True)
 def show_new_password(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
     """Ask for another password."""
-    return Page("profile/password.html", {"errors": [], "expired": visit.signed_in.password_expired})
+    return Page("profile/password.html", {"tab": "password", "errors": [], "expired": visit.signed_in.password_expired})
 
 
 @pages.get("/profile/password/edit", with_expired_password=True)
@@ -46,7 +46,9 @@ def change_password(visit: Visit) -> Reply:
     elif password_matches(user.password_hash, new):
         errors.append("The new password is the one in use.")
     if errors:
-        return Page("profile/password.html", {"errors": errors, "expired": user.password_expired}, 422)
+        return Page(
+            "profile/password.html", {"tab": "password", "errors": errors, "expired": user.password_expired}, 422
+        )
     hashed = hash_password(new)
     visit.database.write(lambda db: set_password(db, user, hashed, session.id if session else 0))
     return Redirect("/profile/account")

@@ -4,12 +4,15 @@ from ingot.access.passwords import SHORTEST
 from ingot.db.connection import Connection
 from ingot.errors import Unauthenticated
 from ingot.instance.settings import current_settings
-from ingot.users.sessions.service import begin_session, check_password, end_session
+from ingot.users.accounts.tables import User
+from ingot.users.sessions.service import check_password, end_session
 from ingot.web.cookies import SESSION_COOKIE, set_cookie
+from ingot.web.entry.elsewhere import address_of_provider
+from ingot.web.entry.entering import HOME, enter, enter_by_second_step
+from ingot.web.oauth.authorize import policy_of_sign_in
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part, local_path
 
 pages = Pages()
-HOME = "/"
 
 
 @pages.get("/users/sign_in", open=True)
@@ -18,22 +21,27 @@ def show_sign_in(visit: Visit, db: Connection) -> Reply:
     back = local_path(visit.query.get("redirect_to"))
     if visit.user is not None:
         return Redirect(back or HOME)
-    return Page("entry/sign_in.html", _context(db, back or "", ""))
+    return Page("entry/sign_in.html", _context(visit, db, back or "", ""), policy=policy_of_sign_in(back or ""))
 
 
 @pages.post("/users/sign_in", open=True)
 def sign_in(visit: Visit) -> Reply:
     """Begin a session, or say that name and password do not match, and nothing more."""
-    login = form_part(visit.form, "user", "login")
     back = local_path(visit.form.get("redirect_to")) or ""
+    waiting = form_part(visit.form, "user", "waiting")
     try:
-        user = check_password(visit.database, login, form_part(visit.form, "user", "password"), visit.origin.ip)
+        if waiting:
+            return enter_by_second_step(visit, waiting, form_part(visit.form, "user", "otp_attempt"), back)
+        return enter(visit, _by_password(visit), back)
     except Unauthenticated:
-        context = visit.database.read(lambda db: _context(db, back, login))
-        return Page("entry/sign_in.html", {**context, "error": "Invalid login or password."}, 401)
-    origin = visit.origin
-    cookie = visit.database.write(lambda db: begin_session(db, user, origin.ip, origin.user_agent))
-    return Redirect(back or HOME, [set_cookie(visit.settings, SESSION_COOKIE, cookie)])
+        context = visit.database.read(lambda db: _context(visit, db, back, form_part(visit.form, "user", "login")))
+        context["error"] = "Sign in again: that took too long." if waiting else "Invalid login or password."
+        return Page("entry/sign_in.html", context, 401, policy_of_sign_in(back))
+
+
+def _by_password(visit: Visit) -> User:
+    login, password = form_part(visit.form, "user", "login"), form_part(visit.form, "user", "password")
+    return check_password(visit.database, login, password, visit.origin.ip, visit.origin.user_agent, visit.settings)
 
 
 @pages.post("/users/sign_out", with_expired_password=True)
@@ -56,12 +64,14 @@ def sign_out_by_method(visit: Visit) -> Reply:
     return sign_out(visit)
 
 
-def _context(db: Connection, back: str, login: str) -> dict[str, object]:
+def _context(visit: Visit, db: Connection, back: str, login: str) -> dict[str, object]:
     settings = current_settings(db)
     return {
         "back": back,
         "login": login,
         "error": "",
+        "elsewhere": address_of_provider(visit, back),
+        "label": visit.settings.oidc_label,
         "text": settings.sign_in_text or "",
         "shortest": SHORTEST,
         "open": settings.signup_enabled,

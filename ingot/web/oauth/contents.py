@@ -1,5 +1,5 @@
 """The pages of this room, for the door."""
 
-from ingot.web.pages import Pages
+from ingot.web.oauth import applications, authorize, tokens
 
-PAGES: tuple[Pages, ...] = ()
+PAGES = (applications.pages, authorize.pages, tokens.pages)

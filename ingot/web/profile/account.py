@@ -12,28 +12,18 @@ from ingot.users.tokens.params import ListTokens
 from ingot.users.tokens.queries import list_tokens, private_token_of, token_or_none
 from ingot.users.tokens.service import create_token, reset_private_token, revoke_token
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part
+from ingot.web.scopes import SCOPE_TEXTS
 
 pages = Pages()
-SCOPE_TEXTS = {
-    "api": "Everything that you may do yourself, through the API",
-    "read_user": "Read your profile and other users'",
-    "read_api": "Read everything that you may see, through the API",
-    "read_repository": "Clone and fetch repositories",
-    "write_repository": "Clone, fetch and push",
-    "sudo": "Act as other users (administrators only)",
-}
-
-
-@pages.get("/profile")
-def show_profile(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
-    """Lead to the account."""
-    return Redirect("/profile/account")
 
 
 @pages.get("/profile/account")
 def show_account(visit: Visit, db: Connection) -> Reply:
     """Show the private token."""
-    return Page("profile/account.html", {"private_token": private_token_of(db, visit.signed_in.id)})
+    return Page(
+        "profile/account.html",
+        {"tab": "account", "private_token": private_token_of(db, visit.signed_in.id), "errors": []},
+    )
 
 
 @pages.post("/profile/reset_private_token")
@@ -115,6 +105,7 @@ def _tokens_page(
     return Page(
         "profile/tokens.html",
         {
+            "tab": "tokens",
             "active": [token for token in held if token.active(db.now)],
             "inactive": [token for token in held if not token.active(db.now)],
             "scopes": [(scope, SCOPE_TEXTS[scope]) for scope in offered],

@@ -1,5 +1,13 @@
 """The pages of this room, for the door."""
 
-from ingot.web.profile import account
+from ingot.web.profile import account, details, emails, keys, sessions, two_factor, wishes
 
-PAGES = (account.pages,)
+PAGES = (
+    account.pages,
+    details.pages,
+    emails.pages,
+    keys.pages,
+    wishes.pages,
+    two_factor.pages,
+    sessions.pages,
+)

@@ -1,0 +1,116 @@
+"""An LDAP directory: looking people up, and letting them prove who they are by the password that they have there."""
+
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from ingot.settings import Settings
+
+PROVIDER = "ldapmain"
+_SECONDS = 5
+_ATTRIBUTES = ("cn", "displayName", "mail", "userAccountControl")
+_DISABLED = 2
+
+
+class DirectoryTrouble(Exception):
+    """The directory does not answer, or not as it should; what it said is no caller's business."""
+
+
+class Entry(NamedTuple):
+    """Somebody in the directory."""
+
+    dn: str
+    username: str
+    name: str
+    email: str
+    disabled: bool
+
+
+class Directory:
+    """The directory of the settings."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def find(self, login: str) -> Entry | None:
+        """Whoever signs in under this name there; nobody where several do."""
+        with self._open(self._settings.ldap_bind_dn, self._settings.ldap_bind_password) as connection:
+            return self._search(connection, self._settings.ldap_base, self._named(login), "SUBTREE")
+
+    def at(self, dn: str) -> Entry | None:
+        """Whoever is at this place, if they still are and the filter still lets them in."""
+        with self._open(self._settings.ldap_bind_dn, self._settings.ldap_bind_password) as connection:
+            return self._search(connection, dn, self._filter("(objectClass=*)"), "BASE")
+
+    def proves(self, entry: Entry, password: str) -> bool:
+        """Whether it is this person's password; an empty one proves nothing, though directories may say so."""
+        if not password:
+            return False
+        with self._open(entry.dn, password, must_succeed=False) as connection:
+            return connection is not None
+
+    def _named(self, login: str) -> str:
+        from ldap3.utils.conv import escape_filter_chars
+
+        return self._filter(f"({self._settings.ldap_user_attribute}={escape_filter_chars(login)})")
+
+    def _filter(self, own: str) -> str:
+        further = self._settings.ldap_filter
+        return f"(&{own}{further if further.startswith('(') else f'({further})'})" if further else own
+
+    def _search(self, connection: Any, base: str, wanted: str, scope: str) -> Entry | None:
+        named = self._settings.ldap_user_attribute
+        connection.search(base, wanted, scope, attributes=[named, *_ATTRIBUTES], size_limit=2)
+        found = [row for row in connection.response or () if row.get("type") == "searchResEntry"]
+        if connection.result["result"] not in (0, 4, 32):
+            raise DirectoryTrouble(connection.result["description"])
+        if len(found) != 1:
+            return None
+        held = {name.lower(): values for name, values in found[0]["raw_attributes"].items()}
+        control = _first(held, "useraccountcontrol")
+        return Entry(
+            found[0]["dn"],
+            _first(held, named.lower()),
+            _first(held, "displayname") or _first(held, "cn"),
+            _first(held, "mail"),
+            control.isdigit() and bool(int(control) & _DISABLED),
+        )
+
+    @contextmanager
+    def _open(self, dn: str, password: str, *, must_succeed: bool = True) -> Iterator[Any]:
+        """A connection on which somebody has proven themselves; nothing where they could not."""
+        import ldap3
+        from ldap3.core.exceptions import LDAPException
+
+        settings = self._settings
+        tls = ldap3.Tls(validate=ssl.CERT_REQUIRED, ca_certs_file=settings.ldap_ca_file or None)
+        try:
+            server = ldap3.Server(settings.ldap_url, connect_timeout=_SECONDS, get_info=ldap3.NONE, tls=tls)
+            connection = ldap3.Connection(
+                server, dn or None, password or None, receive_timeout=_SECONDS, check_names=False, read_only=True
+            )
+            try:
+                connection.open()
+                if settings.ldap_start_tls and not connection.start_tls():
+                    raise DirectoryTrouble("The connection cannot be encrypted")
+                bound = connection.bind()
+                if not bound and must_succeed:
+                    raise DirectoryTrouble("The directory refuses who looks people up")
+                yield connection if bound else None
+            finally:
+                connection.unbind()
+                if connection.socket is not None:
+                    connection.socket.close()  # The library leaves one open that never got through.
+        except LDAPException as error:
+            raise DirectoryTrouble(type(error).__name__) from error
+
+
+def directory_of(settings: Settings) -> Directory | None:
+    """The directory, where one is configured."""
+    return Directory(settings) if settings.ldap_url else None
+
+
+def _first(held: dict[str, list[bytes]], name: str) -> str:
+    values = held.get(name) or [b""]
+    return values[0].decode("utf-8", "replace").replace("\0", "")

@@ -1,0 +1,94 @@
+"""From somebody whom a provider knows to the account that they have here."""
+
+import re
+
+import msgspec
+from sqlalchemy import bindparam, exists, select
+
+from ingot.db.connection import Connection
+from ingot.errors import Conflict, Denied, Invalid
+from ingot.names import NAMESPACES, path_trouble
+from ingot.users.accounts.params import CreateUser
+from ingot.users.accounts.queries import find_user, identities_of, identity_owner, user_by_email, user_by_username
+from ingot.users.accounts.service import create_user
+from ingot.users.accounts.tables import User, emails, identities
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
+_CONFIRMED = select(
+    exists().where(
+        emails.c.user_id == bindparam("user"),
+        emails.c.email == bindparam("address"),
+        emails.c.confirmed_at.is_not(None),
+    )
+)
+_MOST_CHARACTERS = 200
+
+
+class Known(msgspec.Struct, frozen=True):
+    """Somebody as a provider describes them."""
+
+    provider: str
+    uid: str
+    username: str
+    name: str
+    email: str
+    """Empty, unless the provider says that it is proven."""
+
+
+def account_of(db: Connection, known: Known, *, sign_up: bool, link_by_email: bool) -> User:
+    """The account that belongs to somebody: by who they are there, by their address, or a new one.
+
+    The lock of names must be held. What is not allowed is refused with a sentence for whoever signs in.
+    """
+    db.must_hold(NAMESPACES)
+    owner = identity_owner(db, known.provider, known.uid)
+    if owner is not None:
+        return find_user(db, owner)
+    if not known.email:
+        raise Denied("The provider names no proven e-mail address for you.")
+    holder = user_by_email(db, known.email)
+    if holder is not None:
+        if not link_by_email or not _is_proven(db, holder, known.email):
+            raise Denied("An account here has your e-mail address already. Ask an administrator to link the two.")
+        if any(held.provider == known.provider for held in identities_of(db, [holder.id]).get(holder.id, ())):
+            raise Denied("The account with your e-mail address belongs to somebody else there.")
+        db.insert(identities, user_id=holder.id, provider=known.provider, extern_uid=known.uid)
+        return holder
+    if not sign_up:
+        raise Denied("You have no account here. Ask an administrator for one.")
+    return _create(db, known)
+
+
+def _is_proven(db: Connection, holder: User, address: str) -> bool:
+    """Whether an account's address was proven: else somebody waits in an account that they made for another."""
+    if holder.placeholder:
+        return False
+    if holder.email == address.lower():
+        return holder.confirmed_at is not None
+    return bool(db.value(_CONFIRMED, user=holder.id, address=address.lower()))
+
+
+def _create(db: Connection, known: Known) -> User:
+    username = _free_username(db, known.username or known.email.partition("@")[0])
+    wanted = CreateUser(
+        email=known.email,
+        username=username,
+        name=(known.name or username)[:_MOST_CHARACTERS],
+        force_random_password=True,
+        provider=known.provider,
+        extern_uid=known.uid,
+    )
+    try:
+        return create_user(db, wanted, None)
+    except (Invalid, Conflict):
+        raise Denied("An account for you cannot be made. Ask an administrator for one.") from None
+
+
+def _free_username(db: Connection, wanted: str) -> str:
+    """A username like the one there; where it cannot be had, with a number behind it."""
+    stem = _NOT_IN_NAMES.sub("-", wanted)[:_MOST_CHARACTERS].strip("-.") or "user"
+    for number in range(1, 1000):
+        name = stem if number == 1 else f"{stem}{number}"
+        if path_trouble(name) is None and user_by_username(db, name) is None:
+            return name
+    raise Denied("An account for you cannot be made. Ask an administrator for one.")

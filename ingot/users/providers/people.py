@@ -1,0 +1,104 @@
+"""People of the directory: their accounts here follow what it says of them."""
+
+from functools import partial
+from typing import Any
+
+from sqlalchemy import bindparam, select
+
+from ingot.db.connection import Connection
+from ingot.db.database import Database
+from ingot.errors import Denied
+from ingot.jobs.queue import enqueue
+from ingot.names import NAMESPACES
+from ingot.settings import Settings
+from ingot.users.accounts.queries import find_user, identities_of, user_or_none
+from ingot.users.accounts.service import block_by_directory, lift_block
+from ingot.users.accounts.tables import User, identities
+from ingot.users.providers.directory import PROVIDER, Directory, DirectoryTrouble, Entry, directory_of
+from ingot.users.providers.linking import Known, account_of
+
+CHECK_DIRECTORY = "check directory"
+_BATCH = 200
+_PEOPLE = (
+    select(identities.c.user_id, identities.c.extern_uid)
+    .where(identities.c.provider == PROVIDER, identities.c.user_id > bindparam("after"))
+    .order_by(identities.c.user_id)
+    .limit(_BATCH)
+)
+
+
+def is_of_directory(db: Connection, user: User) -> bool:
+    """Whether a user signs in by the directory, and so by no password of ours."""
+    return any(held.provider == PROVIDER for held in identities_of(db, [user.id]).get(user.id, ()))
+
+
+def user_by_directory(database: Database, settings: Settings, login: str, password: str) -> User | None:
+    """Whom the directory proves; nobody where it does not answer, so that all others still get in."""
+    directory = directory_of(settings)
+    if directory is None or not login or not password:
+        return None
+    try:
+        entry = directory.find(login)
+        if entry is None or not directory.proves(entry, password):
+            return None
+        return database.write(partial(_arrive, settings=settings, entry=entry))
+    except (DirectoryTrouble, Denied):
+        return None
+
+
+def _arrive(db: Connection, settings: Settings, entry: Entry) -> User | None:
+    """The account of somebody who proved themselves there; a block of the directory's ends or begins with that."""
+    db.lock(NAMESPACES)
+    known = Known(PROVIDER, _folded(entry.dn), entry.username, entry.name, entry.email)
+    user = account_of(db, known, sign_up=settings.ldap_sign_up, link_by_email=settings.ldap_link_by_email)
+    _follow(db, user, there=not entry.disabled)
+    return None if entry.disabled else find_user(db, user.id)
+
+
+def _follow(db: Connection, user: User, *, there: bool) -> None:
+    if there and user.blocked_by_directory:
+        lift_block(db, user)
+    elif not there and user.state == "active":
+        block_by_directory(db, user)
+
+
+def ask_to_check(db: Connection) -> None:
+    """Let a job ask the directory, which no transaction should wait for."""
+    enqueue(db, CHECK_DIRECTORY, None, unique_key=CHECK_DIRECTORY)
+
+
+class DirectoryWork:
+    """The handler of the job; it may run twice."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._directory = directory_of(settings)
+
+    def check(self, database: Database, _payload: Any) -> None:
+        """Block whom the directory does not have any more, and let in again whom it has once more."""
+        if self._directory is None:
+            return
+        after = 0
+        while people := database.read(lambda db, after=after: db.rows(_PEOPLE, after=after)):  # type: ignore[misc] # Bound anew in each round.
+            after = people[-1][0]
+            for user_id, dn in people:
+                try:
+                    there = _is_there(self._directory, dn)
+                except DirectoryTrouble:
+                    return  # It is asked again in an hour; who is silent has blocked nobody.
+                database.write(partial(_settle, user_id=user_id, there=there))
+
+
+def _is_there(directory: Directory, dn: str) -> bool:
+    entry = directory.at(dn)
+    return entry is not None and not entry.disabled
+
+
+def _settle(db: Connection, user_id: int, there: bool) -> None:
+    user = user_or_none(db, user_id)
+    if user is not None:
+        _follow(db, user, there=there)
+
+
+def _folded(dn: str) -> str:
+    """The name of a place, by which it is found again: directories do not tell large letters from small ones."""
+    return dn.lower()

@@ -1,0 +1,20 @@
+"""How second factors are found."""
+
+from sqlalchemy import bindparam, func, select
+
+from ingot.db.connection import Connection
+from ingot.users.two_factor.tables import SecondFactor, recovery_codes, second_factors
+
+_OF_USER = select(second_factors).where(second_factors.c.user_id == bindparam("user"))
+_LEFT = select(func.count()).where(recovery_codes.c.user_id == bindparam("user"))
+
+
+def factor_or_none(db: Connection, user_id: int) -> SecondFactor | None:
+    """The user's second factor, also one that does not count yet."""
+    return db.first(SecondFactor, _OF_USER, user=user_id)
+
+
+def recovery_codes_left(db: Connection, user_id: int) -> int:
+    """How many recovery codes a user has not used."""
+    count: int = db.value(_LEFT, user=user_id)
+    return count

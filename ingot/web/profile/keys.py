@@ -1,0 +1,82 @@
+"""A user's SSH and GPG keys."""
+
+from typing import Any
+
+from ingot.api.params import path_number
+from ingot.db.connection import Connection
+from ingot.db.paging import Page as ListPage
+from ingot.users.keys.queries import list_gpg_keys, list_keys
+from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part
+from ingot.web.refusals import Refusal, sentences
+
+pages = Pages()
+_ALL = ListPage(size=100)
+
+
+@pages.get("/profile/keys")
+def show_keys(visit: Visit, db: Connection) -> Reply:
+    """List the SSH keys and offer to add one."""
+    return _keys_page(visit, db)
+
+
+@pages.post("/profile/keys")
+def add_key(visit: Visit) -> Reply:
+    """Add an SSH key; without a title it is called what the key itself says."""
+    typed = {name: form_part(visit.form, "key", name).strip() for name in ("key", "title", "expires_at")}
+    comment = typed["key"].split(maxsplit=2)[2:]
+    sent: dict[str, Any] = {"key": typed["key"], "title": typed["title"] or "".join(comment) or "SSH key"}
+    if typed["expires_at"]:
+        sent["expires_at"] = typed["expires_at"]
+    try:
+        visit.call("POST", "/user/keys", sent)
+    except Refusal as refusal:
+        errors = sentences(refusal)
+        return visit.database.read(lambda db: _keys_page(visit, db, typed, errors))
+    return Redirect("/profile/keys")
+
+
+@pages.delete("/profile/keys/:id")
+def remove_key(visit: Visit) -> Reply:
+    """Remove an SSH key; it opens nothing from then on."""
+    visit.call("DELETE", "/user/keys/:key_id", key_id=path_number(visit.path, "id"))
+    return Redirect("/profile/keys")
+
+
+@pages.get("/profile/gpg_keys")
+def show_gpg_keys(visit: Visit, db: Connection) -> Reply:
+    """List the GPG keys and offer to add one."""
+    return _gpg_page(visit, db)
+
+
+@pages.post("/profile/gpg_keys")
+def add_gpg_key(visit: Visit) -> Reply:
+    """Add a GPG key."""
+    typed = form_part(visit.form, "gpg_key", "key").strip()
+    try:
+        visit.call("POST", "/user/gpg_keys", {"key": typed})
+    except Refusal as refusal:
+        errors = sentences(refusal)
+        return visit.database.read(lambda db: _gpg_page(visit, db, typed, errors))
+    return Redirect("/profile/gpg_keys")
+
+
+@pages.delete("/profile/gpg_keys/:id")
+def remove_gpg_key(visit: Visit) -> Reply:
+    """Remove a GPG key."""
+    visit.call("DELETE", "/user/gpg_keys/:key_id", key_id=path_number(visit.path, "id"))
+    return Redirect("/profile/gpg_keys")
+
+
+def _keys_page(
+    visit: Visit, db: Connection, typed: dict[str, str] | None = None, errors: list[str] | None = None
+) -> Page:
+    held = list_keys(db, visit.signed_in.id, _ALL).items
+    empty = {"key": "", "title": "", "expires_at": ""}
+    context = {"tab": "keys", "keys": held, "now": db.now, "typed": typed or empty, "errors": errors or []}
+    return Page("profile/keys.html", context, 422 if errors else 200)
+
+
+def _gpg_page(visit: Visit, db: Connection, typed: str = "", errors: list[str] | None = None) -> Page:
+    held = list_gpg_keys(db, visit.signed_in.id, _ALL).items
+    context = {"tab": "gpg_keys", "keys": held, "typed": typed, "errors": errors or []}
+    return Page("profile/gpg_keys.html", context, 422 if errors else 200)

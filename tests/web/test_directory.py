@@ -1,0 +1,200 @@
+"""Signing in by an LDAP directory: a real server over the wire, and what becomes of accounts when it changes."""
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.oauth_client import by_password
+from tests.second_house import Second, serving
+from tests.web.browser import Browser
+
+BASE = "ou=people,dc=example,dc=org"
+SECRET = "secret of the directory"
+LOOKING = ("cn=looking,dc=example,dc=org", "looks people up")
+
+
+def _person(uid: str, **more: str) -> str:
+    """Somebody in the directory."""
+    held = {"cn": f"{uid.capitalize()} of the directory", "mail": f"{uid}@directory.example", "sn": uid, **more}
+    lines = [f"dn: uid={uid},{BASE}", "objectClass: inetOrgPerson", f"uid: {uid}", f"userPassword: {SECRET}"]
+    return "\n".join([*lines, *(f"{name}: {value}" for name, value in held.items())])
+
+
+TOP = [
+    "dn: dc=org\nobjectClass: dcObject\ndc: org",
+    "dn: dc=example,dc=org\nobjectClass: dcObject\ndc: example",
+    f"dn: {BASE}\nobjectClass: organizationalUnit\nou: people",
+    f"dn: {LOOKING[0]}\nobjectClass: person\ncn: looking\nsn: x\nuserPassword: {LOOKING[1]}",
+]
+PEOPLE = {
+    "ann": _person("ann"),
+    "ben": _person("ben"),
+    "cat": _person("cat"),
+    "dan": _person("dan", employeeType="guest"),
+    "eve": _person("eve", userAccountControl="514"),
+    "root": _person("root"),
+}
+
+
+class Server:
+    """A directory that can go away and come back with other people in it."""
+
+    def __init__(self) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = int(probe.getsockname()[1])
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def begin(self, *people: str) -> None:
+        """Serve these people."""
+        self.end()
+        command = [sys.executable, "-W", "ignore", "-m", "tests.ldap_server", str(self.port)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(("\n\n".join([*TOP, *people]) + "\n\n").encode())
+        self._process.stdin.close()
+        assert self._process.stdout.readline() == b"ready\n"
+
+    def end(self) -> None:
+        """Serve nobody."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            assert self._process.stdout is not None
+            self._process.stdout.close()
+            self._process = None
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """The directory."""
+    made = Server()
+    made.begin(*PEOPLE.values())
+    yield made
+    made.end()
+
+
+@pytest.fixture(scope="module")
+def second(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Second]:
+    """An instance that asks the directory."""
+    with serving(
+        tmp_path_factory.mktemp("with_directory"),
+        ldap_url=f"ldap://127.0.0.1:{server.port}",
+        ldap_base=BASE,
+        ldap_bind_dn=LOOKING[0],
+        ldap_bind_password=LOOKING[1],
+        ldap_filter="(!(employeeType=guest))",
+        ldap_sign_up=True,
+    ) as served:
+        yield served
+
+
+def _signs_in(second: Second, login: str, password: str = SECRET) -> bool:
+    with Browser(second.url) as browser:
+        return browser.sign_in(login, password).status_code == 302 and browser.is_signed_in()
+
+
+def _user(second: Second, username: str) -> dict[str, object]:
+    found = second.api.get("/users", second.make.root, username=username).json()
+    shown: dict[str, object] = second.api.get(f"/users/{found[0]['id']}", second.make.root).json()
+    return shown
+
+
+def _check(second: Second) -> None:
+    """Let the job ask the directory, as it does every hour."""
+    from ingot.users.providers.people import DirectoryWork
+
+    DirectoryWork(second.settings).check(second.app.database, None)
+
+
+def test_people_of_the_directory_come_in_and_have_an_account(second: Second) -> None:
+    assert _signs_in(second, "ann")
+    assert _signs_in(second, "ann"), "And once more, as the same."
+    shown = _user(second, "ann")
+    assert (shown["name"], shown["email"]) == ("Ann of the directory", "ann@directory.example")
+    assert shown["identities"] == [{"provider": "ldapmain", "extern_uid": f"uid=ann,{BASE}"}]
+    signed = second.api.post("/session", login="ann", password=SECRET)
+    assert (signed.status_code, signed.json()["username"]) == (201, "ann")
+    token = httpx.post(
+        f"{second.url}/oauth/token", data={"grant_type": "password", "username": "ann", "password": SECRET}
+    )
+    assert token.status_code == 200
+    private = second.api.post("/projects", None, name="here", private_token=signed.json()["private_token"]).json()
+    git = f"{second.url}/{private['path_with_namespace']}.git/info/refs?service=git-upload-pack"
+    assert httpx.get(git, auth=("ann", SECRET)).status_code == 200
+    assert httpx.get(git, auth=("ann", "wrong password")).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("login", "password"),
+    [
+        ("ben", "wrong password"),
+        ("ben", ""),
+        ("nobody", SECRET),
+        ("*", SECRET),
+        ("b*", SECRET),
+        ("ben)(uid=*", SECRET),
+        ("ben\0", SECRET),
+        ("dan", SECRET),
+        ("eve", SECRET),
+        ("", SECRET),
+    ],
+)
+def test_nobody_else_does(second: Second, login: str, password: str) -> None:
+    """The filter keeps guests out; who is disabled there, or has no password to show, stays out too."""
+    assert not _signs_in(second, login, password)
+
+
+def test_a_name_here_is_not_a_name_there(second: Second) -> None:
+    """Somebody there is called like the administrator here, and is somebody else."""
+    root = second.make.root
+    assert _signs_in(second, root.username, root.password)
+    assert _signs_in(second, "root", SECRET)
+    assert _user(second, "root2")["is_admin"] is False
+    assert _user(second, "root")["identities"] == []
+
+
+def test_a_password_of_ours_does_not_open_an_account_of_the_directory(second: Second) -> None:
+    assert _signs_in(second, "ben")
+    number = _user(second, "ben")["id"]
+    second.api.put(f"/users/{number}", second.make.root, password="a password of ours")
+    with Browser(second.url) as browser:
+        assert browser.sign_in("ben", "a password of ours").status_code == 401
+        assert browser.sign_in("ben", SECRET).status_code == 302
+
+
+def test_who_leaves_the_directory_is_blocked_until_they_are_back(second: Second, server: Server) -> None:
+    assert _signs_in(second, "cat")
+    number = _user(second, "cat")["id"]
+    token = second.make.token(int(str(number)))
+    server.begin(*(entry for uid, entry in PEOPLE.items() if uid != "cat"))
+    _check(second)
+    assert _user(second, "cat")["state"] == "blocked"
+    assert httpx.get(f"{second.url}/api/v4/user", headers={"PRIVATE-TOKEN": token}).status_code == 401
+    for verb in ("block", "unblock"):
+        refused = second.api.post(f"/users/{number}/{verb}", second.make.root)
+        assert refused.status_code == 403
+    assert not _signs_in(second, "cat")
+
+    server.begin(*PEOPLE.values())
+    _check(second)
+    assert _user(second, "cat")["state"] == "active"
+    assert _signs_in(second, "cat")
+
+
+def test_a_directory_that_is_away_keeps_nobody_else_out(second: Second, server: Server) -> None:
+    server.end()
+    root = second.make.root
+    try:
+        _check(second)
+        assert _user(second, "ann")["state"] == "active", "Silence blocks nobody."
+        assert not _signs_in(second, "ann")
+        assert _signs_in(second, root.username, root.password)
+        assert by_password(second.url, root).status_code == 200
+    finally:
+        server.begin(*PEOPLE.values())

@@ -1,0 +1,358 @@
+"""OAuth 2: an application gets a token from a person, and acts for them."""
+
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.oauth_client import (
+    CALLBACK,
+    App,
+    agree,
+    answers,
+    by_password,
+    challenge_of,
+    register,
+    shown,
+    with_bearer,
+)
+from tests.web.browser import Browser, forms_of
+from tests.web.conftest import PASSWORD
+
+VERIFIER = "v" * 43 + "-._~"
+
+
+@pytest.fixture
+def signed_in(browser: Browser, person: Person) -> Browser:
+    """A browser of somebody."""
+    return browser.signed_in_as(person)
+
+
+@pytest.fixture
+def app(signed_in: Browser) -> App:
+    """An application that this person registered."""
+    return register(signed_in)
+
+
+def test_an_application_acts_for_a_person(signed_in: Browser, app: App, person: Person) -> None:
+    page = signed_in.get(app.address())
+    assert "An app" in page.text
+    named = [form.fields for form in forms_of(page) if form.action == "/oauth/authorize"]
+    assert len(named) == 2
+    for fields in named:
+        assert {"client_id", "redirect_uri", "state", "response_type", "scope"} <= set(fields)
+    assert "form-action 'self' http://app.example;" in page.headers["content-security-policy"]
+
+    led = agree(signed_in, app.address())
+    heard = answers(led)
+    assert led.headers["location"].startswith(f"{CALLBACK}&code=")
+    assert heard["state"] == "x y&z"
+
+    answer = app.trade(heard["code"])
+    token = answer.json()
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["cache-control"] == "no-store"
+    assert token["token_type"].lower() == "bearer"
+    assert (token["scope"], token["expires_in"]) == ("api", 7200)
+    assert with_bearer(app.url, token["access_token"]).json()["username"] == person.username
+    assert httpx.get(f"{app.url}/api/v4/user", params={"access_token": token["access_token"]}).status_code == 200
+
+
+def test_whoever_is_signed_out_comes_back_after_signing_in(
+    open_browser: Callable[[], Browser], app: App, person: Person
+) -> None:
+    browser = open_browser()
+    led = browser.get(app.address())
+    assert led.status_code == 302
+    assert led.headers["location"].startswith("/users/sign_in?redirect_to=%2Foauth%2Fauthorize")
+    page = browser.get(led.headers["location"])
+    (form,) = [form for form in forms_of(page) if form.action == "/users/sign_in"]
+    assert "form-action 'self' http://app.example;" in page.headers["content-security-policy"]
+    signed = browser.post(form.action, data={**form.fields, "user[login]": person.username, "user[password]": PASSWORD})
+    assert signed.headers["location"] == app.address()
+    assert browser.get(signed.headers["location"]).status_code == 200
+
+
+def test_who_refuses_says_so_to_the_application(signed_in: Browser, app: App) -> None:
+    heard = answers(agree(signed_in, app.address(), refuse=True))
+    assert (heard["error"], heard["state"]) == ("access_denied", "x y&z")
+    heard = answers(agree(signed_in, app.address(response_type="token"), refuse=True))
+    assert heard["error"] == "access_denied"
+
+
+def test_nobody_is_asked_twice_unless_for_more(signed_in: Browser, app: App) -> None:
+    token = app.trade(app.code(signed_in, scope="read_user")).json()
+
+    assert signed_in.get(app.address(scope="read_user")).status_code == 302
+    assert signed_in.get(app.address(scope="api")).status_code == 200, "More is asked for."
+    assert "read_user" in signed_in.get("/profile/applications").text
+
+    revoke = [form for form in forms_of(signed_in.get("/profile/applications")) if "authorized" in form.action]
+    assert signed_in.post(revoke[0].action, data=revoke[0].fields).status_code == 302
+    assert with_bearer(app.url, token["access_token"]).status_code == 401
+    assert app.refresh(token["refresh_token"]).json()["error"] == "invalid_grant"
+    assert signed_in.get(app.address(scope="read_user")).status_code == 200
+
+
+def test_a_token_is_given_in_the_address_itself(signed_in: Browser, app: App, person: Person) -> None:
+    led = agree(signed_in, app.address(response_type="token", scope="read_user"))
+    heard = answers(led)
+    assert "#" in led.headers["location"]
+    assert heard["state"] == "x y&z"
+    assert "refresh_token" not in heard
+    assert with_bearer(app.url, heard["access_token"]).json()["id"] == person.id
+
+
+def test_a_program_without_an_address_is_shown_its_code(signed_in: Browser) -> None:
+    app = register(signed_in, redirect_uri="urn:ietf:wg:oauth:2.0:oob")
+    page = agree(signed_in, app.address())
+    assert page.status_code == 200
+    assert app.trade(shown(page, "authorization_code")).status_code == 200
+
+
+def test_a_token_is_renewed_and_the_one_before_ends(signed_in: Browser, app: App) -> None:
+    first = app.trade(app.code(signed_in)).json()
+    second = app.refresh(first["refresh_token"])
+    assert second.status_code == 200
+    assert with_bearer(app.url, first["access_token"]).status_code == 401
+    assert with_bearer(app.url, second.json()["access_token"]).status_code == 200
+
+    again = app.refresh(first["refresh_token"])
+    assert (again.status_code, again.json()["error"]) == (400, "invalid_grant")
+    assert with_bearer(app.url, second.json()["access_token"]).status_code == 401, "Somebody has a copy."
+    assert app.refresh(second.json()["refresh_token"]).json()["error"] == "invalid_grant"
+
+
+def test_renewing_may_narrow_and_never_widen(signed_in: Browser, app: App) -> None:
+    token = app.trade(app.code(signed_in, scope="api read_user")).json()
+    assert app.refresh(token["refresh_token"], scope="api openid").json()["error"] == "invalid_scope"
+    narrow = app.refresh(token["refresh_token"], scope="read_user").json()
+    assert narrow["scope"] == "read_user"
+    assert with_bearer(app.url, narrow["access_token"], "/api/v4/projects", "POST").status_code == 403
+
+
+def test_a_password_is_enough_without_any_application(house: House, person: Person, app: App) -> None:
+    answer = by_password(house.url, person)
+    token = answer.json()
+    assert answer.status_code == 200
+    assert with_bearer(house.url, token["access_token"]).json()["id"] == person.id
+    renewed = httpx.post(
+        f"{house.url}/oauth/token",
+        json={"grant_type": "refresh_token", "refresh_token": token["refresh_token"]},
+    )
+    assert renewed.status_code == 200
+
+    named = by_password(house.url, person, client_id=app.uid, client_secret=app.secret, scope="read_user")
+    assert named.json()["scope"] == "read_user"
+    assert by_password(house.url, person, client_id=app.uid, client_secret="x").json()["error"] == "invalid_client"
+    assert by_password(house.url, person, client_id=app.uid).json()["error"] == "invalid_client"
+    assert by_password(house.url, person, scope="nonsense").json()["error"] == "invalid_scope"
+    stranger = Person(0, person.username, "", "", "wrong password")
+    wrong = by_password(house.url, stranger)
+    assert (wrong.status_code, wrong.json()["error"]) == (401, "invalid_grant")
+
+
+def test_whoever_is_blocked_gets_nothing(signed_in: Browser, app: App, person: Person, make: Make, api: Api) -> None:
+    token, code = app.trade(app.code(signed_in)).json(), app.code(signed_in)
+    api.post(f"/users/{person.id}/block", make.root)
+    assert by_password(app.url, person).status_code == 401
+    assert app.trade(code).status_code == 401
+    assert app.refresh(token["refresh_token"]).status_code == 401
+    assert with_bearer(app.url, token["access_token"]).status_code == 401
+    assert with_bearer(app.url, token["access_token"], "/oauth/userinfo").status_code == 401
+    introspected = httpx.post(
+        f"{app.url}/oauth/introspect", data={"token": token["access_token"]}, auth=(app.uid, app.secret)
+    )
+    assert introspected.json() == {"active": False}
+
+
+def test_an_application_that_keeps_no_secret_proves_itself_otherwise(signed_in: Browser) -> None:
+    app = register(signed_in, confidential="0")
+    assert answers(signed_in.get(app.address()))["error"] == "invalid_request"
+    asked = {"code_challenge": challenge_of(VERIFIER), "code_challenge_method": "S256"}
+    for plain in (False, True):
+        asked = {"code_challenge": VERIFIER, "code_challenge_method": "plain"} if plain else asked
+        for wrong in (None, "w" * 50, "short", challenge_of(VERIFIER) if plain else asked["code_challenge"]):
+            refused = app.trade(app.code(signed_in, **asked), client_secret=None, code_verifier=wrong)
+            assert (refused.status_code, refused.json()["error"]) == (400, "invalid_grant"), wrong
+        traded = app.trade(app.code(signed_in, **asked), client_secret=None, code_verifier=VERIFIER)
+        assert traded.status_code == 200, traded.text
+    renewed = app.refresh(traded.json()["refresh_token"], client_secret=None)
+    assert renewed.status_code == 200
+    assert signed_in.get(app.address(**asked)).status_code == 200, "Anybody could pretend to be it, so it asks."
+
+
+def test_a_verifier_belongs_to_a_challenge(signed_in: Browser, app: App) -> None:
+    without = app.trade(app.code(signed_in), code_verifier=VERIFIER)
+    assert without.json()["error"] == "invalid_grant"
+    missing = app.trade(app.code(signed_in, code_challenge=challenge_of(VERIFIER), code_challenge_method="S256"))
+    assert missing.json()["error"] == "invalid_grant"
+    for method in ("S512", '"', "é"):
+        asked = {"code_challenge": challenge_of(VERIFIER), "code_challenge_method": method}
+        assert answers(signed_in.get(app.address(**asked)))["error"] == "invalid_request"
+
+
+def test_a_code_works_once_and_a_second_use_ends_what_it_gave(signed_in: Browser, app: App) -> None:
+    code = app.code(signed_in)
+    token = app.trade(code).json()
+    again = app.trade(code)
+    assert (again.status_code, again.json()["error"]) == (400, "invalid_grant")
+    assert with_bearer(app.url, token["access_token"]).status_code == 401
+    assert app.refresh(token["refresh_token"]).json()["error"] == "invalid_grant"
+
+
+def test_a_code_is_its_applications_and_its_addresses(signed_in: Browser, app: App) -> None:
+    """D35: a code that leaks opens nothing for anybody else, and trying does not spend it."""
+    other = register(signed_in, redirect_uri=CALLBACK)
+    code = app.code(signed_in)
+    rows = [
+        (other.trade(code), "invalid_grant"),
+        (app.trade(code, redirect_uri="http://app.example/callback"), "invalid_grant"),
+        (app.trade(code, redirect_uri=None), "invalid_grant"),
+        (app.trade(code, client_secret=other.secret), "invalid_client"),
+        (app.trade(code, client_secret=None), "invalid_client"),
+        (app.trade(code, client_id="nobody"), "invalid_client"),
+        (app.trade(code + "x"), "invalid_grant"),
+        (app.trade(code="", client_id=app.uid), "invalid_grant"),
+        (app.token(grant_type="authorization_code"), "invalid_request"),
+        (app.token(grant_type="nonsense"), "unsupported_grant_type"),
+        (app.token(), "invalid_request"),
+        (app.token(grant_type="client_credentials"), "unsupported_grant_type"),
+    ]
+    for answer, error in rows:
+        assert answer.status_code in (400, 401), answer.text
+        assert answer.json()["error"] == error
+    assert app.trade(code).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://app.example/callback",
+        "http://app.example/callback?from=ingot/",
+        "http://app.example/callback?from=ingot&more=1",
+        "http://app.example/callback/..?from=ingot",
+        "http://APP.example/callback?from=ingot",
+        "HTTP://app.example/callback?from=ingot",
+        "https://app.example/callback?from=ingot",
+        "http://app.example:80/callback?from=ingot",
+        "http://app.example@evil.example/callback?from=ingot",
+        "http://evil.example/http://app.example/callback?from=ingot",
+        "//app.example/callback?from=ingot",
+        "http://app.example.evil.example/callback?from=ingot",
+        "http://ap\u1d29.example/callback?from=ingot",
+        "http://app.example/Callback?from=ingot",
+        "http://app.example/callback?from=\u0131ngot",
+        "http://app.example/callback?from=ingot#x",
+        "http://app.example/callback?from=ingot\n",
+        'http://app.example/callback?from=ingot"',
+        "javascript:alert(1)",
+        "",
+        None,
+    ],
+)
+def test_nobody_is_led_where_the_application_has_no_address(signed_in: Browser, app: App, address: str | None) -> None:
+    """D35: an address that only looks like the registered one would get the code."""
+    for kind in ("code", "token"):
+        for path in (app.address(redirect_uri=address, response_type=kind),):
+            page = signed_in.get(path)
+            assert page.status_code == 400
+            assert "location" not in page.headers
+    token = signed_in.form("/profile/account", "/users/sign_out").fields["authenticity_token"]
+    for method in ("post", "delete"):
+        sent = {"client_id": app.uid, "redirect_uri": address or "", "response_type": "code", "_method": method}
+        posted = signed_in.post("/oauth/authorize", data={**sent, "authenticity_token": token})
+        assert posted.status_code == 400
+        assert "location" not in posted.headers
+
+
+def test_what_is_asked_for_in_a_wrong_way(signed_in: Browser, app: App) -> None:
+    assert signed_in.get(app.address(client_id="nobody")).status_code == 400
+    assert signed_in.get("/oauth/authorize").status_code == 400
+    rows = [
+        ({"response_type": "nonsense"}, "unsupported_response_type"),
+        ({"response_type": None}, "unsupported_response_type"),
+        ({"response_type": 'é"'}, "unsupported_response_type"),
+        ({"response_mode": "form_post"}, "invalid_request"),
+        ({"scope": "nonsense"}, "invalid_scope"),
+        ({"scope": "sudo"}, "invalid_scope"),
+        ({"scope": 'é"\n'}, "invalid_scope"),
+    ]
+    for changes, error in rows:
+        heard = answers(signed_in.get(app.address(**changes)))
+        assert (heard["error"], heard["state"]) == (error, "x y&z")
+
+
+def test_an_application_gets_no_more_than_it_registered(signed_in: Browser) -> None:
+    app = register(signed_in, scopes="read_user")
+    assert answers(signed_in.get(app.address()))["error"] == "invalid_scope", "Asking for nothing means api."
+    token = app.trade(app.code(signed_in, scope="read_user")).json()["access_token"]
+    assert with_bearer(app.url, token).status_code == 200
+    assert with_bearer(app.url, token, "/api/v4/projects").status_code == 403
+
+
+def test_ways_to_prove_an_application(signed_in: Browser, app: App) -> None:
+    sent = {"grant_type": "authorization_code", "redirect_uri": CALLBACK}
+    by_header = httpx.post(
+        f"{app.url}/oauth/token", data={**sent, "code": app.code(signed_in)}, auth=(app.uid, app.secret)
+    )
+    assert by_header.status_code == 200
+    in_json = httpx.post(
+        f"{app.url}/oauth/token",
+        json={**sent, "code": app.code(signed_in), "client_id": app.uid, "client_secret": app.secret},
+    )
+    assert in_json.status_code == 200
+    for header in ("Basic", "Basic !", "Basic /w==", "Basic " + "A" * 10_000, "basic Og=="):
+        refused = httpx.post(f"{app.url}/oauth/token", data={**sent, "code": "x"}, headers={"Authorization": header})
+        assert refused.status_code in (400, 401), header
+        assert refused.json()["error"] == "invalid_client"
+    for odd in ({"client_id[]": "x"}, {"client_id[a]": "x"}, {"client_id": "\0"}, {"code[]": "x"}):
+        assert httpx.post(f"{app.url}/oauth/token", data={**sent, **odd}).status_code in (400, 401)
+
+
+def test_tokens_are_told_about_and_taken_back(signed_in: Browser, app: App, person: Person) -> None:
+    token = app.trade(app.code(signed_in)).json()
+    about = with_bearer(app.url, token["access_token"], "/oauth/token/info").json()
+    assert (about["resource_owner_id"], about["scopes"]) == (person.id, ["api"])
+    assert about["application"] == {"uid": app.uid}
+    assert with_bearer(app.url, "nonsense", "/oauth/token/info").status_code == 401
+    assert with_bearer(app.url, person.token, "/oauth/token/info").status_code == 401
+    assert httpx.get(f"{app.url}/oauth/token/info").status_code == 401
+
+    other = register(signed_in)
+
+    def told(to: App) -> dict[str, object]:
+        asked = {"token": token["access_token"], "client_id": to.uid, "client_secret": to.secret}
+        answer: dict[str, object] = httpx.post(f"{app.url}/oauth/introspect", data=asked).json()
+        return answer
+
+    def taken_back(**sent: str) -> httpx.Response:
+        return httpx.post(f"{app.url}/oauth/revoke", data={"token": token["access_token"], **sent})
+
+    assert told(app)["username"] == person.username
+    assert told(other) == {"active": False}
+    assert httpx.post(f"{app.url}/oauth/introspect", data={"token": "x"}).status_code == 401
+    assert taken_back().status_code == 200, "Nobody in particular says so, and nothing happens."
+    assert taken_back(client_id=other.uid, client_secret=other.secret).status_code == 200
+    assert taken_back(client_id=app.uid, client_secret="wrong").json()["error"] == "invalid_client"
+    assert told(app)["active"] is True
+    assert taken_back(client_id=app.uid, client_secret=app.secret).status_code == 200
+    assert told(app) == {"active": False}
+    assert app.refresh(token["refresh_token"]).json()["error"] == "invalid_grant"
+
+
+def test_what_is_kept_of_codes_and_tokens_is_no_use_to_a_thief(signed_in: Browser, app: App, house: House) -> None:
+    code = app.code(signed_in)
+    token = app.trade(code).json()
+    from sqlalchemy import select
+
+    from ingot.oauth.tables import oauth_applications, oauth_codes, oauth_tokens
+    from ingot.users.tokens.tables import access_tokens
+
+    tables = (oauth_applications, oauth_codes, oauth_tokens, access_tokens)
+    kept = repr([house.app.database.read(lambda db, table=table: db.rows(select(table))) for table in tables])
+    for secret in (code, token["access_token"], token["refresh_token"], app.secret):
+        assert secret not in kept
+        assert secret not in house.log.getvalue()

@@ -1,0 +1,192 @@
+"""OpenID Connect: other programs let people sign in by us."""
+
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+from authlib.integrations.requests_client import OAuth2Session
+from gitlab import Gitlab
+from joserfc import jwt
+from joserfc.jwk import KeySet
+
+from ingot.app import all_endpoints
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.making import Project, make_project
+from tests.oauth_client import App, agree, answers, by_password, register, with_bearer
+from tests.web.browser import Browser
+
+
+@pytest.fixture
+def app(browser: Browser, person: Person) -> App:
+    """An application of somebody who is signed in."""
+    return register(browser.signed_in_as(person))
+
+
+def _claims(url: str, id_token: str) -> tuple[dict[str, object], dict[str, object]]:
+    keys = KeySet.import_key_set(httpx.get(f"{url}/oauth/discovery/keys").json())
+    read = jwt.decode(id_token, keys, ["RS256"])
+    return dict(read.header), dict(read.claims)
+
+
+def test_a_program_learns_who_signs_in(browser: Browser, app: App, person: Person) -> None:
+    code = app.code(browser, scope="openid profile email", nonce="n-1")
+    token = app.trade(code).json()
+    header, claims = _claims(app.url, token["id_token"])
+    assert header["kid"]
+    assert (claims["iss"], claims["aud"], claims["nonce"]) == (app.url, app.uid, "n-1")
+    assert (claims["sub"], claims["preferred_username"]) == (str(person.id), person.username)
+    assert (claims["email"], claims["email_verified"]) == (person.email, True)
+    now = time.time()
+    assert (
+        now - 60 < float(str(claims["auth_time"])) <= float(str(claims["iat"])) <= now + 1 < float(str(claims["exp"]))
+    )
+
+    told = with_bearer(app.url, token["access_token"], "/oauth/userinfo").json()
+    assert (told["sub"], told["nickname"], told["email"]) == (str(person.id), person.username, person.email)
+    assert with_bearer(app.url, token["access_token"], "/oauth/userinfo", "POST").json() == told
+    assert with_bearer(app.url, token["access_token"]).status_code == 403, "It opens no call of the API."
+
+
+def test_only_what_was_asked_for_is_told(browser: Browser, app: App, person: Person) -> None:
+    token = app.trade(app.code(browser, scope="openid")).json()
+    assert "email" not in with_bearer(app.url, token["access_token"], "/oauth/userinfo").json()
+    without = app.trade(app.code(browser, scope="api")).json()
+    assert "id_token" not in without
+    refused = with_bearer(app.url, without["access_token"], "/oauth/userinfo")
+    assert (refused.status_code, refused.json()["error"]) == (403, "insufficient_scope")
+    for token in (person.token, "nonsense"):
+        assert with_bearer(app.url, token, "/oauth/userinfo").status_code == 401
+    assert httpx.get(f"{app.url}/oauth/userinfo").status_code == 401
+
+
+def test_the_addresses_are_told_and_lead_somewhere(house: House) -> None:
+    told = httpx.get(f"{house.url}/.well-known/openid-configuration").json()
+    assert told["issuer"] == house.url
+    assert httpx.get(f"{house.url}/.well-known/oauth-authorization-server").json() == told
+    (key,) = httpx.get(told["jwks_uri"]).json()["keys"]
+    assert (key["kty"], key["alg"], key["use"]) == ("RSA", "RS256", "sig")
+    assert "d" not in key
+    for name in ("token_endpoint", "revocation_endpoint", "introspection_endpoint", "userinfo_endpoint"):
+        assert httpx.post(told[name]).status_code in (200, 400, 401)
+
+
+def test_a_program_may_ask_without_showing_anything(
+    browser: Browser, open_browser: Callable[[], Browser], app: App
+) -> None:
+    asked = {"scope": "openid", "prompt": "none"}
+    assert answers(open_browser().get(app.address(**asked)))["error"] == "login_required"
+    assert answers(browser.get(app.address(**asked)))["error"] == "consent_required"
+    app.trade(app.code(browser, scope="openid"))
+    assert "code" in answers(browser.get(app.address(**asked)))
+    assert browser.get(app.address(scope="openid", prompt="consent")).status_code == 200
+
+
+def test_the_key_is_made_once(house: House, tmp_path: Path) -> None:
+    from ingot.oauth.signing import signing_key
+
+    (tmp_path / "secrets").mkdir()
+    with ThreadPoolExecutor(4) as pool:
+        made = {key.thumbprint() for key in pool.map(lambda _: signing_key(tmp_path), range(4))}
+    assert len(made) == 1
+    file = tmp_path / "secrets" / "openid.key"
+    assert [entry.name for entry in file.parent.iterdir()] == ["openid.key"]
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_client_library_goes_the_whole_way(browser: Browser, app: App, person: Person) -> None:
+    """Authlib's own client, as programs use it."""
+    verifier = "a" * 64
+    with OAuth2Session(
+        app.uid, app.secret, scope="api openid", redirect_uri=app.callback, code_challenge_method="S256"
+    ) as client:
+        address, state = client.create_authorization_url(f"{app.url}/oauth/authorize", code_verifier=verifier)
+        led = agree(browser, address.removeprefix(app.url)).headers["location"]
+        token = client.fetch_token(
+            f"{app.url}/oauth/token", authorization_response=led, state=state, code_verifier=verifier
+        )
+        assert client.get(f"{app.url}/api/v4/user").json()["username"] == person.username
+        renewed = client.refresh_token(f"{app.url}/oauth/token", refresh_token=token["refresh_token"])
+        assert renewed["access_token"] != token["access_token"]
+        assert client.introspect_token(f"{app.url}/oauth/introspect", renewed["access_token"]).json()["active"]
+        client.revoke_token(f"{app.url}/oauth/revoke", renewed["access_token"])
+        assert client.get(f"{app.url}/api/v4/user").status_code == 401
+
+
+def test_two_who_bring_one_code_at_once(browser: Browser, app: App) -> None:
+    for trade in (app.trade, app.refresh):
+        brought = app.code(browser)
+        if trade == app.refresh:
+            brought = app.trade(brought).json()["refresh_token"]
+        with ThreadPoolExecutor(4) as pool:
+            answered = list(pool.map(trade, [brought] * 4))
+        got = [answer.json() for answer in answered if answer.status_code == 200]
+        assert len(got) == 1, [answer.text for answer in answered]
+        assert with_bearer(app.url, got[0]["access_token"]).status_code == 401, "One of them has stolen it."
+
+
+def test_whoever_goes_takes_their_applications_along(
+    open_browser: Callable[[], Browser], browser: Browser, person: Person, make: Make, api: Api
+) -> None:
+    from tests.web.conftest import PASSWORD
+
+    author = make.user(password=PASSWORD)
+    app = register(open_browser().signed_in_as(author))
+    browser.signed_in_as(person)
+    token = app.trade(app.code(browser)).json()
+    assert with_bearer(app.url, token["access_token"]).status_code == 200
+    assert api.delete(f"/users/{author.id}", make.root).status_code in (200, 204)
+    assert with_bearer(app.url, token["access_token"]).status_code == 401
+
+
+def _opens_nothing(client: httpx.Client, project: Project) -> None:
+    for endpoint in all_endpoints():
+        path = re.sub(r":\w+", "999999999", endpoint.path)
+        answer = client.request(endpoint.method, f"/api/v4{path}")
+        assert answer.status_code == 403 or (endpoint.open and endpoint.method == "GET"), endpoint.path
+        assert answer.json().get("error") == "insufficient_scope" or endpoint.path == "/openapi.json", endpoint.path
+    for path in ("/profile/account", f"/{project.path}", f"/{project.path}/-/archive/master.zip"):
+        assert client.get(path).status_code in (302, 403, 404), path
+
+
+def test_who_may_only_know_somebody_may_do_nothing(house: House, person: Person, make: Make) -> None:
+    """D30: a token that tells who somebody is opens no call, no page, no file and no repository."""
+    token = by_password(house.url, person, scope="openid profile email").json()["access_token"]
+    project = make_project(make, person, visibility="private")
+    with httpx.Client(base_url=house.url, headers={"Authorization": f"Bearer {token}"}) as client:
+        _opens_nothing(client, project)
+    git = httpx.get(f"{house.url}/{project.path}.git/info/refs?service=git-upload-pack", auth=("oauth2", token))
+    assert git.status_code == 403
+
+
+def test_git_and_a_client_library_take_the_token(
+    browser: Browser, app: App, person: Person, make: Make, house: House, tmp_path: Path
+) -> None:
+    token = app.trade(app.code(browser)).json()["access_token"]
+    with Gitlab(house.url, oauth_token=token) as client:
+        client.auth()
+        assert client.user is not None
+        assert client.user.username == person.username
+        project = client.projects.create({"name": make.name("project"), "initialize_with_readme": True})
+    remote = f"{house.url.replace('://', f'://oauth2:{token}@')}/{project.path_with_namespace}.git"
+    subprocess.run(["git", "clone", "-q", remote, str(tmp_path / "clone")], check=True, capture_output=True)
+    assert (tmp_path / "clone" / "README.md").exists()
+    with Gitlab(house.url, private_token=make.root.token) as admin:
+        made = admin.applications.create({"name": "x", "redirect_uri": "http://x.example/", "scopes": "api"})
+        assert made.secret
+        assert made.id in [each.id for each in admin.applications.list(get_all=True)]
+        admin.applications.delete(made.id)
+
+
+def test_tries_with_passwords_are_bounded(house: House, person: Person) -> None:
+    stranger = Person(0, person.username, "", "", "wrong password")
+    answered = [by_password(house.url, stranger) for _ in range(11)]
+    assert {answer.status_code for answer in answered[:10]} == {401}
+    assert answered[10].status_code == 429
+    assert int(answered[10].headers["retry-after"]) > 0
+    assert by_password(house.url, person).status_code == 429

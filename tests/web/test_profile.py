@@ -1,0 +1,211 @@
+"""The pages of one's own account."""
+
+import quopri
+import re
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.making import make_group, make_project
+from tests.web.browser import Browser
+from tests.web.conftest import PASSWORD
+
+HOSTILE = "<script>alert(1)</script>\"'"
+ED25519 = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI"
+TABS = [
+    "/profile",
+    "/profile/account",
+    "/profile/applications",
+    "/profile/personal_access_tokens",
+    "/profile/emails",
+    "/profile/password/edit",
+    "/profile/two_factor_auth",
+    "/profile/notifications",
+    "/profile/keys",
+    "/profile/gpg_keys",
+    "/profile/preferences",
+    "/profile/active_sessions",
+    "/profile/audit_log",
+]
+
+
+@pytest.fixture
+def mine(browser: Browser, person: Person) -> Browser:
+    """A browser of somebody."""
+    return browser.signed_in_as(person)
+
+
+def _send(browser: Browser, path: str, **fields: str) -> httpx.Response:
+    token = browser.form("/profile/account", "/users/sign_out").fields
+    return browser.post(path, data={**token, **{name: value for name, value in fields.items() if value is not None}})
+
+
+def test_all_pages_hang_together(mine: Browser, open_browser: Callable[[], Browser]) -> None:
+    for path in TABS:
+        page = mine.get(path)
+        assert page.status_code == 200, path
+        assert page.text.count("<h1") == 1
+        assert f'href="{path}" aria-current="page"' in page.text
+        for other in TABS:
+            assert f'href="{other}"' in page.text
+        refused = open_browser().get(path)
+        assert refused.headers["location"].startswith("/users/sign_in")
+
+
+def test_a_profile_is_changed(mine: Browser, person: Person, api: Api) -> None:
+    fields = {"user[name]": HOSTILE, "user[bio]": HOSTILE, "user[website_url]": "https://me.example/"}
+    fields |= {"status[message]": HOSTILE, "status[emoji]": "palm_tree", "status[availability]": "busy"}
+    png = b"\x89PNG\r\n\x1a\n" + b"0" * 50
+    token = mine.form("/profile", "/profile").fields
+    saved = mine.post("/profile", data={**token, **fields}, files={"user[avatar]": ("me.png", png, "image/png")})
+    assert saved.status_code == 302, saved.text
+    page = mine.get("/profile").text
+    assert HOSTILE not in page
+    assert "&lt;script&gt;" in page
+    shown = api.get(f"/users/{person.id}", person).json()
+    assert (shown["name"], shown["bio"], shown["website_url"]) == (HOSTILE, HOSTILE, "https://me.example/")
+    assert shown["avatar_url"].endswith("me.png")
+    assert api.get("/user/status", person).json()["availability"] == "busy"
+
+    kept = mine.post("/profile", data={**token, **fields, "user[admin]": "1"}, files={"user[avatar]": ("", b"", "")})
+    assert kept.status_code == 302
+    assert api.get(f"/users/{person.id}", person).json()["avatar_url"], "An empty field leaves the picture."
+    assert not api.get("/user", person).json().get("is_admin")
+    mine.post("/profile", data={**token, **fields, "user[remove_avatar]": "1"})
+    assert api.get(f"/users/{person.id}", person).json()["avatar_url"] is None
+
+
+def test_what_a_profile_cannot_say_stays_in_the_form(mine: Browser) -> None:
+    fields = {"user[name]": "", "user[bio]": HOSTILE, "user[website_url]": "javascript:alert(1)"}
+    refused = _send(mine, "/profile", _method="put", **fields)
+    assert refused.status_code == 422
+    assert "Name can" in refused.text
+    assert "&lt;script&gt;" in refused.text
+    token = mine.form("/profile", "/profile").fields
+    svg = {"user[avatar]": ("x.svg", b"<svg/>", "image/svg+xml")}
+    assert mine.post("/profile", data={**token, "user[name]": "x"}, files=svg).status_code == 422
+
+
+def test_addresses_are_added_proven_and_made_the_first(
+    mine: Browser, person: Person, house: House, api: Api, make: Make, open_browser: Callable[[], Browser]
+) -> None:
+    address = f"{make.name('mail')}@example.org"
+    api.put("/application/settings", make.root, send_user_confirmation_email=True)
+    try:
+        assert _send(mine, "/profile/emails", **{"email[email]": address}).status_code == 302
+    finally:
+        api.put("/application/settings", make.root, send_user_confirmation_email=False)
+    page = mine.get("/profile/emails").text
+    assert "not confirmed" in page
+    number = re.findall(r"/profile/emails/(\d+)/confirm", page)[0]
+    early = _send(mine, f"/profile/emails/{number}/primary")
+    assert early.status_code == 422, "Nobody takes an address that they have not proven."
+    assert _send(mine, f"/profile/emails/{number}/confirm").status_code == 302
+    written = [quopri.decodestring(mail.encode()).decode() for mail in house.mails() if address in mail]
+    link = re.findall(r"confirmation_token=([\w-]+)", written[-1])[0]
+    open_browser().submit(f"/users/confirmation?confirmation_token={link}", "/users/confirmation")
+    assert _send(mine, f"/profile/emails/{number}/primary").status_code == 302
+    assert api.get("/user", person).json()["email"] == address
+    assert person.email in mine.get("/profile/emails").text
+    assert open_browser().sign_in(person.email, PASSWORD).status_code == 302, "Both are still theirs."
+
+    stranger = make.user(password=PASSWORD)
+    other = open_browser().signed_in_as(stranger)
+    assert _send(other, f"/profile/emails/{number}/primary").status_code == 404
+    assert _send(other, f"/profile/emails/{number}/confirm").status_code == 404
+    _send(other, f"/profile/emails/{number}", _method="delete")
+    assert person.email in mine.get("/profile/emails").text
+    taken = _send(other, "/profile/emails", **{"email[email]": address})
+    assert taken.status_code == 422
+    _send(mine, f"/profile/emails/{number}", _method="delete")
+    assert f">{person.email}" not in mine.get("/profile/emails").text
+
+
+def test_ssh_keys(mine: Browser, person: Person, make: Make, open_browser: Callable[[], Browser]) -> None:
+    import asyncssh
+
+    public = asyncssh.generate_private_key("ssh-ed25519", comment="me@laptop").export_public_key().decode()
+    assert _send(mine, "/profile/keys", **{"key[key]": public, "key[title]": ""}).status_code == 302
+    page = mine.get("/profile/keys").text
+    assert "me@laptop" in page
+    assert "SHA256:" in page
+    assert "Never used." in page
+    number = re.findall(r'action="/profile/keys/(\d+)"', page)[0]
+    other = open_browser().signed_in_as(make.user(password=PASSWORD))
+    _send(other, f"/profile/keys/{number}", _method="delete")
+    assert "SHA256:" in mine.get("/profile/keys").text
+    refused = _send(mine, "/profile/keys", **{"key[key]": HOSTILE, "key[title]": HOSTILE})
+    assert refused.status_code == 422
+    assert HOSTILE not in refused.text
+    assert "&lt;script&gt;" in refused.text
+    assert _send(mine, f"/profile/keys/{number}", _method="delete").status_code == 302
+    assert "You have none yet" in mine.get("/profile/keys").text
+    assert _send(mine, "/profile/gpg_keys", **{"gpg_key[key]": HOSTILE}).status_code == 422
+    assert _send(mine, "/profile/gpg_keys/1", _method="delete").status_code == 302
+
+
+def test_what_somebody_is_told(mine: Browser, person: Person, make: Make, api: Api) -> None:
+    group, project = make_group(make, person), make_project(make, person)
+    changed = _send(mine, "/profile/notifications", _method="put", level="mention", notification_email=person.email)
+    assert changed.status_code == 302
+    assert api.get("/notification_settings", person).json()["level"] == "mention"
+    for kind, number in (("groups", group.id), ("projects", project.id)):
+        assert _send(mine, f"/profile/notifications/{kind}/{number}", _method="put", level="watch").status_code == 302
+        assert api.get(f"/{kind}/{number}/notification_settings", person).json()["level"] == "watch"
+        assert _send(mine, f"/profile/notifications/{kind}/{number}", _method="put", level="loud").status_code == 422
+    page = mine.get("/profile/notifications").text
+    assert page.count('<option value="watch" selected>') == 2
+    stranger = make_project(make, visibility="private")
+    assert _send(mine, f"/profile/notifications/projects/{stranger.id}", _method="put", level="watch").status_code in (
+        404,
+        422,
+    )
+
+
+def test_sessions_are_seen_and_ended(
+    mine: Browser, person: Person, make: Make, open_browser: Callable[[], Browser]
+) -> None:
+    second, third = open_browser().signed_in_as(person), open_browser().signed_in_as(person)
+    numbers = re.findall(r'action="/profile/active_sessions/(\d+)"', mine.get("/profile/active_sessions").text)
+    assert len(numbers) == 2
+    stranger = open_browser().signed_in_as(make.user(password=PASSWORD))
+    _send(stranger, f"/profile/active_sessions/{numbers[0]}", _method="delete")
+    assert third.is_signed_in()
+    _send(mine, f"/profile/active_sessions/{numbers[0]}", _method="delete")
+    assert (second.is_signed_in(), third.is_signed_in()) == (True, False)
+    _send(mine, "/profile/active_sessions", _method="delete")
+    assert not second.is_signed_in()
+    assert mine.is_signed_in()
+
+
+def test_tries_to_sign_in_are_written_down(
+    mine: Browser, person: Person, open_browser: Callable[[], Browser], api: Api
+) -> None:
+    thief = open_browser()
+    token = thief.form("/users/sign_in", "/users/sign_in").fields
+    sent = {**token, "user[login]": person.username, "user[password]": "wrong password"}
+    thief.post("/users/sign_in", data=sent, headers={"User-Agent": HOSTILE})
+    api.post("/session", login=person.username, password="wrong password")
+    page = mine.get("/profile/audit_log").text
+    assert (page.count("Refused"), page.count("Signed in<")) == (2, 1)
+    assert HOSTILE not in page
+    assert "127.0.0.1" in page
+    assert mine.get("/profile/audit_log?page=99999999999999999999").status_code == 200
+
+
+def test_an_account_ends_when_that_is_meant(
+    mine: Browser, person: Person, api: Api, make: Make, open_browser: Callable[[], Browser]
+) -> None:
+    for fields in (
+        {"password": "wrong", "username": person.username},
+        {"password": PASSWORD, "username": "somebody"},
+        {},
+    ):
+        assert _send(mine, "/users", _method="delete", **fields).status_code == 422
+    gone = _send(mine, "/users", _method="delete", password=PASSWORD, username=person.username)
+    assert gone.status_code == 302
+    assert api.get(f"/users/{person.id}", make.root).status_code == 404
+    assert not mine.is_signed_in()

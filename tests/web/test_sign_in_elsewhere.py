@@ -1,0 +1,185 @@
+"""Signing in by an OpenID Connect provider: here another instance of ours."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import httpx
+import pytest
+
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.oauth_client import agree
+from tests.second_house import Second, serving
+from tests.web.browser import Browser
+
+START = "/users/auth/openid_connect"
+
+
+@pytest.fixture(scope="module")
+def second(house: House, api: Api, make: Make, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Second]:
+    """An instance that trusts the one of the tests."""
+    made = api.post(
+        "/applications",
+        make.root,
+        name="Second",
+        redirect_uri="http://placeholder.example/",
+        scopes="openid profile email",
+    ).json()
+    chosen = {"oidc_issuer": house.url, "oidc_client_id": made["application_id"], "oidc_client_secret": made["secret"]}
+    with serving(
+        tmp_path_factory.mktemp("second"),
+        allow_local_requests=True,
+        oidc_label="The first",
+        oidc_sign_up=True,
+        oidc_link_by_email=True,
+        **chosen,
+    ) as served:
+        from sqlalchemy import update
+
+        from ingot.oauth.tables import oauth_applications
+
+        address = f"{served.url}{START}/callback"
+        change = update(oauth_applications).where(oauth_applications.c.uid == made["application_id"])
+        house.app.database.write(lambda db: db.run(change.values(redirect_uri=address)))
+        yield served
+
+
+def _led(house: House, answer: httpx.Response) -> str:
+    assert answer.status_code == 302, answer.text
+    return answer.headers["location"].removeprefix(house.url)
+
+
+def _come_back(house: House, there: Browser, here: Browser, back: str = "") -> httpx.Response:
+    """Leave for the provider, agree there, and come back."""
+    start = START + (f"?{urlencode({'redirect_to': back})}" if back else "")
+    returned = agree(there, _led(house, here.get(start))).headers["location"]
+    return here.get(returned)
+
+
+@pytest.fixture
+def here(second: Second) -> Iterator[Browser]:
+    """A browser at the second instance."""
+    with Browser(second.url) as browser:
+        yield browser
+
+
+@pytest.fixture
+def there(browser: Browser, person: Person) -> Browser:
+    """A browser of somebody whom the first instance knows."""
+    return browser.signed_in_as(person)
+
+
+def test_somebody_signs_in_and_has_an_account_from_then_on(
+    house: House, there: Browser, here: Browser, person: Person, second: Second
+) -> None:
+    assert "Sign in with The first" in here.get("/users/sign_in").text
+    came = _come_back(house, there, here, "/profile/emails")
+    assert came.headers["location"] == "/profile/emails"
+    assert person.email in here.get("/profile/emails").text
+    made = second.api.get("/users", second.make.root, username=person.username).json()[0]
+    shown = second.api.get(f"/users/{made['id']}", second.make.root).json()
+    assert [(held["provider"], held["extern_uid"]) for held in shown["identities"]] == [
+        ("openid_connect", str(person.id))
+    ]
+    with Browser(second.url) as again:
+        assert _come_back(house, there, again).status_code == 302
+        assert again.is_signed_in()
+    assert len(second.api.get("/users", second.make.root, username=person.username).json()) == 1
+    assert "OpenID Connect" in here.get("/profile/audit_log").text
+
+
+def test_an_account_with_the_same_proven_address_is_linked(
+    house: House, there: Browser, here: Browser, person: Person, second: Second
+) -> None:
+    held = second.make.user(username=second.make.name("held"), email=person.email)
+    assert _come_back(house, there, here).status_code == 302
+    assert f"@{held.username}" in here.get("/profile/account").text
+
+
+def test_who_waits_in_an_account_for_somebody_else_waits_in_vain(
+    house: House, there: Browser, here: Browser, person: Person, second: Second
+) -> None:
+    """An account was made under another's address, which nobody has proven."""
+    second.api.put("/application/settings", second.make.root, send_user_confirmation_email=True)
+    second.make.user(username=second.make.name("held"), email=person.email, confirm=False)
+    second.api.put("/application/settings", second.make.root, send_user_confirmation_email=False)
+    refused = _come_back(house, there, here)
+    assert refused.status_code == 403
+    assert not here.is_signed_in()
+
+
+def test_whoever_is_blocked_stays_out(
+    house: House, there: Browser, here: Browser, person: Person, second: Second
+) -> None:
+    held = second.make.user(username=second.make.name("held"), email=person.email)
+    second.api.post(f"/users/{held.id}/block", second.make.root)
+    assert _come_back(house, there, here).status_code == 403
+
+
+def test_what_comes_back_belongs_to_the_browser_that_left(
+    house: House, there: Browser, here: Browser, second: Second
+) -> None:
+    returned = agree(there, _led(house, here.get(START))).headers["location"]
+    with Browser(second.url) as victim:
+        assert victim.get(returned).status_code == 400, "Else somebody is signed in as the attacker."
+        victim.get(START)
+        assert victim.get(returned).status_code == 400, "It is of another sign-in."
+    heard = {name: values[0] for name, values in parse_qs(urlsplit(returned).query).items()}
+    for changes in ({"state": "x"}, {"state": ""}, {"code": ""}, {"code": "x"}, {"state": "é"}):
+        with Browser(second.url) as other:
+            other.cookies.update(here.cookies)
+            assert other.get(f"{START}/callback?{urlencode({**heard, **changes})}").status_code in (400, 401, 502)
+    assert here.get(returned).status_code == 302
+    assert here.is_signed_in()
+
+
+def test_who_did_not_agree_is_not_signed_in(house: House, there: Browser, here: Browser) -> None:
+    returned = agree(there, _led(house, here.get(START)), refuse=True).headers["location"]
+    assert here.get(returned).status_code == 401
+    assert here.get(f"{START}/callback").status_code == 400
+    assert here.get(f"{START}/callback?code=x&state=y").status_code == 400
+    assert not here.is_signed_in()
+
+
+def test_nobody_is_led_to_another_host_after_it(house: House, there: Browser, here: Browser) -> None:
+    """D36."""
+    for back in ("//evil.example", "https://evil.example", "/\\evil.example"):
+        came = _come_back(house, there, here, back)
+        assert came.headers["location"] == "/"
+        here.cookies.clear()
+
+
+def test_a_second_factor_is_asked_for_here_too(
+    house: House, there: Browser, here: Browser, person: Person, second: Second
+) -> None:
+    held = second.make.user(username=second.make.name("held"), email=person.email)
+    from ingot.users.accounts.tables import users
+
+    second.app.database.write(lambda db: db.update(users, held.id, two_factor_enabled=True))
+    asked = _come_back(house, there, here)
+    assert (asked.status_code, "Second step" in asked.text) == (200, True)
+    assert not here.is_signed_in()
+
+
+def test_without_a_provider_there_is_no_such_page(browser: Browser) -> None:
+    assert browser.get(START).status_code == 404
+    assert browser.get(f"{START}/callback?code=x&state=y").status_code == 404
+
+
+def test_a_provider_that_is_away_or_not_allowed(
+    tmp_path: Any, there: Browser, house: House, open_browser: Callable[[], Browser]
+) -> None:
+    """People with a password still get in; and a local address is not reached unless that is allowed."""
+    for number, (issuer, local) in enumerate((("http://127.0.0.1:9", True), (house.url, False))):
+        with (
+            serving(
+                tmp_path / str(number), oidc_issuer=issuer, oidc_client_id="x", allow_local_requests=local
+            ) as served,
+            Browser(served.url) as browser,
+        ):
+            refused = browser.get(START)
+            assert refused.status_code == 502
+            assert "cannot be reached" in refused.text
+            root = served.make.root
+            assert browser.sign_in(root.username, root.password).status_code == 302

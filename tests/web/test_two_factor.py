@@ -1,0 +1,156 @@
+"""The second factor: turned on, asked for at sign-in, and passwords that are not enough any more."""
+
+import re
+import time
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from ingot.users.two_factor.totp import STEP_SECONDS, code_at
+from tests.client import Api, Person
+from tests.conftest import House
+from tests.making import make_project
+from tests.oauth_client import by_password, shown
+from tests.web.browser import Browser, forms_of
+from tests.web.conftest import PASSWORD
+
+HERE = "/profile/two_factor_auth"
+
+
+def _code(secret: str, steps: int = 0) -> str:
+    return code_at(secret, int(time.time() // STEP_SECONDS) + steps)
+
+
+def _turn_on(browser: Browser, steps: int = 0) -> tuple[str, list[str]]:
+    """Gives the secret and the recovery codes; a code counts once, so the first one is of the step before."""
+    secret = shown(browser.get(HERE), "two_factor_secret")
+    fields = {"pin_code": _code(secret, steps), "current_password": PASSWORD}
+    page = browser.submit(HERE, HERE, fields=fields)
+    assert page.status_code == 200, page.text
+    return secret, re.findall(r"<li>([0-9a-f]{16})</li>", page.text)
+
+
+def _second_step(browser: Browser, person: Person, code: str, **changes: str) -> httpx.Response:
+    asked = browser.sign_in(person.username, PASSWORD)
+    assert asked.status_code == 200
+    assert "Second step" in asked.text
+    (form,) = [form for form in forms_of(asked) if form.action == "/users/sign_in"]
+    return browser.post(form.action, data={**form.fields, "user[otp_attempt]": code, **changes})
+
+
+@pytest.fixture
+def guarded(browser: Browser, person: Person) -> tuple[str, list[str]]:
+    """Somebody who has turned it on."""
+    return _turn_on(browser.signed_in_as(person), -1)
+
+
+def test_the_codes_are_those_of_the_standard() -> None:
+    """The examples of RFC 6238, cut to six digits."""
+    secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+    rows = [(59, "287082"), (1111111109, "081804"), (1234567890, "005924"), (20000000000, "353130")]
+    for seconds, code in rows:
+        assert code_at(secret, seconds // STEP_SECONDS) == code
+
+
+def test_signing_in_takes_a_second_step(
+    guarded: tuple[str, list[str]], open_browser: Callable[[], Browser], person: Person
+) -> None:
+    secret, _ = guarded
+    other = open_browser()
+    wrong = _second_step(other, person, "000000")
+    assert (wrong.status_code, other.is_signed_in()) == (401, False)
+    assert _second_step(other, person, _code(secret)).status_code == 302
+    assert other.is_signed_in()
+    again = open_browser()
+    assert _second_step(again, person, _code(secret)).status_code == 401, "A code counts once."
+
+
+def test_a_recovery_code_works_once(
+    guarded: tuple[str, list[str]], open_browser: Callable[[], Browser], person: Person
+) -> None:
+    _, codes = guarded
+    assert len(set(codes)) == 10
+    assert _second_step(open_browser(), person, f" {codes[0].upper()} ").status_code == 302
+    assert _second_step(open_browser(), person, codes[0]).status_code == 401
+    assert _second_step(open_browser(), person, codes[1]).status_code == 302
+
+
+def test_the_first_step_is_of_this_browser_and_not_for_ever(
+    guarded: tuple[str, list[str]], open_browser: Callable[[], Browser], person: Person
+) -> None:
+    _, codes = guarded
+    asked = open_browser().sign_in(person.username, PASSWORD)
+    (form,) = [form for form in forms_of(asked) if form.action == "/users/sign_in"]
+    waiting = form.fields["user[waiting]"]
+    thief = open_browser()
+    own = thief.form("/users/sign_in", "/users/sign_in").fields
+    for kept in (waiting, waiting[:-1] + "0", "x.y", "é", "." * 3):
+        sent = {**own, "user[waiting]": kept, "user[otp_attempt]": codes[0]}
+        assert thief.post("/users/sign_in", data=sent).status_code == 401
+    assert not thief.is_signed_in()
+
+
+def test_guesses_are_bounded(
+    guarded: tuple[str, list[str]], open_browser: Callable[[], Browser], person: Person
+) -> None:
+    _, codes = guarded
+    other = open_browser()
+    asked = other.sign_in(person.username, PASSWORD)
+    (form,) = [form for form in forms_of(asked) if form.action == "/users/sign_in"]
+
+    def guess(code: str) -> int:
+        return other.post(form.action, data={**form.fields, "user[otp_attempt]": code}).status_code
+
+    assert {guess(f"{number:06}") for number in range(10)} == {401}
+    assert guess(codes[0]) == 429
+
+
+def test_a_password_alone_opens_nothing_any_more(
+    guarded: tuple[str, list[str]], house: House, api: Api, person: Person, make: object
+) -> None:
+    refused = api.post("/session", login=person.username, password=PASSWORD)
+    assert refused.status_code == 401
+    assert "personal access token" in refused.json()["message"]
+    wrong = api.post("/session", login=person.username, password="wrong password")
+    assert "token" not in wrong.json()["message"], "Only who knows the password hears of it."
+    token = by_password(house.url, person)
+    assert (token.status_code, token.json()["error"]) == (401, "invalid_grant")
+    project = make_project(make, person, visibility="private")  # type: ignore[arg-type]
+    git = f"{house.url}/{project.path}.git/info/refs?service=git-upload-pack"
+    denied = httpx.get(git, auth=(person.username, PASSWORD))
+    assert denied.status_code == 401
+    assert "personal access token" in denied.text
+    assert httpx.get(git, auth=(person.username, person.token)).status_code == 200
+    assert api.get("/user", person).json()["two_factor_enabled"] is True
+
+
+def test_turning_it_on_and_off(browser: Browser, person: Person, open_browser: Callable[[], Browser]) -> None:
+    browser.signed_in_as(person)
+    elsewhere = open_browser().signed_in_as(person)
+    page = browser.get(HERE)
+    assert "<svg" in page.text
+    assert "style=" not in page.text
+    secret = shown(page, "two_factor_secret")
+    assert shown(browser.get(HERE), "two_factor_secret") == secret, "The same until it is on."
+    for fields in (
+        {"pin_code": "000000", "current_password": PASSWORD},
+        {"pin_code": _code(secret, -1), "current_password": "wrong"},
+        {"pin_code": "", "current_password": PASSWORD},
+        {"pin_code": "²²²²²²", "current_password": PASSWORD},
+    ):
+        assert browser.submit(HERE, HERE, fields=fields).status_code == 422
+    assert open_browser().sign_in(person.username, PASSWORD).status_code == 302
+
+    _turn_on(browser)
+    assert secret not in browser.get(HERE).text
+    assert not elsewhere.is_signed_in()
+    token = browser.form("/profile/account", "/users/sign_out").fields
+    assert browser.post(f"{HERE}/codes", data={**token, "current_password": "x"}).status_code == 422
+    fresh = browser.post(f"{HERE}/codes", data={**token, "current_password": PASSWORD})
+    assert len(re.findall(r"<li>([0-9a-f]{16})</li>", fresh.text)) == 10
+    assert browser.post(HERE, data={**token, "_method": "delete", "current_password": "x"}).status_code == 422
+    off = browser.post(HERE, data={**token, "_method": "delete", "current_password": PASSWORD})
+    assert off.status_code == 302
+    assert open_browser().sign_in(person.username, PASSWORD).status_code == 302
+    assert shown(browser.get(HERE), "two_factor_secret") != secret
