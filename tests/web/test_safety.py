@@ -1,5 +1,8 @@
 """What every page owes its visitors: no form from elsewhere, no script, no frame, no sniffing."""
 
+from collections.abc import Callable
+from typing import Any
+
 import httpx
 import pytest
 
@@ -46,6 +49,68 @@ def test_a_form_that_we_did_not_make_does_nothing(api: Api, browser: Browser, pe
         sent = {"_method": method.lower(), **data, **fields}
         refused = browser.post(path, data=sent, headers={"Origin": "https://evil.example"})
         assert refused.status_code == 422, path
+
+    assert browser.get("/profile/account").text == before, "Still signed in, and with the same private token."
+    assert len(api.get("/personal_access_tokens", person).json()) == 1
+
+
+def test_a_token_of_another_browser_is_none(
+    browser: Browser, open_browser: Callable[[], Browser], person: Person, make: Make
+) -> None:
+    attacker = open_browser().signed_in_as(make.user(password=PASSWORD))
+    stolen = attacker.form("/profile/account", "/profile/reset_private_token").fields
+    visitor = open_browser().form("/users/sign_in", "/users/sign_in").fields
+    browser.signed_in_as(person)
+
+    for fields in (stolen, {"authenticity_token": visitor["authenticity_token"]}):
+        assert browser.post("/profile/reset_private_token", data=fields).status_code == 422
+
+
+def test_signing_in_needs_a_form_of_ours_too(
+    browser: Browser, open_browser: Callable[[], Browser], person: Person
+) -> None:
+    """Else another site signs its visitors in as somebody else and watches what they do."""
+    fields = {"user[login]": person.username, "user[password]": PASSWORD}
+
+    assert browser.post("/users/sign_in", data=fields).status_code == 422
+    other = open_browser().form("/users/sign_in", "/users/sign_in").fields
+    assert browser.post("/users/sign_in", data={**other, **fields}).status_code == 422
+    assert not browser.is_signed_in()
+
+
+def test_the_header_that_scripts_use_will_do_as_well(browser: Browser, person: Person) -> None:
+    browser.signed_in_as(person)
+    token = browser.form("/profile/account", "/users/sign_out").fields["authenticity_token"]
+
+    assert browser.post("/profile/reset_private_token", headers={"X-CSRF-Token": token}).status_code == 302
+
+
+READS = sorted(
+    place.path.replace(":id", "1").replace(":file", "ingot.css") for place in PLACES if place.method == "GET"
+)
+
+
+@pytest.mark.parametrize("signed_in", [False, True])
+def test_every_answer_has_the_headers_that_keep_it_harmless(browser: Browser, person: Person, signed_in: bool) -> None:
+    if signed_in:
+        browser.signed_in_as(person)
+
+    for path in [*READS, "/nothing", "/profile/nothing"]:
+        answer = browser.get(path)
+        assert answer.status_code in (200, 302, 404) or path.startswith("/oauth/"), path
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert answer.headers["referrer-policy"] == "same-origin", "Links in mails hold a secret."
+        if answer.status_code != 302:
+            policy = answer.headers["content-security-policy"]
+            assert "default-src 'none'" in policy
+            assert "'unsafe-eval'" not in policy
+            assert "script-src 'unsafe-inline'" not in policy
+        if answer.headers.get("content-type", "").startswith("text/html"):
+            assert answer.headers["cache-control"] == "no-store"
+            assert "<script>" not in answer.text
+            assert " onclick=" not in answer.text
+            assert 'style="' not in answer.text
 
 
 def test_a_token_in_a_header_opens_no_page(browser: Browser, person: Person) -> None:
