@@ -14,7 +14,7 @@ from ingot.web.projects.settings import settings_of
 from ingot.web.refusals import Refusal, sentences
 
 pages = Pages()
-LEVELS = {"40": "Maintainers", "30": "Developers and maintainers", "0": "Nobody"}
+LEVELS = {"40": "Maintainers", "30": "Developers and maintainers", "60": "Administrators", "0": "Nobody"}
 SCOPES = {
     "read_repository": "Clone and fetch the repository",
     "read_registry": "Read images",
