@@ -32,4 +32,5 @@ class Actor(msgspec.Struct, frozen=True):
         return self.scopes is None or scope in self.scopes
 
 
-NOBODY = Actor()
+# Like people from outside, nobody finds only what is public; pages ask the lists for them too.
+NOBODY = Actor(external=True)

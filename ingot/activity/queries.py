@@ -13,6 +13,7 @@ from ingot.db.connection import Connection
 from ingot.db.expressions import one_of
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.db.times import Date, day_of
+from ingot.groups.namespaces.tables import namespace_tree
 from ingot.involvement.kinds import Audience, SubjectKind, audience_of
 from ingot.involvement.queries import all_kinds
 from ingot.projects.policy import (
@@ -29,6 +30,11 @@ MOST_COUNTED = 10_000
 COMMIT = "commit"
 _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "project": events.c.project_id == bindparam("project"),
+    "group": projects.c.namespace_id.in_(
+        select(namespace_tree.c.descendant_id)
+        .where(namespace_tree.c.ancestor_id == bindparam("group"))
+        .scalar_subquery()
+    ),
     "author": events.c.author_id == bindparam("author"),
     "belonging": belongs_to_project(),
     "action": events.c.action == bindparam("action"),

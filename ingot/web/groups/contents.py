@@ -1,5 +1,5 @@
 """The pages of this room, for the door."""
 
-from ingot.web.pages import Pages
+from ingot.web.groups import badges, home, members, settings, variables
 
-PAGES: tuple[Pages, ...] = ()
+PAGES = (home.pages, members.pages, settings.pages, variables.pages, badges.pages)

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from ingot.errors import NotFound
+from ingot.web.issues.group_place import GroupPlace, group_place_of
 from ingot.web.pages import Page, Visit
 from ingot.web.projects.place import Place, place_of
 
@@ -38,7 +39,7 @@ class Shelf(msgspec.Struct, frozen=True):
     """What the API calls the number of a hook."""
     flags: dict[str, str]
     triggers: tuple[str, ...]
-    place: Place | None = None
+    place: Place | GroupPlace | None = None
     title: str = ""
 
     def get(self, route: str = "", sent: dict[str, Any] | None = None, **path: Any) -> Any:
@@ -58,9 +59,10 @@ class Shelf(msgspec.Struct, frozen=True):
         """A page in the frame of where they hang."""
         context = {**context, "shelf": self}
         if self.place is not None:
-            return self.place.page(f"hooks/{name}.html", "settings", {**context, "frame": "project.html"}, status)
-        frame = {"frame": "layout.html" if self.path else "admin.html", "tab": "hooks"}
-        return Page(f"hooks/{name}.html", {**context, **frame}, status)
+            frame = "projects/settings.html" if isinstance(self.place, Place) else "groups/settings.html"
+            context |= {"frame": frame, "section": "hooks"}
+            return self.place.page(f"hooks/{name}.html", "settings", context, status)
+        return Page(f"hooks/{name}.html", {**context, "frame": "admin.html", "tab": "hooks"}, status)
 
 
 _TRIGGERS = ("push_events", "tag_push_events", "issues_events", "note_events", "merge_requests_events")
@@ -77,12 +79,12 @@ def project_shelf(visit: Visit) -> Shelf:
 
 def group_shelf(visit: Visit) -> Shelf:
     """A group's hooks, which hear of all projects in it."""
-    group = visit.get("/groups/:id", id=visit.path["path"])
-    route, path = "/groups/:id/hooks", {"id": group.id}
+    place = group_place_of(visit)
+    route, path = "/groups/:id/hooks", {"id": place.group.id}
     visit.get(route, **path)
     flags = {name: text for name, text in FLAGS.items() if name != "repository_update_events"}
-    url = f"/groups/{group.full_path}/-/hooks"
-    return Shelf(visit, url, route, path, "hook_id", flags, _TRIGGERS, title=group.full_name)
+    title = place.group.full_name
+    return Shelf(visit, f"{place.url}/-/hooks", route, path, "hook_id", flags, _TRIGGERS, place, title)
 
 
 def system_shelf(visit: Visit) -> Shelf:

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from ingot.groups.views import GroupView
+from ingot.projects.of_groups.api import GroupDetailView
 from ingot.web.pages import Page, Visit
 
 
@@ -12,7 +12,7 @@ class GroupPlace(msgspec.Struct, frozen=True):
     """A group as a visitor meets it; it is asked the same way as a project."""
 
     visit: Visit
-    group: GroupView
+    group: GroupDetailView
 
     @property
     def url(self) -> str:
@@ -36,7 +36,13 @@ class GroupPlace(msgspec.Struct, frozen=True):
         words = ("issues", "merge_requests", "labels", "milestones")
         tabs = [(word, f"{self.url}/-/{word}", word.capitalize().replace("_", " ")) for word in words]
         frame = {"group": self.group, "place": self, "tab": tab, "tabs": [("home", self.url, "Group"), *tabs]}
-        return Page(template, {**frame, **(context or {})}, status)
+        return Page(template, {**frame, "last_tab": self._last_tab(), **(context or {})}, status)
+
+    def _last_tab(self) -> tuple[str, str, str]:
+        """Settings, with the members among them, or the members alone."""
+        if self.may("PUT", ""):
+            return "settings", f"{self.url}/-/edit", "Settings"
+        return "members", f"{self.url}/-/group_members", "Members"
 
 
 def group_place_of(visit: Visit) -> GroupPlace:

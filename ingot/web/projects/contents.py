@@ -1,5 +1,5 @@
 """The pages of this room, for the door."""
 
-from ingot.web.projects import creating, forking, home
+from ingot.web.projects import creating, forking, home, repository_settings, services, settings
 
-PAGES = (home.pages, creating.pages, forking.pages)
+PAGES = (home.pages, creating.pages, forking.pages, settings.pages, repository_settings.pages, services.pages)

@@ -66,6 +66,8 @@ def _tabs(place: Place) -> list[tuple[str, str, str, int | None]]:
         tabs.append(("wiki", f"{url}/-/wikis", "Wiki", None))
     if place.may("GET", "/snippets"):
         tabs.append(("snippets", f"{url}/-/snippets", "Snippets", None))
-    if place.may("PUT", ""):
+    if place.may("GET", "/protected_branches"):
         tabs.append(("settings", f"{url}/-/edit", "Settings", None))
+    else:
+        tabs.append(("members", f"{url}/-/project_members", "Members", None))
     return tabs

@@ -1,0 +1,163 @@
+"""Making a group, its settings, its deploy tokens, and what is dangerous to do with it."""
+
+from functools import partial
+from typing import Any
+
+from msgspec import UNSET
+
+from ingot.db.connection import Connection
+from ingot.errors import Invalid, NotFound
+from ingot.web.groups.place import ground_page, group_settings_of
+from ingot.web.issues.group_place import GroupPlace
+from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
+from ingot.web.projects.forms import Forms, filled, picture_in, texts_of, tried
+from ingot.web.projects.repository_settings import SCOPES, token_form, token_wish
+from ingot.web.projects.settings import VISIBILITIES
+from ingot.web.refusals import Refusal, sentences
+
+pages = Pages()
+FLAGS = {
+    "request_access_enabled": "People may ask for access",
+    "share_with_group_lock": "Its projects are not shared with other groups",
+    "lfs_enabled": "Large files (Git LFS)",
+}
+CREATION = {
+    "developer": "Developers and above",
+    "maintainer": "Maintainers and above",
+    "owner": "Owners",
+    "administrator": "Administrators",
+    "noone": "Nobody",
+}
+# The forms of the page, with their texts and their switches.
+_PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "general": (("name", "description", "visibility", "project_creation_level"), tuple(FLAGS)),
+    "path": (("path",), ()),
+}
+
+
+@pages.get("/groups/new")
+def show_form(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """Ask what it shall be called; ``parent_id`` says in which group."""
+    return _new(visit, Forms("group", {"parent_id": str(visit.query.get("parent_id", ""))}))
+
+
+@pages.post("/groups")
+def create_group(visit: Visit) -> Reply:
+    """Make it, and lead to it."""
+    typed = texts_of(visit, "group", ("name", "path", "parent_id", "description", "visibility"))
+    try:
+        group = visit.call("POST", "/groups", filled(typed))
+    except Refusal as refusal:
+        return _new(visit, Forms("group", typed, sentences(refusal)))
+    return Redirect(f"/groups/{group.full_path}")
+
+
+def _new(visit: Visit, forms: Forms) -> Page:
+    owned = visit.get("/groups", {"owned": "true", "per_page": 100}).items
+    context = {"forms": forms, "owned": owned, "visibilities": VISIBILITIES}
+    return Page("groups/new.html", context, forms.status)
+
+
+@pages.get("/groups/:path/-/edit")
+def show_settings(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """What is set."""
+    return _page(group_settings_of(visit), Forms())
+
+
+@pages.put("/groups/:path/-/edit")
+def change_settings(visit: Visit) -> Reply:
+    """Change what one of the forms holds; another path leads elsewhere."""
+    place = group_settings_of(visit)
+    part = str(visit.form.get("part", ""))
+    if part not in _PARTS:
+        raise NotFound("Form")
+    typed = texts_of(visit, part, *_PARTS[part])
+    above = place.group.full_path.rpartition("/")[0]
+    path = "/".join(filter(None, (above, typed.get("path") or place.group.path)))
+    act = partial(place.call, "PUT", "", typed)
+    return tried(part, typed, act, partial(_page, place), f"/groups/{path}/-/edit")
+
+
+@pages.post("/groups/:path/-/settings/avatar")
+def change_picture(visit: Visit) -> Reply:
+    """Show another picture, or none."""
+    place = group_settings_of(visit)
+    act = partial(place.call, "PUT", "", {"avatar": picture_in(visit)})
+    return tried("avatar", {}, act, partial(_page, place), f"{place.url}/-/edit")
+
+
+@pages.put("/groups/:path/-/settings/transfer")
+def transfer(visit: Visit) -> Reply:
+    """Put it into another group, or to the top."""
+    place = group_settings_of(visit)
+    typed = texts_of(visit, "transfer", ("group_id",))
+    try:
+        group = place.call("POST", "/transfer", filled(typed))
+    except Refusal as refusal:
+        return _page(place, Forms("transfer", typed, sentences(refusal)))
+    return Redirect(f"/groups/{group.full_path}")
+
+
+@pages.delete("/groups/:path/-/edit")
+def delete(visit: Visit) -> Reply:
+    """Delete it with everything in it, for those who typed its path."""
+    place = group_settings_of(visit)
+    typed = texts_of(visit, "delete", ("confirm",))
+
+    def act() -> None:
+        if typed["confirm"] != place.group.full_path:
+            raise Invalid(base=[f"Type {place.group.full_path} to delete it"])
+        place.call("DELETE", "")
+
+    return tried("delete", typed, act, partial(_page, place), "/")
+
+
+def _page(place: GroupPlace, forms: Forms) -> Page:
+    group = place.group
+    owned = place.visit.get("/groups", {"owned": "true", "per_page": 100}).items
+    below = f"{group.full_path}/"
+    context: dict[str, Any] = {
+        "forms": forms,
+        "flags": FLAGS,
+        "creation": CREATION,
+        "visibilities": VISIBILITIES,
+        "owned": [each for each in owned if each.id != group.id and not each.full_path.startswith(below)],
+    }
+    return ground_page(place, "groups/edit.html", "edit", context, forms.status)
+
+
+@pages.get("/groups/:path/-/settings/repository")
+def show_tokens(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """Its deploy tokens."""
+    return _tokens(group_settings_of(visit), Forms())
+
+
+@pages.post("/groups/:path/-/settings/deploy_tokens")
+def make_token(visit: Visit) -> Reply:
+    """Make a token and show it, once."""
+    place = group_settings_of(visit)
+    typed = token_form(visit)
+    try:
+        made = place.call("POST", "/deploy_tokens", token_wish(typed))
+    except Refusal as refusal:
+        return _tokens(place, Forms("token", typed, sentences(refusal)))
+    return _tokens(place, Forms(), made)
+
+
+@pages.delete("/groups/:path/-/settings/deploy_tokens/:token")
+def revoke_token(visit: Visit) -> Reply:
+    """Let it open nothing more."""
+    place = group_settings_of(visit)
+    place.call("DELETE", "/deploy_tokens/:token_id", token_id=visit.path["token"])
+    return Redirect(f"{place.url}/-/settings/repository")
+
+
+def _tokens(place: GroupPlace, forms: Forms, made: Any = None) -> Page:
+    context = {
+        "forms": forms,
+        "scopes": SCOPES,
+        "tokens": place.get("/deploy_tokens", {"per_page": 100}).items,
+        "made": made,
+        "secret": made.token if made is not None and made.token is not UNSET else "",
+    }
+    return ground_page(place, "groups/tokens.html", "settings/repository", context, forms.status)

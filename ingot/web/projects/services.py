@@ -1,0 +1,88 @@
+"""The services that a project can be connected to, each with a form made from what the registry says of it."""
+
+from typing import Any
+
+from ingot.db.connection import Connection
+from ingot.errors import NotFound
+from ingot.services.registry import EVENTS, REGISTRY, Integration
+from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
+from ingot.web.projects.forms import Forms, texts_of, tried
+from ingot.web.projects.place import Place
+from ingot.web.projects.settings import settings_of
+
+pages = Pages()
+_ROUTE = "/integrations/:slug"
+_EVENT_NAMES = {
+    "push": "Pushes",
+    "tag_push": "Tags",
+    "issue": "Issues",
+    "confidential_issue": "Confidential issues",
+    "merge_request": "Merge requests",
+    "note": "Comments",
+    "confidential_note": "Confidential comments",
+    "job": "Jobs",
+    "pipeline": "Pipelines",
+    "wiki_page": "Wiki pages",
+    "commit": "Commits",
+}
+
+
+@pages.get("/:path/-/settings/integrations")
+def list_services(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """All that there are; those that are active first."""
+    place = settings_of(visit)
+    known = {service.slug: service for service in place.get("/integrations", {"per_page": 100}).items}
+    services = [(each, known.get(each.slug)) for each in REGISTRY.values()]
+    services.sort(key=lambda pair: (not (pair[1] and pair[1].active), pair[0].duty == "none", pair[0].title.lower()))
+    context = {"section": "settings/integrations", "services": services}
+    return place.page("projects/services.html", "settings", context)
+
+
+@pages.get("/:path/-/settings/integrations/:slug")
+def show_service(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+    """What it knows and is told; never a secret."""
+    return _page(settings_of(visit), Forms())
+
+
+@pages.put("/:path/-/settings/integrations/:slug")
+def set_service(visit: Visit) -> Reply:
+    """Connect it, or change how it is."""
+    place, integration = settings_of(visit), _integration(visit)
+    flags = [each.name for each in integration.properties if each.kind == "flag"]
+    flags += [EVENTS[event] for event in integration.events]
+    texts = [each.name for each in integration.properties if each.kind != "flag"]
+    typed = texts_of(visit, "service", texts, (*flags, "active"))
+    kept = {each.name for each in integration.properties if each.secret or each.required or each.kind == "number"}
+    # What was left empty is emptied; a secret stays as it is, and what must be said is missed by the API.
+    sent = {name: value for name, value in typed.items() if value != "" or name not in kept}
+    there = f"{place.url}/-/settings/integrations"
+    slug = integration.slug
+    return tried("service", typed, lambda: place.call("PUT", _ROUTE, sent, slug=slug), lambda f: _page(place, f), there)
+
+
+@pages.delete("/:path/-/settings/integrations/:slug")
+def remove_service(visit: Visit) -> Reply:
+    """Disconnect it."""
+    place = settings_of(visit)
+    place.call("DELETE", _ROUTE, slug=_integration(visit).slug)
+    return Redirect(f"{place.url}/-/settings/integrations")
+
+
+def _integration(visit: Visit) -> Integration:
+    if visit.path["slug"] not in REGISTRY:
+        raise NotFound("Service")
+    return REGISTRY[visit.path["slug"]]
+
+
+def _page(place: Place, forms: Forms) -> Page:
+    integration = _integration(place.visit)
+    service = place.get(_ROUTE, slug=integration.slug)
+    context: dict[str, Any] = {
+        "section": "settings/integrations",
+        "forms": forms,
+        "integration": integration,
+        "service": service,
+        "events": [(EVENTS[event], _EVENT_NAMES[event]) for event in integration.events],
+        "may_change": place.may("PUT", ""),
+    }
+    return place.page("projects/service.html", "settings", context, forms.status)
