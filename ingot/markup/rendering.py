@@ -115,7 +115,7 @@ class _Renderer:
         slug = "-".join(slug.split())[:_LONGEST_ID] or "heading"
         seen = self._ids[slug] = self._ids.get(slug, -1) + 1
         slug = f"{slug}-{seen}" if seen else slug
-        anchor = f'<a{self.own(**{"class": "anchor"})} href="#{escape(slug)}" aria-hidden="true"></a>'
+        anchor = f'<a{self.own(**{"class": "anchor"})} href="#{escape(slug)}" aria-label="Link to this heading"></a>'
         return f"<{tokens[index].tag}{self.own(id=OWN_IDS + slug)}>{anchor}"
 
     def listing(self, tokens: "Sequence[Token]", index: int) -> str:

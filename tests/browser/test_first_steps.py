@@ -15,7 +15,7 @@ def test_from_nothing_to_a_first_push(window: Window, person: Person, tmp_path: 
     page.get_by_label("Name", exact=True).fill("Tide tables")
     page.get_by_role("button", name="Create project").click()
     page.get_by_role("heading", name="Tide tables").wait_for()
-    commands = page.locator("pre code").first.inner_text()
+    commands = "\n".join(page.locator("pre code").all_inner_texts())
     (tmp_path / "README.md").write_text("# High water\n")
 
     _shell(commands.replace("://", f"://{person.username}:{person.token}@", 1), tmp_path)
