@@ -6,7 +6,7 @@ T ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test test-sqlite test-postgresql check format bench soak migration schema access lock
+.PHONY: pictures help run setup test test-sqlite test-postgresql check format bench soak migration schema access lock
 
 help: ## List these words
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -62,6 +62,10 @@ schema: setup ## Write ingot/migrations/newest.sql: what all scripts make of an 
 
 access: setup ## Write docs/access.md: who may call what
 	{ sed '/^| [A-Z]* | `/d' docs/access.md; $(BIN)/ingot routes --markdown; } > docs/access.new && mv docs/access.new docs/access.md
+
+pictures: setup ## Take the pictures in docs/pictures anew
+	sh scripts/browser
+	$(BIN)/python -m tests.browser.pictures
 
 lock: setup ## Resolve the dependencies anew
 	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml -o requirements.lock

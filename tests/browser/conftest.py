@@ -19,9 +19,12 @@ _RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice
 _COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """The browser that the machine has; Playwright's own is not relied on."""
+    """The browser that the machine has; Playwright's own is not relied on.
+
+    It ends with the file: as long as it is there, an event loop runs in this thread, and no test can run another.
+    """
     path = next((found for name in _NAMES if (found := shutil.which(name))), None)
     if path is None:
         pytest.skip("NO BROWSER: chromium is missing; scripts/browser installs it where it may")

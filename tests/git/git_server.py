@@ -3,7 +3,7 @@
 import base64
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -24,6 +24,8 @@ class GitServer(ThreadingHTTPServer):
         """From the beginning of a path to a status and a Location, into which the rest of the path is put."""
         self.asked: list[tuple[str, str | None, str | None]] = []
         """Path, Host and Authorization of each request."""
+        self.while_asked: Callable[[], object] = lambda: None
+        """What to do while somebody waits for an answer."""
 
     @property
     def port(self) -> int:
@@ -63,6 +65,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         self.server.asked.append((self.path, self.headers["Host"], self.headers["Authorization"]))
+        self.server.while_asked()
         for start, (status, location) in self.server.redirects.items():
             if self.path.startswith(start):
                 self.send_response(status)

@@ -103,14 +103,15 @@ def test_credentials_reach_the_server_and_nothing_else(store: Store, key: str, s
         assert is_empty_but_valid(path)
     commands: list[bytes] = []
 
-    def look(_: str) -> None:
+    def look() -> None:
         for file in Path("/proc").glob("[0-9]*/cmdline"):
             try:
                 commands.append(file.read_bytes())
             except OSError:  # It has ended.
                 pass
 
-    assert fetch_into(path, url, pin, "ada", SECRET, on_progress=look) is None
+    server.while_asked = look
+    assert fetch_into(path, url, pin, "ada", SECRET) is None
     assert any(b"fetch" in command and b"remote.git" in command for command in commands)
     header = (server.asked[-1][2] or "").removeprefix("Basic ").encode()
     for secret in (SECRET.encode(), header):

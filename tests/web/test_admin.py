@@ -6,6 +6,7 @@ import pytest
 
 from ingot.db.connection import Connection
 from ingot.jobs.queue import enqueue
+from ingot.jobs.tables import jobs
 from tests.client import Api, Make, Person
 from tests.conftest import ROOT_PASSWORD, House
 from tests.making import make_project
@@ -82,7 +83,7 @@ def test_messages_to_everybody(admin: Browser) -> None:
 
 def test_jobs_that_gave_up_run_again(admin: Browser, house: House) -> None:
     def bury(db: Connection) -> None:
-        enqueue(db, "no such kind", {})
+        db.update(jobs, enqueue(db, "no such kind", {}), state="dead")
 
     house.app.database.write(bury)
     page = admin.get("/admin/jobs").text

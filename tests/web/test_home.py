@@ -1,5 +1,8 @@
 """The first pages: what a visitor finds, and a project from its making to its first push."""
 
+import re
+
+import httpx
 import pytest
 
 from tests.client import Api, Make, Person
@@ -80,3 +83,20 @@ def test_files_of_pages_are_kept_by_browsers(browser: Browser) -> None:
 
     assert "immutable" in browser.get(address).headers["cache-control"]
     assert browser.get("/static/..%2Fdoor.py").status_code == 404
+
+
+def test_a_page_weighs_little_before_its_content(browser: Browser, person: Person, make: Make) -> None:
+    """60 kB of HTML, stylesheet and scripts, as they travel."""
+    project = make_project(make, person, visibility="public")
+    browser.signed_in_as(person)
+
+    for path in (f"/{project.path}", f"/{project.path}/-/issues/new", f"/{project.path}/-/merge_requests", "/"):
+        page = browser.get(path)
+        files = re.findall(r'(?:href|src)="(/static/[^"]+\.(?:css|js)\?v=[^"]+)"', page.text)
+        assert len(files) == 3, path
+        assert len(page.content) + sum(_travelled(browser, file) for file in files) < 60_000, path
+
+
+def _travelled(browser: Browser, path: str) -> int:
+    with httpx.stream("GET", f"{browser.url}{path}", headers={"Accept-Encoding": "gzip"}) as answer:
+        return len(b"".join(answer.iter_raw()))

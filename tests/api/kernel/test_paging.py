@@ -29,6 +29,8 @@ def owner(api: Api, make: Make) -> Iterator[Person]:
         other = make.user(provider="github", extern_uid=make.name("uid"))
         api.post(f"/users/{user.id}/follow", other)
         api.post(f"/users/{other.id}/follow", user)
+        application = {"name": "Paged", "redirect_uri": "https://app.example.org", "scopes": "api"}
+        assert api.post("/applications", make.root, **application).status_code == 201
     messages = [api.post("/broadcast_messages", make.root, message="Paged").json()["id"] for _ in range(2)]
     yield user
     for message_id in messages:

@@ -1,0 +1,75 @@
+"""Takes the pictures in docs/pictures: a new instance with the people of the demo, seen by its administrator."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+from playwright.sync_api import sync_playwright
+
+from ingot.supervisor import open_socket
+
+FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
+PASSWORD = "correct horse battery"
+HERE = "/harbour-works/tidewatch"
+PICTURES = {
+    "project": (HERE, "light"),
+    "file": (f"{HERE}/-/blob/master/tidewatch/gauge.py", "light"),
+    "issue": (f"{HERE}/-/issues/2", "light"),
+    "board": (f"{HERE}/-/boards", "light"),
+    "merge-request": (f"{HERE}/-/merge_requests/1", "light"),
+    "changes-dark": (f"{HERE}/-/merge_requests/1/diffs", "dark"),
+}
+
+
+@contextmanager
+def _served() -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        listener = open_socket("127.0.0.1", 0)
+        port = listener.getsockname()[1]
+        listener.close()
+        command = [sys.executable, "-m", "ingot"]
+        options = ["--data", f"{folder}/data"]
+        environment = {**os.environ, "INGOT_ROOT_PASSWORD": PASSWORD}
+        subprocess.run([*command, "demo", *options], check=True, capture_output=True, env=environment)
+        serving = [*command, "serve", *options, "--port", str(port), "--ssh-port", "0", "--workers", "1"]
+        with subprocess.Popen(serving, env=environment, stdout=subprocess.DEVNULL) as process:
+            try:
+                _wait(f"http://127.0.0.1:{port}")
+                yield f"http://127.0.0.1:{port}"
+            finally:
+                process.terminate()
+
+
+def _wait(url: str) -> None:
+    with httpx.Client(transport=httpx.HTTPTransport(retries=50)) as client:
+        while client.get(f"{url}/-/readiness").status_code != 200:
+            pass
+
+
+def main() -> None:
+    """Take them all."""
+    FOLDER.mkdir(exist_ok=True)
+    with _served() as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        for scheme in ("light", "dark"):
+            context = browser.new_context(viewport={"width": 1100, "height": 760}, color_scheme=scheme)
+            page = context.new_page()
+            page.goto(f"{url}/users/sign_in")
+            page.get_by_label("Username or email").fill("root")
+            page.get_by_label("Password").fill(PASSWORD)
+            page.get_by_role("button", name="Sign in").click()
+            for name, (path, wanted) in PICTURES.items():
+                if wanted == scheme:
+                    page.goto(url + path)
+                    page.screenshot(path=FOLDER / f"{name}.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
