@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ingot.access.actor import Actor
 from ingot.access.rules import require
@@ -17,6 +17,15 @@ from ingot.inline import expect_a_wait
 from ingot.settings import Settings
 
 
+class Caller(NamedTuple):
+    """Who calls from within."""
+
+    actor: Actor
+    origin: Origin
+    known: Finds | None = None
+    """What finders have found already in one reading, which does not change meanwhile."""
+
+
 class Inside:
     """The endpoints by method and path as they are declared; what one answers is a view, a listing or a file.
 
@@ -28,110 +37,66 @@ class Inside:
         self._database = database
         self._settings = settings
 
-    def call(
-        self,
-        actor: Actor,
-        origin: Origin,
-        method: str,
-        route: str,
-        path: dict[str, str],
-        sent: dict[str, Any],
-        known: Finds | None = None,
-    ) -> Any:
+    def call(self, caller: Caller, method: str, route: str, path: dict[str, str], sent: dict[str, Any]) -> Any:
         """What the endpoint gives; refusals are raised as its handler raises them."""
         endpoint = self._endpoints[method, route]
-        if endpoint.asks_caller_only and not endpoint.may(actor):
-            if not actor.known:
+        if endpoint.asks_caller_only and not endpoint.may(caller.actor):
+            if not caller.actor.known:
                 raise Unauthenticated
             require(False)
         reader = endpoint.reader_for(path)
         params = reader.read(sent) if reader else None
         if endpoint.heavy or endpoint.staged:
             expect_a_wait()
+        asked = asked_of(endpoint, sent, params)
         if endpoint.staged:
-            return _content(self._stage(endpoint, actor, origin, path, sent, params))
-        known = None if endpoint.writes else known
-        work = partial(self._run, endpoint, actor, origin, path, sent, params, known)
+            return _content(self._stage(endpoint, caller, path, asked))
         if not endpoint.writes:
-            return _content(self._database.read(partial(work, ())))
+            return _content(self._database.read(partial(self._run, endpoint, caller, path, asked)))
         undo: list[Callable[[], object]] = []
-        prepared: tuple[Any, ...] = ()
         if endpoint.prepare is not None:
-            ahead = Ahead(self._database, self._settings, actor, path, origin.ip, undo)
-            prepared = (endpoint.prepare(ahead, params),)
+            ahead = Ahead(self._database, self._settings, caller.actor, path, caller.origin.ip, undo)
+            asked = [*asked, endpoint.prepare(ahead, params)]
         try:
-            return _content(self._database.write(partial(work, prepared)))
+            fresh = caller._replace(known=None)
+            return _content(self._database.write(partial(self._run, endpoint, fresh, path, asked)))
         except Failure:
             for step in undo:
                 with suppress(Unavailable):
                     step()
             raise
 
-    def find(
-        self,
-        actor: Actor,
-        origin: Origin,
-        method: str,
-        route: str,
-        path: dict[str, str],
-        known: Finds | None = None,
-    ) -> Any:
+    def find(self, caller: Caller, method: str, route: str, path: dict[str, str]) -> Any:
         """What the path of an endpoint names, as its room finds it for the caller."""
         endpoint = self._endpoints[method, route]
-        call = partial(Call, actor=actor, path=path, origin=origin, settings=self._settings)
-        return self._database.read(lambda db: subject_of(endpoint, call(db), known))[0]
+        return self._database.read(lambda db: subject_of(endpoint, self._call(db, caller, path), caller.known))[0]
 
-    def allows(
-        self,
-        actor: Actor,
-        origin: Origin,
-        method: str,
-        route: str,
-        path: dict[str, str],
-        known: Finds | None = None,
-    ) -> bool:
+    def allows(self, caller: Caller, method: str, route: str, path: dict[str, str]) -> bool:
         """Whether the endpoint's rule lets the caller do this to what the path names, so that a page may offer it."""
         endpoint = self._endpoints[method, route]
-        if not actor.known and endpoint.writes:
+        if not caller.actor.known and endpoint.writes:
             return False
         try:
-            self._database.read(lambda db: subject_of(endpoint, Call(db, actor, path, origin, self._settings), known))
+            self._database.read(lambda db: subject_of(endpoint, self._call(db, caller, path), caller.known))
         except (NotFound, Denied):
             return False
-        return not endpoint.asks_caller_only or endpoint.may(actor)
+        return not endpoint.asks_caller_only or endpoint.may(caller.actor)
 
-    def _run(
-        self,
-        endpoint: Endpoint,
-        actor: Actor,
-        origin: Origin,
-        path: dict[str, str],
-        sent: dict[str, Any],
-        params: Any,
-        known: Finds | None,
-        prepared: tuple[Any, ...],
-        db: Connection,
-    ) -> Any:
+    def _call(self, db: Connection, caller: Caller, path: dict[str, str]) -> Call:
+        return Call(db, caller.actor, path, caller.origin, self._settings)
+
+    def _run(self, endpoint: Endpoint, caller: Caller, path: dict[str, str], asked: list[Any], db: Connection) -> Any:
         if endpoint.locks is not None:
             db.lock(endpoint.locks)
-        call = Call(db, actor, path, origin, self._settings)
-        return endpoint.handler(call, *subject_of(endpoint, call, known), *asked_of(endpoint, sent, params), *prepared)
+        call = self._call(db, caller, path)
+        return endpoint.handler(call, *subject_of(endpoint, call, caller.known), *asked)
 
-    def _stage(
-        self,
-        endpoint: Endpoint,
-        actor: Actor,
-        origin: Origin,
-        path: dict[str, str],
-        sent: dict[str, Any],
-        params: Any,
-    ) -> Any:
+    def _stage(self, endpoint: Endpoint, caller: Caller, path: dict[str, str], asked: list[Any]) -> Any:
         subject = self._database.read(
-            lambda db: subject_of(endpoint, Call(db, actor, path, origin, self._settings)),
-            ahead_of_change=endpoint.writes,
+            lambda db: subject_of(endpoint, self._call(db, caller, path)), ahead_of_change=endpoint.writes
         )
-        stage = Stage(self._database, actor, path, origin, self._settings)
-        return endpoint.handler(stage, *subject, *asked_of(endpoint, sent, params))
+        stage = Stage(self._database, caller.actor, path, caller.origin, self._settings)
+        return endpoint.handler(stage, *subject, *asked)
 
 
 def _content(result: Any) -> Any:

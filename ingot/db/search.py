@@ -14,6 +14,9 @@ from ingot.db.expressions import like_pattern, refuse_long_search
 
 SHORTEST_INDEXED = 3
 """Below this many characters an index has nothing to go by."""
+LONGEST_INDEXED = 32
+"""So many characters are looked up in it; the rest is compared with what that finds. Each three of them cost as much as
+there are places for them, and a text of one letter has a million."""
 
 
 def is_indexed(text: str, *, as_written: bool = False) -> bool:
@@ -60,9 +63,13 @@ class holding(ColumnElement[bool]):  # noqa: N801 - it reads as a function of SQ
 def _holding_sqlite(element: holding, compiler: SQLCompiler, **options: Any) -> str:
     key, text = (compiler.process(part, **options) for part in (element.row, element.needle))
     index = f"{element.searched[0].table.name}_search"
-    names = " ".join(column.name for column in element.searched)
-    phrase = f"""'{{{names}}} : "' || replace({text}, '"', '""') || '"'"""
-    return f"{key} IN (SELECT rowid FROM {index} WHERE {index} MATCH {phrase})"  # noqa: S608 - Compiled, not typed.
+    names = [column.name for column in element.searched]
+    phrase = f"""'{{{" ".join(names)}}} : "' || replace(substr({text}, 1, {LONGEST_INDEXED}), '"', '""') || '"'"""
+    # Beyond the index only the case of plain letters does not count in what is kept as it was written.
+    fold = "lower(%s)" if element.as_written else "%s"
+    whole = " OR ".join(f"instr({fold % name}, {fold % text})" for name in names)
+    found = f"{index} MATCH {phrase} AND (length({text}) <= {LONGEST_INDEXED} OR {whole})"
+    return f"{key} IN (SELECT rowid FROM {index} WHERE {found})"  # noqa: S608 - Compiled, not typed.
 
 
 @compiles(holding, "postgresql")

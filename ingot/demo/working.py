@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ingot.access.actor import Actor
-from ingot.api.inside import Inside
+from ingot.api.inside import Caller, Inside
 from ingot.demo.people import PEOPLE
 from ingot.demo.repository import CHANGES, MAIN, OFFERS, RELEASE, SNIPPET, WIKI, Change, Offer
 from ingot.demo.work_items import GROUP, PROJECT
@@ -20,7 +20,7 @@ def work(inside: Inside, actors: dict[str, Actor], base_url: str) -> None:
 
     def call(who: str, method: str, route: str, sent: dict[str, Any], **path: Any) -> Any:
         named = {"id": f"{GROUP}/{PROJECT}"} | {name: str(value) for name, value in path.items()}
-        return inside.call(actors[who], origin, method, f"/projects/:id{route}", named, sent)
+        return inside.call(Caller(actors[who], origin), method, f"/projects/:id{route}", named, sent)
 
     there = {"README.md"}
     for change in CHANGES:

@@ -10,7 +10,7 @@ import msgspec
 
 from ingot.access.actor import NOBODY, Actor
 from ingot.access.credentials import Credentials
-from ingot.api.inside import Inside
+from ingot.api.inside import Caller, Inside
 from ingot.api.running import Finds
 from ingot.db.connection import Connection
 from ingot.db.database import Database
@@ -85,18 +85,23 @@ class Visit(msgspec.Struct, frozen=True):
 
     def call(self, method: str, route: str, sent: dict[str, Any] | None = None, /, **path: Any) -> Any:
         """The same for any method; raises the refusals that the API would answer with."""
-        texts = {name: str(value) for name, value in path.items()}
-        return self.inside.call(self.actor_or_nobody, self.origin, method, route, texts, sent or {}, self.known)
+        return self.inside.call(self._caller, method, route, _texts(path), sent or {})
 
     def find(self, method: str, route: str, /, **path: Any) -> Any:
         """What an endpoint's path names, as its room finds it: it says what the visitor may do there."""
-        texts = {name: str(value) for name, value in path.items()}
-        return self.inside.find(self.actor_or_nobody, self.origin, method, route, texts, self.known)
+        return self.inside.find(self._caller, method, route, _texts(path))
 
     def may(self, method: str, route: str, /, **path: Any) -> bool:
         """Whether a call would be allowed, so that the page offers it."""
-        texts = {name: str(value) for name, value in path.items()}
-        return self.inside.allows(self.actor_or_nobody, self.origin, method, route, texts, self.known)
+        return self.inside.allows(self._caller, method, route, _texts(path))
+
+    @property
+    def _caller(self) -> Caller:
+        return Caller(self.actor_or_nobody, self.origin, self.known)
+
+
+def _texts(path: dict[str, Any]) -> dict[str, str]:
+    return {name: str(value) for name, value in path.items()}
 
 
 STRICT_POLICY = (

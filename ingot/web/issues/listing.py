@@ -3,7 +3,8 @@
 from typing import Any
 
 from ingot.db.connection import Connection
-from ingot.web.issues.asking import SORTS, Asked, asked_in
+from ingot.web.filters import Asked
+from ingot.web.issues.asking import ISSUES
 from ingot.web.issues.group_place import GroupPlace, group_place_of
 from ingot.web.pages import Page, Pages, Reply, Visit
 from ingot.web.projects.place import Place, place_of
@@ -31,7 +32,7 @@ def list_group_issues(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - 
 @pages.get("/dashboard/issues")
 def list_own_issues(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
     """What the visitor has to do, or wrote."""
-    asked, scope = asked_in(visit.query), str(visit.query.get("scope", ""))
+    asked, scope = ISSUES.asked_in(visit.query), str(visit.query.get("scope", ""))
     scope = scope if scope in _SCOPES else next(iter(_SCOPES))
     sent = {"scope": scope, "with_labels_details": "true", "page": visit.page}
     context = {
@@ -44,7 +45,7 @@ def list_own_issues(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Ev
 
 
 def _listed(place: Place | GroupPlace, visit: Visit) -> dict[str, Any]:
-    asked = asked_in(visit.query)
+    asked = ISSUES.asked_in(visit.query)
     sent = {"with_labels_details": "true", "page": visit.page}
     return {
         "issues": place.get("/issues", asked.list | sent),
@@ -53,7 +54,7 @@ def _listed(place: Place | GroupPlace, visit: Visit) -> dict[str, Any]:
 
 
 def _asked(asked: Asked) -> dict[str, Any]:
-    return {"asked": asked, "sorts": {word: sort[0] for word, sort in SORTS.items()}}
+    return {"asked": asked, "sorts": ISSUES.sort_names}
 
 
 def _choices(place: Place | GroupPlace) -> dict[str, Any]:

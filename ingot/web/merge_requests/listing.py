@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ingot.db.connection import Connection
+from ingot.web.filters import Asked
 from ingot.web.issues.group_place import GroupPlace, group_place_of
-from ingot.web.merge_requests.asking import SORTS, STATES, Asked, asked_in
+from ingot.web.merge_requests.asking import MERGE_REQUESTS
 from ingot.web.pages import Page, Pages, Reply, Visit
 from ingot.web.projects.place import Place, place_of
 
@@ -45,13 +46,13 @@ def list_own_merge_requests(visit: Visit, db: Connection) -> Reply:  # noqa: ARG
 
 def _listed(visit: Visit, get: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
     """A page of them, and how many there are of each state."""
-    asked = asked_in(visit.query)
+    asked = MERGE_REQUESTS.asked_in(visit.query)
     found = get(asked.list | {"with_labels_details": "true", "page": visit.page})
     return {
         "requests": found,
-        "states": [(word, name, _number(asked, word, found, get)) for word, name in STATES.items()],
+        "states": [(word, name, _number(asked, word, found, get)) for word, name in MERGE_REQUESTS.states.items()],
         "asked": asked,
-        "sorts": {word: sort[0] for word, sort in SORTS.items()},
+        "sorts": MERGE_REQUESTS.sort_names,
     }
 
 

@@ -303,3 +303,20 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make, scene: Scene
                 for size in (1, 50)
             ]
             assert costs[1] <= costs[0] + 1, (path, scope)
+
+
+def test_a_long_text_is_found_whole_and_does_not_hold_others_up(api: Api, make: Make) -> None:
+    """An index of three characters at a time has a million places for each part of a text of one letter."""
+    owner = make.user()
+    project = make_project(make, owner)
+    long = "Ahoi " + "y" * 100 + " there"
+    for description in ("y" * 1_000_000, long, "y" * 60):
+        assert api.post(f"{project.url}/issues", owner, title="Long", description=description).status_code == 201
+
+    def found(text: str) -> list[int]:
+        return sorted(issue["iid"] for issue in api.get(f"{project.url}/issues", owner, search=text).json())
+
+    assert found("y" * 8000) == [1]
+    assert found("y" * 100) == [1, 2]
+    assert found(long.upper()) == [2]
+    assert found("y" * 99 + "n") == []
