@@ -69,6 +69,7 @@ _SAFE: list[Header] = [
 ]
 _NEVER_KEPT: Header = (b"cache-control", b"no-store")
 _NO_CONTENT_RUNS: Header = (b"content-security-policy", b"default-src 'none'; sandbox")
+_MOST_VISITS = 4096
 _WRITING = ("POST", "PUT", "PATCH", "DELETE")
 
 Answered = tuple[int, list[Header], bytes | StoredFile]
@@ -95,7 +96,7 @@ class WebDoor:
         self._templates = Templates(database)
         places = [place for pages in ALL_PAGES for place in pages.places]
         self._router: Router[Place] = Router(places, lambda place: place.slashes)
-        self._long: set[str] = set()
+        self._long: dict[str, tuple[int, int]] = {}
         self._meant = router_path(words_of(place.path for place in places))
 
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
@@ -172,15 +173,19 @@ class WebDoor:
     async def _read(self, place: Place, enter: Callable[[], Answered]) -> Answered:
         """Make a page on the event loop; what turns out to take long there is begun anew in a thread.
 
-        The next visit of such a page begins there at once.
+        The next visits of such a page begin there at once, twice as many each time before the loop is tried again: what
+        only took long as long as nothing was kept comes back to it.
         """
-        if place.path in self._long:
+        left, _ = self._long.get(place.path, (0, 0))
+        if left:
+            self._long[place.path] = left - 1, self._long[place.path][1]
             return await self._in_pool(enter)
         try:
             with inline():
                 return enter()
         except TooLong:
-            self._long.add(place.path)
+            visits = min(2 * self._long.get(place.path, (0, 2))[1], _MOST_VISITS)
+            self._long[place.path] = visits, visits
             return await self._in_pool(enter)
 
     async def _in_pool(self, work: Callable[[], Answered]) -> Answered:
