@@ -31,7 +31,8 @@ test-sqlite: setup
 	INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(T)
 
 # What hardly asks a database is run once; so are the faults, which take longest. T=... runs any of it here too.
-RUN_ONCE := tests/git tests/house tests/markup tests/outgoing tests/faults tests/web tests/browser tests/api/kernel/test_openapi.py \
+RUN_ONCE := tests/git tests/house tests/markup tests/outgoing tests/faults tests/web tests/browser tests/policy \
+	$(addprefix tests/api/kernel/test_,openapi.py parameters.py secrets.py) \
 	$(addprefix tests/server/test_,commands.py demo.py progress.py serve.py supervisor.py)
 
 test-postgresql: setup
