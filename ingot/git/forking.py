@@ -25,18 +25,32 @@ def fill_fork(source: Path, folder: Path) -> None:
 
     References are read first and objects linked afterwards: git writes objects before the references to them,
     and our housekeeping deletes none that it has not packed anew, so all that the references need is there.
+    Where the source holds more than its branches and tags show, such as what merge requests brought, nothing is
+    linked but all is fetched: git serves every object by its id, and the fork has other readers.
     """
     head = read_head(source)
     refs = read_refs(source, _PUBLIC)
     peeled = _known_peeled(source)
     make_bare(folder, head)
-    link_objects(source / "objects", folder / "objects")
-    present = _verify(folder, refs, peeled)
+    present = []
+    if not _holds_more(source, refs):
+        link_objects(source / "objects", folder / "objects")
+        present = _verify(folder, refs, peeled)
     missing = refs.keys() - {ref.name for ref in present}
     if missing:
         _fetch(source, folder, missing)
     if present:
         write_lasting(folder / "packed-refs", packed_text(present))
+
+
+def _holds_more(source: Path, public: dict[bytes, str]) -> bool:
+    """Whether other references lead to commits that the public ones do not lead to."""
+    others = set(read_refs(source).values()) - set(public.values())
+    if not others:
+        return False
+    tips = [*others, *(f"^{oid}" for oid in set(public.values()))]
+    asked = "\n".join(tips).encode() + b"\n"
+    return bool(run_git(["rev-list", "--max-count=1", "--ignore-missing", "--stdin"], source, asked).out)
 
 
 def link_objects(source: Path, target: Path) -> None:
@@ -142,7 +156,7 @@ def _verify(folder: Path, refs: dict[bytes, str], peeled: dict[str, str | None])
 
 
 def _fetch(source: Path, folder: Path, missing: set[bytes]) -> None:
-    """Fetch what linking did not bring, as when the source borrows objects from elsewhere.
+    """Fetch what was not linked, also since the source may borrow objects from elsewhere.
 
     A reference that was deleted meanwhile is not missed; one that is there and cannot be read is an error,
     because a fork that lacks branches would look whole.

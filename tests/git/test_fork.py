@@ -90,6 +90,20 @@ def test_what_is_not_public_stays_behind(store: Store, full: str) -> None:
     assert {name.split(b"/")[1] for name in names} == {b"heads", b"tags"}
 
 
+def test_objects_that_only_other_references_reach_stay_behind(store: Store, full: str, clone: Clone) -> None:
+    """Git serves every object that a repository holds by its id, whoever asks."""
+    path = store.path_of(full)
+    tip = git(path, "rev-parse", "master")
+    hidden = clone.commit(content="of a private fork\n")
+    git(path, "fetch", "-q", clone.folder, "HEAD:refs/merge-requests/1/head")
+    for _ in range(2):
+        copy = store.path_of(fork(store, full))
+        assert git(copy, "rev-parse", "master") == tip
+        assert git(copy, "show-ref", "-d", "--heads", "--tags") == git(path, "show-ref", "-d", "--heads", "--tags")
+        assert hidden not in git(copy, "cat-file", "--batch-check=%(objectname)", "--batch-all-objects")
+        tidy(path)
+
+
 def test_an_empty_repository_can_be_forked(store: Store) -> None:
     """The fork's first branch has the same name."""
     key = new_key()
