@@ -56,9 +56,11 @@ class Templates:
 
     @cached_property
     def _environment(self) -> "Environment":
-        from jinja2 import Environment, PackageLoader, StrictUndefined
+        from jinja2 import PackageLoader, StrictUndefined
 
-        environment = Environment(
+        from ingot.web.escaping import LightEnvironment
+
+        environment = LightEnvironment(
             loader=PackageLoader("ingot.web"),
             autoescape=True,
             undefined=StrictUndefined,
