@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from ingot.db.connection import Connection
+from ingot.jobs.admin import list_jobs
 from ingot.jobs.queue import enqueue
 from ingot.jobs.tables import jobs
 from tests.client import Api, Make, Person
@@ -81,17 +82,21 @@ def test_messages_to_everybody(admin: Browser) -> None:
     assert admin.submit(page, f"{page}/{number}", fields={"_method": "delete"}).status_code == 302
 
 
-def test_jobs_that_gave_up_run_again(admin: Browser, house: House) -> None:
-    def bury(db: Connection) -> None:
-        db.update(jobs, enqueue(db, "no such kind", {}), state="dead")
+def test_jobs_that_gave_up_run_again_or_go(admin: Browser, house: House) -> None:
+    def bury(db: Connection) -> list[int]:
+        numbers = [enqueue(db, "no such kind", {}) for _ in range(2)]
+        for number in numbers:
+            db.update(jobs, number, state="dead")
+        return numbers
 
-    house.app.database.write(bury)
-    page = admin.get("/admin/jobs").text
-    assert "no such kind" in page
-    number = page.split("no such kind")[1].split("/admin/jobs/")[1].split("/retry")[0]
-    assert admin.submit("/admin/jobs", f"/admin/jobs/{number}/retry").status_code == 302
-    assert admin.submit("/admin/jobs", f"/admin/jobs/{number}", fields={"_method": "delete"}).status_code == 302
-    assert "no such kind" not in admin.get("/admin/jobs").text
+    numbers = house.app.database.write(bury)
+    again, gone = (f"/admin/jobs/{number}" for number in numbers)
+    assert admin.get("/admin/jobs").text.count("no such kind") == 2
+    assert admin.submit("/admin/jobs", f"{again}/retry").status_code == 302
+    assert admin.submit("/admin/jobs", gone, fields={"_method": "delete"}).status_code == 302
+    kept = house.app.database.read(lambda db: list_jobs(db, None, 10_000)[0])
+    assert [(job.id, job.state) for job in kept if job.id in numbers] == [(numbers[0], "waiting")]
+    assert gone not in admin.get("/admin/jobs").text
 
 
 @pytest.mark.parametrize("kind", ["project", "system"])
