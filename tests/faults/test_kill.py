@@ -18,7 +18,7 @@ from ingot.users.accounts.queries import user_by_username
 from ingot.users.tokens.queries import private_token_of
 from tests.server.process import Server, ingot, until
 
-ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "5"))
+ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "3"))
 WRITERS = 4
 
 

@@ -13,7 +13,7 @@ from tests.faults.load import Load, check_projects
 from tests.faults.test_kill_projects import filled_project, start
 from tests.server.process import Server, environment, fresh_database, ingot, until
 
-ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "5"))
+ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "3"))
 SECONDS = 60.0
 
 

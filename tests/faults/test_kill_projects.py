@@ -17,7 +17,7 @@ from tests.faults.load import WRITERS, Load, check_projects, database_of, jobs_l
 from tests.git.conftest import Clone, git
 from tests.server.process import Server, ingot, until
 
-ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "5"))
+ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "3"))
 SECONDS = 60.0
 LOOSE_OBJECTS = 30
 

@@ -17,7 +17,7 @@ from tests.faults.pushing import ZERO, Remote, git_processes, kill_git
 from tests.server.process import Server, until
 from tests.transport.conftest import Tree
 
-ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "5"))
+ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "3"))
 LARGE = 3 * 2**20
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for git processes in /proc")
 
