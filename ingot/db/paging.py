@@ -87,10 +87,15 @@ def fetch_page(db: Connection, record: type[R], query: ListQuery, page: Page, **
     """Run the statements that ``page`` needs."""
     if page.keyset:
         return _fetch_by_key(db, record, query, page, values)
+    items: list[R] = []
+    if page.number == 1:
+        items = db.all(record, query.by_number, page_size=page.size, page_offset=0, **values)
+        if len(items) < page.size:  # Most lists end on their first page, and then are counted already.
+            db.spare()
+            return Listing(items, page, len(items))
     total: int = db.value(query.total, **values)
     offset = (page.number - 1) * page.size
-    items: list[R] = []
-    if offset < total:
+    if 0 < offset < total:
         items = db.all(record, query.by_number, page_size=page.size, page_offset=offset, **values)
     return Listing(items, page, total)
 

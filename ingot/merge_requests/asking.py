@@ -19,7 +19,7 @@ class Asked(AskedOf[ListMergeRequests]):
         """The page."""
         if self._nothing:
             return Listing([], page, 0)
-        wanted, filters = self._wanted, frozenset(self._filters)
+        wanted, filters = self._wanted, self._shape()
         lists = SHAPES.lists_of(filters, wanted.order_by, wanted.sort, self._labels, self._excluded_labels)
         if page.keyset:
             return fetch_page(self._db, MergeRequest, lists.walking, page, **self._values)
@@ -32,6 +32,11 @@ class Asked(AskedOf[ListMergeRequests]):
             return Listing([], page, total)
         bounds = {"page_size": page.size, "page_offset": offset}
         return Listing(self._db.all(MergeRequest, lists.walking.by_number, **bounds, **self._values), page, total)
+
+    def _shape(self) -> frozenset[str]:
+        """The conditions; the open ones have indexes of their own, which a statement has to name."""
+        filters = frozenset(self._filters)
+        return filters - {"state"} | {"opened"} if self._values.get("state") == "opened" else filters
 
     def _total(self, filters: frozenset[str], lists: Lists) -> int | None:
         """How many there are; nothing where looking all of them up tells as well."""

@@ -31,6 +31,7 @@ _APPROVALS, _APPROVER = merge_request_approvals.c.merge_request_id, merge_reques
 _DRAFT = or_(*(_ROWS.title_key.startswith(word, autoescape=True) for word in BEGINNINGS))
 _CONDITIONS: dict[str, ColumnElement[bool]] = {
     **conditions_on(_LISTED),
+    "opened": _ROWS.state == "opened",
     "visible": policy.visible_merge_requests(external=False),
     "visible_to_external": policy.visible_merge_requests(external=True),
     "with_feature": projects.c.merge_requests_enabled.is_(True) & projects.c.namespace_id.is_not(None) & has_code(),

@@ -47,10 +47,12 @@ class Shapes:
             unindexed(label_links.c.project_id) == bindparam("project"),
             any_of(label_links.c.label_id, "label_0"),
         )
+        in_state = of_label.where(label_links.c.state == bindparam("state"))
         # How many carry one label, by what is kept of them beside it.
         self.label_count: dict[frozenset[str], Select[Any]] = {
             frozenset({"in_project"}): of_label,
-            frozenset({"in_project", "state"}): of_label.where(label_links.c.state == bindparam("state")),
+            frozenset({"in_project", "state"}): in_state,
+            frozenset({"in_project", "opened"}): in_state,
         }
 
     def _lists_of(
