@@ -68,8 +68,7 @@ class Inside:
 
     def find(self, caller: Caller, method: str, route: str, path: dict[str, str]) -> Any:
         """What the path of an endpoint names, as its room finds it for the caller."""
-        endpoint = self._endpoints[method, route]
-        return self._database.read(lambda db: subject_of(endpoint, self._call(db, caller, path), caller.known))[0]
+        return self._subject(self._endpoints[method, route], caller, path)[0]
 
     def allows(self, caller: Caller, method: str, route: str, path: dict[str, str]) -> bool:
         """Whether the endpoint's rule lets the caller do this to what the path names, so that a page may offer it."""
@@ -77,10 +76,13 @@ class Inside:
         if not caller.actor.known and endpoint.writes:
             return False
         try:
-            self._database.read(lambda db: subject_of(endpoint, self._call(db, caller, path), caller.known))
+            self._subject(endpoint, caller, path)
         except (NotFound, Denied):
             return False
         return not endpoint.asks_caller_only or endpoint.may(caller.actor)
+
+    def _subject(self, endpoint: Endpoint, caller: Caller, path: dict[str, str]) -> list[Any]:
+        return self._database.read(lambda db: subject_of(endpoint, self._call(db, caller, path), caller.known))
 
     def _call(self, db: Connection, caller: Caller, path: dict[str, str]) -> Call:
         return Call(db, caller.actor, path, caller.origin, self._settings)

@@ -37,6 +37,8 @@ class _Mine(threading.local):
     reader: Any = None
     writer: Any = None
     kept: Kept | None = None
+    reading: Connection | None = None
+    """What the read that is under way works on; one within it is part of the same."""
 
 
 class Database:
@@ -56,10 +58,13 @@ class Database:
 
     def read(self, work: Callable[[Connection], T], *, ahead_of_change: bool = False) -> T:
         """Run ``work`` on a connection that cannot write; a lost connection is replaced once."""
+        outer = self._mine.reading
+        if outer is not None and not ahead_of_change:
+            return work(outer)
         for last in (False, True):
             try:
                 db = self._connection("reader", read_only=True, leads_on=not ahead_of_change)
-                result = work(db)
+                result = work(db) if ahead_of_change else self._read_within(db, work)
             except self.engine.errors as error:
                 self._weigh(error, "reader", again=not last)
             else:
@@ -67,6 +72,13 @@ class Database:
                     self._write_down(db)
                 return result
         raise AssertionError("unreachable")
+
+    def _read_within(self, db: Connection, work: Callable[[Connection], T]) -> T:
+        self._mine.reading = db
+        try:
+            return work(db)
+        finally:
+            self._mine.reading = None
 
     def _write_down(self, db: Connection) -> None:
         for finding in db.findings:
@@ -93,7 +105,7 @@ class Database:
 
     def _transact(self, work: Callable[[Connection], T]) -> tuple[Connection, T]:
         db = self._connection("writer", read_only=False)
-        raw = self._mine.writer
+        raw, self._mine.reading = self._mine.writer, None  # What was read before is not looked at again.
         raw.execute(self.engine.begin_statement)
         try:
             result = work(db)

@@ -20,6 +20,8 @@ def escaped(value: Any) -> str:
         return _escape_text(value)
     if type(value) is Markup:
         return value
+    if type(value) is int:
+        return str(value)
     return markupsafe.escape(value)
 
 

@@ -18,16 +18,23 @@ _OF_USER = (
 _SIGN_INS = list_query(
     select(sign_ins).where(sign_ins.c.user_id == bindparam("user")), sign_ins.c.id, sign_ins.c.id.desc()
 )
+_SESSION_BYTES = 4_000
 _LINK = select(one_time_links).where(one_time_links.c.digest == bindparam("digest"))
 
 
 def session_or_none(db: Connection, cookie: str) -> tuple[Session, User] | None:
     """The session that a cookie names, unless it ended or its user may not act."""
-    session = db.first(Session, _BY_DIGEST, digest=db.vault.digest(cookie))
-    if session is None or session.expires_at <= db.now:
+    digest = db.vault.digest(cookie)
+    found = db.kept(("session", digest), lambda: _look_up(db, digest), lambda _: _SESSION_BYTES)
+    if found is None:
         return None
-    user = find_user(db, session.user_id)
-    return (session, user) if user.state == "active" else None
+    session, user = found
+    return found if session.expires_at > db.now and user.state == "active" else None
+
+
+def _look_up(db: Connection, digest: bytes) -> tuple[Session, User] | None:
+    session = db.first(Session, _BY_DIGEST, digest=digest)
+    return (session, find_user(db, session.user_id)) if session is not None else None
 
 
 def sessions_of(db: Connection, user_id: int) -> list[Session]:

@@ -37,14 +37,15 @@ def issue_page(place: Place, iid: str, errors: list[str] | None = None, status: 
     actor = visit.actor_or_nobody
     may_edit = policy.may_edit_issue(actor, found.here, found)
     thread = thread_of(ground, issue.description)
+    tasks = count_tasks(issue.description or "")
     context = {
         "issue": issue,
         "ground": ground,
         "thread": thread,
         "labels": labels_on(visit, issue),
-        "description": _description(thread.besides[0], issue, may_edit=may_edit),
+        "description": _description(thread.besides[0], tasks.total) if may_edit else thread.besides[0],
         "version": version_of(issue.description),
-        "tasks": count_tasks(issue.description or ""),
+        "tasks": tasks,
         "participants": ground.get("/participants", {"per_page": 50}),
         "links": ground.get("/links", {"per_page": 100}).items,
         "requests": _requests(ground.get("/related_merge_requests"), ground.get("/closed_by")),
@@ -69,9 +70,9 @@ def _requests(related: Any, closing: Any) -> list[tuple[Any, bool]]:
     return [(request, number in closes) for number, request in both.items()]
 
 
-def _description(html: Markup, issue: IssueView, *, may_edit: bool) -> Markup:
+def _description(html: Markup, tasks: int) -> Markup:
     """The text; its boxes are buttons, where each is known to stand for one task of it."""
-    if not may_edit or len(_BOX.findall(html)) != count_tasks(issue.description or "").total:
+    if not tasks or len(_BOX.findall(html)) != tasks:
         return html
     number = -1
 
