@@ -163,7 +163,7 @@ class SshDoor:
         return True
 
     async def _serve(self, process: Process) -> None:
-        quicken_channel(process.channel)
+        quicken_channel(process.channel, process.get_extra_info("connection"))
         task = asyncio.ensure_future(self._answer(process))
         self._running.add(task)
         task.add_done_callback(self._running.discard)

@@ -11,24 +11,38 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
+from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 QUICK_CIPHERS = ["aes128-gcm@openssh.com", "aes256-gcm@openssh.com"]
 """What the interpreter's cryptography does in one call for a whole packet; others take several times as long."""
 CIPHERS = [*QUICK_CIPHERS, "aes128-ctr", "aes256-ctr"]
-_IGNORE, _KEXINIT, _CHANNEL_DATA = 2, 20, 94
+_IGNORE, _KEXINIT, _WINDOW_ADJUST, _CHANNEL_DATA = 2, 20, 93, 94
 _BURST = 256 * 1024
+_BURST_SECONDS = 0.005
+_REST_SECONDS = 0.002
 _BLOCK = 16
 _LEAST_PADDING = 4
+_BEFORE_CONTENT = 1 + 1 + 4 + 4
+"""How much padding there is, the packet's kind, the channel and the content's length."""
+_ANNOUNCEMENT_PADDING = 6
+_ANNOUNCEMENT_HEADER = (1 + 1 + 4 + 4 + _ANNOUNCEMENT_PADDING).to_bytes(4, "big")
+_ANNOUNCEMENT = 4 + 16 + 16
+"""A packet that announces room: its length, then as much as one block, then the tag."""
+_OPEN = ("open", "eof_pending", "eof")
 _SPEAKS_FIRST = b"SSH-2.0-OpenSSH_"
 
 OF_CONNECTION = (
     *("send_packet", "_send", "_send_kexinit", "_send_encryption", "_send_seq", "_enc_algs", "_client_version"),
-    *("_packet_handlers", "_auth_complete", "_kex_complete"),
+    *("_packet_handlers", "_auth_complete", "_kex_complete", "_transport", "_channels"),
     *("_rekey_bytes", "_rekey_bytes_sent", "_rekey_seconds", "_rekey_time"),
+    *("_recv_data", "_recv_handler", "_recv_pkthdr", "_recv_encryption", "_recv_seq", "_inpbuf", "_decompressor"),
 )
-OF_CHANNEL = ("_flush_send_buf", "_pause_resume_writing", "_log_packet", "_send_window", "_send_buf_len", "_send_chan")
-OF_CIPHER = ("_key", "_iv", "_update_iv")
+OF_CHANNEL = (
+    *("_flush_send_buf", "_pause_resume_writing", "_log_packet", "_send_chan", "_recv_state"),
+    *("_send_window", "_send_pktsize", "_send_buf", "_send_buf_len"),
+)
+OF_CIPHER = ("_key", "_iv")
 
 
 def quicken_connection(connection: Any) -> bool:
@@ -36,39 +50,47 @@ def quicken_connection(connection: Any) -> bool:
     if not _has(connection, OF_CONNECTION):
         return False
     _Sending(connection)
+    _Receiving(connection)
     _choose_ciphers_late(connection)
     return True
 
 
-def quicken_channel(channel: Any) -> bool:
-    """Send no small packets while more room is being announced in the same turn; whether that could be had.
+def quicken_channel(channel: Any, connection: Any) -> bool:
+    """Send what is written there in large bursts; whether that could be had.
 
-    OpenSSH announces room for every few kilobytes that it has passed on, and each time a packet of that size would go.
+    OpenSSH announces room for every few kilobytes that it has passed on, and each time a packet of that size would go,
+    and both processes would wake for it. While the client has most of what it takes at once still to pass on, a burst
+    may wait for more room; not for long, as others may announce room only when they have none left.
     """
-    if not _has(channel, OF_CHANNEL):
+    sending = connection.send_packet.__self__
+    if not (_has(channel, OF_CHANNEL) and isinstance(sending, _Sending)):
         return False
     flush: Callable[[], None] = channel._flush_send_buf
     loop = asyncio.get_running_loop()
-    waiting = False
+    burst = min(_BURST, channel._send_window // 4)
+    waiting: asyncio.TimerHandle | None = None
 
     def flush_bursts() -> None:
         nonlocal waiting
-        if not 0 < channel._send_window < min(_BURST, channel._send_buf_len):
-            flush()
+        if not 0 < channel._send_window < min(burst, channel._send_buf_len):
+            flush_now()
             return
         channel._pause_resume_writing()
-        if not waiting:
-            waiting = True
-            loop.call_soon(flush_now)
+        if waiting is None:
+            waiting = loop.call_later(_BURST_SECONDS, flush_now)
 
     def flush_now() -> None:
         nonlocal waiting
-        waiting = False
+        if waiting is not None:
+            waiting.cancel()
+            waiting = None
         if channel._send_chan is not None:  # It may have been closed since.
+            sending.send_content(channel)
             flush()
 
     channel._flush_send_buf = flush_bursts
     channel._log_packet = _say_nothing
+    channel.set_write_buffer_limits(2 * _BURST, _BURST)
     return True
 
 
@@ -86,20 +108,15 @@ class _Sending:
     def __init__(self, connection: Any) -> None:
         self._connection = connection
         self._send_packet: Callable[..., None] = connection.send_packet
-        self._send: Callable[[bytes], None] = connection._send
         self._loop = asyncio.get_running_loop()
         self._waiting: list[bytes] = []
-        self._sealed_with: tuple[object, AESGCM] | None = None
+        self._seal = _Seal()
         connection.send_packet = self.send_packet
         connection._send = self.gather
 
     def send_packet(self, kind: int, *parts: bytes, handler: object = None) -> None:
         """Send a packet; not the empty one before each other, which guards a way of encrypting that is not offered."""
-        if kind == _IGNORE:
-            return
-        if kind == _CHANNEL_DATA and self._flows():
-            self._send_data(b"".join(parts))
-        else:
+        if kind != _IGNORE:
             self._send_packet(kind, *parts, handler=handler)
 
     def gather(self, piece: bytes) -> None:
@@ -108,37 +125,139 @@ class _Sending:
             self._loop.call_soon(self._flush)
         self._waiting.append(piece)
 
+    def send_content(self, channel: Any) -> None:
+        """Send what was written to a channel, as far as there is room, in packets of the size that the client takes.
+
+        Nothing where the keys are not settled, not known to us or worn out, nor what goes to standard error: that is
+        left to the library.
+        """
+        while channel._send_buf and channel._send_window and self._flows():
+            content, kind = channel._send_buf[0]
+            if kind is not None:
+                return
+            size = min(len(content), channel._send_window)
+            with memoryview(content) as whole, whole[:size] as sent:
+                self._send_pieces(channel._send_chan, sent, channel._send_pktsize)
+            if size == len(content):
+                del channel._send_buf[0]
+            else:
+                del content[:size]
+            channel._send_buf_len -= size
+            channel._send_window -= size
+
     def _flush(self) -> None:
-        pieces = b"".join(self._waiting)
-        self._waiting.clear()
-        self._send(pieces)
+        pieces, self._waiting = self._waiting, []
+        transport = self._connection._transport
+        if transport is not None:
+            try:
+                transport.writelines(pieces)
+            except ConnectionError:
+                pass  # Who reads next hears of it.
 
     def _flows(self) -> bool:
-        """Whether a packet of content may go as it is: keys are settled, known to us, and not worn out."""
+        """Whether content may go as it is."""
         its = self._connection
-        if not (its._auth_complete and its._kex_complete and type(its._send_encryption).__name__ == "GCMEncryption"):
+        if not (its._auth_complete and its._kex_complete and _is_gcm(its._send_encryption)):
             return False
         worn = its._rekey_bytes_sent >= its._rekey_bytes
         old = its._rekey_seconds and monotonic() >= its._rekey_time
-        return not (worn or old) and _has(its._send_encryption._cipher, OF_CIPHER)
+        return not (worn or old)
 
-    def _send_data(self, content: bytes) -> None:
+    def _send_pieces(self, number: int, content: memoryview, most: int) -> None:
+        its, seal = self._connection, self._seal.of(self._connection._send_encryption)
+        to = number.to_bytes(4, "big")
+        packets = 0
+        for start in range(0, len(content), most):
+            piece = content[start : start + most]
+            length = _BEFORE_CONTENT + len(piece)
+            padding = -length % _BLOCK
+            if padding < _LEAST_PADDING:
+                padding += _BLOCK
+            length += padding
+            header = length.to_bytes(4, "big")
+            begins = b"".join((bytes((padding, _CHANNEL_DATA)), to, len(piece).to_bytes(4, "big")))
+            self.gather(header)
+            self.gather(seal.encrypt(self._seal.nonce(), b"".join((begins, piece, os.urandom(padding))), header))
+            its._rekey_bytes_sent += length
+            packets += 1
+        its._send_seq = (its._send_seq + packets) & 0xFFFFFFFF
+
+
+class _Seal:
+    """The library's cipher for one direction: its key made ready once, and its nonce, which counts packets."""
+
+    def __init__(self) -> None:
+        self._cipher: Any = None
+        self._seal: AESGCM | None = None
+
+    def of(self, encryption: Any) -> AESGCM:
+        """What seals and opens by this key."""
+        if self._seal is None or self._cipher is not encryption._cipher:
+            self._cipher = encryption._cipher
+            self._seal = AESGCM(self._cipher._key)
+        return self._seal
+
+    def nonce(self) -> bytes:
+        """The nonce of the packet at hand; the next has the one behind it."""
+        now: bytes = self._cipher._iv
+        count = (int.from_bytes(now[4:], "big") + 1) & 0xFFFFFFFFFFFFFFFF
+        self._cipher._iv = now[:4] + count.to_bytes(8, "big")
+        return now
+
+
+def _is_gcm(encryption: Any) -> bool:
+    return type(encryption).__name__ == "GCMEncryption" and _has(encryption._cipher, OF_CIPHER)
+
+
+class _Receiving:
+    """Takes in announcements of room, of which a clone brings thousands; everything else is left to the library."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self._receive: Callable[[], None] = connection._recv_data
+        self._loop = asyncio.get_running_loop()
+        self._seal = _Seal()
+        connection._recv_data = self.receive
+
+    def receive(self) -> None:
+        """Look through what has arrived."""
         its = self._connection
-        cipher = its._send_encryption._cipher
-        if self._sealed_with is None or self._sealed_with[0] is not cipher:
-            self._sealed_with = cipher, AESGCM(cipher._key)
-        length = 2 + len(content)
-        padding = -length % _BLOCK
-        if padding < _LEAST_PADDING:
-            padding += _BLOCK
-        length += padding
-        header = length.to_bytes(4, "big")
-        plain = b"".join((bytes((padding, _CHANNEL_DATA)), content, os.urandom(padding)))
-        self.gather(header)
-        self.gather(self._sealed_with[1].encrypt(cipher._iv, plain, header))
-        cipher._update_iv()
-        its._send_seq = (its._send_seq + 1) & 0xFFFFFFFF
-        its._rekey_bytes_sent += length
+        begins = its._recv_handler == its._recv_pkthdr and its._auth_complete and not its._decompressor
+        taken = begins and _is_gcm(its._recv_encryption) and self._take_announcements()
+        if its._inpbuf:
+            self._receive()
+        elif taken and its._transport is not None:
+            self._rest(its._transport)
+
+    def _rest(self, transport: Any) -> None:
+        """Let announcements gather for a moment: one look then finds dozens."""
+        transport.pause_reading()
+        self._loop.call_later(_REST_SECONDS, lambda: transport.is_closing() or transport.resume_reading())
+
+    def _take_announcements(self) -> bool:
+        its = self._connection
+        arrived: bytes = its._inpbuf
+        seal, cipher = self._seal.of(its._recv_encryption), its._recv_encryption._cipher
+        at, more_room = 0, set()
+        while len(arrived) - at >= _ANNOUNCEMENT and arrived[at : at + 4] == _ANNOUNCEMENT_HEADER:
+            end = at + _ANNOUNCEMENT
+            try:
+                plain = seal.decrypt(cipher._iv, arrived[at + 4 : end], _ANNOUNCEMENT_HEADER)
+            except InvalidTag:
+                break
+            channel = its._channels.get(int.from_bytes(plain[2:6], "big")) if plain[1] == _WINDOW_ADJUST else None
+            if channel is None or plain[0] != _ANNOUNCEMENT_PADDING or channel._recv_state not in _OPEN:
+                break
+            self._seal.nonce()
+            its._recv_seq = (its._recv_seq + 1) & 0xFFFFFFFF
+            channel._send_window += int.from_bytes(plain[6:10], "big")
+            more_room.add(channel)
+            at = end
+        if at:
+            its._inpbuf = arrived[at:]
+        for channel in more_room:
+            channel._flush_send_buf()
+        return bool(more_room)
 
 
 def _choose_ciphers_late(connection: Any) -> None:
