@@ -67,6 +67,27 @@ def test_a_project_shows_its_code(browser: Browser, code: Code) -> None:
     assert is_safe(home.text)
 
 
+def test_each_entry_tells_its_last_commit(browser: Browser, house: House, make: Make) -> None:
+    project = make_project(make, visibility="public")
+    history = History()
+    first = history.commit(files={"old/a": "x", "old/b": "x", "new": "x"}, message=f"First {HOSTILE}")
+    last = history.commit(files={"new": "y", "old/b": "y"}, message="Second")
+    made = history.fill(house, project)
+    home, part = f"/{project.path}", f"/{project.path}/-/tree/master?last=1"
+
+    fresh = browser.get(home).text
+    assert ("Second</a></td>" in fresh, f'hx-get="{part}&amp;most=500"' in fresh) == (False, True)
+    rows = browser.get(f"{part}&most=500", headers={"HX-Request": "true"}).text
+    assert ("<html" in rows, rows.count("<tr>"), rows.count(f"/-/commit/{made[last]}")) == (False, 2, 2)
+    again = browser.get(home).text
+    assert rows.strip() in again, "What is known is shown at once."
+    assert 'hx-trigger="load" hx-swap="outerHTML"' not in again
+    folder = browser.get(f"/{project.path}/-/tree/master/old").text
+    assert [folder.count(f'said"><a href="{home}/-/commit/{made[mark]}"') for mark in (first, last)] == [1, 1]
+    assert is_safe(folder)
+    assert browser.get(f"{part}&most=1&page=2").text.count("<time datetime") >= 1
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_name_of_a_file_works_and_is_escaped(browser: Browser, code: Code, name: str) -> None:
     path = quote(as_shown(name))
@@ -292,7 +313,15 @@ def test_every_address_that_the_api_gives_answers(browser: Browser, api: Api, ma
 
 
 PRIVATE = ["", "tree/master", "blob/master/a.txt", "raw/master/a.txt", "commits/master", "branches", "tags", "releases"]
-PRIVATE += ["archive/master.zip", "compare/master...master", "pipelines", "graphs", "refs", "blame/master/a.txt"]
+PRIVATE += [
+    "tree/master?last=1",
+    "archive/master.zip",
+    "compare/master...master",
+    "pipelines",
+    "graphs",
+    "refs",
+    "blame/master/a.txt",
+]
 
 
 def test_who_may_not_see_a_project_finds_nothing(
