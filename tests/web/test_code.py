@@ -283,6 +283,21 @@ def test_a_commit_is_shown_with_its_difference(browser: Browser, code: Code) -> 
     assert "<line" in browser.get(code("commits")).text, "A merge has lines in the graph."
 
 
+def test_no_commit_of_the_graph_is_above_its_children(browser: Browser, house: House, make: Make) -> None:
+    """Those of one second come in any order."""
+    project = make_project(make, visibility="public")
+    history = History()
+    marks = [history.commit(files={"a": "0"}, at=1_500_000_000)]
+    marks += [history.commit(files={"a": str(number)}, at=1_500_000_000) for number in range(1, 4)]
+    side = history.commit("side", {"b": "x"}, parents=(marks[-1],), at=1_500_000_000)
+    history.commit(files={"b": "x"}, parents=(marks[-1], side), message="Merge", at=1_500_000_000)
+    history.fill(house, project)
+
+    pictures = re.findall(r"<svg.*?</svg>", browser.get(f"/{project.path}/-/commits").text)
+    assert len(pictures) == 6
+    assert "100%" not in pictures[-1], "Nothing leads on from the first commit."
+
+
 def test_a_part_of_a_difference_is_a_part_of_a_page(browser: Browser, code: Code) -> None:
     whole = browser.get(code(f"commit/{code.first}?only=1"))
     part = browser.get(code(f"commit/{code.first}?only=1"), headers={"HX-Request": "true"})
@@ -309,7 +324,9 @@ def test_every_address_that_the_api_gives_answers(browser: Browser, api: Api, ma
     assert archive is not None
     assert browser.get(archive[1]).status_code == 200
     assert "&lt;b&gt;" in browser.get(links[-4].removeprefix(browser.url)).text
-    assert "Failed" in browser.get(code(f"commit/{code.second}")).text
+    badge = f'<a class="state failed" href="{links[-4].removeprefix(browser.url)}">Failed</a>'
+    for page in (f"commit/{code.second}", "commits/master", "commits/master/README.md", "compare/v1...master"):
+        assert browser.get(code(page)).text.count(badge) == 1, page
 
 
 PRIVATE = ["", "tree/master", "blob/master/a.txt", "raw/master/a.txt", "commits/master", "branches", "tags", "releases"]

@@ -6,6 +6,7 @@ from urllib.parse import quote
 from ingot.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.web.code.diffs import shown_diff
+from ingot.web.code.pipelines import Outcome, outcomes_of
 from ingot.web.code.where import code_of
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
 from ingot.web.projects.place import Place, place_of
@@ -47,7 +48,8 @@ def show_comparison(visit: Visit, db: Connection) -> Reply:
     diff = shown_diff(compared.diffs, visit.query)
     if visit.fragment and diff.part:
         return Page("code/_diff_part.html", {"diff": diff, "blob_url": _blobs(place, new)})
-    return _page(place, old, new, straight=straight, compared=compared, diff=diff)
+    outcomes = outcomes_of(place, db, compared.commits)
+    return _page(place, old, new, straight=straight, compared=compared, diff=diff, outcomes=outcomes)
 
 
 def _page(
@@ -58,6 +60,7 @@ def _page(
     straight: bool = False,
     compared: Any = None,
     diff: Any = None,
+    outcomes: dict[str, Outcome] | None = None,
     errors: list[str] | None = None,
     status: int = 200,
 ) -> Page:
@@ -67,6 +70,7 @@ def _page(
         "straight": straight,
         "compared": compared,
         "diff": diff,
+        "outcomes": outcomes or {},
         "errors": errors or [],
         "blob_url": _blobs(place, new),
         "may_merge": bool(compared and compared.commits) and place.may("POST", "/merge_requests"),
