@@ -8,7 +8,7 @@ from ingot.errors import NotFound
 from ingot.git.diffs import diff_between
 from ingot.repository.commits.queries import find_commit
 from ingot.repository.commits.views import DiffView, diff_view
-from ingot.web.code.diffs import ShownDiff, shown_diff
+from ingot.web.code.diffs import Code, ShownDiff, shown_diff
 from ingot.web.code.patches import key_of
 from ingot.web.code.where import code_of
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
@@ -93,7 +93,7 @@ def _show(place: Place, db: Connection, typed: dict[str, Any] | None = None, sta
     items = [diff_view(change) for change in changes]
     comments = place.get("/repository/commits/:sha/comments", {"per_page": 100}, sha=commit.oid).items
     may_comment = place.may("POST", "/repository/commits/:sha/comments", sha=commit.oid)
-    diff, elsewhere = _diff(visit, items, comments, may_comment)
+    diff, elsewhere = _diff(visit, items, comments, may_comment, Code(place.url, commit.oid))
     if visit.fragment and diff.part:
         return Page("code/_commit_part.html", {"diff": diff, "place": place, "sha": commit.oid, "html": _html(place)})
     at = diff.line_at(visit.query.get("at")) if may_comment else None
@@ -127,7 +127,9 @@ def _html(place: Place) -> Any:
     return lambda text: html_of(place.visit, text, place.project.id)
 
 
-def _diff(visit: Visit, items: list[DiffView], comments: list[Any], may_comment: bool) -> tuple[ShownDiff, list[Any]]:
+def _diff(
+    visit: Visit, items: list[DiffView], comments: list[Any], may_comment: bool, code: Code
+) -> tuple[ShownDiff, list[Any]]:
     """The difference with what is said about its lines, and what is said about none of them."""
     diffs = {item.new_path: item.diff for item in items}
     slots: dict[tuple[str, int | None, int | None], Any] = {}
@@ -143,7 +145,7 @@ def _diff(visit: Visit, items: list[DiffView], comments: list[Any], may_comment:
         wanted = shown_diff(items, {"first": str(len(items))}).line_at(visit.query["at"])
         if wanted is not None:
             slots.setdefault(wanted, []).append(FORM)
-    return shown_diff(items, visit.query, slots=slots, talk=may_comment), elsewhere
+    return shown_diff(items, visit.query, slots=slots, talk=may_comment, code=code), elsewhere
 
 
 def _signature(place: Place, oid: str) -> Any:

@@ -11,7 +11,7 @@ from ingot.git.diffs import Diff, diff_between
 from ingot.merge_requests.tables import Version
 from ingot.merge_requests.versions.queries import diff_of, list_versions, span_of
 from ingot.merge_requests.versions.views import diff_views
-from ingot.web.code.diffs import shown_diff
+from ingot.web.code.diffs import Code, shown_diff
 from ingot.web.code.pipelines import outcomes_of
 from ingot.web.discussions.reading import thread_of
 from ingot.web.merge_requests.frame import Frame, frame_of
@@ -75,7 +75,8 @@ def show_changes(visit: Visit, db: Connection) -> Reply:
     wanted = shown_diff(items, {"first": str(len(items))}).line_at(visit.query.get("at")) if talks else None
     if wanted is not None and not visit.fragment:
         slots[wanted] = [*slots.get(wanted, []), FORM]
-    diff = shown_diff(items, visit.query, slots=slots, talk=talks)
+    code = Code(frame.place.url, chosen.version.head_oid)
+    diff = shown_diff(items, visit.query, slots=slots, talk=talks, code=code)
     back = f"{frame.url}/diffs{diff.split_address if diff.split else diff.unified_address}".removesuffix("?")
     context: dict[str, Any] = {"chosen": chosen, "diff": diff, "thread": thread, "back": back, "at": None}
     if wanted is not None:
