@@ -24,11 +24,14 @@ if TYPE_CHECKING:
 GIVEN_UP = ""
 """Stands for a commit that lies too far back."""
 _INLINE_SECONDS = 0.002
-_WALK_SECONDS = 0.4
+_WALK_SECONDS = 0.6
 _FAR_SECONDS = 2.0
+_MOST_FAR = 60
+"""For more than so many entries git is not asked, since each takes a process."""
 _LARGE_BYTES = 64 * 1024
 _MOST_READ = 64
-_ENTRY = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
+_ENTRY = re.compile(rb"[0-7]+ [^\0]+\0.{20}", re.DOTALL)
+_OID_BYTES = 20
 _HEAD = re.compile(
     rb"tree ([0-9a-f]{40})\n((?:parent [0-9a-f]{40}\n)*)(?:[^\n]+\n)*?committer [^\n]* (-?\d+) [^ \n]*\n"
 )
@@ -77,7 +80,7 @@ class _Walk:
         self._folder = folder
         self._commits: dict[str, tuple[str, list[str], int]] = {}
         self._folders: dict[str, str | None] = {}
-        self._trees: dict[str | None, dict[bytes, tuple[bytes, bytes]]] = {None: {}}
+        self._trees: dict[str | None, set[bytes]] = {None: set()}
         self._next: list[tuple[int, str]] = []
         self.found: Found = {}
         self.left: dict[str, set[bytes]] = {}
@@ -93,8 +96,8 @@ class _Walk:
 
     def go_far(self, seconds: float) -> None:
         """Let git look for each of those that are left, since it has filters of changed paths."""
-        if self.left:
-            expect_a_wait()
+        if sum(map(len, self.left.values())) > _MOST_FAR:
+            return
         began = monotonic()
         for commit, names in self.left.items():
             for name in names:
@@ -121,11 +124,7 @@ class _Walk:
             if not names:
                 break
             before = self._folder_of(parent)
-            if before == own:
-                same = names
-            else:
-                here, there = self._entries(own), self._entries(before)
-                same = {name for name in names if here.get(name) == there.get(name)}
+            same = names if before == own else names - self._changed(own, before)
             if same:
                 self._wait_at(parent, set(same))
                 names = names - same
@@ -155,17 +154,25 @@ class _Walk:
     def _folder_of(self, commit: str) -> str | None:
         """The tree of the folder that a commit has, if it has one."""
         if commit not in self._folders:
-            tree = self._read(commit)[0]
+            tree: str | None = self._read(commit)[0]
             for name in self._folder.split(b"/") if self._folder else ():
-                mode, oid = self._entries(tree).get(name, (b"", b""))
-                if mode not in (b"40000", b"040000"):
-                    self._folders[commit] = None
-                    return None
-                tree = oid.hex()
+                tree = self._inner(tree, name)
             self._folders[commit] = tree
         return self._folders[commit]
 
-    def _entries(self, tree: str | None) -> dict[bytes, tuple[bytes, bytes]]:
+    def _inner(self, tree: str | None, name: bytes) -> str | None:
+        """The folder of this name in a tree."""
+        wanted = b"40000 " + name + b"\0"
+        found = (entry for entry in self._entries(tree) if entry.startswith((wanted, b"0" + wanted)))
+        return next((entry[-_OID_BYTES:].hex() for entry in found), None)
+
+    def _changed(self, tree: str | None, before: str | None) -> set[bytes]:
+        """The names of entries that a tree before it has not, or has differently."""
+        changed = self._entries(tree) - self._entries(before)
+        return {entry[entry.index(b" ") + 1 : -_OID_BYTES - 1] for entry in changed}
+
+    def _entries(self, tree: str | None) -> set[bytes]:
+        """What a tree holds, each entry as git writes it."""
         known = self._trees.get(tree)
         if known is None:
             assert tree is not None  # noqa: S101 - No tree has no entries, which is known from the start.
@@ -173,6 +180,6 @@ class _Walk:
             if len(raw) > _LARGE_BYTES:
                 expect_a_wait()
             if len(self._trees) > _MOST_READ:
-                self._trees = {None: {}}
-            known = self._trees[tree] = {entry[2]: (entry[1], entry[3]) for entry in _ENTRY.finditer(raw)}
+                self._trees = {None: set()}
+            known = self._trees[tree] = set(_ENTRY.findall(raw))
         return known

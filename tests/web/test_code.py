@@ -9,6 +9,8 @@ from urllib.parse import quote
 
 import pytest
 
+from ingot.git import file_names
+from ingot.web.code import finding
 from tests.api.repository.sample import FILES, NAMES, as_shown
 from tests.client import Api, Make, Person
 from tests.conftest import House
@@ -139,6 +141,10 @@ def test_every_name_of_a_file_works_and_is_escaped(browser: Browser, code: Code,
         ("refs?search=v", "v/2"),
         ("forks", "No forks"),
         ("compare", "Name two branches"),
+        ("find_file", "long.py"),
+        ("find_file/feature/with/slash?search=ONLY", "only.here"),
+        ("find_file/v1?search=nowhere", "Nothing found"),
+        (f"find_file/master?search={quote(HOSTILE)}", "odd/"),
     ],
 )
 def test_what_pages_show_to_everybody(browser: Browser, code: Code, address: str, said: str) -> None:
@@ -218,6 +224,8 @@ def test_what_is_meant_is_led_to(browser: Browser, code: Code, address: str, to:
         "compare/nothing...master",
         "tree/" + "a/" * 500,
         "graphs/nothing",
+        "find_file/nothing",
+        "find_file/nothing?list=1",
     ],
 )
 def test_what_is_not_there(browser: Browser, code: Code, address: str) -> None:
@@ -325,6 +333,22 @@ def more(page: str) -> list[str]:
 def numbers(page: str) -> list[tuple[str, str]]:
     """The old and new numbers of the lines of a difference."""
     return re.findall(r'id="d[0-9a-f]{10}_(\d*)_(\d*)"', page)
+
+
+def test_a_file_is_found_by_a_part_of_its_path(browser: Browser, code: Code, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = browser.get(code("find_file/master?search=readme")).text
+    links = re.findall(r'<li><a href="([^"]+)"', found)
+    listed = browser.get(code("find_file/master?list=1")).json()
+
+    assert links[:2] == [code("blob/master/README.md"), code("blob/master/lib/README.md")]
+    assert {*map(as_shown, NAMES), "module", "link"} <= {*listed}
+    assert f'href="{code("find_file/master")}" data-key="t"' in browser.get(code("tree/master/lib")).text
+    monkeypatch.setattr(finding, "_IN_BROWSER", 2)
+    monkeypatch.setattr(file_names, "MOST_FILES", 5)
+    assert browser.get(code("find_file/master?list=1")).json() == listed[:2]
+    assert "these are the first 5 files" in browser.get(code("find_file/master")).text
+    monkeypatch.setattr(file_names, "MOST_FILES", 100_000)
+    assert "the first 2 files are looked through" in browser.get(code("find_file/master")).text
 
 
 @pytest.mark.parametrize("view", ["", "split"])

@@ -9,6 +9,7 @@ from ingot.web.code import (
     downloads,
     editing,
     files,
+    finding,
     history,
     pipelines,
     releases,
@@ -20,6 +21,7 @@ from ingot.web.pages import Pages
 PAGES: tuple[Pages, ...] = (
     trees.pages,
     files.pages,
+    finding.pages,
     downloads.pages,
     history.pages,
     commit.pages,

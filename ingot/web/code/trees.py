@@ -75,7 +75,9 @@ def show_refs(visit: Visit, db: Connection) -> Reply:
     context: dict[str, Any] = {
         "branches": place.get("/repository/branches", asked).items,
         "tags": place.get("/repository/tags", asked).items,
-        "word": visit.query.get("word") if visit.query.get("word") in ("tree", "blob", "commits", "blame") else "tree",
+        "word": visit.query.get("word")
+        if visit.query.get("word") in ("tree", "blob", "commits", "blame", "find_file")
+        else "tree",
         "file": str(visit.query.get("file", "")),
         "search": search,
     }
