@@ -122,7 +122,7 @@ def test_a_long_file_is_folded_until_it_is_asked_for() -> None:
 
 
 def test_a_line_is_found_by_its_name_and_by_its_side() -> None:
-    diff = shown_diff([item()], {"a": "\"'>"}, talk=True)
+    diff = shown_diff([item()], {"a": "\"'>"}, talk="any")
     anchor = diff.files[0].anchor
 
     assert f'href="?a=%22%27%3E&amp;at={anchor}_1_1"' in html_of(diff)

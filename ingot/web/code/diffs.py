@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from markupsafe import Markup
@@ -27,6 +27,7 @@ _KEPT = 2_000
 _KEPT_BYTES = 24 * 2**20
 _rows: Remembered["_Key", list[Row]] = Remembered(_KEPT, _KEPT_BYTES)
 
+Talk = Literal["no", "changed", "any"]
 Slots = Mapping[tuple[str, int | None, int | None], Any]
 """What stands below lines, such as discussions, by the new path of the file and the line's old and new number."""
 
@@ -43,6 +44,7 @@ class _Key(NamedTuple):
     path: str
     anchor: str
     link: str
+    same: str | None
     split: bool
     code: Code | None
     """Only where the file goes on around what is shown."""
@@ -111,14 +113,14 @@ def shown_diff(
     query: dict[str, Any],
     *,
     slots: Slots | None = None,
-    talk: bool = False,
+    talk: Talk = "no",
     code: Code | None = None,
 ) -> ShownDiff:
     """What a page shows of these files.
 
     ``query`` is the page's own: ``view=split`` puts old and new beside each other, ``first`` begins with a later file,
-    ``only`` shows one. With ``talk`` the number of a line leads to the page with ``at``, where one may write about it.
-    With ``code`` the lines around those that changed can be had too.
+    ``only`` shows one. With ``talk`` the number of a line leads to the page with ``at``, where one may write about it;
+    some pages have comments on lines that changed alone. With ``code`` the lines around those can be had too.
     """
     asked = {name: value for name, value in query.items() if name not in ("first", "only", "at")}
     split = query.get("view") == "split"
@@ -135,8 +137,8 @@ def shown_diff(
         split_address=with_query(asked, view="split"),
         first=first if only is None else 0,
     )
-    link = escape(with_query(asked, at=" ").removesuffix("+")) if talk else "#"
-    _fill(shown, items, link, slots or {}, code, everything=only is not None)
+    link = "#" if talk == "no" else escape(with_query(asked, at=" ").removesuffix("+"))
+    _fill(shown, items, (link, "#" if talk == "changed" else None), slots or {}, code, everything=only is not None)
     last = shown.shown[-1].number + 1 if shown.shown and only is None else len(files)
     if last < len(files):
         shown.left = len(files) - last
@@ -209,7 +211,13 @@ def _nothing(item: DiffView) -> str:
 
 
 def _fill(
-    shown: ShownDiff, items: Sequence[DiffView], link: str, slots: Slots, code: Code | None, *, everything: bool
+    shown: ShownDiff,
+    items: Sequence[DiffView],
+    links: tuple[str, str | None],
+    slots: Slots,
+    code: Code | None,
+    *,
+    everything: bool,
 ) -> None:
     """Give the files their lines until the screen is full."""
     talked = {path for path, _, _ in slots}
@@ -220,7 +228,7 @@ def _fill(
             file.folded = file.lines > _LINES_OF_A_FILE and not everything
         if not file.nothing and not file.folded:
             goes_on = code if not item.new_file and not item.deleted_file else None
-            key = _Key(item.diff, file.new_path, file.anchor, link, shown.split, goes_on)
+            key = _Key(item.diff, file.new_path, file.anchor, *links, shown.split, goes_on)
             rows = _rows.get(key)
             if rows is None:
                 rows, cost = _made(key, colored)
@@ -234,14 +242,14 @@ def _fill(
 
 def _made(key: _Key, colored: int) -> tuple[list[Row], int]:
     """The rows of a file, and how much was coloured; what has colours only next time is not kept before."""
-    diff, path, anchor, link, split, code = key
+    diff, path, anchor, link, same, split, code = key
     if len(diff) > _LONGEST_INLINE:
         expect_a_wait()
     language = language_of(path) if len(diff) <= _LONGEST_COLORED else ""
     now = bool(language) and colored + len(diff) <= _COLORED_AT_ONCE
     hunks = hunks_of(diff, language if now else "")
     around = Around(code.place, code.commit, path, anchor, split) if code else None
-    rows = (split_rows if split else unified_rows)(hunks, anchor, link, around)
+    rows = (split_rows if split else unified_rows)(hunks, anchor, link, around, same)
     if now or not language:
         _rows.keep(key, rows, len(diff) + sum(len(row.html) + 150 for row in rows))
     return rows, len(diff) if now else 0

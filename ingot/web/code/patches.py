@@ -145,8 +145,13 @@ def line_id(anchor: str, key: Key) -> str:
 _CLASSES = {"+": "add", "-": "del", " ": "", "\\": "end"}
 
 
-def unified_rows(hunks: list[Hunk], anchor: str, link: str, around: Around | None = None) -> list[Row]:
-    """One column of code; ``link`` begins the address of a line's number, ``around`` offers what is left out."""
+def unified_rows(
+    hunks: list[Hunk], anchor: str, link: str, around: Around | None = None, same: str | None = None
+) -> list[Row]:
+    """One column of code; ``around`` offers what is left out.
+
+    ``link`` begins the address of a line's number, and ``same`` that of one that stayed, where it is another.
+    """
     rows = []
     for hunk, heading in zip(hunks, _headings(hunks, 3, around), strict=False):
         rows.append(heading)
@@ -155,14 +160,17 @@ def unified_rows(hunks: list[Hunk], anchor: str, link: str, around: Around | Non
                 rows.append(Row(f'<tr class="end"><td></td><td></td><td>{line.html}</td></tr>\n'))
                 continue
             name = line_id(anchor, line.key)
-            number = f'<a href="{link}{name}">{line.new or line.old}</a>'
+            leads = same if same is not None and line.sign == " " else link
+            number = f'<a href="{leads}{name}">{line.new or line.old}</a>'
             old, new = (number, "") if line.new is None else (line.old or "", number)
             cells = f"<td>{old}</td><td>{new}</td><td>{line.html}</td>"
             rows.append(Row(f'<tr class="{_CLASSES[line.sign]}" id="{name}">{cells}</tr>\n', (line.key,)))
     return rows + _ending(hunks, around)
 
 
-def split_rows(hunks: list[Hunk], anchor: str, link: str, around: Around | None = None) -> list[Row]:
+def split_rows(
+    hunks: list[Hunk], anchor: str, link: str, around: Around | None = None, same: str | None = None
+) -> list[Row]:
     """Old and new beside each other."""
     rows = []
     for hunk, heading in zip(hunks, _headings(hunks, 4, around), strict=False):
@@ -172,7 +180,8 @@ def split_rows(hunks: list[Hunk], anchor: str, link: str, around: Around | None 
                 left = hunk.lines[removed[place]] if place < len(removed) else None
                 right = hunk.lines[added[place]] if place < len(added) else None
                 # A line that stayed has one number to link to, on the right.
-                cells = _cell(left, anchor, link, "old", left is not right), _cell(right, anchor, link, "new", True)
+                leads = same if same is not None and left is right else link
+                cells = _cell(left, anchor, leads, "old", left is not right), _cell(right, anchor, leads, "new", True)
                 keys = dict.fromkeys(line.key for line in (left, right) if line)
                 rows.append(Row(f"<tr>{''.join(cells)}</tr>\n", tuple(keys)))
     return rows + _ending(hunks, around)

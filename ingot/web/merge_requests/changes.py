@@ -76,7 +76,7 @@ def show_changes(visit: Visit, db: Connection) -> Reply:
     if wanted is not None and not visit.fragment:
         slots[wanted] = [*slots.get(wanted, []), FORM]
     code = Code(frame.place.url, chosen.version.head_oid)
-    diff = shown_diff(items, visit.query, slots=slots, talk=talks, code=code)
+    diff = shown_diff(items, visit.query, slots=slots, talk="any" if talks else "no", code=code)
     back = f"{frame.url}/diffs{diff.split_address if diff.split else diff.unified_address}".removesuffix("?")
     context: dict[str, Any] = {"chosen": chosen, "diff": diff, "thread": thread, "back": back, "at": None}
     if wanted is not None:
