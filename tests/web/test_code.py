@@ -335,6 +335,22 @@ def numbers(page: str) -> list[tuple[str, str]]:
     return re.findall(r'id="d[0-9a-f]{10}_(\d*)_(\d*)"', page)
 
 
+def test_branches_tell_how_far_they_are_from_the_default_one(browser: Browser, code: Code) -> None:
+    fresh = browser.get(code("branches")).text
+    assert ('hx-get="?counted=1"' in fresh, " behind, " in fresh) == (True, False)
+    counted = browser.get(code("branches?counted=1"), headers={"HX-Request": "true"}).text
+
+    side = next(row for row in counted.split("<li>") if ">feature/with/slash</a>" in row)
+    assert ("2 behind, 0 ahead" in side, ">merged</span>" in side) == (True, True)
+    assert counted.count("0 behind, 1 ahead") == 1
+    assert ("<html" in counted, is_safe(counted), "Delete" in counted) == (False, True, False)
+    again = browser.get(code("branches")).text
+    assert (again.count(" behind, "), "hx-trigger" in again.split("<main")[1]) == (2, False)
+    archive = code("archive/feature/with/slash/") + f"{code.project.path.rpartition('/')[2]}-feature-with-slash.tar.gz"
+    assert f'href="{archive}"' in again
+    assert browser.get(archive).status_code == 200
+
+
 def test_a_file_is_found_by_a_part_of_its_path(browser: Browser, code: Code, monkeypatch: pytest.MonkeyPatch) -> None:
     found = browser.get(code("find_file/master?search=readme")).text
     links = re.findall(r'<li><a href="([^"]+)"', found)

@@ -183,9 +183,11 @@ def test_tags_and_releases(desk: Desk, open_browser: Callable[[], Browser], make
     assert desk.browser.get(desk("tags/v2")).status_code == 200
     denied = desk.browser.post(desk("tags/v/1"), data=fields)
     assert (denied.status_code, 'role="alert"' in denied.text) == (422, True), "Developers delete no tags."
+    assert 'value="delete"' not in desk.browser.get(desk("tags")).text
     master = open_browser()
     master.sign_in(make.root.username, ROOT_PASSWORD)
     fields["authenticity_token"] = master.form(desk("tags/new"), desk("tags")).fields["authenticity_token"]
+    assert f'action="{desk("tags/v/1")}"' in master.get(desk("tags")).text
     assert master.post(desk("tags/v/1"), data=fields).headers["location"] == desk("tags")
     assert desk.browser.get(desk("tags/v/1")).status_code == 404
 
