@@ -395,6 +395,22 @@ def test_what_a_difference_leaves_out_can_be_had(browser: Browser, long_file: tu
     assert (numbers(lines)[-1], more(lines)) == (("148", "150"), [])
 
 
+def test_so_it_is_with_merge_requests_and_comparisons(
+    browser: Browser, api: Api, make: Make, long_file: tuple[Project, str]
+) -> None:
+    project, oid = long_file
+    parent = api.get(f"{project.url}/repository/commits/{oid}", make.root).json()["parent_ids"][0]
+    api.post(f"{project.url}/repository/branches", make.root, branch="base", ref=parent)
+    asked = {"source_branch": "master", "target_branch": "base", "title": "Offer"}
+    iid = api.post(f"{project.url}/merge_requests", make.root, **asked).json()["iid"]
+
+    for page in (f"merge_requests/{iid}/diffs", "compare/base...master"):
+        parts = more(browser.get(f"/{project.path}/-/{page}").text)
+        assert len(parts) == 4, page
+        assert all(f"/-/diff_lines/{oid}/" in part for part in parts), "The lines stay the same when the branch moves."
+        assert len(numbers(browser.get(parts[0], headers={"HX-Request": "true"}).text)) == 20
+
+
 def test_without_a_script_they_are_in_the_file(browser: Browser, long_file: tuple[Project, str]) -> None:
     project, oid = long_file
     page = browser.get(f"/{project.path}/-/commit/{oid}")

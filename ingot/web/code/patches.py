@@ -46,7 +46,14 @@ class Row(NamedTuple):
 
 
 def hunks_of(diff: str, language: str) -> list[Hunk]:
-    """The hunks of a patch; with a language they are coloured."""
+    """The hunks of a patch, with changed words marked; with a language they are coloured."""
+    hunks = _read(diff)
+    if language:
+        hunks = [_colored(hunk, language) for hunk in hunks]
+    return _with_words(hunks)
+
+
+def _read(diff: str) -> list[Hunk]:
     begins = 0 if diff.startswith("@@") else diff.find("\n@@") + 1
     if not begins and not diff.startswith("@@"):
         return []
@@ -69,9 +76,7 @@ def hunks_of(diff: str, language: str) -> list[Hunk]:
         else:
             lines.append(Line(" ", old, new, rest, escape(rest, quote=False)))
             old, new = old + 1, new + 1
-    if language:
-        hunks = [_colored(hunk, language) for hunk in hunks]
-    return _with_words(hunks)
+    return hunks
 
 
 def _colored(hunk: Hunk, language: str) -> Hunk:
@@ -130,10 +135,11 @@ def _pairs(lines: list[Line]) -> Iterator[tuple[int, int]]:
             yield from zip(removed, added, strict=False)
 
 
-def key_of(diff: str, side: str, number: int) -> Key | None:
-    """The line of a patch with this number on its old or new side."""
-    lines = (line for hunk in hunks_of(diff, "") for line in hunk.lines)
-    return next((line.key for line in lines if (line.old if side == "old" else line.new) == number), None)
+def keys_of(diff: str) -> dict[tuple[str, int], Key]:
+    """The lines of a patch by their side, ``old`` or ``new``, and the number that they have there."""
+    lines = [line for hunk in _read(diff) for line in hunk.lines]
+    old = {("old", line.old): line.key for line in lines if line.old is not None}
+    return old | {("new", line.new): line.key for line in lines if line.new is not None}
 
 
 def line_id(anchor: str, key: Key) -> str:

@@ -1,6 +1,6 @@
 """What is said about a commit: below the lines that it is about, and about all of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -10,7 +10,7 @@ from ingot.notes.queries import comments_on_lines
 from ingot.notes.tables import Note
 from ingot.repository.commits.views import DiffView
 from ingot.web.code.diffs import Code, ShownDiff, shown_diff
-from ingot.web.code.patches import key_of
+from ingot.web.code.patches import Key, keys_of
 from ingot.web.discussions.ground import COMMIT, ground_in
 from ingot.web.discussions.reading import Talk, Thread, thread_of
 from ingot.web.projects.place import Place
@@ -37,7 +37,7 @@ def discussed(place: Place, db: Connection, oid: str, items: Sequence[DiffView],
     visit, ground = place.visit, ground_in(place, COMMIT, oid)
     thread = thread_of(ground)
     slots, elsewhere = _placed(thread, comments_on_lines(db, place.project.id, oid), items)
-    wanted = _line(items, at) if thread.may_write else None
+    wanted = _line(items, at) if at and thread.may_write else None
     if wanted is not None and not visit.fragment:
         slots.setdefault(wanted, []).append(FORM)
     code = Code(place.url, oid)
@@ -56,13 +56,14 @@ def _placed(
     thread: Thread, comments: Sequence[Note], items: Sequence[DiffView]
 ) -> tuple[dict[Line, list[Any]], list[Talk]]:
     """The discussions about lines by the line, and all others."""
-    diffs = {item.new_path: item.diff for item in items}
     on_lines = {comment.id: comment for comment in comments}
+    talked = {comment.new_path for comment in comments}
+    keys = {item.new_path: keys_of(item.diff) for item in items if item.new_path in talked}
     slots: dict[Line, list[Any]] = {}
     elsewhere: list[Talk] = []
     for talk in thread.talks:
         comment = on_lines.get(talk.notes[0].view.id)
-        line = None if comment is None else _line_of(comment, diffs)
+        line = None if comment is None else _line_of(comment, keys)
         if line is None:
             elsewhere.append(talk)
         else:
@@ -70,10 +71,8 @@ def _placed(
     return slots, elsewhere
 
 
-def _line_of(comment: Note, diffs: dict[str, str]) -> Line | None:
-    path, side = comment.new_path, comment.line_type or "new"
+def _line_of(comment: Note, keys: Mapping[str, Mapping[tuple[str, int], Key]]) -> Line | None:
+    path, side = comment.new_path or "", comment.line_type or "new"
     number = comment.old_line if side == "old" else comment.new_line
-    if path is None or path not in diffs or number is None:
-        return None
-    key = key_of(diffs[path], side, number)
+    key = keys.get(path, {}).get((side, number or 0))
     return None if key is None else (path, *key)
