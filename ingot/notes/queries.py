@@ -66,6 +66,18 @@ _ON_COMMIT = list_query(
     notes.c.id,
     notes.c.id.asc(),
 )
+_MOST_ON_LINES = 1_000
+_ON_LINES = (
+    select(notes)
+    .where(
+        notes.c.project_id == bindparam("project"),
+        notes.c.commit_oid == bindparam("oid"),
+        notes.c.subject_kind == COMMIT,
+        notes.c.new_path.is_not(None),
+    )
+    .order_by(notes.c.id)
+    .limit(_MOST_ON_LINES)
+)
 _earlier = notes.alias("earlier")
 _ABOUT: dict[str, ColumnElement[bool]] = {
     "commit": (notes.c.project_id == bindparam("project"))
@@ -171,6 +183,11 @@ def note_on_or_none(
 def list_comments(db: Connection, project_id: int, oid: str, page: Page) -> Listing[Note]:
     """A page of what was written about a commit in a project, the oldest first."""
     return fetch_page(db, Note, _ON_COMMIT, page, project=project_id, oid=oid)
+
+
+def comments_on_lines(db: Connection, project_id: int, oid: str) -> list[Note]:
+    """What was written about lines that a commit changes, the oldest first, as far as a page can show it."""
+    return db.all(Note, _ON_LINES, project=project_id, oid=oid)
 
 
 def list_notes(db: Connection, actor: Actor, reached: Reached, wanted: ListNotes, page: Page) -> Listing[Note]:

@@ -9,6 +9,8 @@ from urllib.parse import quote
 
 import pytest
 
+from ingot.git import file_names
+from ingot.web.code import finding
 from tests.api.repository.sample import FILES, NAMES, as_shown
 from tests.client import Api, Make, Person
 from tests.conftest import House
@@ -67,6 +69,27 @@ def test_a_project_shows_its_code(browser: Browser, code: Code) -> None:
     assert is_safe(home.text)
 
 
+def test_each_entry_tells_its_last_commit(browser: Browser, house: House, make: Make) -> None:
+    project = make_project(make, visibility="public")
+    history = History()
+    first = history.commit(files={"old/a": "x", "old/b": "x", "new": "x"}, message=f"First {HOSTILE}")
+    last = history.commit(files={"new": "y", "old/b": "y"}, message="Second")
+    made = history.fill(house, project)
+    home, part = f"/{project.path}", f"/{project.path}/-/tree/master?last=1"
+
+    fresh = browser.get(home).text
+    assert ("Second</a></td>" in fresh, f'hx-get="{part}&amp;most=500"' in fresh) == (False, True)
+    rows = browser.get(f"{part}&most=500", headers={"HX-Request": "true"}).text
+    assert ("<html" in rows, rows.count("<tr>"), rows.count(f"/-/commit/{made[last]}")) == (False, 2, 2)
+    again = browser.get(home).text
+    assert rows.strip() in again, "What is known is shown at once."
+    assert 'hx-trigger="load" hx-swap="outerHTML"' not in again
+    folder = browser.get(f"/{project.path}/-/tree/master/old").text
+    assert [folder.count(f'said"><a href="{home}/-/commit/{made[mark]}"') for mark in (first, last)] == [1, 1]
+    assert is_safe(folder)
+    assert browser.get(f"{part}&most=1&page=2").text.count("<time datetime") >= 1
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_name_of_a_file_works_and_is_escaped(browser: Browser, code: Code, name: str) -> None:
     path = quote(as_shown(name))
@@ -118,6 +141,10 @@ def test_every_name_of_a_file_works_and_is_escaped(browser: Browser, code: Code,
         ("refs?search=v", "v/2"),
         ("forks", "No forks"),
         ("compare", "Name two branches"),
+        ("find_file", "long.py"),
+        ("find_file/feature/with/slash?search=ONLY", "only.here"),
+        ("find_file/v1?search=nowhere", "Nothing found"),
+        (f"find_file/master?search={quote(HOSTILE)}", "odd/"),
     ],
 )
 def test_what_pages_show_to_everybody(browser: Browser, code: Code, address: str, said: str) -> None:
@@ -197,6 +224,8 @@ def test_what_is_meant_is_led_to(browser: Browser, code: Code, address: str, to:
         "compare/nothing...master",
         "tree/" + "a/" * 500,
         "graphs/nothing",
+        "find_file/nothing",
+        "find_file/nothing?list=1",
     ],
 )
 def test_what_is_not_there(browser: Browser, code: Code, address: str) -> None:
@@ -262,12 +291,143 @@ def test_a_commit_is_shown_with_its_difference(browser: Browser, code: Code) -> 
     assert "<line" in browser.get(code("commits")).text, "A merge has lines in the graph."
 
 
+def test_no_commit_of_the_graph_is_above_its_children(browser: Browser, house: House, make: Make) -> None:
+    """Those of one second come in any order."""
+    project = make_project(make, visibility="public")
+    history = History()
+    marks = [history.commit(files={"a": "0"}, at=1_500_000_000)]
+    marks += [history.commit(files={"a": str(number)}, at=1_500_000_000) for number in range(1, 4)]
+    side = history.commit("side", {"b": "x"}, parents=(marks[-1],), at=1_500_000_000)
+    history.commit(files={"b": "x"}, parents=(marks[-1], side), message="Merge", at=1_500_000_000)
+    history.fill(house, project)
+
+    pictures = re.findall(r"<svg.*?</svg>", browser.get(f"/{project.path}/-/commits").text)
+    assert len(pictures) == 6
+    assert "100%" not in pictures[-1], "Nothing leads on from the first commit."
+
+
 def test_a_part_of_a_difference_is_a_part_of_a_page(browser: Browser, code: Code) -> None:
     whole = browser.get(code(f"commit/{code.first}?only=1"))
     part = browser.get(code(f"commit/{code.first}?only=1"), headers={"HX-Request": "true"})
 
     assert whole.text.count('class="diff-file"') == part.text.count('class="diff-file"') == 1
     assert ("<html" in whole.text, "<html" in part.text) == (True, False)
+
+
+@pytest.fixture(scope="module")
+def long_file(house: House, make: Make) -> tuple[Project, str]:
+    """A commit that changes the lines 30 and 100 of 150, which were two less before."""
+    project = make_project(make, visibility="public")
+    history = History()
+    texts = [f"line {number} <b>" for number in range(1, 151)]
+    history.commit(files={f"odd &/{HOSTILE}.py": "\n".join([*texts[:29], *texts[31:99], "other", *texts[100:], ""])})
+    mark = history.commit(files={f"odd &/{HOSTILE}.py": "\n".join([*texts, ""])})
+    return project, history.fill(house, project)[mark]
+
+
+def more(page: str) -> list[str]:
+    """Where the rows lead that stand for lines that are left out."""
+    return [html.unescape(found) for found in re.findall(r'hx-get="([^"]+/-/diff_lines/[^"]+)"', page)]
+
+
+def numbers(page: str) -> list[tuple[str, str]]:
+    """The old and new numbers of the lines of a difference."""
+    return re.findall(r'id="d[0-9a-f]{10}_(\d*)_(\d*)"', page)
+
+
+def test_branches_tell_how_far_they_are_from_the_default_one(browser: Browser, code: Code) -> None:
+    fresh = browser.get(code("branches")).text
+    assert ('hx-get="?counted=1"' in fresh, " behind, " in fresh) == (True, False)
+    counted = browser.get(code("branches?counted=1"), headers={"HX-Request": "true"}).text
+
+    side = next(row for row in counted.split("<li>") if ">feature/with/slash</a>" in row)
+    assert ("2 behind, 0 ahead" in side, ">merged</span>" in side) == (True, True)
+    assert counted.count("0 behind, 1 ahead") == 1
+    assert ("<html" in counted, is_safe(counted), "Delete" in counted) == (False, True, False)
+    again = browser.get(code("branches")).text
+    assert (again.count(" behind, "), "hx-trigger" in again.split("<main")[1]) == (2, False)
+    archive = code("archive/feature/with/slash/") + f"{code.project.path.rpartition('/')[2]}-feature-with-slash.tar.gz"
+    assert f'href="{archive}"' in again
+    assert browser.get(archive).status_code == 200
+
+
+def test_a_file_is_found_by_a_part_of_its_path(browser: Browser, code: Code, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = browser.get(code("find_file/master?search=readme")).text
+    links = re.findall(r'<li><a href="([^"]+)"', found)
+    listed = browser.get(code("find_file/master?list=1")).json()
+
+    assert links[:2] == [code("blob/master/README.md"), code("blob/master/lib/README.md")]
+    assert {*map(as_shown, NAMES), "module", "link"} <= {*listed}
+    assert f'href="{code("find_file/master")}" data-key="t"' in browser.get(code("tree/master/lib")).text
+    monkeypatch.setattr(finding, "_IN_BROWSER", 2)
+    monkeypatch.setattr(file_names, "MOST_FILES", 5)
+    assert browser.get(code("find_file/master?list=1")).json() == listed[:2]
+    assert "these are the first 5 files" in browser.get(code("find_file/master")).text
+    monkeypatch.setattr(file_names, "MOST_FILES", 100_000)
+    assert "the first 2 files are looked through" in browser.get(code("find_file/master")).text
+
+
+@pytest.mark.parametrize("view", ["", "split"])
+def test_what_a_difference_leaves_out_can_be_had(browser: Browser, long_file: tuple[Project, str], view: str) -> None:
+    project, oid = long_file
+    asked = {"headers": {"HX-Request": "true"}}
+    page = browser.get(f"/{project.path}/-/commit/{oid}?view={view}").text
+    above, below_first, above_second, end = more(page)
+
+    assert is_safe(page)
+    lines = browser.get(above, **asked).text
+    assert numbers(lines) == [(str(number), str(number)) for number in range(7, 27)]
+    assert (is_safe(lines), "&lt;" in lines, "<html" in lines, lines.count("<td") > 40) == (True, True, False, True)
+    (rest,) = more(lines)
+    assert numbers(browser.get(rest, **asked).text) == [(str(number), str(number)) for number in range(1, 7)]
+    assert more(browser.get(rest, **asked).text) == []
+
+    lines = browser.get(below_first, **asked).text
+    assert numbers(lines) == [(str(number - 2), str(number)) for number in range(35, 55)]
+    assert len(more(lines)) == 2, "The gap is still open on both of its sides."
+    assert numbers(browser.get(above_second, **asked).text)[-1] == ("94", "96")
+
+    lines = browser.get(end, **asked).text
+    assert numbers(lines)[0] == ("102", "104")
+    (last,) = more(lines)
+    (last,) = more(browser.get(last, **asked).text)
+    lines = browser.get(last, **asked).text
+    assert (numbers(lines)[-1], more(lines)) == (("148", "150"), [])
+
+
+def test_so_it_is_with_merge_requests_and_comparisons(
+    browser: Browser, api: Api, make: Make, long_file: tuple[Project, str]
+) -> None:
+    project, oid = long_file
+    parent = api.get(f"{project.url}/repository/commits/{oid}", make.root).json()["parent_ids"][0]
+    api.post(f"{project.url}/repository/branches", make.root, branch="base", ref=parent)
+    asked = {"source_branch": "master", "target_branch": "base", "title": "Offer"}
+    iid = api.post(f"{project.url}/merge_requests", make.root, **asked).json()["iid"]
+
+    for page in (f"merge_requests/{iid}/diffs", "compare/base...master"):
+        parts = more(browser.get(f"/{project.path}/-/{page}").text)
+        assert len(parts) == 4, page
+        assert all(f"/-/diff_lines/{oid}/" in part for part in parts), "The lines stay the same when the branch moves."
+        assert len(numbers(browser.get(parts[0], headers={"HX-Request": "true"}).text)) == 20
+
+
+def test_without_a_script_they_are_in_the_file(browser: Browser, long_file: tuple[Project, str]) -> None:
+    project, oid = long_file
+    page = browser.get(f"/{project.path}/-/commit/{oid}")
+    address = html.unescape(re.findall(r'<tr class="hunk"><td[^>]*><a href="([^"]+)"', page.text)[0])
+
+    assert address.endswith("?plain=1&all=1#L26")
+    assert 'id="L26"' in browser.get(address.partition("#")[0]).text
+    part = more(page.text)[0]
+    assert browser.get(part).headers["location"].partition("#")[0] == address.partition("#")[0]
+    for wrong in ("first=x", "ahead=", "first=99999999999", "anchor=<b>", "ahead=--1"):
+        name = wrong.partition("=")[0]
+        hostile = re.sub(rf"{name}=[^&]*", wrong, part)
+        assert browser.get(hostile, headers={"HX-Request": "true"}).status_code == 404, wrong
+    for odd in ("last=5000", "first=4000", "ahead=-7", "way=x", "last=0"):
+        name = odd.partition("=")[0]
+        found = browser.get(re.sub(rf"{name}=[^&]*", odd, part), headers={"HX-Request": "true"})
+        assert found.status_code == 200, odd
 
 
 def test_every_address_that_the_api_gives_answers(browser: Browser, api: Api, make: Make, code: Code) -> None:
@@ -288,11 +448,21 @@ def test_every_address_that_the_api_gives_answers(browser: Browser, api: Api, ma
     assert archive is not None
     assert browser.get(archive[1]).status_code == 200
     assert "&lt;b&gt;" in browser.get(links[-4].removeprefix(browser.url)).text
-    assert "Failed" in browser.get(code(f"commit/{code.second}")).text
+    badge = f'<a class="state failed" href="{links[-4].removeprefix(browser.url)}">Failed</a>'
+    for page in (f"commit/{code.second}", "commits/master", "commits/master/README.md", "compare/v1...master"):
+        assert browser.get(code(page)).text.count(badge) == 1, page
 
 
 PRIVATE = ["", "tree/master", "blob/master/a.txt", "raw/master/a.txt", "commits/master", "branches", "tags", "releases"]
-PRIVATE += ["archive/master.zip", "compare/master...master", "pipelines", "graphs", "refs", "blame/master/a.txt"]
+PRIVATE += [
+    "tree/master?last=1",
+    "archive/master.zip",
+    "compare/master...master",
+    "pipelines",
+    "graphs",
+    "refs",
+    "blame/master/a.txt",
+]
 
 
 def test_who_may_not_see_a_project_finds_nothing(

@@ -183,9 +183,11 @@ def test_tags_and_releases(desk: Desk, open_browser: Callable[[], Browser], make
     assert desk.browser.get(desk("tags/v2")).status_code == 200
     denied = desk.browser.post(desk("tags/v/1"), data=fields)
     assert (denied.status_code, 'role="alert"' in denied.text) == (422, True), "Developers delete no tags."
+    assert 'value="delete"' not in desk.browser.get(desk("tags")).text
     master = open_browser()
     master.sign_in(make.root.username, ROOT_PASSWORD)
     fields["authenticity_token"] = master.form(desk("tags/new"), desk("tags")).fields["authenticity_token"]
+    assert f'action="{desk("tags/v/1")}"' in master.get(desk("tags")).text
     assert master.post(desk("tags/v/1"), data=fields).headers["location"] == desk("tags")
     assert desk.browser.get(desk("tags/v/1")).status_code == 404
 
@@ -212,14 +214,38 @@ def test_comments_on_a_commit_and_its_lines(desk: Desk) -> None:
     line = {"path": "a.txt", "line": "1", "line_type": "new", "note": "On **this**", "at": name}
     sent = desk.browser.post(f"{commit}/comments", data={**fields, **line})
     desk.browser.post(f"{commit}/comments", data={**fields, "note": "In general <script>alert(1)</script>"})
-    empty = desk.browser.post(f"{commit}/comments", data={**fields, "note": ""})
+    empty = desk.browser.post(f"{commit}/comments", data={**fields, **line, "note": "  "})
 
     assert sent.headers["location"] == f"{commit}#{name}"
-    assert empty.status_code == 422
+    assert (empty.status_code, 'name="line" value="1"' in empty.text) == (422, True), "The form is where it was."
     shown = desk.browser.get(commit).text
-    assert "<strong>this</strong>" in shown.split('id="comments"')[0], "Below its line."
-    assert "In general" in shown.split('id="comments"')[1]
+    assert "<strong>this</strong>" in shown.split('id="discussion"')[0], "Below its line."
+    assert "In general" in shown.split('id="discussion"')[1]
     assert "<script>alert" not in shown
+    other = desk.browser.get(f"{commit}?at={name.rpartition('_')[0]}_9_9").text
+    assert 'name="line"' not in other, "Only a line that changed is written about."
+
+
+def test_comments_on_a_commit_are_answered_and_changed(desk: Desk) -> None:
+    commit = desk(f"commit/{desk.first}")
+    fields = {"authenticity_token": desk.browser.token()}
+    desk.browser.post(f"{commit}/notes", data=fields | {"note[body]": "Why *so*?"})
+    line = {"path": "a.txt", "line": "2", "line_type": "new", "note": "Here"}
+    desk.browser.post(f"{commit}/comments", data=fields | line)
+    shown = desk.browser.get(f"{commit}?view=split").text
+    assert "<em>so</em>" in shown.split('id="discussion"')[1]
+    below = shown.split('id="discussion"')[0].rpartition('id="discussion_')[2]
+    number, note = below.partition('"')[0], below.split('id="note_')[1].partition('"')[0]
+
+    answered = desk.browser.post(
+        f"{commit}/discussions/{number}/notes", data=fields | {"note[body]": "So", "back": f"{commit}?view=split"}
+    )
+    assert answered.headers["location"].startswith(f"{commit}?view=split#note_")
+    desk.browser.post(
+        f"{commit}/discussions/{number}/notes/{note}", data=fields | {"_method": "put", "note[body]": "There"}
+    )
+    above = desk.browser.get(commit).text.split('id="discussion"')[0]
+    assert ("<p>There</p>" in above, "<p>So</p>" in above, "<p>Here</p>" in above) == (True, True, False)
 
 
 def test_a_commit_is_picked_and_undone(desk: Desk) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from ingot.repository.commits.views import DiffView
 from ingot.web.code.diffs import counts_of, shown_diff
-from ingot.web.code.patches import key_of
+from ingot.web.code.patches import keys_of
 from ingot.web.code.words import changed_words, marked
 
 PATCH = """--- a/x.py
@@ -122,10 +122,11 @@ def test_a_long_file_is_folded_until_it_is_asked_for() -> None:
 
 
 def test_a_line_is_found_by_its_name_and_by_its_side() -> None:
-    diff = shown_diff([item()], {"a": "\"'>"}, talk=True)
+    diff = shown_diff([item()], {"a": "\"'>"}, talk="any")
     anchor = diff.files[0].anchor
 
     assert f'href="?a=%22%27%3E&amp;at={anchor}_1_1"' in html_of(diff)
     assert diff.line_at(f"{anchor}_2_") == ("x.py", 2, None)
     assert diff.line_at("d0_1_1") is diff.line_at(None) is diff.line_at(["x"]) is None
-    assert (key_of(PATCH, "new", 4), key_of(PATCH, "old", 2), key_of(PATCH, "new", 99)) == ((3, 4), (2, None), None)
+    keys = keys_of(PATCH)
+    assert (keys["new", 4], keys["old", 2], keys.get(("new", 99))) == ((3, 4), (2, None), None)

@@ -86,6 +86,10 @@ def test_the_life_of_a_snippet(browser: Browser, person: Person, project: Projec
     assert browser.get(there.replace("/-/", "/")).status_code == 200
     raw = browser.get(f"{there}/raw")
     assert (raw.text, raw.headers["content-type"]) == (HOSTILE, "text/plain; charset=utf-8")
+    assert ("Start a discussion" in browser.get(there).text) is shared, "Only those of projects are talked about."
+    if shared:
+        browser.submit(there, f"{there}/notes", fields={"note[body]": f"Nice {HOSTILE}"})
+        assert browser.get(there).text.count('class="note"') == 1
     changed = {**sent, "_method": "put", "snippet[title]": "Calm", "snippet[visibility]": "private"}
     assert browser.submit(f"{there}/edit", there, fields=changed).status_code == 302
     assert "Calm" in browser.get(shelf).text

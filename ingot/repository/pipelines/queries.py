@@ -1,8 +1,11 @@
 """How pipelines and their statuses are found."""
 
+from collections.abc import Sequence
+
 from sqlalchemy import bindparam, func, select
 
 from ingot.db.connection import Connection
+from ingot.db.expressions import any_of
 from ingot.errors import NotFound
 from ingot.projects.tables import projects
 from ingot.repository.pipelines.outcome import Part
@@ -22,6 +25,14 @@ _LATEST_BY_REF = (
 )
 _OF_COMMIT = (
     select(pipelines).where(pipelines.c.id.in_(_LATEST_BY_REF.scalar_subquery())).order_by(pipelines.c.id.desc())
+)
+_LATEST_OF_COMMITS = (
+    select(func.max(pipelines.c.id))
+    .where(pipelines.c.project_id == bindparam("project"), any_of(pipelines.c.sha, "shas"))
+    .group_by(pipelines.c.sha, pipelines.c.ref)
+)
+_OF_COMMITS = (
+    select(pipelines).where(pipelines.c.id.in_(_LATEST_OF_COMMITS.scalar_subquery())).order_by(pipelines.c.id.desc())
 )
 _HOLD_BY_ID = _BY_ID.with_for_update()
 _HOLD_NEWEST = _NEWEST.with_for_update()
@@ -58,6 +69,14 @@ def newest_pipeline(db: Connection, project_id: int, sha: str, ref: str) -> Pipe
 def pipelines_of_commit(db: Connection, project_id: int, sha: str) -> list[Pipeline]:
     """The newest pipeline of a commit on each branch and tag, the newest of all first."""
     return db.all(Pipeline, _OF_COMMIT, project=project_id, sha=sha)
+
+
+def pipelines_of_commits(db: Connection, project_id: int, shas: Sequence[str]) -> dict[str, list[Pipeline]]:
+    """The same of several commits, by the commit; one that has none is left out."""
+    found: dict[str, list[Pipeline]] = {}
+    for pipeline in db.all(Pipeline, _OF_COMMITS, project=project_id, shas=list(shas)) if shas else ():
+        found.setdefault(pipeline.sha, []).append(pipeline)
+    return found
 
 
 def hold_pipeline(db: Connection, project_id: int, pipeline_id: int, sha: str, ref: str | None) -> Pipeline:

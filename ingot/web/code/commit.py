@@ -7,18 +7,14 @@ from ingot.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.git.diffs import diff_between
 from ingot.repository.commits.queries import find_commit
-from ingot.repository.commits.views import DiffView, diff_view
-from ingot.web.code.diffs import ShownDiff, shown_diff
-from ingot.web.code.patches import key_of
+from ingot.repository.commits.views import diff_view
+from ingot.web.code.remarks import discussed
 from ingot.web.code.where import code_of
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
 from ingot.web.projects.place import Place, place_of
 from ingot.web.refusals import Refusal, sentences
-from ingot.web.texts import html_of
 
 pages = Pages()
-FORM = "form"
-"""Stands below the line that somebody wants to write about."""
 
 
 @pages.get("/:path/-/commit/:sha", open=True)
@@ -40,17 +36,17 @@ def show_refs(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every pa
 
 @pages.post("/:path/-/commit/:sha/comments")
 def post_comment(visit: Visit) -> Reply:
-    """Say something about the commit, or about a line of it."""
+    """Say something about a line of the commit, or about all of it."""
     place, sha = place_of(visit), visit.path["sha"]
     form = {name: visit.form[name] for name in ("note", "path", "line", "line_type") if visit.form.get(name)}
+    at = visit.form.get("at")
+    name = at if isinstance(at, str) and at.replace("_", "").isalnum() else ""
     try:
         place.call("POST", "/repository/commits/:sha/comments", form, sha=sha)
     except Refusal as refusal:
-        typed = {"comment": form, "errors": sentences(refusal)}
+        typed = {"typed": str(visit.form.get("note", "")), "name": name, "errors": sentences(refusal)}
         return visit.database.read(lambda db: _show(place, db, typed, 422))
-    back = visit.form.get("at")
-    name = back if isinstance(back, str) and back.replace("_", "").isalnum() else "comments"
-    return Redirect(f"{place.url}/-/commit/{sha}#{name}")
+    return Redirect(f"{place.url}/-/commit/{sha}#{name or 'discussion'}")
 
 
 @pages.post("/:path/-/commit/:sha/cherry_pick")
@@ -90,60 +86,27 @@ def _show(place: Place, db: Connection, typed: dict[str, Any] | None = None, sta
     code = code_of(place, db)
     commit = find_commit(code.repository, sha)
     changes = diff_between(code.repository, commit.parents[0] if commit.parents else None, commit.oid).changes
-    items = [diff_view(change) for change in changes]
-    comments = place.get("/repository/commits/:sha/comments", {"per_page": 100}, sha=commit.oid).items
-    may_comment = place.may("POST", "/repository/commits/:sha/comments", sha=commit.oid)
-    diff, elsewhere = _diff(visit, items, comments, may_comment)
-    if visit.fragment and diff.part:
-        return Page("code/_commit_part.html", {"diff": diff, "place": place, "sha": commit.oid, "html": _html(place)})
-    at = diff.line_at(visit.query.get("at")) if may_comment else None
-    if visit.fragment and at is not None:
-        asked = {"at": at, "name": visit.query["at"], "place": place, "sha": commit.oid, "split": diff.split}
-        return Page("code/_comment_row.html", asked)
+    name = str((typed or {}).get("name") or visit.query.get("at", ""))
+    said = discussed(place, db, commit.oid, [diff_view(change) for change in changes], name)
+    parts = {**said._asdict(), "place": place, "name": name, "sha": commit.oid, "typed": ""}
+    if visit.fragment and said.diff.part:
+        return Page("code/_commit_part.html", parts)
+    if visit.fragment and said.at is not None:
+        return Page("code/_comment_row.html", parts)
     view = place.get("/repository/commits/:sha", sha=commit.oid)
     context: dict[str, Any] = {
+        **parts,
         "commit": view,
         "title": view.title,
         "message": view.message.strip().partition("\n")[2].strip(),
-        "diff": diff,
-        "comments": elsewhere,
-        "html": _html(place),
-        "at": at,
-        "name": str(visit.query.get("at", "")),
-        "sha": commit.oid,
         "signature": _signature(place, commit.oid),
         "merge_requests": place.get("/repository/commits/:sha/merge_requests", sha=commit.oid).items,
-        "may_comment": may_comment,
         "may_write": place.may("POST", "/repository/commits"),
-        "comment": {},
         "redo": {"verb": "", "branch": place.project.default_branch, "new_branch": ""},
         "errors": [],
         **(typed or {}),
     }
     return place.page("code/commit.html", "commits", context, status)
-
-
-def _html(place: Place) -> Any:
-    return lambda text: html_of(place.visit, text, place.project.id)
-
-
-def _diff(visit: Visit, items: list[DiffView], comments: list[Any], may_comment: bool) -> tuple[ShownDiff, list[Any]]:
-    """The difference with what is said about its lines, and what is said about none of them."""
-    diffs = {item.new_path: item.diff for item in items}
-    slots: dict[tuple[str, int | None, int | None], Any] = {}
-    elsewhere = []
-    for comment in comments:
-        placed = comment.path in diffs and comment.line is not None
-        key = key_of(diffs[comment.path], comment.line_type or "new", comment.line) if placed else None
-        if key is None:
-            elsewhere.append(comment)
-        else:
-            slots.setdefault((comment.path, *key), []).append(comment)
-    if may_comment and not visit.fragment and "at" in visit.query:
-        wanted = shown_diff(items, {"first": str(len(items))}).line_at(visit.query["at"])
-        if wanted is not None:
-            slots.setdefault(wanted, []).append(FORM)
-    return shown_diff(items, visit.query, slots=slots, talk=may_comment), elsewhere
 
 
 def _signature(place: Place, oid: str) -> Any:

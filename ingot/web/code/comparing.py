@@ -5,7 +5,9 @@ from urllib.parse import quote
 
 from ingot.db.connection import Connection
 from ingot.errors import NotFound
-from ingot.web.code.diffs import shown_diff
+from ingot.git.commits import commit_id
+from ingot.web.code.diffs import Code, shown_diff
+from ingot.web.code.pipelines import Outcome, outcomes_of
 from ingot.web.code.where import code_of
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
 from ingot.web.projects.place import Place, place_of
@@ -30,7 +32,7 @@ def show_form(visit: Visit, db: Connection) -> Reply:
 def show_comparison(visit: Visit, db: Connection) -> Reply:
     """The commits and the difference from one to the other: ``old...new``, or ``old..new`` for the straight one."""
     place = place_of(visit)
-    code_of(place, db)
+    code = code_of(place, db)
     rest = visit.path["rest"]
     mark = "..." if "..." in rest else ".."
     old, found, new = rest.partition(mark)
@@ -44,10 +46,12 @@ def show_comparison(visit: Visit, db: Connection) -> Reply:
         return _page(place, old, new, errors=["One of the two is not there: check the names."], status=404)
     except Refusal as refusal:
         return _page(place, old, new, errors=sentences(refusal), status=422)
-    diff = shown_diff(compared.diffs, visit.query)
+    head = commit_id(code.repository, new)
+    diff = shown_diff(compared.diffs, visit.query, code=Code(place.url, head) if head else None)
     if visit.fragment and diff.part:
         return Page("code/_diff_part.html", {"diff": diff, "blob_url": _blobs(place, new)})
-    return _page(place, old, new, straight=straight, compared=compared, diff=diff)
+    outcomes = outcomes_of(place, db, compared.commits)
+    return _page(place, old, new, straight=straight, compared=compared, diff=diff, outcomes=outcomes)
 
 
 def _page(
@@ -58,6 +62,7 @@ def _page(
     straight: bool = False,
     compared: Any = None,
     diff: Any = None,
+    outcomes: dict[str, Outcome] | None = None,
     errors: list[str] | None = None,
     status: int = 200,
 ) -> Page:
@@ -67,6 +72,7 @@ def _page(
         "straight": straight,
         "compared": compared,
         "diff": diff,
+        "outcomes": outcomes or {},
         "errors": errors or [],
         "blob_url": _blobs(place, new),
         "may_merge": bool(compared and compared.commits) and place.may("POST", "/merge_requests"),

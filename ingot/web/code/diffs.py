@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from html import escape
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from markupsafe import Markup
@@ -12,6 +12,7 @@ from ingot.git.remembered import Remembered
 from ingot.inline import expect_a_wait
 from ingot.markup.highlighting import language_of
 from ingot.repository.commits.views import DiffView
+from ingot.web.code.gaps import Around
 from ingot.web.code.patches import Row, hunks_of, split_rows, unified_rows
 from ingot.web.saying import with_query
 
@@ -24,10 +25,29 @@ _COLORED_AT_ONCE = 40_000
 _LONGEST_INLINE = 4_000
 _KEPT = 2_000
 _KEPT_BYTES = 24 * 2**20
-_rows: Remembered[tuple[str, str, str, str, bool], list[Row]] = Remembered(_KEPT, _KEPT_BYTES)
+_rows: Remembered["_Key", list[Row]] = Remembered(_KEPT, _KEPT_BYTES)
 
+Talk = Literal["no", "changed", "any"]
 Slots = Mapping[tuple[str, int | None, int | None], Any]
 """What stands below lines, such as discussions, by the new path of the file and the line's old and new number."""
+
+
+class Code(NamedTuple):
+    """Where the new side of a difference is: the project's pages, and the commit."""
+
+    place: str
+    commit: str
+
+
+class _Key(NamedTuple):
+    diff: str
+    path: str
+    anchor: str
+    link: str
+    same: str | None
+    split: bool
+    code: Code | None
+    """Only where the file goes on around what is shown."""
 
 
 class DiffFile(msgspec.Struct):
@@ -89,12 +109,18 @@ class ShownDiff(msgspec.Struct):
 
 
 def shown_diff(
-    items: Sequence[DiffView], query: dict[str, Any], *, slots: Slots | None = None, talk: bool = False
+    items: Sequence[DiffView],
+    query: dict[str, Any],
+    *,
+    slots: Slots | None = None,
+    talk: Talk = "no",
+    code: Code | None = None,
 ) -> ShownDiff:
     """What a page shows of these files.
 
     ``query`` is the page's own: ``view=split`` puts old and new beside each other, ``first`` begins with a later file,
-    ``only`` shows one. With ``talk`` the number of a line leads to the page with ``at``, where one may write about it.
+    ``only`` shows one. With ``talk`` the number of a line leads to the page with ``at``, where one may write about it;
+    some pages have comments on lines that changed alone. With ``code`` the lines around those can be had too.
     """
     asked = {name: value for name, value in query.items() if name not in ("first", "only", "at")}
     split = query.get("view") == "split"
@@ -111,8 +137,8 @@ def shown_diff(
         split_address=with_query(asked, view="split"),
         first=first if only is None else 0,
     )
-    link = escape(with_query(asked, at=" ").removesuffix("+")) if talk else "#"
-    _fill(shown, items, link, slots or {}, everything=only is not None)
+    link = "#" if talk == "no" else escape(with_query(asked, at=" ").removesuffix("+"))
+    _fill(shown, items, (link, "#" if talk == "changed" else None), slots or {}, code, everything=only is not None)
     last = shown.shown[-1].number + 1 if shown.shown and only is None else len(files)
     if last < len(files):
         shown.left = len(files) - last
@@ -184,7 +210,15 @@ def _nothing(item: DiffView) -> str:
     return "Only the mode changed."
 
 
-def _fill(shown: ShownDiff, items: Sequence[DiffView], link: str, slots: Slots, *, everything: bool) -> None:
+def _fill(
+    shown: ShownDiff,
+    items: Sequence[DiffView],
+    links: tuple[str, str | None],
+    slots: Slots,
+    code: Code | None,
+    *,
+    everything: bool,
+) -> None:
     """Give the files their lines until the screen is full."""
     talked = {path for path, _, _ in slots}
     lines, colored, last = 0, 0, 0
@@ -193,7 +227,8 @@ def _fill(shown: ShownDiff, items: Sequence[DiffView], link: str, slots: Slots, 
         if not file.nothing:
             file.folded = file.lines > _LINES_OF_A_FILE and not everything
         if not file.nothing and not file.folded:
-            key = item.diff, file.new_path, file.anchor, link, shown.split
+            goes_on = code if not item.new_file and not item.deleted_file else None
+            key = _Key(item.diff, file.new_path, file.anchor, *links, shown.split, goes_on)
             rows = _rows.get(key)
             if rows is None:
                 rows, cost = _made(key, colored)
@@ -205,15 +240,16 @@ def _fill(shown: ShownDiff, items: Sequence[DiffView], link: str, slots: Slots, 
     shown.shown = shown.shown[:last]
 
 
-def _made(key: tuple[str, str, str, str, bool], colored: int) -> tuple[list[Row], int]:
+def _made(key: _Key, colored: int) -> tuple[list[Row], int]:
     """The rows of a file, and how much was coloured; what has colours only next time is not kept before."""
-    diff, path, anchor, link, split = key
+    diff, path, anchor, link, same, split, code = key
     if len(diff) > _LONGEST_INLINE:
         expect_a_wait()
     language = language_of(path) if len(diff) <= _LONGEST_COLORED else ""
     now = bool(language) and colored + len(diff) <= _COLORED_AT_ONCE
     hunks = hunks_of(diff, language if now else "")
-    rows = split_rows(hunks, anchor, link) if split else unified_rows(hunks, anchor, link)
+    around = Around(code.place, code.commit, path, anchor, split) if code else None
+    rows = (split_rows if split else unified_rows)(hunks, anchor, link, around, same)
     if now or not language:
         _rows.keep(key, rows, len(diff) + sum(len(row.html) + 150 for row in rows))
     return rows, len(diff) if now else 0

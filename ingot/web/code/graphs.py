@@ -19,6 +19,25 @@ class Graph(NamedTuple):
     rows: list[Markup]
 
 
+def in_order(commits: Sequence[CommitView]) -> list[CommitView]:
+    """The same commits with none above its children, which lists by time alone do not promise."""
+    left = {commit.id: commit for commit in commits}
+    children: dict[str, set[str]] = {}
+    for commit in commits:
+        for parent in commit.parent_ids:
+            children.setdefault(parent, set()).add(commit.id)
+    ordered: list[CommitView] = []
+    for commit in commits:
+        waiting = [commit.id]
+        while waiting:
+            above = [child for child in sorted(children.get(waiting[-1], ())) if child in left]
+            if above:
+                waiting.append(above[0])
+            elif (oid := waiting.pop()) in left:
+                ordered.append(left.pop(oid))
+    return ordered
+
+
 def graph_of(commits: Sequence[CommitView]) -> Graph:
     """The graph of a list that leaves no commit out; lanes beyond the eighth share a place."""
     lanes: list[str | None] = []

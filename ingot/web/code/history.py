@@ -11,7 +11,8 @@ from ingot.git.commits import read_commits
 from ingot.git.history import Filter, list_commits
 from ingot.git.paths import spellings
 from ingot.repository.commits.views import CommitView, commit_view
-from ingot.web.code.graphs import graph_of
+from ingot.web.code.graphs import graph_of, in_order
+from ingot.web.code.pipelines import outcomes_of
 from ingot.web.code.where import Where, where_of
 from ingot.web.pages import Pages, Redirect, Reply, Visit
 from ingot.web.projects.place import place_of
@@ -38,10 +39,14 @@ def show_commits(visit: Visit, db: Connection) -> Reply:
     number = max(1, min(number_or_none(str(visit.query.get("page", ""))) or 1, 10**6))
     wanted = Filter(author=author or None, message=search or None)
     commits = _listed(where, wanted, ListPage(number, _A_PAGE))
+    whole = not (author or search or where.path)
+    if whole:
+        commits = commits.of(in_order(commits.items))
     context: dict[str, Any] = {
         "where": where,
         "commits": commits,
-        "graph": None if author or search or where.path else graph_of(commits.items),
+        "outcomes": outcomes_of(where.place, db, commits.items),
+        "graph": graph_of(commits.items) if whole else None,
         "author": author,
         "search": search,
     }

@@ -6,9 +6,10 @@ from html import escape
 from typing import NamedTuple
 
 from ingot.markup.highlighting import highlighted_lines
+from ingot.web.code.gaps import Around, Gap, ends_there
 from ingot.web.code.words import changed_words, marked
 
-_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)")
+_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,(\d+))? @@(.*)")
 _MOST_PAIRS = 200
 """So many pairs of lines are compared word by word in one file."""
 
@@ -45,7 +46,14 @@ class Row(NamedTuple):
 
 
 def hunks_of(diff: str, language: str) -> list[Hunk]:
-    """The hunks of a patch; with a language they are coloured."""
+    """The hunks of a patch, with changed words marked; with a language they are coloured."""
+    hunks = _read(diff)
+    if language:
+        hunks = [_colored(hunk, language) for hunk in hunks]
+    return _with_words(hunks)
+
+
+def _read(diff: str) -> list[Hunk]:
     begins = 0 if diff.startswith("@@") else diff.find("\n@@") + 1
     if not begins and not diff.startswith("@@"):
         return []
@@ -68,9 +76,7 @@ def hunks_of(diff: str, language: str) -> list[Hunk]:
         else:
             lines.append(Line(" ", old, new, rest, escape(rest, quote=False)))
             old, new = old + 1, new + 1
-    if language:
-        hunks = [_colored(hunk, language) for hunk in hunks]
-    return _with_words(hunks)
+    return hunks
 
 
 def _colored(hunk: Hunk, language: str) -> Hunk:
@@ -129,10 +135,11 @@ def _pairs(lines: list[Line]) -> Iterator[tuple[int, int]]:
             yield from zip(removed, added, strict=False)
 
 
-def key_of(diff: str, side: str, number: int) -> Key | None:
-    """The line of a patch with this number on its old or new side."""
-    lines = (line for hunk in hunks_of(diff, "") for line in hunk.lines)
-    return next((line.key for line in lines if (line.old if side == "old" else line.new) == number), None)
+def keys_of(diff: str) -> dict[tuple[str, int], Key]:
+    """The lines of a patch by their side, ``old`` or ``new``, and the number that they have there."""
+    lines = [line for hunk in _read(diff) for line in hunk.lines]
+    old = {("old", line.old): line.key for line in lines if line.old is not None}
+    return old | {("new", line.new): line.key for line in lines if line.new is not None}
 
 
 def line_id(anchor: str, key: Key) -> str:
@@ -144,37 +151,78 @@ def line_id(anchor: str, key: Key) -> str:
 _CLASSES = {"+": "add", "-": "del", " ": "", "\\": "end"}
 
 
-def unified_rows(hunks: list[Hunk], anchor: str, link: str) -> list[Row]:
-    """One column of code; ``link`` begins the address of a line's number."""
+def unified_rows(
+    hunks: list[Hunk], anchor: str, link: str, around: Around | None = None, same: str | None = None
+) -> list[Row]:
+    """One column of code; ``around`` offers what is left out.
+
+    ``link`` begins the address of a line's number, and ``same`` that of one that stayed, where it is another.
+    """
     rows = []
-    for hunk in hunks:
-        rows.append(Row(f'<tr class="hunk"><td colspan="3">{escape(hunk.heading)}</td></tr>\n'))
+    for hunk, heading in zip(hunks, _headings(hunks, 3, around), strict=False):
+        rows.append(heading)
         for line in hunk.lines:
             if line.sign == "\\":
                 rows.append(Row(f'<tr class="end"><td></td><td></td><td>{line.html}</td></tr>\n'))
                 continue
             name = line_id(anchor, line.key)
-            number = f'<a href="{link}{name}">{line.new or line.old}</a>'
+            leads = same if same is not None and line.sign == " " else link
+            number = f'<a href="{leads}{name}">{line.new or line.old}</a>'
             old, new = (number, "") if line.new is None else (line.old or "", number)
             cells = f"<td>{old}</td><td>{new}</td><td>{line.html}</td>"
             rows.append(Row(f'<tr class="{_CLASSES[line.sign]}" id="{name}">{cells}</tr>\n', (line.key,)))
-    return rows
+    return rows + _ending(hunks, around)
 
 
-def split_rows(hunks: list[Hunk], anchor: str, link: str) -> list[Row]:
+def split_rows(
+    hunks: list[Hunk], anchor: str, link: str, around: Around | None = None, same: str | None = None
+) -> list[Row]:
     """Old and new beside each other."""
     rows = []
-    for hunk in hunks:
-        rows.append(Row(f'<tr class="hunk"><td colspan="4">{escape(hunk.heading)}</td></tr>\n'))
+    for hunk, heading in zip(hunks, _headings(hunks, 4, around), strict=False):
+        rows.append(heading)
         for removed, added in _blocks(hunk.lines):
             for place in range(max(len(removed), len(added))):
                 left = hunk.lines[removed[place]] if place < len(removed) else None
                 right = hunk.lines[added[place]] if place < len(added) else None
                 # A line that stayed has one number to link to, on the right.
-                cells = _cell(left, anchor, link, "old", left is not right), _cell(right, anchor, link, "new", True)
+                leads = same if same is not None and left is right else link
+                cells = _cell(left, anchor, leads, "old", left is not right), _cell(right, anchor, leads, "new", True)
                 keys = dict.fromkeys(line.key for line in (left, right) if line)
                 rows.append(Row(f"<tr>{''.join(cells)}</tr>\n", tuple(keys)))
-    return rows
+    return rows + _ending(hunks, around)
+
+
+def _headings(hunks: list[Hunk], columns: int, around: Around | None) -> Iterator[Row]:
+    """The row above each hunk, which also stands for the lines that are left out there."""
+    below = 1
+    for hunk in hunks:
+        old, new, after = _reach(hunk)
+        gap = Gap(below, new - 1, new - old)
+        below = after
+        if around is None or gap.empty:
+            yield Row(f'<tr class="hunk"><td colspan="{columns}">{escape(hunk.heading)}</td></tr>\n')
+        else:
+            yield Row(around.row(gap, hunk.heading))
+
+
+def _ending(hunks: list[Hunk], around: Around | None) -> list[Row]:
+    """A row for what may follow the last hunk."""
+    if around is None or not hunks or ends_there("".join(line.sign for line in hunks[-1].lines[-4:])):
+        return []
+    last = hunks[-1].lines[-1]
+    if last.old is None or last.new is None:
+        return []
+    return [Row(around.row(Gap(last.new + 1, None, last.new - last.old), ""))]
+
+
+def _reach(hunk: Hunk) -> tuple[int, int, int]:
+    """Where a hunk begins on both sides, and the first line below it."""
+    found = _HUNK.match(hunk.heading)
+    if found is None:  # Lines by themselves, of which nothing is left out.
+        return 1, 1, 1
+    old, new = int(found[1]), int(found[2])
+    return old, new, new + int(found[3] or 1)
 
 
 def _cell(line: Line | None, anchor: str, link: str, side: str, linked: bool) -> str:

@@ -1,12 +1,16 @@
 """Pipelines: what others report of commits."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from ingot.api.params import number_or_none
 from ingot.db.connection import Connection
 from ingot.errors import NotFound
+from ingot.repository.commits.queries import status_of
+from ingot.repository.commits.views import CommitView
+from ingot.repository.pipelines.queries import pipelines_of_commits
 from ingot.web.pages import Pages, Reply, Visit
-from ingot.web.projects.place import place_of
+from ingot.web.projects.place import Place, place_of
 
 pages = Pages()
 _STATUSES = ("pending", "running", "success", "failed", "canceled", "skipped")
@@ -44,3 +48,21 @@ def show_pipeline(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Ever
             commit = None  # A push by force has left it behind.
     context = {"pipeline": pipeline, "statuses": statuses.items, "commit": commit}
     return place.page("code/pipeline.html", "code", context)
+
+
+class Outcome(NamedTuple):
+    """What became of a commit, and where that is told."""
+
+    status: str | None
+    address: str
+
+
+def outcomes_of(place: Place, db: Connection, commits: Sequence[CommitView]) -> dict[str, Outcome]:
+    """What became of the commits of a list, as far as anybody reported it; by one statement for all of them."""
+    if not commits or not place.may("GET", "/pipelines"):
+        return {}
+    found = pipelines_of_commits(db, place.project.id, [commit.id for commit in commits])
+    return {
+        sha: Outcome(status_of(pipelines), f"{place.url}/-/pipelines/{pipelines[0].id}")
+        for sha, pipelines in found.items()
+    }

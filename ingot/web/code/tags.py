@@ -4,6 +4,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ingot.db.connection import Connection
+from ingot.web.code.pipelines import outcomes_of
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
 from ingot.web.projects.place import Place, place_of
 from ingot.web.refusals import Refusal, sentences
@@ -15,14 +16,17 @@ _FIELDS = ("tag_name", "ref", "message", "release_description")
 
 
 @pages.get("/:path/-/tags", open=True)
-def show_tags(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def show_tags(visit: Visit, db: Connection) -> Reply:
     """The tags with what they mark."""
     place = place_of(visit)
     order = visit.query.get("order_by") if visit.query.get("order_by") in _ORDERS else "updated"
     search = str(visit.query.get("search", ""))
     asked = {"search": search, "order_by": order, "page": str(visit.query.get("page", "1")), "per_page": "30"}
+    tags = place.get("/repository/tags", asked)
     context: dict[str, Any] = {
-        "tags": place.get("/repository/tags", asked),
+        "tags": tags,
+        "outcomes": outcomes_of(place, db, [tag.commit for tag in tags.items if tag.commit]),
+        "may_delete": _may_delete(place),
         "search": search,
         "order": order,
         "orders": _ORDERS,
@@ -91,8 +95,14 @@ def _show(place: Place, typed: str | None = None, errors: list[str] | None = Non
         "typed": told if typed is None else typed,
         "errors": errors or [],
         "may_write": place.may("POST", "/repository/tags"),
+        "may_delete": _may_delete(place),
     }
     return place.page("code/tag.html", "code", context, status)
+
+
+def _may_delete(place: Place) -> bool:
+    """Those who make tags and look after the project; a protected one is deleted by nobody."""
+    return place.may("POST", "/repository/tags") and place.may("GET", "/protected_tags")
 
 
 def _form(place: Place, typed: dict[str, str], errors: list[str] | None = None, status: int = 200) -> Page:

@@ -20,6 +20,7 @@ from ingot.web.code.reading import content_of, is_markdown
 from ingot.web.code.where import Where, code_of, where_of
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
 from ingot.web.projects.place import place_of
+from ingot.web.saying import with_query
 from ingot.web.texts import html_of
 
 pages = Pages()
@@ -38,18 +39,25 @@ def show_root(visit: Visit, db: Connection) -> Reply:
 
 @pages.get("/:path/-/tree/:rest", open=True, slashes="rest")
 def show_tree(visit: Visit, db: Connection) -> Reply:
-    """What a folder holds; a file has a page of its own."""
+    """What a folder holds; a file has a page of its own. ``last`` waits for the last commits, however far they lie."""
     where = where_of(visit, db)
     if where.path and _is_file(where):
         return Redirect(where.url("blob"))
     number = number_or_none(str(visit.query.get("page", ""))) or 1
     wanted = ListTree(ref=where.commit)
-    listing = list_entries(where.repository, wanted, where.path, ListPage(max(1, min(number, 10**6)), _ENTRIES))
+    most = min(number_or_none(str(visit.query.get("most", ""))) or _ENTRIES, _ENTRIES)
+    page = ListPage(max(1, min(number, 10**6)), max(1, most))
+    listing = list_entries(where.repository, wanted, where.path, page)
+    wanted_all = "last" in visit.query
+    rows = entry_rows(where, listing.items, visit.database.clock(), "any" if wanted_all else "short")
+    if visit.fragment and wanted_all:
+        return Page("code/_entries.html", {"rows": rows})
     entries = listing.of([entry_view(entry) for entry in listing.items])
     context = {
         "where": where,
         "entries": entries,
-        "rows": entry_rows(entries.items, where.place.url, where.ref),
+        "rows": rows,
+        "rows_address": with_query(visit.query, last=1),
         "last": last_commit(where),
         "readme": readme_of(where, entries.items),
         "may_write": where.place.may("POST", "/repository/commits"),
@@ -67,7 +75,9 @@ def show_refs(visit: Visit, db: Connection) -> Reply:
     context: dict[str, Any] = {
         "branches": place.get("/repository/branches", asked).items,
         "tags": place.get("/repository/tags", asked).items,
-        "word": visit.query.get("word") if visit.query.get("word") in ("tree", "blob", "commits", "blame") else "tree",
+        "word": visit.query.get("word")
+        if visit.query.get("word") in ("tree", "blob", "commits", "blame", "find_file")
+        else "tree",
         "file": str(visit.query.get("file", "")),
         "search": search,
     }

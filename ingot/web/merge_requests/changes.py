@@ -11,7 +11,8 @@ from ingot.git.diffs import Diff, diff_between
 from ingot.merge_requests.tables import Version
 from ingot.merge_requests.versions.queries import diff_of, list_versions, span_of
 from ingot.merge_requests.versions.views import diff_views
-from ingot.web.code.diffs import shown_diff
+from ingot.web.code.diffs import Code, shown_diff
+from ingot.web.code.pipelines import outcomes_of
 from ingot.web.discussions.reading import thread_of
 from ingot.web.merge_requests.frame import Frame, frame_of
 from ingot.web.merge_requests.lines import slots_of
@@ -37,11 +38,12 @@ class Chosen(msgspec.Struct, frozen=True):
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/commits", open=True)
-def show_commits(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def show_commits(visit: Visit, db: Connection) -> Reply:
     """The commits that it brings, the newest first."""
     frame = frame_of(visit)
-    asked = {"page": visit.page, "per_page": 50}
-    return frame.page("merge_requests/commits.html", "commits", {"commits": frame.ground.get("/commits", asked)})
+    commits = frame.ground.get("/commits", {"page": visit.page, "per_page": 50})
+    context = {"commits": commits, "outcomes": outcomes_of(frame.place, db, commits.items)}
+    return frame.page("merge_requests/commits.html", "commits", context)
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/pipelines", open=True)
@@ -73,7 +75,8 @@ def show_changes(visit: Visit, db: Connection) -> Reply:
     wanted = shown_diff(items, {"first": str(len(items))}).line_at(visit.query.get("at")) if talks else None
     if wanted is not None and not visit.fragment:
         slots[wanted] = [*slots.get(wanted, []), FORM]
-    diff = shown_diff(items, visit.query, slots=slots, talk=talks)
+    code = Code(frame.place.url, chosen.version.head_oid)
+    diff = shown_diff(items, visit.query, slots=slots, talk="any" if talks else "no", code=code)
     back = f"{frame.url}/diffs{diff.split_address if diff.split else diff.unified_address}".removesuffix("?")
     context: dict[str, Any] = {"chosen": chosen, "diff": diff, "thread": thread, "back": back, "at": None}
     if wanted is not None:

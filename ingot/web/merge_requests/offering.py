@@ -16,7 +16,7 @@ from ingot.projects.queries import find_project
 from ingot.projects.views import ProjectView
 from ingot.repository.commits.views import commit_view, diff_view
 from ingot.repository.comparing.queries import Comparison, compare
-from ingot.web.code.diffs import shown_diff
+from ingot.web.code.diffs import Code, shown_diff
 from ingot.web.code.where import code_of
 from ingot.web.merge_requests.fields import branches_of, choices, sent_of, typed_in
 from ingot.web.merge_requests.sides import Sides, sides_of
@@ -134,7 +134,8 @@ def _brought(sides: Sides, db: Connection, typed: dict[str, Any]) -> Brought:
     found: Comparison = compare(source, tip, head, straight=False)
     url = f"{sides.place.visit.origin.base}{sides.source.url}"
     commits = [commit_view(commit, url) for commit in reversed(found.commits)]
-    diff = shown_diff([diff_view(change) for change in found.diff.changes], sides.place.visit.query)
+    items = [diff_view(change) for change in found.diff.changes]
+    diff = shown_diff(items, sides.place.visit.query, code=Code(sides.source.url, head))
     return Brought(commits, found.more_commits, diff, head)
 
 

@@ -101,7 +101,8 @@ def _code(place: Place, db: Connection) -> dict[str, Any] | None:
     entries = [entry_view(entry) for entry in listing.items]
     return {
         "where": where,
-        "rows": entry_rows(entries, place.url, branch),
+        "rows": entry_rows(where, listing.items, db.now, "known"),
+        "rows_address": f"{where.url('tree', '')}?last=1&most={_ENTRIES}",
         "more": (listing.total or 0) > len(entries),
         "last": last_commit(where),
         "commits": count_commits(code.repository, commit),

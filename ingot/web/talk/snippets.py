@@ -4,6 +4,8 @@ from typing import Any
 
 from ingot.db.connection import Connection
 from ingot.snippets.views import SnippetView
+from ingot.web.discussions.ground import SNIPPET, ground_in
+from ingot.web.discussions.reading import thread_of
 from ingot.web.pages import File, Page, Pages, Redirect, Reply, Visit, form_part
 from ingot.web.projects.place import Place, place_of
 from ingot.web.refusals import Refusal, sentences
@@ -76,8 +78,11 @@ def _show(visit: Visit) -> Reply:
         (file.path, visit.get(f"{route}/files/:ref/:file_path/raw", ref="main", file_path=file.path, **path).body)
         for file in snippet.files
     ]
+    # Only those of projects are talked about.
+    thread = thread_of(ground_in(shelf.place, SNIPPET, snippet.id)) if shelf.place else None
     context = {
         "snippet": snippet,
+        "thread": thread,
         "description": html_of(visit, snippet.description, snippet.project_id),
         "contents": [(name, content.decode(errors="replace")) for name, content in contents],
         "may_edit": visit.user is not None and visit.may("PUT", route, **path),

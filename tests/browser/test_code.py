@@ -1,0 +1,53 @@
+"""A repository in a real browser: what its pages ask for after they are there."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Window
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.histories import History
+from tests.making import Project, make_project
+
+
+@pytest.fixture
+def project(house: House, make: Make, person: Person) -> Project:
+    """A file of a hundred lines, of which the last commit has changed one in the middle."""
+    made = make_project(make, person, visibility="public")
+    lines = [f"line {number}" for number in range(1, 101)]
+    history = History()
+    history.commit(files={"lib/tides.py": "\n".join([*lines, ""]), "README.md": "Read\n"}, message="Begin")
+    lines[49] = "changed"
+    history.commit(files={"lib/tides.py": "\n".join([*lines, ""])}, message="Change the middle")
+    history.fill(house, made)
+    return made
+
+
+def test_code_is_read_and_talked_about(window: Window, person: Person, project: Project, api: Api) -> None:
+    page = window.sign_in(person).open(f"/{project.path}")
+    expect(page.locator(".files td.said").get_by_text("Change the middle")).to_be_visible()
+
+    page.keyboard.press("t")
+    box = page.get_by_label("A part of the path")
+    expect(box).to_be_focused()
+    with page.expect_response("**/find_file/**"):
+        page.reload()
+    box.fill("ltides")
+    expect(page.locator(".found-files .chosen")).to_have_text("lib/tides.py")
+    box.press("Enter")
+    expect(page).to_have_url(f"{window.url}/{project.path}/-/blob/master/lib/tides.py")
+
+    page.get_by_role("link", name="Change the middle").first.click()
+    expect(page.locator("table.diff tr").get_by_text("line 46", exact=True)).to_have_count(0)
+    page.get_by_role("link", name="Show 20 more lines above").click()
+    expect(page.locator("table.diff tr").get_by_text("line 46", exact=True)).to_be_visible()
+    page.get_by_role("link", name="Show 20 more lines below").click()
+    expect(page.locator("table.diff tr").get_by_text("line 73", exact=True)).to_be_visible()
+    assert window.barriers() == []
+
+    page.locator("table.diff .add a").click()
+    page.get_by_label("About line 50").fill("Is this in metres?")
+    page.get_by_role("button", name="Comment", exact=True).first.click()
+    expect(page.locator("tr.talk").get_by_text("Is this in metres?")).to_be_visible()
+    (comment,) = api.get(f"{project.url}/repository/commits/master/comments", person).json()
+    assert (comment["path"], comment["line"]) == ("lib/tides.py", 50)

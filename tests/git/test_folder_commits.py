@@ -1,0 +1,94 @@
+"""The last commits of all entries of a folder are those that git names for each of them."""
+
+import random
+
+import pytest
+
+from ingot.git import folder_commits
+from ingot.git.folder_commits import GIVEN_UP, known_commits, last_commits
+from ingot.git.repository import Repository
+from ingot.git.store import Store
+from ingot.inline import TooLong, inline
+from tests.git.conftest import git
+from tests.histories import History
+
+
+@pytest.fixture
+def repository(store: Store, key: str) -> Repository:
+    return store.open(key)
+
+
+def _names(repository: Repository, commit: str, folder: str) -> list[bytes]:
+    return git(repository.path, "ls-tree", "-z", "--name-only", f"{commit}:{folder}").encode().split(b"\0")[:-1]
+
+
+def _by_git(repository: Repository, commit: str, path: str) -> str:
+    return git(repository.path, "--literal-pathspecs", "log", "-1", "--format=%H", commit, "--", path)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("walk_seconds", [5.0, 0.0])
+def test_in_any_history_they_are_what_git_says(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, seed: int, walk_seconds: float
+) -> None:
+    """Branches that part and meet again at random; by our own walk, and by what follows where that takes too long."""
+    monkeypatch.setattr(folder_commits, "_WALK_SECONDS", walk_seconds)
+    monkeypatch.setattr(folder_commits, "_FAR_SECONDS", 60.0)
+    chance = random.Random(seed)
+    names = ["a", "b/c", "b/d", "b/*", "b/e/f", "b/-x", ":(top)a", "ünï"]
+    history = History()
+    marks = [history.commit(files=dict.fromkeys(names, "0"))]
+    for number in range(100):
+        parents = tuple(chance.sample(marks[-8:], min(len(marks), chance.choice([1, 1, 1, 2, 3]))))
+        changed = {name: chance.choice("012") for name in chance.sample(names, chance.choice([0, 1, 1, 2]))}
+        removed = tuple(chance.sample(names, 1)) if chance.random() < 0.1 else ()
+        marks.append(history.commit(f"branch-{number}", changed, parents=parents, removed=removed))
+    commits = history.into(repository)
+
+    for mark in [*chance.sample(marks[:-1], 3), marks[-1]]:
+        for folder in ("", "b"):
+            held = _names(repository, commits[mark], folder)
+            found = last_commits(repository, commits[mark], folder.encode(), held)
+            above = f"{folder}/" if folder else ""
+            assert found is not None
+            wanted = {name: _by_git(repository, commits[mark], above + name.decode()) for name in held}
+            assert {name: found[name] for name in held} == wanted
+
+
+def test_what_takes_long_is_left_and_what_was_found_is_kept(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history = History()
+    first = history.commit(files={"old": "x", "busy": "0"})
+    for number in range(100):
+        last = history.commit(files={"busy": str(number + 1)})
+    commits = history.into(repository)
+    asked = repository, commits[last], b"", [b"old", b"busy"]
+
+    monkeypatch.setattr(folder_commits, "_INLINE_SECONDS", -1.0)
+    with inline(), pytest.raises(TooLong):
+        last_commits(*asked)
+    assert last_commits(*asked, seconds=0.0) is None
+    assert known_commits(*asked) is None
+    assert last_commits(*asked) == {b"old": commits[first], b"busy": commits[last]}
+    with inline():
+        assert known_commits(*asked) == last_commits(*asked)
+
+    more = History()
+    mark = more.commit(files={"new": "x"}, parents=(commits[last],))
+    after = more.into(repository)[mark]
+    monkeypatch.setattr(folder_commits, "_FAR_SECONDS", 0.0)
+    monkeypatch.setattr(folder_commits, "_WALK_SECONDS", 0.0)
+    assert last_commits(repository, after, b"", [b"new"]) == {b"new": GIVEN_UP}
+    monkeypatch.setattr(folder_commits, "_WALK_SECONDS", 5.0)
+    monkeypatch.setattr(folder_commits, "_MOST_READ", 1)
+    again = last_commits(repository, after, b"", [b"new", b"old", b"busy"])
+    assert again == {b"new": after, b"old": commits[first], b"busy": commits[last]}, "It goes on from what is known."
+
+
+def test_what_is_no_folder_was_changed_by_the_commit_itself(repository: Repository) -> None:
+    history = History()
+    mark = history.commit(files={"a": "x"})
+    commit = history.into(repository)[mark]
+
+    assert last_commits(repository, commit, b"a", [b"x"]) == {b"x": commit}
