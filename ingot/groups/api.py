@@ -8,9 +8,9 @@ from ingot.avatars.views import picture
 from ingot.db.paging import Listing, Page
 from ingot.groups import policy, queries, service
 from ingot.groups.members import queries as members
-from ingot.groups.members import service as membership
-from ingot.groups.members.params import AddMember, ApproveRequest, EditMember, ListMembers
-from ingot.groups.members.views import MemberView, RequesterView, member_view, requester_view
+from ingot.groups.members.api import Joined, member_routes, request_routes
+from ingot.groups.members.params import ListMembers
+from ingot.groups.members.views import MemberView, member_view
 from ingot.groups.namespaces.attributes import add_attributes
 from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.params import ListGroups, TransferGroup
@@ -73,26 +73,12 @@ def transfer_group(call: Call, group: Namespace, params: TransferGroup) -> Group
     return group_view(service.transfer_group(call.db, group, parent), call.origin.base)
 
 
-@routes.get("/groups/:id/members", on=group_in_path, may=policy.may_see_group, returns=list[MemberView])
-def list_group_members(call: Call, group: Namespace, params: ListMembers, page: Page) -> Listing[MemberView]:
-    """List the members of a group."""
-    found = members.list_members(call.db, queries.source_of(group), params, page)
-    return found.of([member_view(member, call.origin.base) for member in found.items])
-
-
 @routes.get("/groups/:id/members/all", on=group_in_path, may=policy.may_see_group, returns=list[MemberView])
 def list_all_group_members(call: Call, group: Namespace, params: ListMembers, page: Page) -> Listing[MemberView]:
     """List the members of a group, of all groups around it, and of those that were invited there."""
     ways = ways_into_group(call.db, call.actor, group.id)
     found = members.list_members(call.db, queries.source_of(group), params, page, ways)
     return found.of([member_view(member, call.origin.base) for member in found.items])
-
-
-@routes.get("/groups/:id/members/:user_id", on=group_in_path, may=policy.may_see_group, returns=MemberView)
-def get_group_member(call: Call, group: Namespace) -> MemberView:
-    """Get a member of a group."""
-    user_id = path_number(call.path, "user_id")
-    return member_view(members.find_member(call.db, queries.source_of(group), user_id), call.origin.base)
 
 
 @routes.get("/groups/:id/members/all/:user_id", on=group_in_path, may=policy.may_see_group, returns=MemberView)
@@ -104,84 +90,15 @@ def get_any_group_member(call: Call, group: Namespace) -> MemberView:
     return member_view(found, call.origin.base)
 
 
-@routes.post("/groups/:id/members", on=group_in_path, may=policy.may_admin_group, returns=MemberView, locks=NAMESPACES)
-def add_group_member(call: Call, group: Namespace, params: AddMember) -> MemberView:
-    """Add a member to a group."""
-    here, source = _here(call, group)
-    membership.add_member(call.db, call.actor, here, source, params.user_id, params.access_level, params.expires_at)
-    return member_view(members.find_put_member(call.db, source, params.user_id), call.origin.base)
-
-
-@routes.put(
-    "/groups/:id/members/:user_id", on=group_in_path, may=policy.may_admin_group, returns=MemberView, locks=NAMESPACES
+_JOINED = Joined(
+    group_in_path,
+    again=lambda db, actor, group: queries.find_group(db, actor, group.id)[0],
+    source=queries.source_of,
+    may_see=policy.may_see_group,
+    may_leave=policy.may_see_group,
+    may_ask=policy.may_request_access,
+    may_admin=policy.may_admin_group,
+    may_change=policy.may_admin_group,
 )
-def edit_group_member(call: Call, group: Namespace, params: EditMember) -> MemberView:
-    """Change a member of a group."""
-    here, source = _here(call, group)
-    user_id = path_number(call.path, "user_id")
-    membership.edit_member(call.db, call.actor, here, source, user_id, params.access_level, params.expires_at)
-    return member_view(members.find_put_member(call.db, source, user_id), call.origin.base)
-
-
-@routes.delete(
-    "/groups/:id/members/:user_id", on=group_in_path, may=policy.may_see_group, returns=None, locks=NAMESPACES
-)
-def remove_group_member(call: Call, group: Namespace) -> None:
-    """Remove a member from a group; everybody may leave."""
-    here, source = _here(call, group)
-    user_id = path_number(call.path, "user_id")
-    require(user_id == call.actor.user_id or policy.may_admin_group(call.actor, here, group))
-    if members.membership_or_none(call.db, source, user_id) is not None:
-        membership.remove_member(call.db, call.actor, here, source, user_id)
-
-
-@routes.get("/groups/:id/access_requests", on=group_in_path, may=policy.may_admin_group, returns=list[RequesterView])
-def list_group_access_requests(call: Call, group: Namespace, page: Page) -> Listing[RequesterView]:
-    """List who would like to belong to a group."""
-    found = members.list_requesters(call.db, queries.source_of(group), page)
-    return found.of([requester_view(requester, call.origin.base) for requester in found.items])
-
-
-@routes.post(
-    "/groups/:id/access_requests",
-    on=group_in_path,
-    may=policy.may_request_access,
-    returns=RequesterView,
-    locks=NAMESPACES,
-)
-def request_group_access(call: Call, group: Namespace) -> RequesterView:
-    """Ask to belong to a group."""
-    source = queries.source_of(group)
-    membership.request_access(call.db, call.actor, source)
-    return requester_view(members.find_requester(call.db, source, call.actor.user_id), call.origin.base)
-
-
-@routes.put(
-    "/groups/:id/access_requests/:user_id/approve",
-    on=group_in_path,
-    may=policy.may_admin_group,
-    returns=MemberView,
-    status=201,
-    locks=NAMESPACES,
-)
-def approve_group_access(call: Call, group: Namespace, params: ApproveRequest) -> MemberView:
-    """Let somebody belong who asked."""
-    here, source = _here(call, group)
-    user_id = path_number(call.path, "user_id")
-    membership.approve_request(call.db, call.actor, here, source, user_id, params.access_level)
-    return member_view(members.find_put_member(call.db, source, user_id), call.origin.base)
-
-
-@routes.delete("/groups/:id/access_requests/:user_id", on=group_in_path, may=policy.may_see_group, returns=None)
-def deny_group_access(call: Call, group: Namespace) -> None:
-    """Deny a request, or take one's own back."""
-    here, source = _here(call, group)
-    user_id = path_number(call.path, "user_id")
-    require(user_id == call.actor.user_id or policy.may_admin_group(call.actor, here, group))
-    if members.request_or_none(call.db, source, user_id) is not None:
-        membership.drop_request(call.db, source, user_id)
-
-
-def _here(call: Call, group: Namespace) -> tuple[Access, members.Source]:
-    here, _ = queries.find_group(call.db, call.actor, group.id)
-    return here, queries.source_of(group)
+member_routes(routes, "/groups/:id", _JOINED)
+request_routes(routes, "/groups/:id", _JOINED)

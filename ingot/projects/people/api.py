@@ -1,15 +1,13 @@
 """The people of a project over the API: members, requests, starrers, and who shares it."""
 
-from ingot.access.levels import Access
-from ingot.access.rules import administrators, require, signed_in
+from ingot.access.rules import administrators, signed_in
 from ingot.api.params import path_number
 from ingot.api.routes import Call, Routes
 from ingot.db.paging import Listing, Page
 from ingot.errors import NotFound, Unchanged
-from ingot.groups.members import queries as members
-from ingot.groups.members import service as membership
-from ingot.groups.members.params import AddMember, ApproveRequest, EditMember, ListMembers
-from ingot.groups.members.views import MemberView, RequesterView, member_view, requester_view
+from ingot.groups.members.api import Joined, member_routes, request_routes
+from ingot.groups.members.params import ListMembers
+from ingot.groups.members.views import MemberView, member_view
 from ingot.groups.queries import find_group
 from ingot.names import NAMESPACES
 from ingot.projects import policy
@@ -35,13 +33,6 @@ from ingot.users.accounts.views import UserBrief, user_brief
 routes = Routes("projects")
 
 
-@routes.get("/projects/:id/members", on=project_in_path, may=policy.may_see_project, returns=list[MemberView])
-def list_project_members(call: Call, project: Project, params: ListMembers, page: Page) -> Listing[MemberView]:
-    """List the members of a project."""
-    found = members.list_members(call.db, source_of(project), params, page)
-    return found.of([member_view(member, call.origin.base) for member in found.items])
-
-
 @routes.get("/projects/:id/members/all", on=project_in_path, may=policy.may_see_project, returns=list[MemberView])
 def list_all_project_members(call: Call, project: Project, params: ListMembers, page: Page) -> Listing[MemberView]:
     """List the members of a project, of the groups around it, and of those with which it is shared."""
@@ -49,104 +40,11 @@ def list_all_project_members(call: Call, project: Project, params: ListMembers, 
     return found.of([member_view(member, call.origin.base) for member in found.items])
 
 
-@routes.get("/projects/:id/members/:user_id", on=project_in_path, may=policy.may_see_project, returns=MemberView)
-def get_project_member(call: Call, project: Project) -> MemberView:
-    """Get a member of a project."""
-    user_id = path_number(call.path, "user_id")
-    return member_view(members.find_member(call.db, source_of(project), user_id), call.origin.base)
-
-
 @routes.get("/projects/:id/members/all/:user_id", on=project_in_path, may=policy.may_see_project, returns=MemberView)
 def get_any_project_member(call: Call, project: Project) -> MemberView:
     """Get a member of a project, of a group around it, or of one with which it is shared."""
     found = queries.find_anybody(call.db, call.actor, project, path_number(call.path, "user_id"))
     return member_view(found, call.origin.base)
-
-
-@routes.post(
-    "/projects/:id/members", on=project_in_path, may=policy.may_change_project, returns=MemberView, locks=NAMESPACES
-)
-def add_project_member(call: Call, project: Project, params: AddMember) -> MemberView:
-    """Add a member to a project."""
-    here, source = _here(call, project)
-    membership.add_member(call.db, call.actor, here, source, params.user_id, params.access_level, params.expires_at)
-    return member_view(members.find_put_member(call.db, source, params.user_id), call.origin.base)
-
-
-@routes.put(
-    "/projects/:id/members/:user_id",
-    on=project_in_path,
-    may=policy.may_change_project,
-    returns=MemberView,
-    locks=NAMESPACES,
-)
-def edit_project_member(call: Call, project: Project, params: EditMember) -> MemberView:
-    """Change a member of a project."""
-    here, source = _here(call, project)
-    user_id = path_number(call.path, "user_id")
-    membership.edit_member(call.db, call.actor, here, source, user_id, params.access_level, params.expires_at)
-    return member_view(members.find_put_member(call.db, source, user_id), call.origin.base)
-
-
-@routes.delete(
-    "/projects/:id/members/:user_id", on=project_in_path, may=policy.may_join_or_leave, returns=None, locks=NAMESPACES
-)
-def remove_project_member(call: Call, project: Project) -> None:
-    """Remove a member from a project; everybody may leave."""
-    here, source = _here(call, project)
-    user_id = path_number(call.path, "user_id")
-    require(user_id == call.actor.user_id or policy.may_admin_project(call.actor, here, project))
-    if members.membership_or_none(call.db, source, user_id) is not None:
-        membership.remove_member(call.db, call.actor, here, source, user_id)
-
-
-@routes.get(
-    "/projects/:id/access_requests", on=project_in_path, may=policy.may_admin_project, returns=list[RequesterView]
-)
-def list_project_access_requests(call: Call, project: Project, page: Page) -> Listing[RequesterView]:
-    """List who would like to belong to a project."""
-    found = members.list_requesters(call.db, source_of(project), page)
-    return found.of([requester_view(requester, call.origin.base) for requester in found.items])
-
-
-@routes.post(
-    "/projects/:id/access_requests",
-    on=project_in_path,
-    may=policy.may_request_access,
-    returns=RequesterView,
-    locks=NAMESPACES,
-)
-def request_project_access(call: Call, project: Project) -> RequesterView:
-    """Ask to belong to a project."""
-    source = source_of(project)
-    membership.request_access(call.db, call.actor, source)
-    return requester_view(members.find_requester(call.db, source, call.actor.user_id), call.origin.base)
-
-
-@routes.put(
-    "/projects/:id/access_requests/:user_id/approve",
-    on=project_in_path,
-    may=policy.may_change_project,
-    returns=MemberView,
-    status=201,
-    locks=NAMESPACES,
-)
-def approve_project_access(call: Call, project: Project, params: ApproveRequest) -> MemberView:
-    """Let somebody belong who asked."""
-    here, source = _here(call, project)
-    user_id = path_number(call.path, "user_id")
-    membership.approve_request(call.db, call.actor, here, source, user_id, params.access_level)
-    return member_view(members.find_put_member(call.db, source, user_id), call.origin.base)
-
-
-@routes.delete("/projects/:id/access_requests/:user_id", on=project_in_path, may=policy.may_join_or_leave, returns=None)
-def deny_project_access(call: Call, project: Project) -> None:
-    """Deny a request, or take one's own back."""
-    here, source = _here(call, project)
-    user_id = path_number(call.path, "user_id")
-    require(user_id == call.actor.user_id or policy.may_admin_project(call.actor, here, project))
-    if members.request_or_none(call.db, source, user_id) is not None:
-        membership.drop_request(call.db, source, user_id)
 
 
 @routes.get("/projects/:id/users", on=project_in_path, may=policy.may_see_project, returns=list[UserBrief])
@@ -223,6 +121,15 @@ def unshare_project(call: Call, project: Project) -> None:
         service.unshare_project(call.db, share)
 
 
-def _here(call: Call, project: Project) -> tuple[Access, members.Source]:
-    here, _ = find_project(call.db, call.actor, project.id)
-    return here, source_of(project)
+_JOINED = Joined(
+    project_in_path,
+    again=lambda db, actor, project: find_project(db, actor, project.id)[0],
+    source=source_of,
+    may_see=policy.may_see_project,
+    may_leave=policy.may_join_or_leave,
+    may_ask=policy.may_request_access,
+    may_admin=policy.may_admin_project,
+    may_change=policy.may_change_project,
+)
+member_routes(routes, "/projects/:id", _JOINED)
+request_routes(routes, "/projects/:id", _JOINED)
