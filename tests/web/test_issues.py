@@ -151,16 +151,11 @@ def test_tasks_are_ticked(api: Api, make: Make, open_browser: Callable[[], Brows
     assert stranger.post(f"{page}/tasks", data=sent).status_code == 403
 
 
-def test_time_links_and_moving(api: Api, make: Make, open_browser: Callable[[], Browser], scene: Scene) -> None:
+def test_links_and_moving(api: Api, make: Make, open_browser: Callable[[], Browser], scene: Scene) -> None:
     issue, other = (write_issue(make, scene.project, scene.owner) for _ in range(2))
     elsewhere = make_project(make, scene.owner)
     browser, page = open_browser().signed_in_as(scene.owner), scene.url(issue)
     url = f"{scene.project.url}/issues/{issue['iid']}"
-
-    browser.submit(page, f"{page}/time", what="estimate", duration="3h")
-    browser.submit(page, f"{page}/time", what="spent", duration="1h 30m")
-    assert "1h 30m spent of 3h estimated" in browser.get(page).text
-    assert browser.submit(page, f"{page}/time", what="spent", duration="long").status_code == 422
 
     for wrong in ("nothing", "#999999"):
         assert browser.submit(page, f"{page}/links", target=wrong).status_code == 422
@@ -184,7 +179,7 @@ def test_a_stranger_is_offered_nothing_and_may_nothing(
     shown = stranger.get(page).text
     token = stranger.token()
 
-    for part in ("/edit", "/state", "/move", "/time"):
+    for part in ("/edit", "/state", "/move", "/facts/labels"):
         assert f'{page}{part}"' not in shown
     assert stranger.get(f"{page}/edit").status_code == 404
     for path, sent in (

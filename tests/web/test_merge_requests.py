@@ -106,7 +106,7 @@ def test_every_page_is_for_those_who_may_see_it(make: Make, scene: Scene, open_b
     for path in (f"{page}/edit", scene.page({"iid": 99999}), scene.page({"iid": "x"}), f"{page}/diffs?diff_id=1"):
         assert reporter.get(path).status_code == 404
     token = stranger.token()
-    for path in ("/merge", "/rebase", "/state", "/draft", "/approval", "/time"):
+    for path in ("/merge", "/rebase", "/state", "/draft", "/approval"):
         assert stranger.post(page + path, data={"authenticity_token": token}).status_code == 404
     refused = reporter.post(f"{page}/merge", data={"authenticity_token": reporter.token()})
     assert refused.status_code == 422
@@ -308,10 +308,6 @@ def test_rebasing_and_closing_and_approving(make: Make, scene: Scene, browser: B
     assert browser.submit(page, f"{page}/approval", approved="true").status_code == 302
     assert "Take my approval back" in browser.get(page).text
     assert browser.submit(page, f"{page}/approval", approved="false").status_code == 302
-    assert browser.submit(page, f"{page}/time", duration="1h", what="spent").status_code == 302
-    wrong = browser.submit(page, f"{page}/time", duration="soon", what="estimate")
-    assert wrong.status_code == 422
-    assert _now(make.api, scene, request)["time_stats"]["total_time_spent"] == 3600
     assert browser.submit(page, f"{page}/state", state_event="close").status_code == 302
     assert "Nothing was merged." in browser.get(page).text
     assert browser.submit(page, f"{page}/state", state_event="reopen").status_code == 302

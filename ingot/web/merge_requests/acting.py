@@ -65,16 +65,6 @@ def change_approval(visit: Visit) -> Reply:
     return _tried(visit, lambda frame: frame.ground.call("POST", "/unapprove"))
 
 
-@pages.post("/:path/-/merge_requests/:merge_request_iid/time")
-def note_time(visit: Visit) -> Reply:
-    """How long it will take, or took."""
-    duration = str(visit.form.get("duration", "")).strip()
-    estimates = visit.form.get("what") == "estimate"
-    route = ("/time_estimate" if duration else "/reset_time_estimate") if estimates else ""
-    route = route or ("/add_spent_time" if duration else "/reset_spent_time")
-    return _tried(visit, lambda frame: frame.ground.call("POST", route, {"duration": duration}))
-
-
 @pages.delete("/:path/-/merge_requests/:merge_request_iid")
 def delete_merge_request(visit: Visit) -> Reply:
     """Take it away for everybody."""

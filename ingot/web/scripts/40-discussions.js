@@ -4,6 +4,7 @@
   const places = {
     edit: (link) => [link.closest(".note").querySelector(".body"), "innerHTML"],
     award: (link) => [link.closest(".awards"), "outerHTML"],
+    fact: (link) => [link.closest(".fact"), "outerHTML"],
     reply: (link) => [link.closest(".answers"), "outerHTML"],
   };
 
@@ -15,5 +16,16 @@
     window.htmx.ajax("GET", link.getAttribute("href"), { target, swap, source: link }).then(() => {
       document.querySelector(".comment textarea[autofocus]")?.focus();
     });
+  });
+
+  /* What is chosen stays while somebody searches for more; Escape thinks better of it. */
+  document.addEventListener("change", (event) => {
+    const chosen = event.target.closest?.(".fact .found .choice");
+    if (!chosen) return;
+    chosen.closest("form").querySelector(".chosen").append(chosen);
+    event.target.focus();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") event.target.closest?.(".fact.changing")?.querySelector("a[data-part]")?.click();
   });
 })();
