@@ -352,7 +352,9 @@ def test_branches_that_are_gone(make: Make, scene: Scene, browser: Browser) -> N
     request = offer(make, scene.project, scene.developer, target_branch=target)
     page, branches = scene.page(request), f"{scene.project.url}/repository/branches"
     make.api.delete(f"{branches}/{request['source_branch']}", scene.owner)
-    assert "is not there any more. Its commits are kept." in browser.get(page).text
+    shown = browser.get(page).text
+    assert "is not there any more. Its commits are kept" in shown
+    assert f'{page}/merge"' not in shown
     make.api.delete(f"{branches}/{target}", scene.owner)
     assert f"The target branch {target} is not there any more." in browser.get(page).text
     for path in ("/commits", "/diffs", "/pipelines", "/edit"):

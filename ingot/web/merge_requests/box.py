@@ -9,7 +9,7 @@ from ingot.merge_requests.merging.judging import judge
 from ingot.merge_requests.merging.queries import open_issues_to_close
 from ingot.merge_requests.merging.wording import merge_message, squash_message
 from ingot.merge_requests.obstacles import UNDER_WAY
-from ingot.merge_requests.verdicts import Verdict
+from ingot.merge_requests.verdicts import MERGEABLE, Verdict
 from ingot.web.merge_requests.frame import Frame
 
 _SATISFIES = ("success", "skipped")
@@ -70,9 +70,14 @@ _FAILED = "The pipeline has to succeed first."
 
 
 def _of_branches(frame: Frame, verdict: Verdict | None) -> list[str]:
-    target = frame.request.target_branch
+    target, gone = frame.request.target_branch, []
+    if _source_gone(frame, verdict):
+        branch = frame.source.branch
+        gone = [f"The source branch {branch} is not there any more. Its commits are kept; push it again to go on."]
     if frame.tip is None:
-        return [f"The target branch {target} is not there any more. Choose another one."]
+        gone.append(f"The target branch {target} is not there any more. Choose another one.")
+    if gone:
+        return gone
     if verdict == "nothing":
         return [f"There is nothing to merge: {target} has all of these commits already."]
     if verdict == "conflict":
@@ -80,6 +85,11 @@ def _of_branches(frame: Frame, verdict: Verdict | None) -> list[str]:
     if verdict == "apart" and frame.found.project.merge_method != "merge":
         return [f"It has to be rebased first: {target} has moved on, and is only moved forward."]
     return []
+
+
+def _source_gone(frame: Frame, verdict: Verdict | None) -> bool:
+    """A fork may be hidden: what the commits would allow and the API does not stands for it."""
+    return not frame.source.branch_there or (verdict in MERGEABLE and frame.request.merge_status == "cannot_be_merged")
 
 
 def _of_rules(frame: Frame) -> list[str]:
@@ -109,9 +119,7 @@ def _hints(frame: Frame, unchecked: bool) -> list[str]:
     hints = []
     if unchecked:
         hints.append("Whether it can be merged is being checked.")
-    if not frame.source.branch_there:
-        hints.append(f"The source branch {frame.source.branch} is not there any more. Its commits are kept.")
-    elif frame.source.project is None:
+    if frame.source.project is None:
         hints.append("The project that it comes from is not to be seen. Its commits are kept here.")
     if frame.request.merge_error:
         hints.append(frame.request.merge_error)
