@@ -359,3 +359,47 @@ def test_branches_that_are_gone(make: Make, scene: Scene, browser: Browser) -> N
     assert f"The target branch {target} is not there any more." in browser.get(page).text
     for path in ("/commits", "/diffs", "/pipelines", "/edit"):
         assert browser.get(page + path).status_code == 200
+
+
+def test_after_a_merge(make: Make, scene: Scene, browser: Browser, open_browser: Open) -> None:
+    request = offer(make, scene.project, scene.developer)
+    page, branch = scene.page(request), f"{scene.project.url}/repository/branches/{request['source_branch']}"
+    assert browser.submit(page, f"{page}/merge").status_code == 302
+    commits = f"/{scene.project.path}/-/commit/{_now(make.api, scene, request)['merge_commit_sha']}"
+    reporter = open_browser().signed_in_as(scene.reporter)
+    for action in (f"{page}/source_branch", f"{commits}/revert", f"{commits}/cherry_pick"):
+        assert f'action="{action}"' in browser.get(page).text
+        assert f'action="{action}"' not in reporter.get(page).text
+    gone = {"_method": "delete", "authenticity_token": reporter.token()}
+    assert reporter.post(f"{page}/source_branch", data=gone).status_code == 422
+
+    more = commit(make, scene.project, request["source_branch"], {"more": "x"}, scene.developer)
+    assert f"{page}/source_branch" not in browser.get(page).text, "What came after the merge is not lost."
+    gone["authenticity_token"] = browser.token()
+    assert browser.post(f"{page}/source_branch", data=gone).status_code == 422
+    assert make.api.get(branch, scene.owner).json()["commit"]["id"] == more
+    make.api.delete(branch, scene.owner)
+    again = {"branch": request["source_branch"], "ref": request["sha"]}
+    make.api.post(f"{scene.project.url}/repository/branches", scene.owner, **again)
+    assert browser.submit(page, f"{page}/source_branch").headers["location"] == page
+    assert make.api.get(branch, scene.owner).status_code == 404
+    assert f"The source branch {request['source_branch']} is removed." in browser.get(page).text
+
+    undone = browser.submit(page, f"{commits}/revert")
+    assert undone.status_code == 302
+    assert "/-/merge_requests/new?" in undone.headers["location"]
+    assert browser.get(undone.headers["location"]).status_code == 200
+
+
+def test_an_author_wished_it_gone(make: Make, scene: Scene, browser: Browser) -> None:
+    """Who merges may think otherwise; who is not asked changes nothing."""
+    for removes, ticked, status in ((True, {}, 200), (True, {"should_remove_source_branch": "1"}, 404)):
+        request = offer(make, scene.project, scene.developer, remove_source_branch=removes)
+        page, branch = scene.page(request), f"{scene.project.url}/repository/branches/{request['source_branch']}"
+        assert browser.submit(page, f"{page}/merge", **ticked).status_code == 302
+        assert make.api.get(branch, scene.owner).status_code == status
+    request = offer(make, scene.project, scene.developer, remove_source_branch=True)
+    page, branch = scene.page(request), f"{scene.project.url}/repository/branches/{request['source_branch']}"
+    sent = {"authenticity_token": browser.token(), "sha": request["sha"], "options": "1"}
+    assert browser.post(f"{page}/merge", data=sent).status_code == 302
+    assert make.api.get(branch, scene.owner).status_code == 404

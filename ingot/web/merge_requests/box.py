@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from ingot.db.connection import Connection
+from ingot.git.commits import commit_or_none
 from ingot.merge_requests.merging.judging import judge
 from ingot.merge_requests.merging.queries import open_issues_to_close
 from ingot.merge_requests.merging.wording import merge_message, squash_message
@@ -35,13 +36,18 @@ class Box(msgspec.Struct, frozen=True):
     pipeline: Any
     message: str = ""
     squash_message: str = ""
+    may_remove_source: bool = False
+    """Whether the branch that was merged is still there, as it was merged, for the visitor to remove."""
+    commit: str = ""
+    """What to undo or to do again elsewhere, where one commit has all that was merged."""
 
 
 def box_of(frame: Frame) -> Box:
     """How things stand."""
     request = frame.request
     if request.state != "opened":
-        return Box([], [], False, False, False, False, False, False, False, request.head_pipeline)
+        over = Box([], [], False, False, False, False, False, False, False, request.head_pipeline)
+        return _after(frame, over) if request.state == "merged" else over
     verdict = frame.visit.database.read(lambda db: judge(db, frame.repository, frame.found.merge_request))
     unchecked = verdict is None
     allowed = request.user is not msgspec.UNSET and request.user.can_merge
@@ -131,6 +137,42 @@ def _may_push(frame: Frame) -> bool:
     if source.project is None or not source.branch_there:
         return False
     return frame.visit.may("POST", "/projects/:id/repository/commits", id=source.project.id)
+
+
+def _after(frame: Frame, box: Box) -> Box:
+    """What is left to do after a merge."""
+    source, hints = frame.source, []
+    if source.project is not None and not source.branch_there:
+        hints.append(f"The source branch {source.branch} is removed.")
+    return msgspec.structs.replace(
+        box,
+        hints=hints,
+        may_remove_source=may_remove_source(frame),
+        commit=_whole(frame) if frame.place.may("POST", "/repository/commits") else "",
+    )
+
+
+def may_remove_source(frame: Frame) -> bool:
+    """Whether the visitor may remove the branch that was merged, and nothing else is on it."""
+    source = frame.source
+    if frame.visit.user is None or source.project is None or not source.branch_there:
+        return False
+    if source.branch == source.project.default_branch or frame.source_tip() != frame.found.merge_request.head_oid:
+        return False
+    route, named = "/projects/:id/repository/branches/:branch", {"id": source.project.id, "branch": source.branch}
+    if not frame.visit.may("DELETE", route, **named):
+        return False
+    return not frame.visit.get(route, **named).protected
+
+
+def _whole(frame: Frame) -> str:
+    """A commit whose first parent lacks all that was merged: one of two parents, or a single one."""
+    sha = frame.request.merge_commit_sha or frame.request.squash_commit_sha
+    commit = commit_or_none(frame.repository, sha) if sha else None
+    if commit is None:
+        return ""
+    alone = frame.version is not None and frame.version.commits_count == 1
+    return commit.oid if len(commit.parents) > 1 or frame.request.squash_commit_sha or alone else ""
 
 
 def _with_words(frame: Frame, box: Box) -> Box:
