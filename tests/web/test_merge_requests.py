@@ -391,6 +391,24 @@ def test_after_a_merge(make: Make, scene: Scene, browser: Browser, open_browser:
     assert browser.get(undone.headers["location"]).status_code == 200
 
 
+def test_templates_are_offered(make: Make, scene: Scene, browser: Browser) -> None:
+    branch, files = make.name("told"), {}
+    for name in ("Change", "Release notes"):
+        files[f".gitlab/merge_request_templates/{name}.md"] = f"## {name} {HOSTILE}"
+    commit(make, scene.project, "master", files, scene.owner)
+    commit(make, scene.project, branch, {branch: "x"}, scene.developer, start="master", message="One\n\nBody")
+    asked = {"merge_request[source_branch]": branch, "merge_request[title]": "Mine"}
+    start = f"/{scene.project.path}/-/merge_requests/new?{urlencode(asked)}"
+
+    shown = browser.get(start).text
+    assert "issuable_template=Release+notes" in shown
+    assert 'value="Mine"' in shown
+    told = browser.get(f"{start}&issuable_template=Release notes").text
+    assert "## Release notes &lt;script&gt;" in told
+    assert "<script>alert" not in told
+    assert "## " not in browser.get(f"{start}&issuable_template=nothing").text
+
+
 def test_an_author_wished_it_gone(make: Make, scene: Scene, browser: Browser) -> None:
     """Who merges may think otherwise; who is not asked changes nothing."""
     for removes, ticked, status in ((True, {}, 200), (True, {"should_remove_source_branch": "1"}, 404)):
