@@ -3,7 +3,7 @@
   "use strict";
   const places = {
     edit: (link) => [link.closest(".note").querySelector(".body"), "innerHTML"],
-    award: (link) => [link.closest(".awards"), "outerHTML"],
+    award: (link) => [link.closest(".picker") || link.closest(".awards"), "outerHTML"],
     fact: (link) => [link.closest(".fact"), "outerHTML"],
     reply: (link) => [link.closest(".answers"), "outerHTML"],
   };
@@ -26,6 +26,12 @@
     event.target.focus();
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") event.target.closest?.(".fact.changing")?.querySelector("a[data-part]")?.click();
+    if (event.key === "Escape") event.target.closest?.(".fact.changing, .picker")?.querySelector("a[data-part]")?.click();
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    const picker = step && event.target.closest?.(".picker");
+    if (!picker || (event.target.matches("input") && event.key !== "ArrowDown")) return;
+    const all = [picker.querySelector("input[type=search]"), ...picker.querySelectorAll(".offered")];
+    event.preventDefault();
+    all[all.indexOf(event.target) + step]?.focus();
   });
 })();
