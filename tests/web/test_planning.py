@@ -87,6 +87,37 @@ def test_a_label_from_its_making_to_its_end(
     assert [one for one in api.get(url, scene.owner).json() if one["id"] == label["id"]] == []
 
 
+def test_labels_are_ranked(api: Api, make: Make, owner: Browser, guest: Browser, scene: Scene) -> None:
+    page, url = f"{scene.page('project')}/labels", f"{scene.project.url}/labels"
+    names = [make.name("rank") for _ in range(3)]
+    made = [api.post(url, scene.owner, name=name, color="#111111", priority=7).json()["id"] for name in names[:2]]
+    made.append(api.post(f"{scene.group.url}/labels", scene.owner, name=names[2], color="#111111").json()["id"])
+
+    def move(number: int, to: str, browser: Browser = owner) -> int:
+        sent = {"_method": "put", "authenticity_token": browser.token(), "move": to}
+        return int(browser.post(f"{page}/{made[number]}/rank", data=sent).status_code)
+
+    def ranked() -> list[str]:
+        shown = owner.get(page).text.partition("<h2>By priority</h2>")[2].partition("<h2>Others</h2>")[0]
+        return sorted((name for name in names if f">{name}<" in shown), key=lambda name: shown.index(f">{name}<"))
+
+    assert ranked() == names[:2]
+    assert move(2, "last") == 302, "Those of groups are ranked in the project too."
+    assert ranked() == names
+    assert (move(2, "up"), move(0, "down"), move(0, "down"), move(2, "up"), move(2, "up")) == (302,) * 5
+    assert ranked() == [names[2], names[1], names[0]]
+    assert move(1, "drop") == 302
+    assert [api.get(f"{url}/{number}", scene.owner).json()["priority"] for number in made] == [1, None, 0]
+    assert "<h2>By priority</h2>" in guest.get(page).text
+    assert "/rank" not in guest.get(page).text
+    assert move(1, "last", guest) == 403
+    sent = {"_method": "put", "authenticity_token": owner.token(), "move": "up"}
+    assert owner.post(f"{scene.page('group')}/labels/{made[2]}/rank", data=sent).status_code == 404
+    for number in (0, 2):
+        move(number, "drop")
+    assert ranked() == []
+
+
 def test_a_label_is_promoted(api: Api, owner: Browser, scene: Scene) -> None:
     label = api.post(f"{scene.project.url}/labels", scene.owner, name="wide", color="#111111").json()
     page = f"{scene.page('project')}/labels"
@@ -131,6 +162,24 @@ def test_a_milestone_from_its_making_to_its_end(
     assert f"{kind} two" in owner.get(f"{page}?state=closed").text
     assert owner.submit(one, one, does="delete").headers["location"] == page
     assert owner.get(one).status_code == 404
+
+
+def test_how_far_milestones_are(
+    api: Api, make: Make, owner: Browser, guest: Browser, browser: Browser, scene: Scene
+) -> None:
+    """What somebody may not see is not counted for them either."""
+    title = make.name("far")
+    group = api.post(f"{scene.group.url}/milestones", scene.owner, title=title).json()["id"]
+    made = [write_issue(make, scene.project, scene.owner, milestone_id=group, confidential=hid) for hid in (0, 0, 1)]
+    api.put(f"{scene.project.url}/issues/{made[0]['iid']}", scene.owner, state_event="close")
+
+    for kind in ("project", "group"):
+        page = f"{scene.page(kind)}/milestones"
+        for visitor, text in ((owner, "33 % "), (guest, "50 % ")):
+            row = visitor.get(page).text.partition(f">{title}<")[2].partition("</li>")[0]
+            assert text in row
+        assert browser.get(page).status_code == 404
+    api.delete(f"{scene.group.url}/milestones/{group}", scene.owner)
 
 
 def test_a_milestone_is_promoted(api: Api, owner: Browser, scene: Scene) -> None:
