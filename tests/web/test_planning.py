@@ -238,6 +238,35 @@ def test_cards_are_moved(api: Api, make: Make, owner: Browser, guest: Browser, s
     assert owner.submit(other, other, does="delete").headers["location"] == f"/{project.path}/-/boards"
 
 
+def test_a_group_has_boards_too(api: Api, make: Make, owner: Browser, guest: Browser, scene: Scene) -> None:
+    start = f"{scene.page('group')}/boards"
+    projects = [make_project(make, scene.owner, group=scene.group) for _ in range(2)]
+    issues = [write_issue(make, project, scene.owner, title=HOSTILE) for project in projects]
+    outside = write_issue(make, make_project(make, scene.owner), scene.owner)
+    label = api.post(f"{scene.group.url}/labels", scene.owner, name=make.name("lane"), color="#111111").json()
+    page = owner.submit(start, start, **{"board[name]": "Together"}).headers["location"]
+    assert owner.submit(page, f"{page}/lists", label_id=str(label["id"])).status_code == 302
+    (column,) = api.get(f"{scene.group.url}/boards/{page.rpartition('/')[2]}", scene.owner).json()["lists"]
+
+    shown = owner.get(page).text
+    assert all(issue["references"]["full"] in shown for issue in issues)
+    assert "<script>alert" not in shown
+    assert guest.get(page).status_code == 200
+    assert "draggable" not in guest.get(page).text.replace('draggable="false"', "")
+
+    def move(issue: dict[str, Any], before: str = "", browser: Browser = owner) -> int:
+        sent = {"authenticity_token": browser.token(), "from": "open", "to": str(column["id"]), "before": before}
+        sent["project_id"] = str(issue["project_id"])
+        return int(browser.post(f"{page}/issues/{issue['iid']}", data=sent).status_code)
+
+    assert move(issues[0], browser=guest) == 403
+    assert [move(issues[0]), move(issues[1], str(issues[0]["id"]))] == [302, 302], "Projects have orders of their own."
+    for issue in issues:
+        url = f"/projects/{issue['project_id']}/issues/{issue['iid']}"
+        assert api.get(url, scene.owner).json()["labels"] == [label["name"]]
+    assert move(outside) == 404
+
+
 def test_todos_are_done(api: Api, make: Make, guest: Browser, scene: Scene) -> None:
     two = [write_issue(make, scene.project, scene.owner, title=f"{HOSTILE} {n}") for n in range(2)]
     for issue in two:
