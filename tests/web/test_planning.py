@@ -290,6 +290,21 @@ def test_todos_are_done(api: Api, make: Make, guest: Browser, scene: Scene) -> N
     assert str(two[0]["iid"]) in guest.get("/dashboard/todos?state=done").text
 
 
+def test_todos_about_commits(api: Api, make: Make, owner: Browser, scene: Scene) -> None:
+    project = make_project(make, scene.owner, initialize_with_readme=True)
+    url = f"{project.url}/repository/commits/master"
+    sha = api.get(url, scene.owner).json()["id"]
+    note = f"Look, @{scene.owner.username} {HOSTILE}"
+    assert api.post(f"{url}/comments", make.root, note=note).status_code == 201
+
+    shown = owner.get("/dashboard/todos?type=Commit").text
+    assert sha[:8] in shown
+    assert "<script>alert" not in shown
+    (todo,) = api.get("/todos", scene.owner, type="Commit").json()
+    assert owner.get(todo["target_url"].removeprefix(owner.url)).status_code == 200
+    assert owner.submit("/dashboard/todos?type=Commit", f"/dashboard/todos/{todo['id']}/done").status_code == 302
+
+
 def test_every_address_that_the_api_gives_leads_somewhere(
     api: Api, make: Make, owner: Browser, guest: Browser, browser: Browser, scene: Scene
 ) -> None:
