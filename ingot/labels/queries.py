@@ -79,6 +79,16 @@ _STRAY = select(labels).where(
 _PRIORITIES = select(label_priorities.c.label_id, label_priorities.c.priority).where(
     label_priorities.c.project_id == bindparam("project"), any_of(label_priorities.c.label_id, "labels")
 )
+_RANKED = (
+    select(*labels.c)
+    .join(label_priorities, label_priorities.c.label_id == labels.c.id)
+    .where(
+        label_priorities.c.project_id == bindparam("project"),
+        or_(labels.c.project_id == bindparam("project"), _OF_GROUPS_AROUND),
+    )
+    .order_by(label_priorities.c.priority, labels.c.title_key, labels.c.id)
+    .limit(bindparam("most"))
+)
 
 
 class Counts(NamedTuple):
@@ -123,6 +133,11 @@ def labels_of(db: Connection, kind: str, subject_ids: Sequence[int]) -> dict[int
     for subject_id, *columns in db.rows(_OF_SUBJECTS, kind=kind, subjects=list(subject_ids)):
         carried[subject_id].append(Label(*columns))
     return carried
+
+
+def ranked_labels(db: Connection, project: Project, most: int) -> list[Label]:
+    """The labels that a project ranks, what matters most first."""
+    return db.all(Label, _RANKED, project=project.id, namespace=project.namespace_id, most=most)
 
 
 def stray_labels(db: Connection, project: Project) -> list[Label]:

@@ -16,7 +16,15 @@ from ingot.groups.members.queries import Source
 from ingot.labels.colors import color_code
 from ingot.labels.events import LabelsMerging
 from ingot.labels.params import CreateGroupLabel, CreateLabel, EditGroupLabel, EditLabel
-from ingot.labels.queries import label_by_id, labels_of, namesakes_below, stray_labels, titled, usable_labels
+from ingot.labels.queries import (
+    label_by_id,
+    labels_of,
+    namesakes_below,
+    priorities_of,
+    stray_labels,
+    titled,
+    usable_labels,
+)
 from ingot.labels.tables import Label, label_links, label_priorities, labels
 from ingot.projects.tables import Project
 from ingot.subjects import Subject
@@ -145,6 +153,16 @@ def edit_label(db: Connection, source: Source, label: Label, wanted: EditGroupLa
     if isinstance(wanted, EditLabel) and wanted.priority is not UNSET:
         _rank(db, source.id, label.id, wanted.priority)
     return label_by_id(db, label.id)
+
+
+def rank_labels(db: Connection, project_id: int, ordered: Sequence[int], dropped: Sequence[int] = ()) -> None:
+    """Let labels rank in this order in a project; those that are dropped rank no longer."""
+    ranks = priorities_of(db, project_id, ordered)
+    for place, label_id in enumerate(ordered):
+        if ranks.get(label_id) != place:
+            _rank(db, project_id, label_id, place)
+    for label_id in dropped:
+        _rank(db, project_id, label_id, None)
 
 
 def delete_label(db: Connection, label: Label) -> None:

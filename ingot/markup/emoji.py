@@ -31,6 +31,26 @@ def proper_name(typed: str) -> str | None:
     return _proper_names().get(typed.strip().strip(":").replace(_COLOURED, ""))
 
 
+@cache
+def _by_proper_name() -> dict[str, tuple[str, str]]:
+    """The sign of every emoji, with all its names in one text to search in."""
+    lines = (Path(__file__).parent / "emojione" / "names.txt").read_text("utf-8").splitlines()
+    return {names[0]: (sign, " ".join(names)) for sign, *names in map(str.split, lines)}
+
+
+def find_emoji(search: str, most: int) -> list[tuple[str, str]]:
+    """Names and signs of emoji that have all words somewhere in their names; those that begin so come first."""
+    words = search.lower().replace(":", " ").replace("_", " ").split()
+    if not words:
+        return []
+    found = [
+        (not names.startswith(words[0]), len(name), name, sign)
+        for name, (sign, names) in _by_proper_name().items()
+        if all(word in names for word in words)
+    ]
+    return [(name, sign) for _, _, name, sign in sorted(found)[:most]]
+
+
 def with_emoji(text: str) -> str:
     """The text with its shortcodes replaced by what they stand for."""
     if ":" not in text:

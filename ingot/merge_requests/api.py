@@ -18,13 +18,13 @@ from ingot.issues.policy import Place
 from ingot.merge_requests import policy, queries, work
 from ingot.merge_requests.filters import KIND
 from ingot.merge_requests.listing import page_of_views
-from ingot.merge_requests.merging.judging import judge
+from ingot.merge_requests.merging.judging import has_source, judge
 from ingot.merge_requests.merging.showing import show_merging
 from ingot.merge_requests.params import CreateMergeRequest, GetMergeRequest, ListMergeRequests
 from ingot.merge_requests.policy import Found
 from ingot.merge_requests.queries import place_of
 from ingot.merge_requests.tables import MergeRequest
-from ingot.merge_requests.verdicts import kept_verdicts
+from ingot.merge_requests.verdicts import Verdict, kept_verdicts
 from ingot.merge_requests.views import (
     MergeRequestView,
     OneMergeRequestView,
@@ -64,12 +64,15 @@ def shown(
         people = None
     else:
         here, people = found.here, (found.assignees, found.reviewers)
-    repository, base = store_of(call.settings).open(project.repository_key), call.origin.base
-    if asks_git:
+    store, base = store_of(call.settings), call.origin.base
+    repository = store.open(project.repository_key)
+    if merge_request.state == "opened" and not has_source(db, store, repository, merge_request):
+        verdict: Verdict | None = "nothing"
+    elif asks_git:
         verdict = judge(db, repository, merge_request)
     else:
         keys = {project.id: project.repository_key}
-        verdict = kept_verdicts(store_of(call.settings), keys, [merge_request]).get(merge_request.id)
+        verdict = kept_verdicts(store, keys, [merge_request]).get(merge_request.id)
     version = queries.latest_version(db, merge_request.id)
     view = one_view(db, merge_request, base, place_of(project), verdict, version, people)
     view.subscribed = follows(call, db, merge_request, [person.id for person in view.assignees])

@@ -11,7 +11,7 @@ from ingot.merge_requests.tables import MergeRequest
 
 Verdict = Literal["ahead", "apart", "conflict", "nothing"]
 """That the head stands upon the target; that the target has moved on, but both go together; that they do not; or that
-there is nothing to merge, or no target."""
+there is nothing to merge, or a branch is gone."""
 MERGEABLE: tuple[Verdict, ...] = ("ahead", "apart")
 _KNOWN: dict[str | None, Verdict] = {each: each for each in get_args(Verdict)}
 

@@ -5,6 +5,7 @@ from ingot.api.params import path_number
 from ingot.api.routes import Call, Finder, Routes
 from ingot.db.paging import Listing, Page
 from ingot.errors import Unchanged
+from ingot.projects.api import store_of
 from ingot.subjects import Reached
 from ingot.todos import policy, queries, service
 from ingot.todos.params import ListTodos
@@ -17,7 +18,7 @@ routes = Routes("todos")
 def list_todos(call: Call, params: ListTodos, page: Page) -> Listing[TodoView]:
     """List what the caller has to look at, the newest first."""
     found = queries.list_todos(call.db, call.actor, params, page)
-    return found.of(todo_views(call.db, call.actor, found.items, call.origin.base))
+    return found.of(todo_views(call.db, call.actor, found.items, call.origin.base, store_of(call.settings)))
 
 
 @routes.post("/todos/mark_as_done", may=signed_in, returns=None, status=204)
@@ -48,4 +49,5 @@ def todo_routes(routes: Routes, path: str, finder: Finder) -> None:
 
 
 def _shown(call: Call, todo_id: int) -> TodoView:
-    return todo_view(call.db, call.actor, queries.find_todo(call.db, call.actor, todo_id), call.origin.base)
+    found = queries.find_todo(call.db, call.actor, todo_id)
+    return todo_view(call.db, call.actor, found, call.origin.base, store_of(call.settings))

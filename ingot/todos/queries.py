@@ -1,9 +1,10 @@
 """How todos are found and listed."""
 
 from functools import lru_cache
-from typing import Any
+from hashlib import sha256
+from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, false, or_, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, false, or_, select
 
 from ingot.access.actor import Actor
 from ingot.db.connection import Connection
@@ -15,8 +16,11 @@ from ingot.involvement.kinds import Audience, SubjectKind, audience_of
 from ingot.involvement.queries import all_kinds
 from ingot.projects.tables import projects
 from ingot.todos.params import ListTodos
+from ingot.todos.policy import visible_commits
 from ingot.todos.tables import Todo, todos
 
+COMMIT: Literal["commit"] = "commit"
+_OF_NOTE = select(todos.c.user_id).where(todos.c.note_id == bindparam("note"))
 _PENDING = select(todos.c.id).where(todos.c.user_id == bindparam("user"), todos.c.state == "pending").limit(1)
 _BELOW = (
     select(projects.c.id)
@@ -37,7 +41,8 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
 def _seen(kinds: tuple[SubjectKind, ...], audience: Audience) -> ColumnElement[bool]:
     """What a todo is about is still there, and its user may still see it."""
     ways = [and_(todos.c.subject_kind == kind.kind, kind.visible(todos.c.subject_id, audience)) for kind in kinds]
-    return or_(false(), *ways)
+    code = exists().select_from(projects).where(projects.c.id == todos.c.project_id, visible_commits(audience))
+    return or_(false(), *ways, and_(todos.c.subject_kind == COMMIT, code))
 
 
 @lru_cache(maxsize=256)
@@ -51,6 +56,16 @@ def _lists_of(kinds: tuple[SubjectKind, ...], audience: Audience, filters: froze
     return list_query(_matching(kinds, audience, filters), todos.c.id, todos.c.id.desc())
 
 
+def commit_number(project_id: int, oid: str) -> int:
+    """The number by which todos know a commit of a project, for which no row stands."""
+    return int.from_bytes(sha256(f"{project_id} {oid}".encode()).digest()[:7])
+
+
+def called_by_note(db: Connection, note_id: int) -> set[int]:
+    """Who was once called to look at something by a note."""
+    return {user_id for (user_id,) in db.rows(_OF_NOTE, note=note_id)}
+
+
 def list_todos(db: Connection, actor: Actor, wanted: ListTodos, page: Page) -> Listing[Todo]:
     """A page of what the caller has to look at and may see, the newest first."""
     kinds = all_kinds(db)
@@ -62,7 +77,8 @@ def list_todos(db: Connection, actor: Actor, wanted: ListTodos, page: Page) -> L
             values[name] = getattr(wanted, name)
     if wanted.type is not None:
         filters.add("kind")
-        values["kind"] = next((kind.kind for kind in kinds if kind.shown == wanted.type), "")
+        known = {kind.shown: kind.kind for kind in kinds} | {"Commit": COMMIT}
+        values["kind"] = known.get(wanted.type, "")
     return fetch_page(db, Todo, _lists_of(kinds, audience_of(actor), frozenset(filters)), page, **values)
 
 

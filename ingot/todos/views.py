@@ -1,8 +1,8 @@
 """How todos are shown."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
@@ -11,15 +11,33 @@ from ingot.api.views import View
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
 from ingot.db.times import Timestamp
+from ingot.git.commits import commit_or_none
+from ingot.git.faults import MissingRepository
+from ingot.git.store import Store
 from ingot.involvement.kinds import SubjectKind
 from ingot.involvement.queries import all_kinds
 from ingot.notes.tables import notes
 from ingot.projects.queries import projects_by_ids
+from ingot.projects.tables import Project
+from ingot.repository.commits.views import commit_view
+from ingot.todos.queries import COMMIT
 from ingot.todos.tables import Todo
 from ingot.users.accounts.queries import users_by_ids
 from ingot.users.accounts.views import UserBrief, user_brief
 
-_BODIES = select(notes.c.id, notes.c.body).where(any_of(notes.c.id, "notes"))
+_NOTES = select(notes.c.id, notes.c.body, notes.c.commit_oid).where(any_of(notes.c.id, "notes"))
+
+
+class _Said(NamedTuple):
+    body: str
+    commit_oid: str | None
+
+
+class _Target(NamedTuple):
+    type: str
+    view: View
+    path: str
+    title: str
 
 
 class TodoProjectView(View):
@@ -47,28 +65,21 @@ class TodoView(View):
     created_at: Timestamp
 
 
-def todo_views(db: Connection, actor: Actor, found: Sequence[Todo], base: str) -> list[TodoView]:
+def todo_views(db: Connection, actor: Actor, found: Sequence[Todo], base: str, store: Store) -> list[TodoView]:
     """A page of todos; one statement for each relation, and as many as it takes for the subjects of each kind."""
     if not found:
         return []
-    kinds: dict[str, SubjectKind] = {kind.kind: kind for kind in all_kinds(db)}
-    numbers: defaultdict[str, list[int]] = defaultdict(list)
-    for todo in found:
-        numbers[todo.subject_kind].append(todo.subject_id)
-    targets = {name: kinds[name].views(db, actor, ids, base) for name, ids in numbers.items()}
-    subjects = {name: kinds[name].subjects(db, ids) for name, ids in numbers.items()}
     authors = users_by_ids(db, [todo.author_id for todo in found])
     projects = projects_by_ids(db, sorted({todo.project_id for todo in found}))
     by_note = [todo.note_id for todo in found if todo.note_id is not None]
-    bodies: dict[int, str] = dict(db.rows(_BODIES, notes=by_note)) if by_note else {}
+    notes = {row[0]: _Said(*row[1:]) for row in db.rows(_NOTES, notes=by_note)} if by_note else {}
+    targets = _targets(db, actor, found, base) | _commits(store, found, projects, notes, base)
     views = []
     for todo in found:
-        subject = subjects[todo.subject_kind].get(todo.subject_id)
-        project = projects.get(todo.project_id)
+        target, project = targets.get(todo.id), projects.get(todo.project_id)
         # One may have gone in between, where a server's statements do not all see the same moment.
-        if subject is None or project is None or todo.subject_id not in targets[todo.subject_kind]:
+        if target is None or project is None:
             continue
-        kind = kinds[todo.subject_kind]
         mark = f"#note_{todo.note_id}" if todo.note_id is not None else ""
         views.append(
             TodoView(
@@ -76,10 +87,10 @@ def todo_views(db: Connection, actor: Actor, found: Sequence[Todo], base: str) -
                 project=TodoProjectView(project.id, project.name, project.full_name, project.path, project.full_path),
                 author=user_brief(authors[todo.author_id], base),
                 action_name=todo.action,
-                target_type=kind.shown,
-                target=targets[todo.subject_kind][todo.subject_id],
-                target_url=f"{base}/{project.full_path}/{kind.path}/{subject.iid}{mark}",
-                body=bodies.get(todo.note_id or 0, subject.title),
+                target_type=target.type,
+                target=target.view,
+                target_url=f"{base}/{project.full_path}/{target.path}{mark}",
+                body=notes[todo.note_id].body if todo.note_id in notes else target.title,
                 state=todo.state,
                 created_at=todo.created_at,
             )
@@ -87,6 +98,44 @@ def todo_views(db: Connection, actor: Actor, found: Sequence[Todo], base: str) -
     return views
 
 
-def todo_view(db: Connection, actor: Actor, todo: Todo, base: str) -> TodoView:
+def _targets(db: Connection, actor: Actor, found: Sequence[Todo], base: str) -> dict[int, _Target]:
+    """What todos are about that rows stand for, by the todos' numbers."""
+    kinds: dict[str, SubjectKind] = {kind.kind: kind for kind in all_kinds(db)}
+    numbers: defaultdict[str, list[int]] = defaultdict(list)
+    for todo in found:
+        if todo.subject_kind in kinds:
+            numbers[todo.subject_kind].append(todo.subject_id)
+    shown = {name: kinds[name].views(db, actor, ids, base) for name, ids in numbers.items()}
+    subjects = {name: kinds[name].subjects(db, ids) for name, ids in numbers.items()}
+    targets = {}
+    for todo in found:
+        view = shown.get(todo.subject_kind, {}).get(todo.subject_id)
+        subject = subjects.get(todo.subject_kind, {}).get(todo.subject_id)
+        if view is not None and subject is not None:
+            kind = kinds[todo.subject_kind]
+            targets[todo.id] = _Target(kind.shown, view, f"{kind.path}/{subject.iid}", subject.title)
+    return targets
+
+
+def _commits(
+    store: Store, found: Sequence[Todo], projects: Mapping[int, Project], notes: Mapping[int, _Said], base: str
+) -> dict[int, _Target]:
+    """The same of commits, which notes name."""
+    targets = {}
+    for todo in found:
+        said, project = notes.get(todo.note_id or 0), projects.get(todo.project_id)
+        if todo.subject_kind != COMMIT or project is None or said is None or said.commit_oid is None:
+            continue
+        try:
+            commit = commit_or_none(store.open(project.repository_key), said.commit_oid)
+        except MissingRepository:
+            continue
+        if commit is not None:
+            view = commit_view(commit, f"{base}/{project.full_path}")
+            targets[todo.id] = _Target("Commit", view, f"commit/{commit.oid}", view.title)
+    return targets
+
+
+def todo_view(db: Connection, actor: Actor, todo: Todo, base: str, store: Store) -> TodoView:
     """One todo."""
-    return todo_views(db, actor, [todo], base)[0]
+    return todo_views(db, actor, [todo], base, store)[0]

@@ -31,6 +31,7 @@ from ingot.web.cookies import SESSION_COOKIE, THEME_COOKIE, VISITOR_COOKIE, read
 from ingot.web.discussions.contents import PAGES as DISCUSSIONS
 from ingot.web.entry.contents import PAGES as ENTRY
 from ingot.web.explore.contents import PAGES as EXPLORE
+from ingot.web.facts.contents import PAGES as FACTS
 from ingot.web.files import uploads, wiki_files
 from ingot.web.files.contents import PAGES as FILES
 from ingot.web.groups.contents import PAGES as GROUPS
@@ -52,6 +53,7 @@ ALL_PAGES: Sequence[Pages] = (
     *PROJECTS,
     *CODE,
     *DISCUSSIONS,
+    *FACTS,
     *ISSUES,
     *MERGE_REQUESTS,
     *GROUPS,

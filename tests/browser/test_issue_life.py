@@ -54,6 +54,39 @@ def test_two_people_and_one_description(
     assert text.startswith("All is different now")
 
 
+def test_facts_and_emoji_by_keyboard(window: Window, person: Person, project: Project, api: Api) -> None:
+    """What is chosen stays while one searches for more, Escape leaves things as they are, and focus is not lost."""
+    for name in ("leak", "cellar"):
+        api.post(f"{project.url}/labels", person, name=name, color="#d9534f")
+    api.post(f"{project.url}/issues", person, title="Water")
+    page = window.sign_in(person).open(f"/{project.path}/-/issues/1")
+    edit = page.get_by_role("link", name="Edit labels")
+
+    edit.click()
+    page.get_by_role("searchbox", name="Find labels").fill("cel")
+    expect(page.get_by_label("leak")).to_have_count(0)
+    page.get_by_label("cellar").press("Space")
+    page.get_by_role("searchbox", name="Find labels").fill("leak")
+    page.get_by_label("leak").press("Space")
+    assert window.barriers() == []
+    page.get_by_role("button", name="Save").press("Enter")
+    expect(edit).to_be_focused()
+    expect(page.locator(".fact .label")).to_have_text(["cellar", "leak"])
+    page.get_by_role("link", name="Edit due date").press("Enter")
+    expect(page.locator("#fact_due_date")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("link", name="Edit due date")).to_be_focused()
+
+    page.get_by_role("link", name="Add an emoji").press("Enter")
+    page.get_by_role("searchbox", name="Find an emoji").fill("sailb")
+    expect(page.get_by_role("button", name="Give thumbsup")).to_have_count(0)
+    assert window.barriers() == []
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="sailboat: 1")).to_be_visible()
+    assert api.get(f"{project.url}/issues/1", person).json()["labels"] == ["cellar", "leak"]
+
+
 def test_a_card_is_moved_by_keyboard(window: Window, person: Person, project: Project, api: Api) -> None:
     api.post(f"{project.url}/issues", person, title="A card")
     page = window.sign_in(person).open(f"/{project.path}/-/boards")

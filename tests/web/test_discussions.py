@@ -138,6 +138,26 @@ def test_emoji_are_given_and_taken_back(
     assert browser.post(f"{page}/award_emoji", data=fields | {"note_id": "999999"}).status_code == 404
 
 
+def test_every_emoji_is_found(
+    api: Api, open_browser: Callable[[], Browser], scene: Scene, issue: dict[str, Any]
+) -> None:
+    browser, script = open_browser().signed_in_as(scene.owner), {"HX-Request": "true"}
+    url = f"{_page(scene, issue)}/award_emoji"
+
+    found = browser.get(f"{url}?search=sailboat", headers=script).text
+    assert 'value="sailboat"' in found
+    assert 'value="thumbsup"' not in found
+    assert found.count("offered") < 70
+    assert "No emoji is called like that." in browser.get(f"{url}?search=<script>nothing").text
+    for odd in ("search[]=a", "search=%00", "search=:a:", "search=%20", "search=%E2%9B%B5", "shown=1"):
+        assert browser.get(f"{url}?{odd}").status_code == 200
+    given = browser.post(url, data={"authenticity_token": browser.token(), "name": "sailboat"}, headers=script)
+    assert (given.status_code, "picker" in given.text, "sailboat: 1" in given.text) == (200, False, True)
+    assert "picker" not in browser.get(f"{url}?shown", headers=script).text
+    shown = api.get(f"{scene.project.url}/issues/{issue['iid']}/award_emoji", scene.owner).json()
+    assert "sailboat" in [one["name"] for one in shown]
+
+
 def test_following_and_the_own_list(
     api: Api, open_browser: Callable[[], Browser], scene: Scene, issue: dict[str, Any]
 ) -> None:

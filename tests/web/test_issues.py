@@ -151,16 +151,11 @@ def test_tasks_are_ticked(api: Api, make: Make, open_browser: Callable[[], Brows
     assert stranger.post(f"{page}/tasks", data=sent).status_code == 403
 
 
-def test_time_links_and_moving(api: Api, make: Make, open_browser: Callable[[], Browser], scene: Scene) -> None:
+def test_links_and_moving(api: Api, make: Make, open_browser: Callable[[], Browser], scene: Scene) -> None:
     issue, other = (write_issue(make, scene.project, scene.owner) for _ in range(2))
     elsewhere = make_project(make, scene.owner)
     browser, page = open_browser().signed_in_as(scene.owner), scene.url(issue)
     url = f"{scene.project.url}/issues/{issue['iid']}"
-
-    browser.submit(page, f"{page}/time", what="estimate", duration="3h")
-    browser.submit(page, f"{page}/time", what="spent", duration="1h 30m")
-    assert "1h 30m spent of 3h estimated" in browser.get(page).text
-    assert browser.submit(page, f"{page}/time", what="spent", duration="long").status_code == 422
 
     for wrong in ("nothing", "#999999"):
         assert browser.submit(page, f"{page}/links", target=wrong).status_code == 422
@@ -184,7 +179,7 @@ def test_a_stranger_is_offered_nothing_and_may_nothing(
     shown = stranger.get(page).text
     token = stranger.token()
 
-    for part in ("/edit", "/state", "/move", "/time"):
+    for part in ("/edit", "/state", "/move", "/facts/labels"):
         assert f'{page}{part}"' not in shown
     assert stranger.get(f"{page}/edit").status_code == 404
     for path, sent in (
@@ -205,9 +200,22 @@ def test_templates_of_the_project_are_offered(api: Api, open_browser: Callable[[
     browser = open_browser().signed_in_as(scene.stranger)
     start = f"/{scene.project.path}/-/issues/new"
 
-    assert 'href="?issuable_template=Bug%20report"' in browser.get(start).text
+    shown = browser.get(start).text
+    assert 'href="?issuable_template=Bug+report"' in shown
+    assert "Steps to" not in shown
     assert "## Steps to &lt;b&gt;repeat" in browser.get(f"{start}?issuable_template=Bug report").text
-    assert browser.get(f"{start}?issuable_template=../../x").status_code == 200
+    for odd in ("=../../x", "[]=Bug report", "=Bug%00report", "="):
+        assert browser.get(f"{start}?issuable_template{odd}").status_code == 200
+    assert "My own" in browser.get(f"{start}?issuable_template=Bug report&issue[description]=My own").text
+    default = ".gitlab%2Fissue_templates%2Fdefault.md"
+    sent["content"] = "What everybody is asked" + "!" * 200_000
+    assert api.post(f"{scene.project.url}/repository/files/{default}", scene.owner, **sent).status_code == 201
+    assert 100_000 < len(browser.get(start).text) < 140_000, "One that is too long is cut."
+    label = api.post(f"{scene.project.url}/labels", scene.owner, name="asked", color="#ff0000").json()
+    asked = f"issue[label_ids][]={label['id']}&issue[assignee_id]={scene.owner.id}&issue[confidential]=true"
+    begun = open_browser().signed_in_as(scene.owner).get(f"{start}?{asked}").text
+    for value in ("asked", scene.owner.id, "true"):
+        assert f'value="{value}" checked>' in begun
 
 
 def test_commits_of_members_only(make: Make, browser: Browser, open_browser: Callable[[], Browser]) -> None:

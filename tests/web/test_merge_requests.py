@@ -106,7 +106,7 @@ def test_every_page_is_for_those_who_may_see_it(make: Make, scene: Scene, open_b
     for path in (f"{page}/edit", scene.page({"iid": 99999}), scene.page({"iid": "x"}), f"{page}/diffs?diff_id=1"):
         assert reporter.get(path).status_code == 404
     token = stranger.token()
-    for path in ("/merge", "/rebase", "/state", "/draft", "/approval", "/time"):
+    for path in ("/merge", "/rebase", "/state", "/draft", "/approval"):
         assert stranger.post(page + path, data={"authenticity_token": token}).status_code == 404
     refused = reporter.post(f"{page}/merge", data={"authenticity_token": reporter.token()})
     assert refused.status_code == 422
@@ -308,10 +308,6 @@ def test_rebasing_and_closing_and_approving(make: Make, scene: Scene, browser: B
     assert browser.submit(page, f"{page}/approval", approved="true").status_code == 302
     assert "Take my approval back" in browser.get(page).text
     assert browser.submit(page, f"{page}/approval", approved="false").status_code == 302
-    assert browser.submit(page, f"{page}/time", duration="1h", what="spent").status_code == 302
-    wrong = browser.submit(page, f"{page}/time", duration="soon", what="estimate")
-    assert wrong.status_code == 422
-    assert _now(make.api, scene, request)["time_stats"]["total_time_spent"] == 3600
     assert browser.submit(page, f"{page}/state", state_event="close").status_code == 302
     assert "Nothing was merged." in browser.get(page).text
     assert browser.submit(page, f"{page}/state", state_event="reopen").status_code == 302
@@ -356,8 +352,72 @@ def test_branches_that_are_gone(make: Make, scene: Scene, browser: Browser) -> N
     request = offer(make, scene.project, scene.developer, target_branch=target)
     page, branches = scene.page(request), f"{scene.project.url}/repository/branches"
     make.api.delete(f"{branches}/{request['source_branch']}", scene.owner)
-    assert "is not there any more. Its commits are kept." in browser.get(page).text
+    shown = browser.get(page).text
+    assert "is not there any more. Its commits are kept" in shown
+    assert f'{page}/merge"' not in shown
     make.api.delete(f"{branches}/{target}", scene.owner)
     assert f"The target branch {target} is not there any more." in browser.get(page).text
     for path in ("/commits", "/diffs", "/pipelines", "/edit"):
         assert browser.get(page + path).status_code == 200
+
+
+def test_after_a_merge(make: Make, scene: Scene, browser: Browser, open_browser: Open) -> None:
+    request = offer(make, scene.project, scene.developer)
+    page, branch = scene.page(request), f"{scene.project.url}/repository/branches/{request['source_branch']}"
+    assert browser.submit(page, f"{page}/merge").status_code == 302
+    commits = f"/{scene.project.path}/-/commit/{_now(make.api, scene, request)['merge_commit_sha']}"
+    reporter = open_browser().signed_in_as(scene.reporter)
+    for action in (f"{page}/source_branch", f"{commits}/revert", f"{commits}/cherry_pick"):
+        assert f'action="{action}"' in browser.get(page).text
+        assert f'action="{action}"' not in reporter.get(page).text
+    gone = {"_method": "delete", "authenticity_token": reporter.token()}
+    assert reporter.post(f"{page}/source_branch", data=gone).status_code == 422
+
+    more = commit(make, scene.project, request["source_branch"], {"more": "x"}, scene.developer)
+    assert f"{page}/source_branch" not in browser.get(page).text, "What came after the merge is not lost."
+    gone["authenticity_token"] = browser.token()
+    assert browser.post(f"{page}/source_branch", data=gone).status_code == 422
+    assert make.api.get(branch, scene.owner).json()["commit"]["id"] == more
+    make.api.delete(branch, scene.owner)
+    again = {"branch": request["source_branch"], "ref": request["sha"]}
+    make.api.post(f"{scene.project.url}/repository/branches", scene.owner, **again)
+    assert browser.submit(page, f"{page}/source_branch").headers["location"] == page
+    assert make.api.get(branch, scene.owner).status_code == 404
+    assert f"The source branch {request['source_branch']} is removed." in browser.get(page).text
+
+    undone = browser.submit(page, f"{commits}/revert")
+    assert undone.status_code == 302
+    assert "/-/merge_requests/new?" in undone.headers["location"]
+    assert browser.get(undone.headers["location"]).status_code == 200
+
+
+def test_templates_are_offered(make: Make, scene: Scene, browser: Browser) -> None:
+    branch, files = make.name("told"), {}
+    for name in ("Change", "Release notes"):
+        files[f".gitlab/merge_request_templates/{name}.md"] = f"## {name} {HOSTILE}"
+    commit(make, scene.project, "master", files, scene.owner)
+    commit(make, scene.project, branch, {branch: "x"}, scene.developer, start="master", message="One\n\nBody")
+    asked = {"merge_request[source_branch]": branch, "merge_request[title]": "Mine"}
+    start = f"/{scene.project.path}/-/merge_requests/new?{urlencode(asked)}"
+
+    shown = browser.get(start).text
+    assert "issuable_template=Release+notes" in shown
+    assert 'value="Mine"' in shown
+    told = browser.get(f"{start}&issuable_template=Release notes").text
+    assert "## Release notes &lt;script&gt;" in told
+    assert "<script>alert" not in told
+    assert "## " not in browser.get(f"{start}&issuable_template=nothing").text
+
+
+def test_an_author_wished_it_gone(make: Make, scene: Scene, browser: Browser) -> None:
+    """Who merges may think otherwise; who is not asked changes nothing."""
+    for removes, ticked, status in ((True, {}, 200), (True, {"should_remove_source_branch": "1"}, 404)):
+        request = offer(make, scene.project, scene.developer, remove_source_branch=removes)
+        page, branch = scene.page(request), f"{scene.project.url}/repository/branches/{request['source_branch']}"
+        assert browser.submit(page, f"{page}/merge", **ticked).status_code == 302
+        assert make.api.get(branch, scene.owner).status_code == status
+    request = offer(make, scene.project, scene.developer, remove_source_branch=True)
+    page, branch = scene.page(request), f"{scene.project.url}/repository/branches/{request['source_branch']}"
+    sent = {"authenticity_token": browser.token(), "sha": request["sha"], "options": "1"}
+    assert browser.post(f"{page}/merge", data=sent).status_code == 302
+    assert make.api.get(branch, scene.owner).status_code == 404

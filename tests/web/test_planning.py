@@ -87,6 +87,37 @@ def test_a_label_from_its_making_to_its_end(
     assert [one for one in api.get(url, scene.owner).json() if one["id"] == label["id"]] == []
 
 
+def test_labels_are_ranked(api: Api, make: Make, owner: Browser, guest: Browser, scene: Scene) -> None:
+    page, url = f"{scene.page('project')}/labels", f"{scene.project.url}/labels"
+    names = [make.name("rank") for _ in range(3)]
+    made = [api.post(url, scene.owner, name=name, color="#111111", priority=7).json()["id"] for name in names[:2]]
+    made.append(api.post(f"{scene.group.url}/labels", scene.owner, name=names[2], color="#111111").json()["id"])
+
+    def move(number: int, to: str, browser: Browser = owner) -> int:
+        sent = {"_method": "put", "authenticity_token": browser.token(), "move": to}
+        return int(browser.post(f"{page}/{made[number]}/rank", data=sent).status_code)
+
+    def ranked() -> list[str]:
+        shown = owner.get(page).text.partition("<h2>By priority</h2>")[2].partition("<h2>Others</h2>")[0]
+        return sorted((name for name in names if f">{name}<" in shown), key=lambda name: shown.index(f">{name}<"))
+
+    assert ranked() == names[:2]
+    assert move(2, "last") == 302, "Those of groups are ranked in the project too."
+    assert ranked() == names
+    assert (move(2, "up"), move(0, "down"), move(0, "down"), move(2, "up"), move(2, "up")) == (302,) * 5
+    assert ranked() == [names[2], names[1], names[0]]
+    assert move(1, "drop") == 302
+    assert [api.get(f"{url}/{number}", scene.owner).json()["priority"] for number in made] == [1, None, 0]
+    assert "<h2>By priority</h2>" in guest.get(page).text
+    assert "/rank" not in guest.get(page).text
+    assert move(1, "last", guest) == 403
+    sent = {"_method": "put", "authenticity_token": owner.token(), "move": "up"}
+    assert owner.post(f"{scene.page('group')}/labels/{made[2]}/rank", data=sent).status_code == 404
+    for number in (0, 2):
+        move(number, "drop")
+    assert ranked() == []
+
+
 def test_a_label_is_promoted(api: Api, owner: Browser, scene: Scene) -> None:
     label = api.post(f"{scene.project.url}/labels", scene.owner, name="wide", color="#111111").json()
     page = f"{scene.page('project')}/labels"
@@ -131,6 +162,24 @@ def test_a_milestone_from_its_making_to_its_end(
     assert f"{kind} two" in owner.get(f"{page}?state=closed").text
     assert owner.submit(one, one, does="delete").headers["location"] == page
     assert owner.get(one).status_code == 404
+
+
+def test_how_far_milestones_are(
+    api: Api, make: Make, owner: Browser, guest: Browser, browser: Browser, scene: Scene
+) -> None:
+    """What somebody may not see is not counted for them either."""
+    title = make.name("far")
+    group = api.post(f"{scene.group.url}/milestones", scene.owner, title=title).json()["id"]
+    made = [write_issue(make, scene.project, scene.owner, milestone_id=group, confidential=hid) for hid in (0, 0, 1)]
+    api.put(f"{scene.project.url}/issues/{made[0]['iid']}", scene.owner, state_event="close")
+
+    for kind in ("project", "group"):
+        page = f"{scene.page(kind)}/milestones"
+        for visitor, text in ((owner, "33 % "), (guest, "50 % ")):
+            row = visitor.get(page).text.partition(f">{title}<")[2].partition("</li>")[0]
+            assert text in row
+        assert browser.get(page).status_code == 404
+    api.delete(f"{scene.group.url}/milestones/{group}", scene.owner)
 
 
 def test_a_milestone_is_promoted(api: Api, owner: Browser, scene: Scene) -> None:
@@ -189,6 +238,35 @@ def test_cards_are_moved(api: Api, make: Make, owner: Browser, guest: Browser, s
     assert owner.submit(other, other, does="delete").headers["location"] == f"/{project.path}/-/boards"
 
 
+def test_a_group_has_boards_too(api: Api, make: Make, owner: Browser, guest: Browser, scene: Scene) -> None:
+    start = f"{scene.page('group')}/boards"
+    projects = [make_project(make, scene.owner, group=scene.group) for _ in range(2)]
+    issues = [write_issue(make, project, scene.owner, title=HOSTILE) for project in projects]
+    outside = write_issue(make, make_project(make, scene.owner), scene.owner)
+    label = api.post(f"{scene.group.url}/labels", scene.owner, name=make.name("lane"), color="#111111").json()
+    page = owner.submit(start, start, **{"board[name]": "Together"}).headers["location"]
+    assert owner.submit(page, f"{page}/lists", label_id=str(label["id"])).status_code == 302
+    (column,) = api.get(f"{scene.group.url}/boards/{page.rpartition('/')[2]}", scene.owner).json()["lists"]
+
+    shown = owner.get(page).text
+    assert all(issue["references"]["full"] in shown for issue in issues)
+    assert "<script>alert" not in shown
+    assert guest.get(page).status_code == 200
+    assert "draggable" not in guest.get(page).text.replace('draggable="false"', "")
+
+    def move(issue: dict[str, Any], before: str = "", browser: Browser = owner) -> int:
+        sent = {"authenticity_token": browser.token(), "from": "open", "to": str(column["id"]), "before": before}
+        sent["project_id"] = str(issue["project_id"])
+        return int(browser.post(f"{page}/issues/{issue['iid']}", data=sent).status_code)
+
+    assert move(issues[0], browser=guest) == 403
+    assert [move(issues[0]), move(issues[1], str(issues[0]["id"]))] == [302, 302], "Projects have orders of their own."
+    for issue in issues:
+        url = f"/projects/{issue['project_id']}/issues/{issue['iid']}"
+        assert api.get(url, scene.owner).json()["labels"] == [label["name"]]
+    assert move(outside) == 404
+
+
 def test_todos_are_done(api: Api, make: Make, guest: Browser, scene: Scene) -> None:
     two = [write_issue(make, scene.project, scene.owner, title=f"{HOSTILE} {n}") for n in range(2)]
     for issue in two:
@@ -210,6 +288,21 @@ def test_todos_are_done(api: Api, make: Make, guest: Browser, scene: Scene) -> N
     assert api.get("/todos", scene.guest).json() == []
     assert "Nothing to do" in guest.get("/dashboard/todos").text
     assert str(two[0]["iid"]) in guest.get("/dashboard/todos?state=done").text
+
+
+def test_todos_about_commits(api: Api, make: Make, owner: Browser, scene: Scene) -> None:
+    project = make_project(make, scene.owner, initialize_with_readme=True)
+    url = f"{project.url}/repository/commits/master"
+    sha = api.get(url, scene.owner).json()["id"]
+    note = f"Look, @{scene.owner.username} {HOSTILE}"
+    assert api.post(f"{url}/comments", make.root, note=note).status_code == 201
+
+    shown = owner.get("/dashboard/todos?type=Commit").text
+    assert sha[:8] in shown
+    assert "<script>alert" not in shown
+    (todo,) = api.get("/todos", scene.owner, type="Commit").json()
+    assert owner.get(todo["target_url"].removeprefix(owner.url)).status_code == 200
+    assert owner.submit("/dashboard/todos?type=Commit", f"/dashboard/todos/{todo['id']}/done").status_code == 302
 
 
 def test_every_address_that_the_api_gives_leads_somewhere(

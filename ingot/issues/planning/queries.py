@@ -1,12 +1,15 @@
 """How issues are found by what was planned."""
 
+from collections.abc import Iterable, Sequence
 from functools import cache
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, bindparam, func, select
+from sqlalchemy import ColumnElement, Select, bindparam, func, select
 
 from ingot.access.actor import Actor
 from ingot.access.levels import Access, Level
 from ingot.db.connection import Connection
+from ingot.db.expressions import any_of
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.db.times import day_of
 from ingot.issues import policy
@@ -28,6 +31,18 @@ _STANDING = select(STANDING).where(issues.c.id == bindparam("issue"))
 _IN_PROJECT = select(*ISSUE).where(
     issues.c.id == bindparam("issue"), issues.c.project_id == bindparam("project"), issues.c.deleted_at.is_(None)
 )
+
+
+class Counts(NamedTuple):
+    """How far something is."""
+
+    total: int = 0
+    closed: int = 0
+
+    @property
+    def share(self) -> int:
+        """How much of a hundred is done."""
+        return round(100 * self.closed / self.total) if self.total else 0
 
 
 @cache
@@ -61,6 +76,47 @@ def list_group_issues(db: Connection, actor: Actor, milestone: Milestone, page: 
     query = _of_milestone("group", not actor.admin, actor.external)
     held = {} if actor.admin else {"actor": actor.user_id, "today": day_of(db.now)}
     return fetch_page(db, Issue, query, page, milestone=milestone.id, **held)
+
+
+@cache
+def _counts(kind: str, hides: bool, external: bool) -> Select[Any]:
+    columns = issues.c.milestone_id, issues.c.state
+    counted = select(*columns, func.count()).where(any_of(issues.c.milestone_id, "milestones"))
+    counted = counted.where(issues.c.deleted_at.is_(None)).group_by(*columns)
+    if kind == "project":
+        counted = counted.where(issues.c.project_id == bindparam("project"))
+        return counted.where(policy.seen_though_confidential()) if hides else counted
+    counted = counted.join(projects, projects.c.id == issues.c.project_id)
+    return counted.where(policy.visible_issues(external=external) if hides else projects.c.issues_enabled.is_(True))
+
+
+def counts_in_project(
+    db: Connection, actor: Actor, here: Access, project: Project, milestones: Sequence[int]
+) -> dict[int, Counts]:
+    """How many issues of a project have each milestone, as far as the caller may see them."""
+    if not project.issues_enabled or not milestones:
+        return {}
+    hides = not (here.level >= Level.REPORTER or actor.admin)
+    values = {"project": project.id} | ({"actor": actor.user_id} if hides else {})
+    return _counted(db.rows(_counts("project", hides, False), milestones=list(milestones), **values))
+
+
+def counts_everywhere(db: Connection, actor: Actor, milestones: Sequence[int]) -> dict[int, Counts]:
+    """The same of all projects, for milestones of groups."""
+    if not milestones:
+        return {}
+    held = {} if actor.admin else {"actor": actor.user_id, "today": day_of(db.now)}
+    query = _counts("group", not actor.admin, actor.external)
+    return _counted(db.rows(query, milestones=list(milestones), **held))
+
+
+def _counted(rows: Iterable[Sequence[Any]]) -> dict[int, Counts]:
+    found: dict[int, Counts] = {}
+    for milestone, state, number in rows:
+        before = found.get(milestone, Counts())
+        more = Counts(before.total + number, before.closed + (number if state == "closed" else 0))
+        found[milestone] = more
+    return found
 
 
 def neighbour_or_none(db: Connection, actor: Actor, moved: policy.Found, issue_id: int) -> Issue | None:

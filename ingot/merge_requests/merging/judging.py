@@ -7,11 +7,13 @@ from sqlalchemy import bindparam, update
 from ingot.db.connection import Connection
 from ingot.git.bases import merge_base
 from ingot.git.commits import branch_tip
-from ingot.git.faults import GitFailed
+from ingot.git.faults import GitFailed, MissingRepository
 from ingot.git.merge_trees import merges_cleanly
 from ingot.git.repository import Repository
+from ingot.git.store import Store
 from ingot.merge_requests.tables import MergeRequest, merge_requests
 from ingot.merge_requests.verdicts import Verdict, kept_verdict
+from ingot.projects.queries import project_or_none
 
 # Whoever looked while the source moved on has found out something about the past.
 _KEEP = (
@@ -19,6 +21,19 @@ _KEEP = (
     .where(merge_requests.c.id == bindparam("merge_request"), merge_requests.c.head_oid == bindparam("head"))
     .values(verdict=bindparam("found"), verdict_source_oid=bindparam("head"), verdict_target_oid=bindparam("tip"))
 )
+
+
+def has_source(db: Connection, store: Store, repository: Repository, merge_request: MergeRequest) -> bool:
+    """Whether the branch that it comes from is still there; ``repository`` is the target's."""
+    try:
+        if merge_request.source_project_id != merge_request.target_project_id:
+            source = project_or_none(db, merge_request.source_project_id or 0)
+            if source is None:
+                return False
+            repository = store.open(source.repository_key)
+        return branch_tip(repository, merge_request.source_branch) is not None
+    except MissingRepository:
+        return False
 
 
 def judge(db: Connection, repository: Repository, merge_request: MergeRequest) -> Verdict | None:

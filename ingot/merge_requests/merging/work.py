@@ -30,7 +30,7 @@ from ingot.git.writing import Words
 from ingot.issues.tables import Issue
 from ingot.jobs.handling import Later
 from ingot.merge_requests.merging import policy
-from ingot.merge_requests.merging.judging import judge_upon, keep_verdict
+from ingot.merge_requests.merging.judging import has_source, judge_upon, keep_verdict
 from ingot.merge_requests.merging.policy import Candidate
 from ingot.merge_requests.merging.queries import head_pipeline, left_branch, open_issues_to_close
 from ingot.merge_requests.merging.service import (
@@ -67,7 +67,7 @@ _REASONS: dict[Obstacle, str] = {
     "ci_must_pass": "The pipeline of its head has to succeed first.",
     "ci_still_running": "The pipeline of its head is still running.",
     "discussions_not_resolved": "There are discussions about it that are not resolved.",
-    "commits_status": "Branch cannot be merged: it brings nothing, or its target is gone.",
+    "commits_status": "Branch cannot be merged: it brings nothing, or one of its branches is gone.",
     "conflict": "Branch cannot be merged",
     "need_rebase": "Branch cannot be merged: it has to be rebased first.",
 }
@@ -96,6 +96,8 @@ class _Ground(NamedTuple):
     undecided: bool
     repository: Repository
     tip: str
+    sourced: bool
+    """Whether the source branch is still there."""
     closes: list[Issue]
     caller: Signature
     author: Signature
@@ -163,6 +165,7 @@ def _look(database: Database, store: Store, actor: Actor, merge_request_id: int)
             bool(undecided(db, [merge_request.id])),
             repository,
             tip or NO_OID,
+            has_source(db, store, repository, merge_request),
             open_issues_to_close(db, merge_request),
             signature(db, actor.user_id),
             signature(db, merge_request.author_id),
@@ -183,6 +186,7 @@ def _require_wanted(ground: _Ground, wish: Wish, *, later: bool) -> None:
 
 def _require_verdict(database: Database, ground: _Ground) -> None:
     """Stop what could not be merged now either."""
+    _require_source(database, ground)
     judged = partial(judge_upon, repository=ground.repository, merge_request=ground.merge_request, tip=ground.tip)
     verdict: Verdict | None = "nothing" if ground.tip == NO_OID else database.read(judged)
     found = obstacle_found(ground.project, verdict or "conflict")
@@ -190,8 +194,16 @@ def _require_verdict(database: Database, ground: _Ground) -> None:
         raise CannotMergeNow(found)
 
 
+def _require_source(database: Database, ground: _Ground) -> None:
+    """Stop what nobody offers any more: the commits are kept to be read, and not to be merged behind people's backs."""
+    if not ground.sourced:
+        _settle(database, ground)
+        raise CannotMergeNow("commits_status")
+
+
 def _require_fit(database: Database, ground: _Ground) -> None:
     """Stop what is there already, and what has to stand upon the target and does not."""
+    _require_source(database, ground)
     tip, head = ground.tip, ground.merge_request.head_oid
     if tip == NO_OID:
         raise CannotMergeNow("commits_status")

@@ -7,12 +7,13 @@ import msgspec
 from ingot.db.connection import Connection
 from ingot.emoji.queries import awards_of
 from ingot.emoji.tables import Award
-from ingot.markup.emoji import emoji_by_name
+from ingot.markup.emoji import emoji_by_name, find_emoji
 from ingot.users.accounts.queries import users_by_ids
 from ingot.web.pages import Visit
 
 OFFERED = ("thumbsup", "thumbsdown", "smile", "tada", "heart", "rocket", "eyes", "confused", "pray", "100")
 _MOST_NAMES = 10
+_MOST_OFFERED = 60
 
 
 class Given(msgspec.Struct, frozen=True):
@@ -32,8 +33,10 @@ class Offer(msgspec.Struct, frozen=True):
     sign: str
 
 
-def offers() -> list[Offer]:
-    """What the picker shows; every other one can be named."""
+def offers(search: str = "") -> list[Offer]:
+    """What the picker shows: some that people like, or what a search finds among all."""
+    if search.strip():
+        return [Offer(name, sign) for name, sign in find_emoji(search, _MOST_OFFERED)]
     return [Offer(name, sign_of(name)) for name in OFFERED]
 
 

@@ -11,6 +11,7 @@ from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part, loca
 from ingot.web.refusals import sentences
 
 _SHOWN_AGAIN = (Invalid, Conflict, Missing)
+_LONGEST_SEARCH = 64
 
 
 def talk_pages(kind: Kind) -> Pages:
@@ -191,7 +192,9 @@ def _rewarded(ground: Ground, note_id: str) -> tuple[str, dict[str, str], Any]:
 def _choose(ground: Ground, note_id: str, *, chosen: bool = False) -> Page:
     visit, (_, _, subject) = ground.visit, _rewarded(ground, note_id)
     awards = given_to(visit, {subject.kind: [subject.id]}).get((subject.kind, subject.id), [])
-    shown = {"ground": ground, "awards": awards, "offers": [] if chosen else offers(), "note_id": note_id or None}
+    search = str(visit.query.get("search") or "")[:_LONGEST_SEARCH]
+    shown = {"ground": ground, "awards": awards, "note_id": note_id or None, "search": search}
+    shown["offers"] = None if chosen or "shown" in visit.query else offers(search)
     return Page("discussions/_awards_again.html" if visit.fragment else "discussions/awards.html", shown)
 
 

@@ -1,4 +1,4 @@
-"""What is done to an issue from its page: tasks ticked, time noted, links made, and moving it elsewhere."""
+"""What is done to an issue from its page: tasks ticked, links made, and moving it elsewhere."""
 
 from ingot.access.rules import require
 from ingot.api.params import Missing
@@ -36,15 +36,6 @@ def tick_task(visit: Visit) -> Reply:
 
     visit.database.write(work)
     return Redirect(ground.url)
-
-
-@pages.post("/:path/-/issues/:issue_iid/time")
-def note_time(visit: Visit) -> Reply:
-    """How long it will take, or took."""
-    duration, what = str(visit.form.get("duration", "")).strip(), visit.form.get("what")
-    if what == "estimate":
-        return _tried(visit, "POST", "/time_estimate" if duration else "/reset_time_estimate", duration=duration)
-    return _tried(visit, "POST", "/add_spent_time" if duration else "/reset_spent_time", duration=duration)
 
 
 @pages.post("/:path/-/issues/:issue_iid/state")

@@ -33,7 +33,7 @@ class GroupPlace(msgspec.Struct, frozen=True):
 
     def page(self, template: str, tab: str, context: dict[str, Any] | None = None, /, status: int = 200) -> Page:
         """A page in the group's frame, with one of its tabs marked."""
-        words = ("issues", "merge_requests", "labels", "milestones")
+        words = ("issues", "boards", "merge_requests", "labels", "milestones")
         tabs = [(word, f"{self.url}/-/{word}", word.capitalize().replace("_", " ")) for word in words]
         frame = {"group": self.group, "place": self, "tab": tab, "tabs": [("home", self.url, "Group"), *tabs]}
         return Page(template, {**frame, "last_tab": self._last_tab(), **(context or {})}, status)

@@ -1,7 +1,11 @@
 """Labels of projects and groups."""
 
+from ingot.db.connection import Connection
 from ingot.errors import Conflict, Invalid, NotFound, Unchanged
-from ingot.labels.views import LabelView
+from ingot.labels.policy import Place as LabelsPlace
+from ingot.labels.queries import ranked_labels
+from ingot.labels.service import rank_labels
+from ingot.labels.views import LabelView, project_label_views
 from ingot.web.issues.anywhere import PlacedPages, Somewhere, framed
 from ingot.web.pages import Redirect, Reply, form_part
 from ingot.web.projects.place import Place
@@ -11,6 +15,7 @@ placed = PlacedPages()
 pages = placed.pages
 _FIELDS = ("name", "color", "description")
 _FIRST_COLOR = "#428bca"
+_MOST_RANKED = 100
 
 
 @placed.get("/labels", open=True)
@@ -73,6 +78,23 @@ def follow_label(place: Somewhere) -> Reply:
     return _back(place)
 
 
+@placed.form("put", "/labels/:label_id/rank")
+def rank_label(place: Somewhere) -> Reply:
+    """Let it matter more or less than others in the project, or no more than what is not ranked."""
+    if not isinstance(place, Place):
+        raise NotFound("Label")
+    visit, label, move = place.visit, _label(place), str(place.visit.form.get("move", ""))
+    found: LabelsPlace = visit.find("PUT", _route(place), id=_number(place), label_id=label.id)
+
+    def work(db: Connection) -> None:
+        ordered = [one.id for one in ranked_labels(db, found.project, _MOST_RANKED)]
+        dropped = [label.id] if move == "drop" else []
+        rank_labels(db, found.project.id, _moved(ordered, label.id, move), dropped)
+
+    visit.database.write(work)
+    return _back(place)
+
+
 @placed.form("post", "/labels/:label_id/promote")
 def promote_label(place: Somewhere) -> Reply:
     """Let it be one of the group around the project."""
@@ -85,12 +107,23 @@ def promote_label(place: Somewhere) -> Reply:
     return _back(place)
 
 
+def _moved(ordered: list[int], label_id: int, move: str) -> list[int]:
+    """The order after one has moved; one that had no place comes last."""
+    others = [one for one in ordered if one != label_id]
+    if move == "drop":
+        return others
+    now = ordered.index(label_id) if label_id in ordered else len(others)
+    to = max(now + {"up": -1, "down": 1}.get(move, 0), 0)
+    return [*others[:to], label_id, *others[to:]][:_MOST_RANKED]
+
+
 def _list(place: Somewhere, typed: dict[str, str] | None = None, errors: list[str] | None = None) -> Reply:
     query = place.visit.query
     search = query.get("search") if isinstance(query.get("search"), str) else ""
     context = {
         "labels": place.get("/labels", {"search": search or None, "page": place.visit.page, "per_page": 50}),
         "search": search,
+        "ranked": _ranked(place) if isinstance(place, Place) and not search and place.visit.page == 1 else [],
         "typed": typed or dict.fromkeys(_FIELDS, "") | {"color": _FIRST_COLOR},
         "errors": errors or [],
         "may_change": place.may("POST", "/labels"),
@@ -99,6 +132,17 @@ def _list(place: Somewhere, typed: dict[str, str] | None = None, errors: list[st
         "of_project": isinstance(place, Place),
     }
     return framed(place, "issues/labels.html", "labels", context, 422 if errors else 200)
+
+
+def _ranked(place: Place) -> list[LabelView]:
+    visit = place.visit
+    found: LabelsPlace = visit.find("GET", "/projects/:id/labels", id=place.project.id)
+
+    def look(db: Connection) -> list[LabelView]:
+        ranked = ranked_labels(db, found.project, _MOST_RANKED)
+        return project_label_views(db, visit.actor_or_nobody, found.here, found.project, ranked) if ranked else []
+
+    return visit.database.read(look)
 
 
 def _may_promote(place: Place) -> bool:

@@ -3,6 +3,8 @@
 from typing import Any
 
 from ingot.errors import Conflict, Invalid, NotFound
+from ingot.issues.planning.queries import Counts, counts_everywhere, counts_in_project
+from ingot.issues.policy import Place as IssuesPlace
 from ingot.milestones.views import MilestoneView
 from ingot.web.issues.anywhere import PlacedPages, Somewhere, framed
 from ingot.web.pages import Redirect, Reply, form_part
@@ -22,8 +24,10 @@ def list_milestones(place: Somewhere) -> Reply:
     query = place.visit.query
     state = query.get("state") if query.get("state") in _STATES else _STATES[0]
     sent = {"state": state, "page": place.visit.page, _around(place): "true"}
+    found = place.get("/milestones", sent)
     context = {
-        "milestones": place.get("/milestones", sent),
+        "milestones": found,
+        "counts": _counts(place, [one.id for one in found.items]),
         "state": state,
         "states": _STATES,
         "may_change": place.may("POST", "/milestones"),
@@ -119,6 +123,18 @@ def _show(place: Somewhere, errors: list[str] | None = None) -> Reply:
         "of_project": isinstance(place, Place),
     }
     return framed(place, "issues/milestone.html", "milestones", context, 422 if errors else 200)
+
+
+def _counts(place: Somewhere, numbers: list[int]) -> dict[int, Counts]:
+    """How far each is, with one statement for all."""
+    visit = place.visit
+    actor = visit.actor_or_nobody
+    if not isinstance(place, Place):
+        return visit.database.read(lambda db: counts_everywhere(db, actor, numbers))
+    if not _has_issues(place):
+        return {}
+    found: IssuesPlace = visit.find("GET", "/projects/:id/issues", id=place.project.id)
+    return visit.database.read(lambda db: counts_in_project(db, actor, found.here, found.project, numbers))
 
 
 def _has_issues(place: Somewhere) -> bool:

@@ -17,7 +17,7 @@ ACTIONS = {
     "unmergeable": "cannot merge",
     "review_requested": "asks you to review",
 }
-TYPES = {"Issue": "Issues", "MergeRequest": "Merge requests"}
+TYPES = {"Issue": "Issues", "MergeRequest": "Merge requests", "Commit": "Commits"}
 
 
 @pages.get("/dashboard/todos")

@@ -1,6 +1,7 @@
 """Writing an issue, and changing what it says and who has it to do."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from ingot.api.params import Missing
 from ingot.db.connection import Connection
@@ -12,14 +13,14 @@ from ingot.issues.ticking import version_of
 from ingot.issues.views import IssueView
 from ingot.web.discussions.ground import ISSUE, ground_of
 from ingot.web.issues.showing import labels_on
-from ingot.web.issues.templates import template_named, templates_of
 from ingot.web.pages import Pages, Redirect, Reply, Visit, form_part
 from ingot.web.projects.place import Place, place_of
+from ingot.web.projects.templates import template_for, templates_of
 from ingot.web.refusals import sentences
 
 pages = Pages()
 _TEXTS = ("title", "description", "milestone_id", "due_date")
-_LISTS = ("labels", "assignee_ids")
+_LISTS = ("labels", "label_ids", "assignee_ids")
 _SHOWN_AGAIN = (Invalid, Conflict, Missing)
 
 
@@ -28,11 +29,10 @@ def show_new_form(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Ever
     """Ask what is to be done; the address may say it already."""
     place = place_of(visit)
     found: IssuesPlace = visit.find("POST", "/projects/:id/issues", id=place.project.id)
-    typed = _typed(visit.query)
-    template = visit.query.get("issuable_template")
-    if isinstance(template, str) and not typed["description"]:
-        typed["description"] = template_named(place, template)
-    return _form(place, typed, triages=_triages(place, found), templates=templates_of(place))
+    typed, templates = _typed(visit.query), templates_of(place, "issue")
+    if not typed["description"]:
+        typed["description"] = template_for(place, "issue", templates, visit.query.get("issuable_template"))
+    return _form(place, typed, triages=_triages(place, found), templates=templates)
 
 
 @pages.post("/:path/-/issues")
@@ -99,6 +99,8 @@ def _typed(sent: dict[str, Any]) -> dict[str, Any]:
         typed[name] = (
             [value for value in values if isinstance(value, str) and value] if isinstance(values, list) else []
         )
+    if one := form_part(sent, "issue", "assignee_id"):
+        typed["assignee_ids"].append(one)
     typed["confidential"] = form_part(sent, "issue", "confidential") in ("1", "true", "on")
     return typed
 
@@ -110,6 +112,7 @@ def _typed_of(issue: IssueView) -> dict[str, Any]:
         "milestone_id": str(issue.milestone.id) if issue.milestone else "",
         "due_date": issue.due_date or "",
         "labels": list(issue.labels),
+        "label_ids": [],
         "assignee_ids": [str(person.id) for person in issue.assignees],
         "confidential": issue.confidential,
     }
@@ -133,7 +136,7 @@ def _form(
     templates: list[str] | None = None,
 ) -> Reply:
     context: dict[str, Any] = {"typed": typed, "issue": issue, "triages": triages, "errors": errors or []}
-    context["templates"] = templates or []
+    context["templates"] = [(name, urlencode({"issuable_template": name})) for name in templates or []]
     context["version"] = version_of(issue.description) if issue else ""
     context["may_delete"] = issue is not None and place.may("DELETE", "/issues/:issue_iid", issue_iid=issue.iid)
     context |= _choices(place, issue) if triages else {}

@@ -7,7 +7,10 @@ from ingot.api.params import Missing
 from ingot.errors import Conflict, Denied, Invalid, NotFound, Unchanged
 from ingot.merge_requests.drafts import drafted, ready
 from ingot.merge_requests.merging.views import RefusalView
+from ingot.merge_requests.merging.work import remove_source_branch
+from ingot.projects.api import store_of
 from ingot.web.discussions.ground import Ground
+from ingot.web.merge_requests.box import may_remove_source
 from ingot.web.merge_requests.frame import Frame, frame_of
 from ingot.web.merge_requests.showing import overview
 from ingot.web.pages import Pages, Redirect, Reply, Visit
@@ -65,14 +68,17 @@ def change_approval(visit: Visit) -> Reply:
     return _tried(visit, lambda frame: frame.ground.call("POST", "/unapprove"))
 
 
-@pages.post("/:path/-/merge_requests/:merge_request_iid/time")
-def note_time(visit: Visit) -> Reply:
-    """How long it will take, or took."""
-    duration = str(visit.form.get("duration", "")).strip()
-    estimates = visit.form.get("what") == "estimate"
-    route = ("/time_estimate" if duration else "/reset_time_estimate") if estimates else ""
-    route = route or ("/add_spent_time" if duration else "/reset_spent_time")
-    return _tried(visit, lambda frame: frame.ground.call("POST", route, {"duration": duration}))
+@pages.delete("/:path/-/merge_requests/:merge_request_iid/source_branch")
+def remove_branch(visit: Visit) -> Reply:
+    """Remove the branch that was merged; what was pushed to it since is not lost."""
+    frame = frame_of(visit)
+    if frame.request.state != "merged" or not may_remove_source(frame):
+        return overview(frame, ["The source branch cannot be removed, or is not what was merged any more."], 422)
+    remove_source_branch(visit.database, store_of(visit.settings), visit.actor, frame.found.merge_request)
+    after = frame_of(visit)
+    if after.source.branch_there:
+        return overview(after, ["The source branch could not be removed. Try again in a moment."], 422)
+    return Redirect(frame.url)
 
 
 @pages.delete("/:path/-/merge_requests/:merge_request_iid")
@@ -88,7 +94,8 @@ def _wish(visit: Visit, frame: Frame) -> dict[str, Any]:
     form, option = visit.form, frame.found.project.squash_option
     sent: dict[str, Any] = {"sha": _text(form.get("sha"))}
     if "options" in form:  # Else the form had no boxes, and what was said before counts.
-        sent["should_remove_source_branch"] = form.get("should_remove_source_branch") == "1"
+        if "removes" in form:  # Where the branch is hidden, what its author wished counts.
+            sent["should_remove_source_branch"] = form.get("should_remove_source_branch") == "1"
         sent["squash"] = form.get("squash") == "1"
         sent["merge_commit_message"] = _text(form.get("merge_commit_message"))
     if sent.get("squash") or option == "always":

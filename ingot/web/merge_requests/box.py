@@ -5,11 +5,12 @@ from typing import Any
 import msgspec
 
 from ingot.db.connection import Connection
+from ingot.git.commits import commit_or_none
 from ingot.merge_requests.merging.judging import judge
 from ingot.merge_requests.merging.queries import open_issues_to_close
 from ingot.merge_requests.merging.wording import merge_message, squash_message
 from ingot.merge_requests.obstacles import UNDER_WAY
-from ingot.merge_requests.verdicts import Verdict
+from ingot.merge_requests.verdicts import MERGEABLE, Verdict
 from ingot.web.merge_requests.frame import Frame
 
 _SATISFIES = ("success", "skipped")
@@ -35,13 +36,18 @@ class Box(msgspec.Struct, frozen=True):
     pipeline: Any
     message: str = ""
     squash_message: str = ""
+    may_remove_source: bool = False
+    """Whether the branch that was merged is still there, as it was merged, for the visitor to remove."""
+    commit: str = ""
+    """What to undo or to do again elsewhere, where one commit has all that was merged."""
 
 
 def box_of(frame: Frame) -> Box:
     """How things stand."""
     request = frame.request
     if request.state != "opened":
-        return Box([], [], False, False, False, False, False, False, False, request.head_pipeline)
+        over = Box([], [], False, False, False, False, False, False, False, request.head_pipeline)
+        return _after(frame, over) if request.state == "merged" else over
     verdict = frame.visit.database.read(lambda db: judge(db, frame.repository, frame.found.merge_request))
     unchecked = verdict is None
     allowed = request.user is not msgspec.UNSET and request.user.can_merge
@@ -70,9 +76,14 @@ _FAILED = "The pipeline has to succeed first."
 
 
 def _of_branches(frame: Frame, verdict: Verdict | None) -> list[str]:
-    target = frame.request.target_branch
+    target, gone = frame.request.target_branch, []
+    if _source_gone(frame, verdict):
+        branch = frame.source.branch
+        gone = [f"The source branch {branch} is not there any more. Its commits are kept; push it again to go on."]
     if frame.tip is None:
-        return [f"The target branch {target} is not there any more. Choose another one."]
+        gone.append(f"The target branch {target} is not there any more. Choose another one.")
+    if gone:
+        return gone
     if verdict == "nothing":
         return [f"There is nothing to merge: {target} has all of these commits already."]
     if verdict == "conflict":
@@ -80,6 +91,11 @@ def _of_branches(frame: Frame, verdict: Verdict | None) -> list[str]:
     if verdict == "apart" and frame.found.project.merge_method != "merge":
         return [f"It has to be rebased first: {target} has moved on, and is only moved forward."]
     return []
+
+
+def _source_gone(frame: Frame, verdict: Verdict | None) -> bool:
+    """A fork may be hidden: what the commits would allow and the API does not stands for it."""
+    return not frame.source.branch_there or (verdict in MERGEABLE and frame.request.merge_status == "cannot_be_merged")
 
 
 def _of_rules(frame: Frame) -> list[str]:
@@ -109,9 +125,7 @@ def _hints(frame: Frame, unchecked: bool) -> list[str]:
     hints = []
     if unchecked:
         hints.append("Whether it can be merged is being checked.")
-    if not frame.source.branch_there:
-        hints.append(f"The source branch {frame.source.branch} is not there any more. Its commits are kept.")
-    elif frame.source.project is None:
+    if frame.source.project is None:
         hints.append("The project that it comes from is not to be seen. Its commits are kept here.")
     if frame.request.merge_error:
         hints.append(frame.request.merge_error)
@@ -123,6 +137,42 @@ def _may_push(frame: Frame) -> bool:
     if source.project is None or not source.branch_there:
         return False
     return frame.visit.may("POST", "/projects/:id/repository/commits", id=source.project.id)
+
+
+def _after(frame: Frame, box: Box) -> Box:
+    """What is left to do after a merge."""
+    source, hints = frame.source, []
+    if source.project is not None and not source.branch_there:
+        hints.append(f"The source branch {source.branch} is removed.")
+    return msgspec.structs.replace(
+        box,
+        hints=hints,
+        may_remove_source=may_remove_source(frame),
+        commit=_whole(frame) if frame.place.may("POST", "/repository/commits") else "",
+    )
+
+
+def may_remove_source(frame: Frame) -> bool:
+    """Whether the visitor may remove the branch that was merged, and nothing else is on it."""
+    source = frame.source
+    if frame.visit.user is None or source.project is None or not source.branch_there:
+        return False
+    if source.branch == source.project.default_branch or frame.source_tip() != frame.found.merge_request.head_oid:
+        return False
+    route, named = "/projects/:id/repository/branches/:branch", {"id": source.project.id, "branch": source.branch}
+    if not frame.visit.may("DELETE", route, **named):
+        return False
+    return not frame.visit.get(route, **named).protected
+
+
+def _whole(frame: Frame) -> str:
+    """A commit whose first parent lacks all that was merged: one of two parents, or a single one."""
+    sha = frame.request.merge_commit_sha or frame.request.squash_commit_sha
+    commit = commit_or_none(frame.repository, sha) if sha else None
+    if commit is None:
+        return ""
+    alone = frame.version is not None and frame.version.commits_count == 1
+    return commit.oid if len(commit.parents) > 1 or frame.request.squash_commit_sha or alone else ""
 
 
 def _with_words(frame: Frame, box: Box) -> Box:

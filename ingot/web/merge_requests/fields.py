@@ -11,6 +11,7 @@ from ingot.web.projects.place import Place
 _TEXTS = ("title", "description", "milestone_id", "source_branch", "target_branch")
 _NUMBERS = ("source_project_id", "target_project_id")
 _LISTS = ("labels", "assignee_ids", "reviewer_ids")
+_ONLY_ASKED = ("label_ids",)
 _FLAGS = ("squash", "remove_source_branch")
 
 
@@ -18,10 +19,12 @@ def typed_in(sent: dict[str, Any]) -> dict[str, Any]:
     """What a form or an address says of a merge request."""
     fields = sent.get("merge_request")
     typed: dict[str, Any] = {name: form_part(sent, "merge_request", name) for name in (*_TEXTS, *_NUMBERS)}
-    for name in _LISTS:
+    for name in (*_LISTS, *_ONLY_ASKED):
         values = fields.get(name) if isinstance(fields, dict) else None
         values = values if isinstance(values, list) else []
         typed[name] = [value for value in values if isinstance(value, str) and value]
+    if one := form_part(sent, "merge_request", "assignee_id"):
+        typed["assignee_ids"].append(one)
     for name in _FLAGS:
         typed[name] = form_part(sent, "merge_request", name) in ("1", "true", "on")
     return typed
@@ -36,6 +39,7 @@ def typed_of(request: OneMergeRequestView) -> dict[str, Any]:
         "source_branch": request.source_branch,
         "target_branch": request.target_branch,
         "labels": list(request.labels),
+        "label_ids": [],
         "assignee_ids": [str(person.id) for person in request.assignees],
         "reviewer_ids": [str(person.id) for person in request.reviewers],
         "squash": request.squash,

@@ -83,6 +83,16 @@ class Frame:
         fork = self._fork()
         return Source(request.source_branch, fork, branch_there=self._is_in(fork) if fork else True)
 
+    def source_tip(self) -> str | None:
+        """Where the source branch is now, if the visitor may know."""
+        if self.source.own:
+            return branch_tip(self.repository, self.request.source_branch)
+        if self.source.project is None:
+            return None
+        named = {"id": self.source.project.id, "branch": self.request.source_branch}
+        found: str = self.visit.get("/projects/:id/repository/branches/:branch", **named).commit.id
+        return found
+
     def _fork(self) -> ProjectView | None:
         if self.request.source_project_id is None:
             return None

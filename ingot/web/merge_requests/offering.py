@@ -1,6 +1,7 @@
 """Opening a merge request: from which branch to which, what that brings, and what is said about it."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
 
@@ -22,6 +23,7 @@ from ingot.web.merge_requests.fields import branches_of, choices, sent_of, typed
 from ingot.web.merge_requests.sides import Sides, sides_of
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
 from ingot.web.projects.place import Place
+from ingot.web.projects.templates import template_for, templates_of
 from ingot.web.refusals import sentences
 
 pages = Pages()
@@ -107,9 +109,14 @@ def _offer(sides: Sides, db: Connection, typed: dict[str, Any], errors: list[str
     blob_url = f"{sides.source.url}/-/blob/{brought.head}"
     if visit.fragment and brought.diff.part:
         return Page("code/_diff_part.html", {"diff": brought.diff, "blob_url": blob_url})
+    templates: list[str] = []
     if not errors:
+        templates = templates_of(sides.target, "merge_request")
+        if not typed["description"]:
+            asked = visit.query.get("issuable_template")
+            typed = {**typed, "description": template_for(sides.target, "merge_request", templates, asked)}
         typed = _worded(sides, typed, brought)
-    triages = _triages(sides.target)
+    triages, again = _triages(sides.target), _again(sides, typed)
     context: dict[str, Any] = {
         "sides": sides,
         "typed": typed,
@@ -117,7 +124,8 @@ def _offer(sides: Sides, db: Connection, typed: dict[str, Any], errors: list[str
         "triages": triages,
         "squash_option": sides.target.project.squash_option,
         "blob_url": blob_url,
-        "again": _again(sides, typed),
+        "again": again,
+        "templates": [(name, urlencode({**again, "issuable_template": name})) for name in templates],
         "errors": errors or [],
     }
     context |= choices(sides.target) if triages else {}

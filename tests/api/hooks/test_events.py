@@ -175,9 +175,10 @@ def test_moving_an_issue(told: Told, api: Api, make: Make, receiver: Receiver) -
     there = Told(api, make, receiver)
     issue = told.post("/issues", title="Goes")
     told.next("Issue Hook")
-    told.post(f"/issues/{issue['iid']}/move", to_project_id=there.project.id)
-    actions = {got.path: got.body["object_attributes"]["action"] for got in receiver.some(2)}
-    assert actions == {told.path: "close", there.path: "open"}
+    moved = told.post(f"/issues/{issue['iid']}/move", to_project_id=there.project.id)["id"]
+    attributes = {got.path: got.body["object_attributes"] for got in receiver.some(2)}
+    assert {path: each["action"] for path, each in attributes.items()} == {told.path: "close", there.path: "open"}
+    assert [attributes[each.path]["moved_to_id"] for each in (told, there)] == [moved, None]
 
 
 def test_notes_on_issues_commits_and_snippets(told: Told, house: House) -> None:

@@ -123,6 +123,32 @@ def test_nothing_to_merge_is_405(api: Api, make: Make, project: Project, owner: 
         assert found == ("cannot_be_merged", "commits_status", False)
 
 
+@pytest.mark.parametrize("lost", ["branch", "branch of a fork", "fork"])
+def test_without_its_source_it_is_not_merged(api: Api, make: Make, owner: Person, lost: str) -> None:
+    """Who takes the branch away offers it no longer; its commits are only kept to be read."""
+    project = filled_project(make, owner, visibility="public")
+    author = owner if lost == "branch" else make.user()
+    source = project if lost == "branch" else fork(make, project, author)
+    merge_request = offer(make, source, author, target_project_id=project.id)
+    assert api.get(url(project, merge_request), owner).json()["merge_status"] == "can_be_merged"
+    before = tip(api, project, owner)["id"]
+    gone = source.url if lost == "fork" else f"{source.url}/repository/branches/{merge_request['source_branch']}"
+    assert api.delete(gone, author).status_code in (200, 202)
+
+    shown = api.get(url(project, merge_request), owner).json()
+    assert (shown["state"], shown["merge_status"]) == ("opened", "cannot_be_merged")
+    assert (shown["detailed_merge_status"], shown["has_conflicts"]) == ("commits_status", False)
+    for sent in ({}, {"merge_when_pipeline_succeeds": True}):
+        assert refused(api.put(url(project, merge_request, "/merge"), owner, **sent), 405, "commits_status")
+    edited = api.put(url(project, merge_request), owner, title="Otherwise").json()
+    assert edited["merge_status"] == "cannot_be_merged"
+    assert tip(api, project, owner)["id"] == before
+    if lost == "branch":
+        again = {"branch": merge_request["source_branch"], "ref": merge_request["sha"]}
+        assert api.post(f"{project.url}/repository/branches", owner, **again).status_code == 201
+        merged(api, project, merge_request, owner)
+
+
 def test_another_head_is_409(api: Api, make: Make, project: Project, owner: Person) -> None:
     """Who has seen another commit than is there merges nothing; the answer begins with the contract's words."""
     merge_request = offer(make, project, owner)

@@ -1,0 +1,103 @@
+"""Todos by comments on commits."""
+
+from typing import Any
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.merge_requests.offering import filled_project
+from tests.client import Api, Make, Person
+from tests.making import Project, add_members
+
+
+class Place:
+    """A commit that people talk about."""
+
+    def __init__(self, api: Api, make: Make, **attributes: Any) -> None:
+        self.api = api
+        self.owner, self.reporter, self.guest, self.stranger = (make.user() for _ in range(4))
+        members = {self.reporter: Level.REPORTER, self.guest: Level.GUEST}
+        self.project: Project = filled_project(make, self.owner, members=members, **attributes)
+        self.sha = api.get(f"{self.project.url}/repository/commits/master", self.owner).json()["id"]
+        self.url = f"{self.project.url}/repository/commits/{self.sha}"
+
+    def say(self, body: str, who: Person | None = None) -> dict[str, Any]:
+        """Say something about it."""
+        said = self.api.post(f"{self.url}/discussions", who or self.owner, body=body)
+        assert said.status_code == 201, said.text
+        note: dict[str, Any] = said.json()["notes"][0]
+        return note | {"discussion": said.json()["id"]}
+
+    def todos(self, who: Person, **filters: Any) -> list[dict[str, Any]]:
+        """What somebody has to look at."""
+        found: list[dict[str, Any]] = self.api.get("/todos", who, **filters).json()
+        return found
+
+
+@pytest.mark.parametrize("visibility", ["private", "public"])
+def test_who_may_read_the_code_looks_there(api: Api, make: Make, visibility: str) -> None:
+    """The fields are the contract's; who may not read the code is not called, nor reminded later."""
+    place = Place(api, make, visibility=visibility)
+    people = (place.reporter, place.guest, place.stranger)
+    names = " ".join(f"@{person.username}" for person in people)
+
+    note = place.say(f"Look here: {names}")
+
+    called = [bool(place.todos(person)) for person in people]
+    assert called == ([True, False, False] if visibility == "private" else [True, True, True])
+    (todo,) = place.todos(place.reporter, type="Commit")
+    assert (todo["target_type"], todo["target"]["id"], todo["action_name"]) == ("Commit", place.sha, "mentioned")
+    commit = api.get(place.url, place.reporter).json()
+    assert all(commit[name] == value for name, value in todo["target"].items())
+    assert todo["target_url"] == f"{commit['web_url'].replace('/-/', '/')}#note_{note['id']}"
+    assert (todo["body"], todo["state"]) == (note["body"], "pending")
+    assert (todo["author"]["id"], todo["project"]["id"]) == (place.owner.id, place.project.id)
+    assert place.todos(place.reporter, type="Issue") == []
+    if visibility == "private":
+        api.delete(f"{place.project.url}/members/{place.reporter.id}", place.owner)
+        assert place.todos(place.reporter) == []
+        assert api.post(f"/todos/{todo['id']}/mark_as_done", place.reporter).status_code == 404
+        add_members(make, place.project, {place.reporter: Level.REPORTER})
+        assert len(place.todos(place.reporter)) == 1
+
+
+def test_they_are_done_and_come_once(api: Api, make: Make) -> None:
+    """By writing there, by saying so; an edit calls only those whom it names for the first time."""
+    place = Place(api, make)
+    name, other = f"@{place.reporter.username}", make.user()
+    add_members(make, place.project, {other: Level.DEVELOPER})
+    note = place.say(f"{name} what is this?")
+    (todo,) = place.todos(place.reporter)
+    assert todo["action_name"] == "directly_addressed"
+    place.say(f"Well, {name}?")
+    assert [one["id"] for one in place.todos(place.reporter)] == [todo["id"]]
+    place.say("This.", place.reporter)
+    assert place.todos(place.reporter) == []
+
+    body = f"{name} and @{other.username}"
+    edited = api.put(f"{place.url}/discussions/{note['discussion']}/notes/{note['id']}", place.owner, body=body)
+    assert edited.status_code == 200, edited.text
+    assert place.todos(place.reporter) == [], "They have looked at that before."
+    assert len(place.todos(other)) == 1
+    place.say(name)
+    (again,) = place.todos(place.reporter)
+    done = api.post(f"/todos/{again['id']}/mark_as_done", place.reporter)
+    assert (done.status_code, done.json()["state"], done.json()["target"]["id"]) == (201, "done", place.sha)
+    old = api.post(f"{place.url}/comments", place.owner, note=f"By the old way, {name}")
+    assert old.status_code == 201
+    assert len(place.todos(place.reporter)) == 1
+
+
+def test_the_same_commit_of_a_fork_is_another(api: Api, make: Make) -> None:
+    place = Place(api, make, visibility="public")
+    copy = api.post(f"{place.project.url}/fork", place.reporter).json()
+    place.say(f"@{place.stranger.username}")
+    api.post(
+        f"/projects/{copy['id']}/repository/commits/{place.sha}/comments",
+        place.reporter,
+        note=f"@{place.stranger.username}",
+    )
+
+    assert {todo["project"]["id"] for todo in place.todos(place.stranger)} == {place.project.id, copy["id"]}
+    api.delete(f"/projects/{copy['id']}", place.reporter)
+    assert [todo["project"]["id"] for todo in place.todos(place.stranger)] == [place.project.id]
