@@ -10,6 +10,7 @@ from ingot.errors import Invalid, NotFound
 from ingot.web.groups.place import ground_page, group_settings_of
 from ingot.web.issues.group_place import GroupPlace
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
+from ingot.web.projects.deleting import farewell
 from ingot.web.projects.forms import Forms, filled, picture_in, texts_of, tried
 from ingot.web.projects.repository_settings import SCOPES, token_form, token_wish
 from ingot.web.projects.settings import VISIBILITIES
@@ -100,7 +101,7 @@ def transfer(visit: Visit) -> Reply:
 
 @pages.delete("/groups/:path/-/edit")
 def delete(visit: Visit) -> Reply:
-    """Delete it with everything in it, for those who typed its path."""
+    """Delete it with everything in it, for those who typed its path, and show how that goes."""
     place = group_settings_of(visit)
     typed = texts_of(visit, "delete", ("confirm",))
 
@@ -109,7 +110,9 @@ def delete(visit: Visit) -> Reply:
             raise Invalid(base=[f"Type {place.group.full_path} to delete it"])
         place.call("DELETE", "")
 
-    return tried("delete", typed, act, partial(_page, place), "/")
+    projects = place.get("/projects", {"include_subgroups": "true", "with_shared": "false", "per_page": 1}).total or 0
+    there = farewell(visit, "group", place.group.full_path, projects)
+    return tried("delete", typed, act, partial(_page, place), there)
 
 
 def _page(place: GroupPlace, forms: Forms) -> Page:

@@ -6,6 +6,7 @@ from typing import Any
 from ingot.db.connection import Connection
 from ingot.errors import Invalid, NotFound
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
+from ingot.web.projects.deleting import farewell
 from ingot.web.projects.forms import Forms, picture_in, texts_of, tried
 from ingot.web.projects.place import Place, place_of
 
@@ -116,7 +117,7 @@ def transfer(visit: Visit) -> Reply:
 
 @pages.delete("/:path/-/edit")
 def delete(visit: Visit) -> Reply:
-    """Delete it with everything in it, for those who typed its path."""
+    """Delete it with everything in it, for those who typed its path, and show how that goes."""
     place = settings_of(visit)
     typed = texts_of(visit, "delete", ("confirm",))
 
@@ -125,7 +126,8 @@ def delete(visit: Visit) -> Reply:
             raise Invalid(base=[f"Type {place.project.path_with_namespace} to delete it"])
         place.call("DELETE", "")
 
-    return tried("delete", typed, act, partial(_page, place), "/")
+    there = farewell(visit, "project", place.project.path_with_namespace, 1)
+    return tried("delete", typed, act, partial(_page, place), there)
 
 
 def _acted(place: Place, method: str, route: str, form: str) -> Reply:
