@@ -12,6 +12,7 @@ from ingot.groups.policy import may_create_project_in, may_create_subgroup
 from ingot.groups.queries import find_group, list_groups
 from ingot.groups.views import group_view
 from ingot.projects.views import addresses_of
+from ingot.web.explore.calendar import calendar_of
 from ingot.web.explore.happenings import happenings
 from ingot.web.groups.members import has_asked
 from ingot.web.issues.group_place import GroupPlace, group_place_of
@@ -51,6 +52,7 @@ def show_group(visit: Visit, db: Connection) -> Reply:
         "projects": place.get("/projects", wanted),
         "members": place.get("/members/all", {"per_page": 1}).total,
         "happenings": happenings(visit, event_views(db, did.items, addresses_of(visit.origin, visit.settings))),
+        "calendar": calendar_of(db, visit.actor_or_nobody, "group", group.id),
         "search": search,
         **_offers(place, db),
     }
