@@ -17,6 +17,7 @@ from ingot.web.code.languages import languages_of
 from ingot.web.code.trees import last_commit, readme_of
 from ingot.web.code.where import Where, code_of
 from ingot.web.explore.people import person_or_none, show_person
+from ingot.web.groups.belonging import belonging
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
 from ingot.web.projects.place import Place, place_of
 from ingot.web.texts import html_of
@@ -82,6 +83,7 @@ def show_home(place: Place, db: Connection) -> Reply:
         "may_write": place.may("POST", "/repository/commits"),
         "state": place.get("/import") if project.import_status in (*_IMPORTING, "failed") else None,
         "importing": project.import_status in _IMPORTING,
+        "belonging": belonging(place, db),
         "code": None,
     }
     if not project.empty_repo and place.may("GET", "/repository/tree"):
