@@ -7,6 +7,7 @@ from ingot.db.paging import Page as ListPage
 from ingot.errors import NotFound, Unchanged
 from ingot.git.commits import commit_id
 from ingot.git.history import count_commits
+from ingot.groups.namespaces.queries import moved_namespace
 from ingot.projects.queries import find_project, star_or_none
 from ingot.repository.trees.params import ListTree
 from ingot.repository.trees.queries import list_entries
@@ -132,5 +133,8 @@ def _somebody(visit: Visit) -> Reply:
     person = person_or_none(visit, visit.path["path"])
     if person is not None:
         return show_person(visit, person)
+    moved = visit.database.read(lambda db: moved_namespace(db, visit.path["path"]))
+    if moved is not None and moved.kind == "user":
+        return Redirect(f"/{moved.full_path}")
     group = visit.get("/groups/:id", id=visit.path["path"])
     return Redirect(f"/groups/{group.full_path}")
