@@ -41,13 +41,17 @@ def test_asking_taking_back_entering_and_leaving(
     assert "Ask for access" in visitor.get(home).text
 
 
-def test_what_is_ones_own_is_not_left(browser: Browser, make: Make, person: Person, api: Api) -> None:
+def test_what_is_ones_own_is_not_left(
+    browser: Browser, open_browser: Callable[[], Browser], make: Make, person: Person, api: Api
+) -> None:
     own, group = make_project(make, person), make_group(make, person)
     owner = browser.signed_in_as(person)
 
     assert ">Leave</button>" not in owner.get(f"/{own.path}").text
     refused = owner.submit(f"/groups/{group.path}", f"/groups/{group.path}/-/group_members/leave")
     assert (refused.status_code, "error" in refused.text) == (422, True)
+    root = open_browser().signed_in_as(make.root)
+    assert "Ask for access" not in root.get(f"/groups/{group.path}").text, "Who may do everything needs not ask."
     closed = make_project(make, visibility="public", members={person: Level.REPORTER})
     api.post(f"{closed.url}/archive", make.root)
     assert ">Leave</button>" not in owner.get(f"/{closed.path}").text

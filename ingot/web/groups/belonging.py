@@ -32,7 +32,7 @@ def belonging(ground: Ground, db: Connection) -> Belonging:
     plain = Belonging(members_url(ground), "project" if isinstance(ground, Place) else "group")
     if ground.visit.user is None:
         return plain
-    if ground.may("POST", "/access_requests"):
+    if ground.may("POST", "/access_requests") and not ground.may("PUT", ""):
         asked = has_asked(ground, db)
         return plain._replace(asked=asked, may_ask=not asked)
     return plain._replace(level=LEVELS.get(_own_level(ground), ""))
