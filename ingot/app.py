@@ -57,6 +57,8 @@ from ingot.notifications.pipelines import NOTIFY_OF_PIPELINE, PipelineMail
 from ingot.notifications.work import Notifier
 from ingot.outgoing.guard import Guard
 from ingot.projects import api as projects
+from ingot.projects.forks.service import COPY_PROJECT, fail_lost_copies
+from ingot.projects.forks.work import CopyWork
 from ingot.projects.heads import SETTLE_HEAD
 from ingot.projects.imports.service import IMPORT_PROJECT, fail_lost_imports
 from ingot.projects.imports.work import ImportWork
@@ -172,6 +174,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             SETTLE_HEAD: work.settle_head,
             SWEEP_PROJECTS: work.sweep,
             SETTLE_CHANGES: lambda database, _: settle_all(database, store),
+            COPY_PROJECT: CopyWork(store).run,
             IMPORT_PROJECT: ImportWork(store, guard).run,
             SWEEP_UPLOADS: UploadWork(files).sweep,
             COLLECT_VERSIONS: tracker.collect,
@@ -192,6 +195,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             Recurring(3600, ask_for_sweep),
             *([Recurring(3600, ask_to_check)] if settings.ldap_url else []),
             Recurring(600, fail_lost_imports),
+            Recurring(600, fail_lost_copies),
             Recurring(60, ask_to_settle),
             Recurring(86_400, ask_for_upload_sweep),
             Recurring(86_400, ask_for_lfs_sweep),

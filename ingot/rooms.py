@@ -61,6 +61,7 @@ from ingot.oauth import api as oauth
 from ingot.oauth.subscribers import subscriptions as oauth_subscriptions
 from ingot.projects import api as projects
 from ingot.projects.forks import api as forks
+from ingot.projects.forks.subscribers import subscriptions as fork_subscriptions
 from ingot.projects.imports import api as imports
 from ingot.projects.imports.subscribers import subscriptions as import_subscriptions
 from ingot.projects.of_groups import api as of_groups
@@ -173,6 +174,7 @@ SUBSCRIPTIONS = (
     token_subscriptions,
     star_subscriptions,
     import_subscriptions,
+    fork_subscriptions,
     topic_subscriptions,
     group_subscriptions,
     namespace_subscriptions,

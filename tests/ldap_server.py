@@ -1,4 +1,8 @@
-"""A real LDAP server for the tests, in a process of its own: ``python -m tests.ldap_server port``, LDIF on stdin."""
+"""A real LDAP server for the tests, in a process of its own: ``python -m tests.ldap_server port``, LDIF on stdin.
+
+``… port tls file`` speaks TLS from the first byte, ``… port start file`` once it is asked to; the file holds
+certificate and key.
+"""
 
 import io
 import sys
@@ -9,15 +13,33 @@ def main() -> None:
     """Serve what stands in the LDIF, on this port of the loopback address, until killed."""
     from ldaptor.inmemory import fromLDIFFile
     from ldaptor.interfaces import IConnectedLDAPEntry
+    from ldaptor.protocols.ldap.ldaperrors import LDAPProtocolError
     from ldaptor.protocols.ldap.ldapserver import LDAPServer
+    from ldaptor.protocols.pureldap import LDAPStartTLSRequest, LDAPStartTLSResponse
     from twisted.internet import reactor
     from twisted.internet.protocol import ServerFactory
+    from twisted.internet.ssl import DefaultOpenSSLContextFactory
     from twisted.python.components import registerAdapter
+
+    how, file = sys.argv[2:4] if len(sys.argv) > 3 else ("", "")
+    context = DefaultOpenSSLContextFactory(file, file) if file else None
+
+    class Protocol(LDAPServer):  # type: ignore[misc] # The library has no types.
+        """Encrypts the connection when it is asked to."""
+
+        def extendedRequest_start_tls(self, _value: Any, reply: Any) -> None:  # noqa: N802 - So the library finds it.
+            """Say yes, and do it."""
+            if how != "start":
+                raise LDAPProtocolError("There is no certificate")
+            reply(LDAPStartTLSResponse(resultCode=0))
+            self.transport.startTLS(context)
+
+        extendedRequest_start_tls.oid = LDAPStartTLSRequest.oid
 
     class Factory(ServerFactory):  # type: ignore[misc] # The library has no types.
         """Gives every connection the same tree."""
 
-        protocol = LDAPServer
+        protocol = Protocol
 
         def __init__(self, root: Any) -> None:
             self.root = root
@@ -26,7 +48,10 @@ def main() -> None:
     listening: Any = reactor
 
     def serve(root: Any) -> None:
-        listening.listenTCP(int(sys.argv[1]), Factory(root), interface="127.0.0.1")
+        if how == "tls":
+            listening.listenSSL(int(sys.argv[1]), Factory(root), context, interface="127.0.0.1")
+        else:
+            listening.listenTCP(int(sys.argv[1]), Factory(root), interface="127.0.0.1")
         sys.stdout.write("ready\n")
         sys.stdout.flush()
 

@@ -1,7 +1,7 @@
 """How what people did is listed: each event only for those who may see what it is about."""
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, false, func, literal_column, or_, select, true
 
@@ -10,7 +10,7 @@ from ingot.access.levels import Level
 from ingot.activity.params import ListEvents
 from ingot.activity.tables import Happening, events
 from ingot.db.connection import Connection
-from ingot.db.expressions import one_of
+from ingot.db.expressions import any_of, one_of
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.db.times import Date, day_of
 from ingot.groups.namespaces.tables import namespace_tree
@@ -28,6 +28,7 @@ from ingot.projects.tables import projects
 MOST_COUNTED = 10_000
 """Of longer lists the total is not told, since to count it would take longer than to read the page."""
 COMMIT = "commit"
+Whose = Literal["author", "group"]
 _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "project": events.c.project_id == bindparam("project"),
     "group": projects.c.namespace_id.in_(
@@ -42,6 +43,14 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "before": events.c.created_at < bindparam("before"),
     "after": events.c.created_at > bindparam("after"),
 }
+
+# By their numbers, since PostgreSQL would walk through all events to find those of a small group.
+_WHOSE = {"author": _CONDITIONS["author"], "group": any_of(events.c.project_id, "group")}
+_IN_GROUP = (
+    select(projects.c.id)
+    .join(namespace_tree, namespace_tree.c.descendant_id == projects.c.namespace_id)
+    .where(namespace_tree.c.ancestor_id == bindparam("group"))
+)
 
 
 def _sees_project(audience: Audience) -> ColumnElement[bool]:
@@ -116,23 +125,34 @@ def list_events(
     return _fetch(db, _lists_of(all_kinds(db), audience_of(actor), frozenset(filters), wanted.sort), page, values)
 
 
-@lru_cache(maxsize=8)
-def _days_of(kinds: tuple[SubjectKind, ...], audience: Audience) -> Select[Any]:
-    day = func.substr(events.c.created_at, 1, 10)
-    return (
-        select(day, func.count())
+@lru_cache(maxsize=16)
+def _days_of(kinds: tuple[SubjectKind, ...], audience: Audience, whose: Whose) -> Select[Any]:
+    newest = (
+        select(func.substr(events.c.created_at, 1, 10).label("day"))
         .join(projects, projects.c.id == events.c.project_id)
-        .where(projects.c.namespace_id.is_not(None), _CONDITIONS["author"], _CONDITIONS["after"])
+        .where(projects.c.namespace_id.is_not(None), _WHOSE[whose], _CONDITIONS["after"])
         .where(_seen(kinds, audience))
-        .group_by(day)
+        .order_by(events.c.id.desc())
+        .limit(literal_column(str(MOST_COUNTED)))
+        .subquery()
     )
+    return select(newest.c.day, func.count()).group_by(newest.c.day)
 
 
-def count_by_day(db: Connection, actor: Actor, author_id: int, after: Date) -> dict[str, int]:
-    """How much somebody did on each day after one, as far as the caller may see it."""
-    held = {"actor": actor.user_id, "today": day_of(db.now)}
-    statement = _days_of(all_kinds(db), audience_of(actor))
-    return dict(db.rows(statement, author=author_id, after=f"{after}U", **held))
+def count_by_day(db: Connection, actor: Actor, whose: Whose, number: int, after: Date) -> dict[str, int]:
+    """How much was done on each day after one, by somebody or in a group, as far as the caller may see it.
+
+    Of more than ``MOST_COUNTED`` the newest count. To count takes long, so it is kept as long as nothing changes.
+    """
+    audience, today = audience_of(actor), day_of(db.now)
+    statement = _days_of(all_kinds(db), audience, whose)
+
+    def count() -> dict[str, int]:
+        of: Any = number if whose == "author" else [row[0] for row in db.rows(_IN_GROUP, group=number)]
+        return dict(db.rows(statement, **{whose: of}, after=f"{after}U", actor=actor.user_id, today=today))
+
+    key = ("days", whose, number, after, audience, actor.user_id, today)
+    return db.kept(key, count, lambda days: 100 * len(days)) or {}
 
 
 def _fetch(db: Connection, query: ListQuery, page: Page, values: dict[str, Any]) -> Listing[Happening]:

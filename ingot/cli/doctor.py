@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ingot.app import open_database
 from ingot.cli.options import add_instance_options, settings_of
 from ingot.doctor.database import check_database
+from ingot.doctor.directory import check_directory
 from ingot.doctor.files import check_files
 from ingot.doctor.findings import Finding
 from ingot.doctor.large_files import check_large_files
@@ -48,6 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _findings(settings: Settings) -> Iterator[Finding]:
     yield from check_files(settings.data)
+    yield from check_directory(settings)
     if settings.embedded and not (settings.data / "ingot.db").is_file():
         yield Finding(f"There is no database in {settings.data}: nothing was ever served from it, or it is lost")
         return

@@ -2,16 +2,18 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, exists, select
+from sqlalchemy import ColumnElement, Select, bindparam, exists, func, select
 
 from ingot.access.actor import Actor
 from ingot.access.levels import Level
 from ingot.db.connection import Connection
 from ingot.db.paging import Listing, Page, fetch_page, list_query
+from ingot.db.schema import Record
 from ingot.db.times import day_of
 from ingot.deploy_keys.tables import DeployKey, DeployKeyProject, deploy_key_projects
 from ingot.errors import NotFound
 from ingot.projects.policy import projects_of_actor
+from ingot.projects.tables import projects
 from ingot.users.keys.tables import ssh_keys
 
 
@@ -30,10 +32,38 @@ _ONE_OF_PROJECT = _OF_PROJECT.where(ssh_keys.c.id == bindparam("key"))
 _LIST = list_query(_OF_PROJECT, ssh_keys.c.id, ssh_keys.c.id.asc())
 _SOMEWHERE = exists().where(_links.c.key_id == ssh_keys.c.id, _links.c.can_push)
 _LIST_ALL = list_query(_keys(_SOMEWHERE).where(ssh_keys.c.user_id.is_(None)), ssh_keys.c.id, ssh_keys.c.id.asc())
+_here = deploy_key_projects.alias()
+_HERE = exists().where(_here.c.key_id == ssh_keys.c.id, _here.c.project_id == bindparam("project"))
+_ELSEWHERE = (
+    select(ssh_keys.c.id, ssh_keys.c.title, ssh_keys.c.fingerprint_sha256, func.min(projects.c.full_path))
+    .join(_links, _links.c.key_id == ssh_keys.c.id)
+    .join(projects, projects.c.id == _links.c.project_id)
+    .where(~_HERE, projects.c.namespace_id.is_not(None))
+    .group_by(ssh_keys.c.id, ssh_keys.c.title, ssh_keys.c.fingerprint_sha256)
+    .order_by(ssh_keys.c.title, ssh_keys.c.id)
+    .limit(100)
+)
+_THEIRS_ELSEWHERE = _ELSEWHERE.where(_links.c.project_id.in_(projects_of_actor(Level.MASTER).scalar_subquery()))
 _LINK = select(_links).where(_links.c.key_id == bindparam("key"), _links.c.project_id == bindparam("project"))
 _KEYS_OF_PROJECT = select(_links.c.key_id).where(_links.c.project_id == bindparam("project")).order_by(_links.c.key_id)
 _IN_SOME = select(_links.c.id).where(_links.c.key_id == bindparam("key")).limit(1)
 _IN_THEIRS = _IN_SOME.where(_links.c.project_id.in_(projects_of_actor(Level.MASTER).scalar_subquery()))
+
+
+class KeyElsewhere(Record, frozen=True):
+    """A deploy key that opens other projects, one of which is named."""
+
+    id: int
+    title: str
+    fingerprint: str
+    full_path: str
+
+
+def list_keys_elsewhere(db: Connection, actor: Actor, project_id: int) -> list[KeyElsewhere]:
+    """The deploy keys that somebody knows from other projects and that do not open this one; a hundred at most."""
+    if actor.admin:
+        return db.all(KeyElsewhere, _ELSEWHERE, project=project_id)
+    return db.all(KeyElsewhere, _THEIRS_ELSEWHERE, project=project_id, actor=actor.user_id, today=day_of(db.now))
 
 
 def list_all_deploy_keys(db: Connection, page: Page) -> Listing[DeployKey]:

@@ -177,3 +177,22 @@ class Identity(OpenIDCode):  # type: ignore[misc] # The library has no types.
     def generate_user_info(self, user: User, scope: str) -> dict[str, Any]:
         """Who the person is."""
         return claims_about(user, set(scope.split()), self._server.base)
+
+
+class RenewedIdentity(Identity):
+    """Says it again of the same person when a token is renewed; what tied the first to a request is left out."""
+
+    def __call__(self, grant: Any) -> None:
+        """Only the answer is added to: nobody asks for consent here."""
+        grant.register_hook("after_create_token_response", self._process)
+
+    def _process(self, grant: Any, response: Any) -> None:
+        # What a password opened belongs to no application, so that nobody could be named as who it is meant for.
+        if response[0] == 200 and grant.request.client.application is not None:
+            self.process_token(grant, response)
+
+    def get_compatible_claims(self, request: Any) -> dict[str, Any]:
+        """Without when they signed in: the library knows only the time of this renewal."""
+        claims: dict[str, Any] = super().get_compatible_claims(request)
+        claims.pop("auth_time", None)
+        return claims

@@ -17,7 +17,15 @@ from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 from ingot.access.scopes import OAUTH_SCOPES
 from ingot.db.connection import Connection
 from ingot.oauth.clients import Client
-from ingot.oauth.grants import Challenge, CodeGrant, Identity, ImplicitGrant, PasswordGrant, RefreshGrant
+from ingot.oauth.grants import (
+    Challenge,
+    CodeGrant,
+    Identity,
+    ImplicitGrant,
+    PasswordGrant,
+    RefreshGrant,
+    RenewedIdentity,
+)
 from ingot.oauth.queries import application_or_none
 from ingot.oauth.service import TOKEN_SECONDS, keep_token
 from ingot.users.accounts.tables import User
@@ -76,7 +84,8 @@ class Exchange(AuthorizationServer):  # type: ignore[misc] # The library has no 
         self.family = secrets.token_hex(16)
         self.register_token_generator("default", _make_token)
         self.register_grant(CodeGrant, [Challenge(required=True), Identity(self)])
-        for grant in (ImplicitGrant, PasswordGrant, RefreshGrant):
+        self.register_grant(RefreshGrant, [RenewedIdentity(self)])
+        for grant in (ImplicitGrant, PasswordGrant):
             self.register_grant(grant)
 
     def query_client(self, client_id: str) -> Client | None:

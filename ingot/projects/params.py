@@ -149,6 +149,8 @@ class TransferProject(Params):
 class ForkProject(Params):
     """Where to, one's own namespace where it is not said; and as what."""
 
+    by_job: bool = False
+    """Answer before the repository is copied; ``import_status`` then tells how that goes."""
     namespace: str | None = None
     namespace_id: int | None = None
     namespace_path: str | None = None

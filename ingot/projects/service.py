@@ -28,6 +28,7 @@ from ingot.jobs.queue import enqueue
 from ingot.names import NAMESPACES, RESERVED_PROJECTS, path_trouble, project_name_trouble
 from ingot.projects.events import ProjectCreated, ProjectDeleted, ProjectEdited, ProjectMoved
 from ingot.projects.heads import SETTLE_HEAD, head_key, settle_head
+from ingot.projects.leaving import REMOVAL_KEY
 from ingot.projects.params import Attributes, CreateProject, EditProject
 from ingot.projects.queries import (
     count_personal_projects,
@@ -244,7 +245,8 @@ def delete_project(db: Connection, project: Project) -> None:
     drop_avatar(db, project.avatar_id)
     if project.forked_from_id is not None:
         count_forks(db, project.forked_from_id, -1)
-    enqueue(db, REMOVE_PROJECT, {"project_id": project.id, "repository_key": project.repository_key})
+    payload = {"project_id": project.id, "repository_key": project.repository_key}
+    enqueue(db, REMOVE_PROJECT, payload, unique_key=f"{REMOVAL_KEY}{project.id}")
 
 
 def set_default_branch(db: Connection, project: Project, store: Store, branch: str) -> Project:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.client import Api, Make, Person
+from tests.making import make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -87,3 +88,35 @@ def test_a_broadcast_message_is_shown_on_every_page_as_text(
     assert text not in shown
     assert text.replace("<", "&lt;").replace(">", "&gt;") in shown
     assert text[3:-4] not in open_browser().get("/users/sign_in").text
+
+
+def test_another_username_takes_everything_along(
+    browser: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: Person
+) -> None:
+    project = make_project(make, person, visibility="public")
+    there, name = browser.signed_in_as(person), make.name("renamed")
+    for wanted in ("", "a b", "<script>", make.root.username, "admin", "x" * 300):
+        refused = there.submit("/profile/account", "/profile/username", fields={"user[username]": wanted})
+        assert (refused.status_code, "<script>" in refused.text) == (422, False), wanted
+    assert there.submit("/profile/account", "/profile/username", fields={"user[username]": name}).status_code == 302
+
+    assert f"@{name}" in there.get("/profile/account").text
+    assert api.get("/user", person).json()["username"] == name
+    visitor = open_browser()
+    assert visitor.get(f"/{person.username}").headers["location"] == f"/{name}"
+    moved = visitor.get(f"/{project.path}")
+    assert moved.status_code == 200 or moved.headers["location"] == f"/{name}/{project.name}"
+    assert visitor.get(f"/{name}/{project.path.partition('/')[2]}").status_code == 200
+    back = there.submit("/profile/account", "/profile/username", fields={"user[username]": person.username})
+    assert back.status_code == 302
+    assert visitor.get(f"/{person.username}").status_code == 200
+
+
+def test_nobody_goes_through_names_without_end(browser: Browser, make: Make, person: Person) -> None:
+    there = browser.signed_in_as(person)
+    names = [make.name("name") for _ in range(6)]
+    answers = [there.submit("/profile/account", "/profile/username", fields={"user[username]": each}) for each in names]
+
+    assert [answer.status_code for answer in answers] == [302] * 5 + [429]
+    same = there.submit("/profile/account", "/profile/username", fields={"user[username]": names[4]})
+    assert same.status_code == 302, "Nothing changes."

@@ -287,7 +287,12 @@ def test_an_import_is_shown_until_it_is_done(desk: Desk, house: House, make: Mak
     home = f"/{project.path}"
 
     def is_at(status: str) -> tuple[str, httpx.Response]:
-        state = {"import_status": status, "import_progress": "Receiving <b>", "import_error": "No <i>"}
+        state = {
+            "import_status": status,
+            "import_url": b"sealed",
+            "import_progress": "Receiving <b>",
+            "import_error": "No <i>",
+        }
         house.app.database.write(lambda db: db.update(projects, project.id, **state))
         part = desk.browser.get(f"{home}/-/import", headers={"HX-Request": "true"})
         return desk.browser.get(home).text, part

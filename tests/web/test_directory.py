@@ -1,73 +1,17 @@
 """Signing in by an LDAP directory: a real server over the wire, and what becomes of accounts when it changes."""
 
-import socket
-import subprocess
-import sys
+import io
 from collections.abc import Iterator
 
 import httpx
 import pytest
 
+from ingot.app import job_worker
+from ingot.log import Log
+from tests.directory import BASE, LOOKING, PEOPLE, SECRET, Server
 from tests.oauth_client import by_password
 from tests.second_house import Second, serving
 from tests.web.browser import Browser
-
-BASE = "ou=people,dc=example,dc=org"
-SECRET = "secret of the directory"
-LOOKING = ("cn=looking,dc=example,dc=org", "looks people up")
-
-
-def _person(uid: str, **more: str) -> str:
-    """Somebody in the directory."""
-    held = {"cn": f"{uid.capitalize()} of the directory", "mail": f"{uid}@directory.example", "sn": uid, **more}
-    lines = [f"dn: uid={uid},{BASE}", "objectClass: inetOrgPerson", f"uid: {uid}", f"userPassword: {SECRET}"]
-    return "\n".join([*lines, *(f"{name}: {value}" for name, value in held.items())])
-
-
-TOP = [
-    "dn: dc=org\nobjectClass: dcObject\ndc: org",
-    "dn: dc=example,dc=org\nobjectClass: dcObject\ndc: example",
-    f"dn: {BASE}\nobjectClass: organizationalUnit\nou: people",
-    f"dn: {LOOKING[0]}\nobjectClass: person\ncn: looking\nsn: x\nuserPassword: {LOOKING[1]}",
-]
-PEOPLE = {
-    "ann": _person("ann"),
-    "ben": _person("ben"),
-    "cat": _person("cat"),
-    "dan": _person("dan", employeeType="guest"),
-    "eve": _person("eve", userAccountControl="514"),
-    "root": _person("root"),
-}
-
-
-class Server:
-    """A directory that can go away and come back with other people in it."""
-
-    def __init__(self) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def begin(self, *people: str) -> None:
-        """Serve these people."""
-        self.end()
-        command = [sys.executable, "-W", "ignore", "-m", "tests.ldap_server", str(self.port)]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(("\n\n".join([*TOP, *people]) + "\n\n").encode())
-        self._process.stdin.close()
-        assert self._process.stdout.readline() == b"ready\n"
-
-    def end(self) -> None:
-        """Serve nobody."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            assert self._process.stdout is not None
-            self._process.stdout.close()
-            self._process = None
 
 
 @pytest.fixture(scope="module")
@@ -166,6 +110,21 @@ def test_a_password_of_ours_does_not_open_an_account_of_the_directory(second: Se
     with Browser(second.url) as browser:
         assert browser.sign_in("ben", "a password of ours").status_code == 401
         assert browser.sign_in("ben", SECRET).status_code == 302
+        assert browser.get("/profile/account").status_code == 200, "Nobody asks them to change what opens nothing."
+        page = browser.get("/profile/password/edit").text
+        assert ("Change it there" in page, 'name="user[current_password]"' in page) == (True, False)
+        sent = {"user[current_password]": SECRET, "user[password]": "another one of ours"}
+        sent |= {"user[password_confirmation]": sent["user[password]"], "authenticity_token": browser.token()}
+        assert browser.post("/profile/password", data=sent).status_code == 422
+        assert browser.submit("/users/password/new", "/users/password", fields={"user[email]": "ben@directory.example"})
+        assert 'name="password"' not in browser.get("/profile/account").text, "Nor to show it."
+    assert _signs_in(second, "ben")
+    worker = job_worker(second.settings, second.app.database, Log("json", io.StringIO()))
+    while worker.run_once():
+        pass
+    mails = [file.read_text() for file in (second.settings.data / "mail").glob("*.eml")]
+    hints = [" ".join(mail.split()) for mail in mails if "ben@directory.example" in mail]
+    assert ["in the directory of" in mail for mail in hints] == [True]
 
 
 def test_who_leaves_the_directory_is_blocked_until_they_are_back(second: Second, server: Server) -> None:

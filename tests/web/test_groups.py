@@ -1,5 +1,6 @@
 """Groups and members in the browser."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -198,3 +199,33 @@ def test_administrators_act_as_others(
     number = later.split(f"{there}/")[1].split('"')[0]
     assert _send(admin, f"{there}/{number}", "delete").status_code == 302
     assert api.get("/user", person.with_token(secret)).status_code == 401
+
+
+def test_a_groups_calendar_counts_what_the_visitor_may_see(
+    owner: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: Person
+) -> None:
+    group = make_group(make, person, visibility="public")
+    below = make_group(make, person, parent=group, visibility="public")
+    opened, hidden = (
+        make_project(make, person, namespace_id=each.id, visibility=visibility)
+        for each, visibility in ((below, "public"), (group, "private"))
+    )
+    stranger, home = make.user(password=PASSWORD), f"/groups/{group.path}"
+
+    def counted() -> list[str]:
+        visitors = (open_browser(), open_browser().signed_in_as(stranger), owner)
+        return [re.findall(r"[\d,]+ contributions? in", visitor.get(home).text)[0] for visitor in visitors]
+
+    before = [int(each.split()[0]) for each in counted()]
+    api.post(f"{opened.url}/issues", person, title="For all")
+    api.post(f"{opened.url}/issues", person, title="For few", confidential=True)
+    api.post(f"{hidden.url}/issues", person, title="For us")
+    after = [int(each.split()[0]) for each in counted()]
+    assert [now - then for now, then in zip(after, before, strict=True)] == [1, 1, 3]
+    api.post(f"{hidden.url}/members", person, user_id=stranger.id, access_level=20)
+    joined = int(counted()[1].split()[0])
+    assert joined > after[1]
+    api.delete(f"{hidden.url}/members/{stranger.id}", person)
+    assert int(counted()[1].split()[0]) == after[1]
+    empty = make_group(make, person)
+    assert "0 contributions in the last year" in owner.get(f"/groups/{empty.path}").text

@@ -53,6 +53,21 @@ def test_a_program_learns_who_signs_in(browser: Browser, app: App, person: Perso
     assert with_bearer(app.url, token["access_token"]).status_code == 403, "It opens no call of the API."
 
 
+def test_who_it_is_is_said_again_when_a_token_is_renewed(browser: Browser, app: App, person: Person) -> None:
+    first = app.trade(app.code(browser, scope="openid email", nonce="n-1")).json()
+    second = app.refresh(first["refresh_token"]).json()
+    before, after = (_claims(app.url, token["id_token"])[1] for token in (first, second))
+
+    assert [after[name] for name in ("iss", "sub", "aud", "email")] == [app.url, str(person.id), app.uid, person.email]
+    assert ("nonce" in before, "nonce" in after, "auth_time" in after) == (True, False, False)
+    assert (after["jti"] != before["jti"], after["at_hash"] != before["at_hash"]) == (True, True)
+    narrow = app.refresh(second["refresh_token"], scope="email").json()
+    assert "id_token" not in narrow
+    plain = app.trade(app.code(browser, scope="api")).json()
+    assert "id_token" not in app.refresh(plain["refresh_token"]).json()
+    assert "id_token" not in app.refresh("made up").json()
+
+
 def test_only_what_was_asked_for_is_told(browser: Browser, app: App, person: Person) -> None:
     token = app.trade(app.code(browser, scope="openid")).json()
     assert "email" not in with_bearer(app.url, token["access_token"], "/oauth/userinfo").json()

@@ -11,7 +11,7 @@ from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.oauth_client import agree
 from tests.second_house import Second, serving
-from tests.web.browser import Browser
+from tests.web.browser import Browser, forms_of
 
 START = "/users/auth/openid_connect"
 
@@ -183,3 +183,63 @@ def test_a_provider_that_is_away_or_not_allowed(
             assert "cannot be reached" in refused.text
             root = served.make.root
             assert browser.sign_in(root.username, root.password).status_code == 302
+
+
+def _leave_to_link(house: House, there: Browser, here: Browser) -> httpx.Response:
+    returned = agree(there, _led(house, here.get(f"{START}?link=1"))).headers["location"]
+    return here.get(returned)
+
+
+def test_somebody_links_and_unlinks_who_they_are_there(
+    house: House, there: Browser, here: Browser, person: Person, second: Second
+) -> None:
+    held = second.make.user(username=second.make.name("held"), password="correct horse battery")
+    account = here.signed_in_as(held).get("/profile/account").text
+    assert "Link The first" in account
+
+    asked = _leave_to_link(house, there, here)
+    assert (asked.status_code, person.email in asked.text, held.username in asked.text) == (200, True, True)
+    kept = next(form.fields["kept"] for form in forms_of(asked) if form.action == "/profile/identities")
+    sent = {"authenticity_token": here.token(), "kept": kept}
+    with Browser(second.url) as other:
+        stranger = second.make.user(username=second.make.name("other"), password="correct horse battery")
+        stolen = sent | {"authenticity_token": other.signed_in_as(stranger).token()}
+        assert other.post("/profile/identities", data=stolen).status_code == 400
+    assert here.post("/profile/identities", data=sent | {"kept": kept + "x"}).status_code == 400
+    assert here.post("/profile/identities", data=sent).headers["location"] == "/profile/account"
+    assert here.post("/profile/identities", data=sent).status_code == 302, "Twice is once."
+    with Browser(second.url) as again:
+        _come_back(house, there, again)
+        assert f"@{held.username}" in again.get("/profile/account").text
+
+    with Browser(second.url) as other:
+        other.signed_in_as(stranger)
+        taken = next(
+            form.fields["kept"] for form in forms_of(_leave_to_link(house, there, other)) if "kept" in form.fields
+        )
+        refused = other.post("/profile/identities", data={"authenticity_token": other.token(), "kept": taken})
+        assert (refused.status_code, "Another account here" in refused.text) == (422, True)
+
+    unlink = here.submit("/profile/account", "/profile/identities/openid_connect")
+    assert unlink.status_code == 302
+    assert "Link The first" in here.get("/profile/account").text
+
+
+def test_nobody_unlinks_their_only_way_in(house: House, there: Browser, here: Browser) -> None:
+    _come_back(house, there, here)
+
+    refused = here.submit("/profile/account", "/profile/identities/openid_connect")
+
+    assert (refused.status_code, "Choose a password first" in refused.text) == (422, True)
+    gone = {"authenticity_token": here.token(), "_method": "delete"}
+    with Browser(here.url) as nobody:
+        assert nobody.post("/profile/identities/openid_connect", data=gone).status_code == 302
+    assert here.get(START).headers["location"] == "/"
+
+
+def test_who_comes_back_is_who_left(house: House, there: Browser, here: Browser, second: Second) -> None:
+    one, two = (second.make.user(username=second.make.name("held"), password="correct horse battery") for _ in "12")
+    returned = agree(there, _led(house, here.signed_in_as(one).get(f"{START}?link=1"))).headers["location"]
+    here.post("/users/sign_out", data={"authenticity_token": here.token()})
+    assert here.get(returned).status_code == 400
+    assert not here.signed_in_as(two).get(returned).is_redirect

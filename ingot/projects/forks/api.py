@@ -25,7 +25,10 @@ routes = Routes("projects")
 
 
 def _fork_repository(ahead: Ahead, params: ForkProject) -> tuple[str, str]:
-    """Copy the repository ahead of the transaction, for those who may; it goes again where the row is refused."""
+    """Copy the repository ahead of the transaction, for those who may; it goes again where the row is refused.
+
+    Where a job is to copy it, an empty one stands there until then.
+    """
 
     def look(db: Connection) -> Project:
         here, project = find_project(db, ahead.actor, ahead.path["id"])
@@ -34,7 +37,11 @@ def _fork_repository(ahead: Ahead, params: ForkProject) -> tuple[str, str]:
         return project
 
     key, store = new_key(), store_of(ahead.settings)
-    store.fork(ahead.database.read(look, ahead_of_change=True).repository_key, key)
+    source = ahead.database.read(look, ahead_of_change=True)
+    if params.by_job:
+        store.create(key, source.default_branch)
+    else:
+        store.fork(source.repository_key, key)
     ahead.undo.append(partial(drop_unnamed, ahead.database, store, key))
     # Not what the source's row says later on: this is where HEAD of the copy points.
     return key, store.open(key).head_branch()
@@ -49,7 +56,7 @@ def _fork_repository(ahead: Ahead, params: ForkProject) -> tuple[str, str]:
     locks=NAMESPACES,
 )
 def fork_project(call: Call, project: Project, params: ForkProject, repository: tuple[str, str]) -> ProjectView:
-    """Fork a project; its repository is there when the call answers."""
+    """Fork a project; its repository is there when the call answers, unless a job was asked for."""
     namespace = _target(call.db, call.actor, params)
     return shown(call, service.fork_project(call.db, call.actor, project, params, namespace, repository))
 

@@ -92,6 +92,6 @@ def next_job_of(db: Connection, creator_id: int) -> int | None:
     return found
 
 
-def attempts_at(db: Connection, project_id: int) -> int:
-    """How often this import has been begun, as the queue counts it."""
-    return db.value(_ATTEMPTS, key=f"{JOB_KEY}{project_id}") or 1
+def attempts_at(db: Connection, key: str) -> int:
+    """How often the work with this key has been begun, as the queue counts it."""
+    return db.value(_ATTEMPTS, key=key) or 1

@@ -14,11 +14,12 @@ from ingot.db.database import Database
 from ingot.errors import Conflict, Unavailable
 from ingot.git.faults import GitFailed, MissingRepository
 from ingot.git.importing import fetch_into
+from ingot.git.repository import Repository
 from ingot.git.store import Store
 from ingot.jobs.handling import Later
 from ingot.outgoing.fetch import Unreachable, find_repository
 from ingot.outgoing.guard import Guard, Refused, strip_credentials
-from ingot.projects.imports.queries import attempts_at, import_or_none
+from ingot.projects.imports.queries import JOB_KEY, attempts_at, import_or_none
 from ingot.projects.imports.service import (
     Brought,
     fail_import,
@@ -85,7 +86,8 @@ class ImportWork:
     def run(self, database: Database, payload: Any) -> None:
         """Fetch the repository, and say how it went."""
         project_id: int = payload["project_id"]
-        wanted, attempts = database.read(lambda db: (import_or_none(db, project_id), attempts_at(db, project_id)))
+        job = f"{JOB_KEY}{project_id}"
+        wanted, attempts = database.read(lambda db: (import_or_none(db, project_id), attempts_at(db, job)))
         if wanted is None:
             return
         key, branch = wanted.repository_key, wanted.default_branch
@@ -155,10 +157,12 @@ class ImportWork:
         return free if self._most_bytes is None else min(free, self._most_bytes)
 
     def _brought(self, key: str) -> Brought:
-        repository = self._store.open(key)
-        return Brought(
-            repository.head_branch(), repository.is_empty(), repository.commit_count(), repository.size_bytes()
-        )
+        return brought_by(self._store.open(key))
+
+
+def brought_by(repository: Repository) -> Brought:
+    """What is in a repository now."""
+    return Brought(repository.head_branch(), repository.is_empty(), repository.commit_count(), repository.size_bytes())
 
 
 def _plain(url: str) -> str:

@@ -2,7 +2,8 @@
 
 import ssl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 from ingot.settings import Settings
@@ -11,6 +12,7 @@ PROVIDER = "ldapmain"
 _SECONDS = 5
 _ATTRIBUTES = ("cn", "displayName", "mail", "userAccountControl")
 _DISABLED = 2
+UNTRUSTED = "The certificate is not trusted, or is another host's"
 
 
 class DirectoryTrouble(Exception):
@@ -84,7 +86,9 @@ class Directory:
         from ldap3.core.exceptions import LDAPException
 
         settings = self._settings
-        tls = ldap3.Tls(validate=ssl.CERT_REQUIRED, ca_certs_file=settings.ldap_ca_file or None)
+        tls = ldap3.Tls(validate=ssl.CERT_REQUIRED)
+        # The library's own way compares names by what Python has given up, and leaves sockets open.
+        tls.wrap_socket = partial(_encrypt, _trusting(settings.ldap_ca_file))
         try:
             server = ldap3.Server(settings.ldap_url, connect_timeout=_SECONDS, get_info=ldap3.NONE, tls=tls)
             connection = ldap3.Connection(
@@ -99,11 +103,30 @@ class Directory:
                     raise DirectoryTrouble("The directory refuses who looks people up")
                 yield connection if bound else None
             finally:
-                connection.unbind()
+                with suppress(LDAPException):  # What went wrong before is what counts.
+                    connection.unbind()
                 if connection.socket is not None:
                     connection.socket.close()  # The library leaves one open that never got through.
         except LDAPException as error:
-            raise DirectoryTrouble(type(error).__name__) from error
+            raise DirectoryTrouble(_reason(error)) from error
+
+
+def _trusting(file: str) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=file or None)
+    except OSError as error:
+        raise DirectoryTrouble("The file of trusted certificates cannot be read") from error
+
+
+def _encrypt(context: ssl.SSLContext, connection: Any, do_handshake: bool = True) -> None:  # noqa: ARG001 - The library's form.
+    """Go on only with a host that proves its name."""
+    connection.socket = context.wrap_socket(connection.socket, server_hostname=connection.server.host)
+
+
+def _reason(error: Exception) -> str:
+    """What to look into; the library says by words alone that it does not trust somebody."""
+    name = type(error).__name__
+    return UNTRUSTED if "certificate" in f"{name} {error}".lower() else name
 
 
 def directory_of(settings: Settings) -> Directory | None:

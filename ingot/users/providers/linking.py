@@ -6,7 +6,7 @@ import msgspec
 from sqlalchemy import bindparam, exists, select
 
 from ingot.db.connection import Connection
-from ingot.errors import Conflict, Denied, Invalid
+from ingot.errors import Conflict, Denied, Invalid, NotFound
 from ingot.names import NAMESPACES, path_trouble
 from ingot.users.accounts.params import CreateUser
 from ingot.users.accounts.queries import find_user, identities_of, identity_owner, user_by_email, user_by_username
@@ -92,3 +92,28 @@ def _free_username(db: Connection, wanted: str) -> str:
         if path_trouble(name) is None and user_by_username(db, name) is None:
             return name
     raise Denied("An account for you cannot be made. Ask an administrator for one.")
+
+
+def link_identity(db: Connection, user: User, known: Known) -> None:
+    """Let somebody who is signed in come in by a provider too, from now on."""
+    owner = identity_owner(db, known.provider, known.uid)
+    if owner == user.id:
+        return
+    if owner is not None:
+        raise Conflict("Another account here belongs to who you are there")
+    if any(held.provider == known.provider for held in identities_of(db, [user.id]).get(user.id, ())):
+        raise Conflict("Your account belongs to somebody else there already. Unlink that first")
+    db.insert(identities, user_id=user.id, provider=known.provider, extern_uid=known.uid)
+
+
+def unlink_identity(db: Connection, user: User, provider: str) -> None:
+    """Let them come in by it no more; nobody locks themselves out."""
+    held = identities_of(db, [user.id]).get(user.id, [])
+    left = [each for each in held if each.provider != provider]
+    if len(left) == len(held):
+        raise NotFound("Identity")
+    if not left and find_user(db, user.id).password_hash is None:
+        raise Conflict("It is the only way to sign in that you have. Choose a password first")
+    for each in held:
+        if each.provider == provider:
+            db.delete(identities, each.id)

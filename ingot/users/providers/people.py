@@ -13,7 +13,7 @@ from ingot.names import NAMESPACES
 from ingot.settings import Settings
 from ingot.users.accounts.queries import find_user, identities_of, user_or_none
 from ingot.users.accounts.service import block_by_directory, lift_block
-from ingot.users.accounts.tables import User, identities
+from ingot.users.accounts.tables import User, identities, users
 from ingot.users.providers.directory import PROVIDER, Directory, DirectoryTrouble, Entry, directory_of
 from ingot.users.providers.linking import Known, account_of
 
@@ -52,6 +52,9 @@ def _arrive(db: Connection, settings: Settings, entry: Entry) -> User | None:
     known = Known(PROVIDER, _folded(entry.dn), entry.username, entry.name, entry.email)
     user = account_of(db, known, sign_up=settings.ldap_sign_up, link_by_email=settings.ldap_link_by_email)
     _follow(db, user, there=not entry.disabled)
+    if user.password_expired:
+        # Whoever set a password here meant well, but it opens nothing: nobody can be asked to change it.
+        db.update(users, user.id, password_hash=None, password_expired=False)
     return None if entry.disabled else find_user(db, user.id)
 
 

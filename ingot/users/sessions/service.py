@@ -154,6 +154,18 @@ def mail_password_link(db: Connection, user: User) -> None:
     )
 
 
+def mail_password_hint(db: Connection, user: User) -> None:
+    """Tell somebody of the directory where their password is."""
+    send_mail(
+        db,
+        user.email,
+        "Your password",
+        f"Hello {user.name},\n\nyour account {user.username} opens with the password that you have in the directory of "
+        f"your organization. It is changed there, and not by {HERE}.\n\n"
+        "If you did not ask for this, there is nothing to do.\n",
+    )
+
+
 def mail_confirmation_link(db: Connection, user: User, email: Email | None = None) -> None:
     """Let a user prove that an address is theirs: a further one, or the first."""
     token = _make_link(db, user, "confirmation", email)

@@ -1,10 +1,12 @@
 """Files as they are, and whole trees packed: never as something that a browser would run."""
 
+import re
 from typing import Any
 
 from ingot.api.routes import Content
 from ingot.db.connection import Connection
 from ingot.errors import NotFound
+from ingot.http.request import Header
 from ingot.projects.uploads.names import is_picture, shown_as
 from ingot.repository.trees.params import Spelling
 from ingot.repository.trees.views import SPELLINGS
@@ -15,6 +17,7 @@ from ingot.web.projects.place import place_of
 from ingot.web.sending import as_file
 
 pages = Pages()
+_MARK = re.compile(r"[a-z0-9]{1,16}")
 _KEPT_BY_NOBODY = (b"cache-control", b"private, no-cache")
 
 
@@ -67,7 +70,14 @@ def _archive(place: Any, ref: str, spelling: Spelling, visit: Visit) -> Reply:
     asked = {"sha": ref, "path": str(visit.query.get("path", ""))}
     content = place.get(f"/repository/archive.{spelling}", asked)
     said = [header for header in content.headers if header[0] == b"content-disposition"]
-    return _sent(content, content.content_type, [*said, _KEPT_BY_NOBODY])
+    return _sent(content, content.content_type, [*said, _KEPT_BY_NOBODY, *_begun(visit)])
+
+
+def _begun(visit: Visit) -> list[Header]:
+    """What tells the page that the download has begun: nothing else reaches a script from there."""
+    mark = visit.query.get("began")
+    known = isinstance(mark, str) and _MARK.fullmatch(mark)
+    return [(b"set-cookie", f"_service_download={mark}; Path=/; SameSite=Strict; Max-Age=60".encode())] if known else []
 
 
 def _sent(content: Content, kind: str, headers: list[tuple[bytes, bytes]]) -> Reply:

@@ -8,21 +8,24 @@ import msgspec
 
 from ingot.db.connection import Connection
 from ingot.db.times import moment
-from ingot.errors import Denied, NotFound
+from ingot.errors import Conflict, Denied, NotFound
 from ingot.inline import expect_a_wait
 from ingot.names import NAMESPACES
 from ingot.users.accounts.tables import User
-from ingot.users.providers.linking import Known, account_of
-from ingot.users.providers.openid import OpenIdProvider, ProviderTrouble
+from ingot.users.providers.linking import Known, account_of, link_identity, unlink_identity
+from ingot.users.providers.openid import PROVIDER, OpenIdProvider, ProviderTrouble
 from ingot.web.cookies import set_cookie
 from ingot.web.entry.entering import HOME, enter
 from ingot.web.pages import Elsewhere, Page, Pages, Redirect, Reply, Visit, local_path
+from ingot.web.profile.account import account_page
+from ingot.web.refusals import sentences
 from ingot.web.signed import read_signed, signed
 
 pages = Pages()
 COOKIE = "_service_openid"
 MINUTES = 10
 _PURPOSE = "sign-in elsewhere"
+_LINKING = "linking an identity"
 
 
 class Away(msgspec.Struct):
@@ -33,6 +36,8 @@ class Away(msgspec.Struct):
     verifier: str
     back: str
     until: float
+    links: int = 0
+    """Whose account is to be linked, where somebody is signed in already."""
 
 
 @pages.get("/users/auth/openid_connect", open=True)
@@ -40,11 +45,12 @@ def leave(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page t
     """Send somebody to the provider."""
     provider = _provider(visit)
     back = local_path(visit.query.get("redirect_to")) or ""
-    if visit.user is not None:
+    links = visit.user.id if visit.user is not None and visit.query.get("link") == "1" else 0
+    if visit.user is not None and not links:
         return Redirect(back or HOME)
     expect_a_wait()
     state, nonce, verifier = (secrets.token_urlsafe(size) for size in (32, 32, 48))
-    away = Away(state, nonce, verifier, back, _now(visit) + 60 * MINUTES)
+    away = Away(state, nonce, verifier, back, _now(visit) + 60 * MINUTES, links)
     try:
         address = provider.address(_callback(visit), away.state, away.nonce, away.verifier)
     except ProviderTrouble as trouble:
@@ -64,8 +70,12 @@ def come_back(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every pa
         return _refused(visit, "The sign-in took too long, or was begun in another browser. Begin anew.", 400)
     if not isinstance(code, str) or not code:
         return _refused(visit, "The provider did not let you in.", 401)
+    if away.links and (visit.user is None or visit.user.id != away.links):
+        return _refused(visit, "Somebody else is signed in by now. Begin anew.", 400)
     try:
         known = provider.known(code, _callback(visit), away.nonce, away.verifier)
+        if away.links:
+            return _ask_to_link(visit, known)
         user = visit.database.write(lambda db: _account(db, visit, known))
     except ProviderTrouble as trouble:
         return _refused(visit, str(trouble), 502)
@@ -76,6 +86,47 @@ def come_back(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every pa
     reply = enter(visit, user, away.back, "OpenID Connect")
     reply.headers = [*reply.headers, _forgotten(visit)]
     return reply
+
+
+class Found(msgspec.Struct):
+    """Who somebody is there, until they have said that it is them; of no use in another session."""
+
+    known: Known
+    csrf: str
+    until: float
+
+
+def _ask_to_link(visit: Visit, known: Known) -> Page:
+    """Show who that is: whoever else may have signed in there in this browser must not get in here by it."""
+    kept = signed(visit.database.vault, _LINKING, Found(known, visit.csrf, _now(visit) + 60 * MINUTES))
+    context = {"tab": "account", "known": known, "kept": kept, "label": visit.settings.oidc_label}
+    return Page("profile/link.html", context, headers=[_forgotten(visit)])
+
+
+@pages.post("/profile/identities")
+def link(visit: Visit) -> Reply:
+    """Let somebody come in by the provider too."""
+    found = read_signed(visit.database.vault, _LINKING, str(visit.form.get("kept", "")), Found)
+    if found is None or not _same(found.csrf, visit.csrf) or found.until < _now(visit):
+        return _refused(visit, "That took too long. Begin anew from your account.", 400)
+    known = found.known
+    try:
+        visit.database.write(lambda db: link_identity(db, visit.signed_in, known))
+    except Conflict as refusal:
+        errors = sentences(refusal)
+        return visit.database.read(lambda db: account_page(visit, db, {"identity": errors}))
+    return Redirect("/profile/account")
+
+
+@pages.delete("/profile/identities/openid_connect")
+def unlink(visit: Visit) -> Reply:
+    """Let them come in by it no more."""
+    try:
+        visit.database.write(lambda db: unlink_identity(db, visit.signed_in, PROVIDER))
+    except Conflict as refusal:
+        errors = sentences(refusal)
+        return visit.database.read(lambda db: account_page(visit, db, {"identity": errors}))
+    return Redirect("/profile/account")
 
 
 def _account(db: Connection, visit: Visit, known: Known) -> User:

@@ -6,10 +6,13 @@ from ingot.errors import NotFound
 from ingot.instance.throttles import count_try, refuse_beyond
 from ingot.users.accounts.queries import user_by_email
 from ingot.users.accounts.service import set_password
+from ingot.users.accounts.tables import User
+from ingot.users.providers.people import is_of_directory
 from ingot.users.sessions.queries import link_or_none
 from ingot.users.sessions.service import (
     FAILURE_WINDOW_SECONDS,
     MOST_FAILURES_OF_ACCOUNT,
+    mail_password_hint,
     mail_password_link,
     use_confirmation_link,
     use_password_link,
@@ -21,9 +24,9 @@ MOST_LINKS = 5
 
 
 @pages.get("/profile/password/new", with_expired_password=True)
-def show_new_password(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
-    """Ask for another password."""
-    return Page("profile/password.html", {"tab": "password", "errors": [], "expired": visit.signed_in.password_expired})
+def show_new_password(visit: Visit, db: Connection) -> Reply:
+    """Ask for another password; that of a directory is changed there."""
+    return _own_password(visit, [], elsewhere=_signs_in_elsewhere(visit, db, visit.signed_in))
 
 
 @pages.get("/profile/password/edit", with_expired_password=True)
@@ -36,6 +39,8 @@ def show_edit_password(visit: Visit, db: Connection) -> Reply:
 def change_password(visit: Visit) -> Reply:
     """Change the password of whoever still knows the one in use; other sessions end."""
     user, session = visit.signed_in, visit.session
+    if visit.database.read(lambda db: _signs_in_elsewhere(visit, db, user)):
+        return _own_password(visit, ["The directory has your password."], elsewhere=True)
     key = f"password of {user.id}"
     visit.database.read(lambda db: refuse_beyond(db, key, MOST_FAILURES_OF_ACCOUNT, FAILURE_WINDOW_SECONDS))
     new = form_part(visit.form, "user", "password")
@@ -46,9 +51,7 @@ def change_password(visit: Visit) -> Reply:
     elif password_matches(user.password_hash, new):
         errors.append("The new password is the one in use.")
     if errors:
-        return Page(
-            "profile/password.html", {"tab": "password", "errors": errors, "expired": user.password_expired}, 422
-        )
+        return _own_password(visit, errors)
     hashed = hash_password(new)
     visit.database.write(lambda db: set_password(db, user, hashed, session.id if session else 0))
     return Redirect("/profile/account")
@@ -77,7 +80,8 @@ def mail_link(visit: Visit) -> Reply:
         refuse_beyond(db, key, MOST_LINKS, FAILURE_WINDOW_SECONDS)
         count_try(db, key, FAILURE_WINDOW_SECONDS)
         if user is not None and user.state == "active" and not user.placeholder:
-            mail_password_link(db, user)
+            send_mail = mail_password_hint if _signs_in_elsewhere(visit, db, user) else mail_password_link
+            send_mail(db, user)
 
     visit.database.write(send)
     text = "If that address belongs to somebody here, a mail with a link is on its way to it."
@@ -135,6 +139,18 @@ def confirm(visit: Visit) -> Reply:
 
     visit.database.write(use)
     return Redirect("/users/sign_in")
+
+
+def _signs_in_elsewhere(visit: Visit, db: Connection, user: User) -> bool:
+    """Whether a directory has the password, so that one of ours would open nothing."""
+    return bool(visit.settings.ldap_url) and is_of_directory(db, user)
+
+
+def _own_password(visit: Visit, errors: list[str], *, elsewhere: bool = False) -> Page:
+    context = {"tab": "password", "errors": errors, "elsewhere": elsewhere}
+    return Page(
+        "profile/password.html", context | {"expired": visit.signed_in.password_expired}, 422 if errors else 200
+    )
 
 
 def _token(visit: Visit, name: str) -> str:

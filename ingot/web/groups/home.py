@@ -12,8 +12,9 @@ from ingot.groups.policy import may_create_project_in, may_create_subgroup
 from ingot.groups.queries import find_group, list_groups
 from ingot.groups.views import group_view
 from ingot.projects.views import addresses_of
+from ingot.web.explore.calendar import calendar_of
 from ingot.web.explore.happenings import happenings
-from ingot.web.groups.members import has_asked
+from ingot.web.groups.belonging import belonging
 from ingot.web.issues.group_place import GroupPlace, group_place_of
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
 from ingot.web.texts import html_of
@@ -51,7 +52,9 @@ def show_group(visit: Visit, db: Connection) -> Reply:
         "projects": place.get("/projects", wanted),
         "members": place.get("/members/all", {"per_page": 1}).total,
         "happenings": happenings(visit, event_views(db, did.items, addresses_of(visit.origin, visit.settings))),
+        "calendar": calendar_of(db, visit.actor_or_nobody, "group", group.id),
         "search": search,
+        "belonging": belonging(place, db),
         **_offers(place, db),
     }
     return place.page("groups/home.html", "home", context)
@@ -64,7 +67,6 @@ def _offers(place: GroupPlace, db: Connection) -> dict[str, bool]:
     return {
         "may_add_project": known and may_create_project_in(visit.actor_or_nobody, here, group),
         "may_add_group": visit.user is not None and may_create_subgroup(visit.actor, here, visit.user),
-        "may_ask": not place.may("PUT", "") and place.may("POST", "/access_requests") and not has_asked(place, db),
     }
 
 

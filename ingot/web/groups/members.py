@@ -6,11 +6,7 @@ from typing import Any
 
 from ingot.db.connection import Connection
 from ingot.errors import Invalid
-from ingot.groups.members.queries import request_or_none
-from ingot.groups.queries import find_group
-from ingot.groups.queries import source_of as source_of_group
-from ingot.projects.queries import find_project
-from ingot.projects.queries import source_of as source_of_project
+from ingot.web.groups.belonging import LEVELS, has_asked, members_url
 from ingot.web.groups.place import Ground, ground_page
 from ingot.web.issues.group_place import group_place_of
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
@@ -18,7 +14,6 @@ from ingot.web.projects.forms import Forms, texts_of, tried
 from ingot.web.projects.place import Place, place_of
 
 pages = Pages()
-LEVELS = {10: "Guest", 20: "Reporter", 30: "Developer", 40: "Maintainer", 50: "Owner"}
 
 
 @pages.get("/-/people")
@@ -126,11 +121,7 @@ def _tried(ground: Ground, form: str, typed: dict[str, Any], act: Callable[[], o
     def again(forms: Forms) -> Page:
         return ground.visit.database.read(lambda db: _page(ground, db, forms))
 
-    return tried(form, typed, act, again, there or _url(ground))
-
-
-def _url(ground: Ground) -> str:
-    return f"{ground.url}/-/{'project_members' if isinstance(ground, Place) else 'group_members'}"
+    return tried(form, typed, act, again, there or members_url(ground))
 
 
 def _page(ground: Ground, db: Connection, forms: Forms) -> Page:
@@ -143,7 +134,7 @@ def _page(ground: Ground, db: Connection, forms: Forms) -> Page:
     about: Any = ground.project if isinstance(ground, Place) else ground.group
     context: dict[str, Any] = {
         "forms": forms,
-        "url": _url(ground),
+        "url": members_url(ground),
         "members": members,
         "everybody": everybody,
         "search": wanted["query"],
@@ -161,21 +152,10 @@ def _page(ground: Ground, db: Connection, forms: Forms) -> Page:
     return ground_page(ground, "groups/members.html", section, context, forms.status, tab)
 
 
-def has_asked(ground: Ground, db: Connection) -> bool:
-    """Whether the visitor waits to be let in."""
-    if ground.visit.user is None:
-        return False
-    if isinstance(ground, Place):
-        source = source_of_project(find_project(db, ground.visit.actor, ground.project.id)[1])
-    else:
-        source = source_of_group(find_group(db, ground.visit.actor, ground.group.id)[1])
-    return request_or_none(db, source, ground.visit.user.id) is not None
-
-
 @pages.get("/groups/:path/-/members", open=True)
 def lead_to_members(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
     """They have two addresses."""
-    return Redirect(_url(group_place_of(visit)))
+    return Redirect(members_url(group_place_of(visit)))
 
 
 _declare("/:path/-/project_members", place_of)

@@ -6,11 +6,12 @@ from typing import Any
 from msgspec import UNSET
 
 from ingot.db.connection import Connection
-from ingot.errors import Invalid, NotFound
 from ingot.web.groups.place import ground_page, group_settings_of
 from ingot.web.issues.group_place import GroupPlace
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
-from ingot.web.projects.forms import Forms, filled, picture_in, texts_of, tried
+from ingot.web.projects import general
+from ingot.web.projects.forms import Forms, filled, texts_of, tried
+from ingot.web.projects.general import Parts, part_of
 from ingot.web.projects.repository_settings import SCOPES, token_form, token_wish
 from ingot.web.projects.settings import VISIBILITIES
 from ingot.web.refusals import Refusal, sentences
@@ -28,8 +29,7 @@ CREATION = {
     "administrator": "Administrators",
     "noone": "Nobody",
 }
-# The forms of the page, with their texts and their switches.
-_PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+_PARTS: Parts = {
     "general": (("name", "description", "visibility", "project_creation_level"), tuple(FLAGS)),
     "path": (("path",), ()),
 }
@@ -68,10 +68,7 @@ def show_settings(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Ever
 def change_settings(visit: Visit) -> Reply:
     """Change what one of the forms holds; another path leads elsewhere."""
     place = group_settings_of(visit)
-    part = str(visit.form.get("part", ""))
-    if part not in _PARTS:
-        raise NotFound("Form")
-    typed = texts_of(visit, part, *_PARTS[part])
+    part, typed = part_of(visit, _PARTS)
     above = place.group.full_path.rpartition("/")[0]
     path = "/".join(filter(None, (above, typed.get("path") or place.group.path)))
     act = partial(place.call, "PUT", "", typed)
@@ -82,8 +79,7 @@ def change_settings(visit: Visit) -> Reply:
 def change_picture(visit: Visit) -> Reply:
     """Show another picture, or none."""
     place = group_settings_of(visit)
-    act = partial(place.call, "PUT", "", {"avatar": picture_in(visit)})
-    return tried("avatar", {}, act, partial(_page, place), f"{place.url}/-/edit")
+    return general.change_picture(place, partial(_page, place))
 
 
 @pages.put("/groups/:path/-/settings/transfer")
@@ -100,16 +96,11 @@ def transfer(visit: Visit) -> Reply:
 
 @pages.delete("/groups/:path/-/edit")
 def delete(visit: Visit) -> Reply:
-    """Delete it with everything in it, for those who typed its path."""
+    """Delete it with everything in it, for those who typed its path, and show how that goes."""
     place = group_settings_of(visit)
-    typed = texts_of(visit, "delete", ("confirm",))
-
-    def act() -> None:
-        if typed["confirm"] != place.group.full_path:
-            raise Invalid(base=[f"Type {place.group.full_path} to delete it"])
-        place.call("DELETE", "")
-
-    return tried("delete", typed, act, partial(_page, place), "/")
+    every = {"include_subgroups": "true", "with_shared": "false", "per_page": 1}
+    projects = place.get("/projects", every).total or 0
+    return general.delete(place, place.group.full_path, projects, partial(_page, place))
 
 
 def _page(place: GroupPlace, forms: Forms) -> Page:
@@ -121,7 +112,14 @@ def _page(place: GroupPlace, forms: Forms) -> Page:
         "flags": FLAGS,
         "creation": CREATION,
         "visibilities": VISIBILITIES,
-        "owned": [each for each in owned if each.id != group.id and not each.full_path.startswith(below)],
+        "owned": [
+            ("", "No other group"),
+            *(
+                (each.id, each.full_path)
+                for each in owned
+                if each.id != group.id and not each.full_path.startswith(below)
+            ),
+        ],
     }
     return ground_page(place, "groups/edit.html", "edit", context, forms.status)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ingot.web.hooks.shelves import Shelf, group_shelf, project_shelf, system_shelf
+from ingot.web.hooks.shelves import HookShelf, group_shelf, project_shelf, system_shelf
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part
 from ingot.web.refusals import Refusal, sentences
 
@@ -12,13 +12,13 @@ _TEXTS = ("url", "name", "description", "push_events_branch_filter")
 _SWITCH = "enable_ssl_verification"
 
 
-def _declare(prefix: str, shelf_of: Callable[[Visit], Shelf]) -> None:
+def _declare(prefix: str, shelf_of: Callable[[Visit], HookShelf]) -> None:
     """The pages of one kind of shelf."""
 
-    def reading(work: Callable[[Shelf], Reply]) -> Callable[..., Reply]:
+    def reading(work: Callable[[HookShelf], Reply]) -> Callable[..., Reply]:
         return lambda visit, db: work(shelf_of(visit))  # noqa: ARG005 - Every page to read gets a connection.
 
-    def acting(work: Callable[[Shelf], Reply]) -> Callable[[Visit], Reply]:
+    def acting(work: Callable[[HookShelf], Reply]) -> Callable[[Visit], Reply]:
         return lambda visit: work(shelf_of(visit))
 
     pages.get(prefix)(reading(lambda shelf: _list(shelf, {"typed": _typed({}, shelf), "errors": []})))
@@ -30,12 +30,12 @@ def _declare(prefix: str, shelf_of: Callable[[Visit], Shelf]) -> None:
     pages.post(f"{prefix}/:hook/events/:event/resend")(acting(_resend))
 
 
-def _list(shelf: Shelf, context: dict[str, Any], status: int = 200) -> Page:
+def _list(shelf: HookShelf, context: dict[str, Any], status: int = 200) -> Page:
     return shelf.page("list", {**context, "hooks": shelf.get("", {"per_page": 100}).items}, status)
 
 
-def _show(shelf: Shelf, typed: dict[str, Any] | None = None, errors: list[str] | None = None) -> Page:
-    route, path = shelf.hook
+def _show(shelf: HookShelf, typed: dict[str, Any] | None = None, errors: list[str] | None = None) -> Page:
+    route, path = shelf.named
     hook = shelf.get(route, **path)
     page = {"page": shelf.visit.query.get("page", "1")}
     context = {
@@ -47,7 +47,7 @@ def _show(shelf: Shelf, typed: dict[str, Any] | None = None, errors: list[str] |
     return shelf.page("show", {**context, "typed": {**context["typed"], "token": ""}}, 422 if errors else 200)
 
 
-def _create(shelf: Shelf) -> Reply:
+def _create(shelf: HookShelf) -> Reply:
     typed = _typed(shelf.visit.form, shelf)
     try:
         shelf.call("POST", "", _sent(typed))
@@ -56,9 +56,9 @@ def _create(shelf: Shelf) -> Reply:
     return Redirect(shelf.url)
 
 
-def _change(shelf: Shelf) -> Reply:
+def _change(shelf: HookShelf) -> Reply:
     typed = _typed(shelf.visit.form, shelf)
-    route, path = shelf.hook
+    route, path = shelf.named
     try:
         shelf.call("PUT", route, _sent(typed), **path)
     except Refusal as refusal:
@@ -66,14 +66,14 @@ def _change(shelf: Shelf) -> Reply:
     return Redirect(f"{shelf.url}/{shelf.visit.path['hook']}/edit")
 
 
-def _delete(shelf: Shelf) -> Reply:
-    route, path = shelf.hook
+def _delete(shelf: HookShelf) -> Reply:
+    route, path = shelf.named
     shelf.call("DELETE", route, **path)
     return Redirect(shelf.url)
 
 
-def _test(shelf: Shelf) -> Reply:
-    route, path = shelf.hook
+def _test(shelf: HookShelf) -> Reply:
+    route, path = shelf.named
     if not shelf.triggers:
         shelf.call("POST", route, **path)
         return Redirect(f"{shelf.url}/{shelf.visit.path['hook']}/edit")
@@ -85,8 +85,8 @@ def _test(shelf: Shelf) -> Reply:
     return Redirect(f"{shelf.url}/{shelf.visit.path['hook']}/edit")
 
 
-def _resend(shelf: Shelf) -> Reply:
-    route, path = shelf.hook
+def _resend(shelf: HookShelf) -> Reply:
+    route, path = shelf.named
     try:
         shelf.call("POST", f"{route}/events/:hook_event_id/resend", **path, hook_event_id=shelf.visit.path["event"])
     except Refusal as refusal:
@@ -94,7 +94,7 @@ def _resend(shelf: Shelf) -> Reply:
     return Redirect(f"{shelf.url}/{shelf.visit.path['hook']}/edit")
 
 
-def _typed(form: dict[str, Any], shelf: Shelf) -> dict[str, Any]:
+def _typed(form: dict[str, Any], shelf: HookShelf) -> dict[str, Any]:
     """What a form holds; a new one asks for pushes, over connections that are checked."""
     texts: dict[str, Any] = {name: form_part(form, "hook", name) for name in (*_TEXTS, "token")}
     if not form:

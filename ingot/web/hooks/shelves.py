@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import msgspec
-
 from ingot.errors import NotFound
 from ingot.web.issues.group_place import GroupPlace, group_place_of
 from ingot.web.pages import Page, Visit
 from ingot.web.projects.place import Place, place_of
+from ingot.web.shelves import Shelf
 
 FLAGS = {
     "push_events": "Pushes",
@@ -26,34 +25,13 @@ FLAGS = {
 _OF_THE_INSTANCE = ("push_events", "tag_push_events", "merge_requests_events", "repository_update_events")
 
 
-class Shelf(msgspec.Struct, frozen=True):
+class HookShelf(Shelf, frozen=True):
     """One place with hooks."""
 
-    visit: Visit
-    url: str
-    """Where its pages begin."""
-    route: str
-    """Where the API has them."""
-    path: dict[str, Any]
-    one: str
-    """What the API calls the number of a hook."""
     flags: dict[str, str]
     triggers: tuple[str, ...]
     place: Place | GroupPlace | None = None
     title: str = ""
-
-    def get(self, route: str = "", sent: dict[str, Any] | None = None, **path: Any) -> Any:
-        """What the API gives for the hooks, or for one."""
-        return self.visit.get(self.route + route, sent, **self.path, **path)
-
-    def call(self, method: str, route: str = "", sent: dict[str, Any] | None = None, **path: Any) -> Any:
-        """The same for any method."""
-        return self.visit.call(method, self.route + route, sent, **self.path, **path)
-
-    @property
-    def hook(self) -> tuple[str, dict[str, Any]]:
-        """The route and path of the hook that the address names."""
-        return f"/:{self.one}", {self.one: self.visit.path["hook"]}
 
     def page(self, name: str, context: dict[str, Any], status: int = 200) -> Page:
         """A page in the frame of where they hang."""
@@ -68,28 +46,28 @@ class Shelf(msgspec.Struct, frozen=True):
 _TRIGGERS = ("push_events", "tag_push_events", "issues_events", "note_events", "merge_requests_events")
 
 
-def project_shelf(visit: Visit) -> Shelf:
+def project_shelf(visit: Visit) -> HookShelf:
     """A project's hooks."""
     place = place_of(visit)
     route, path = "/projects/:id/hooks", {"id": place.project.id}
     visit.get(route, **path)
     flags = {name: text for name, text in FLAGS.items() if name != "repository_update_events"}
-    return Shelf(visit, f"{place.url}/-/hooks", route, path, "hook_id", flags, _TRIGGERS, place)
+    return HookShelf(visit, f"{place.url}/-/hooks", route, path, "hook_id", "hook", flags, _TRIGGERS, place)
 
 
-def group_shelf(visit: Visit) -> Shelf:
+def group_shelf(visit: Visit) -> HookShelf:
     """A group's hooks, which hear of all projects in it."""
     place = group_place_of(visit)
     route, path = "/groups/:id/hooks", {"id": place.group.id}
     visit.get(route, **path)
     flags = {name: text for name, text in FLAGS.items() if name != "repository_update_events"}
     title = place.group.full_name
-    return Shelf(visit, f"{place.url}/-/hooks", route, path, "hook_id", flags, _TRIGGERS, place, title)
+    return HookShelf(visit, f"{place.url}/-/hooks", route, path, "hook_id", "hook", flags, _TRIGGERS, place, title)
 
 
-def system_shelf(visit: Visit) -> Shelf:
+def system_shelf(visit: Visit) -> HookShelf:
     """The instance's hooks, which hear of everything."""
     if visit.user is None or not visit.user.admin:
         raise NotFound("Page")
     flags = {name: FLAGS[name] for name in _OF_THE_INSTANCE}
-    return Shelf(visit, "/admin/hooks", "/hooks", {}, "id", flags, (), title="System hooks")
+    return HookShelf(visit, "/admin/hooks", "/hooks", {}, "id", "hook", flags, (), title="System hooks")

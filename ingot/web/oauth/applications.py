@@ -1,5 +1,6 @@
 """Applications: those that people registered, those of the instance, and those that act for somebody."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -29,63 +30,47 @@ class Typed(msgspec.Struct):
 
 
 class Shelf(msgspec.Struct, frozen=True):
-    """Whose applications a page is about, and where such pages lie."""
+    """Whose applications a page is about, and where such pages lie; the API knows only those of the instance."""
 
+    visit: Visit
     owner_id: int | None
     url: str
+    home: str
+    """Where they are listed."""
 
 
 def _own(visit: Visit) -> Shelf:
-    return Shelf(visit.signed_in.id, "/oauth/applications")
+    return Shelf(visit, visit.signed_in.id, "/oauth/applications", "/profile/applications")
 
 
 def _of_instance(visit: Visit) -> Shelf:
     """Only administrators know of these pages."""
     if not visit.signed_in.admin:
         raise NotFound("Page")
-    return Shelf(None, "/admin/applications")
+    return Shelf(visit, None, "/admin/applications", "/admin/applications")
+
+
+def _declare(prefix: str, shelf_of: Callable[[Visit], Shelf]) -> None:
+    """The pages of one kind of shelf."""
+
+    def reading(work: Callable[[Shelf, Connection], Reply]) -> Callable[[Visit, Connection], Reply]:
+        return lambda visit, db: work(shelf_of(visit), db)
+
+    def acting(work: Callable[[Shelf], Reply]) -> Callable[[Visit], Reply]:
+        return lambda visit: work(shelf_of(visit))
+
+    pages.get(prefix)(reading(_list_page))
+    pages.post(prefix)(acting(_register))
+    pages.get(f"{prefix}/:id")(reading(_show))
+    pages.put(f"{prefix}/:id")(acting(_change))
+    pages.post(f"{prefix}/:id/renew")(acting(_renew))
+    pages.delete(f"{prefix}/:id")(acting(_delete))
 
 
 @pages.get("/profile/applications")
 def show_own(visit: Visit, db: Connection) -> Reply:
-    """List one's own applications and those that act for oneself, and offer to register one."""
-    return _list_page(visit, db, _own(visit))
-
-
-@pages.get("/oauth/applications")
-def show_own_again(visit: Visit, db: Connection) -> Reply:
-    """The same at the address that forms lead to."""
-    return show_own(visit, db)
-
-
-@pages.post("/oauth/applications")
-def register_own(visit: Visit) -> Reply:
-    """Register an application, and show its secret, once."""
-    return _register(visit, _own(visit))
-
-
-@pages.get("/oauth/applications/:id")
-def show_one(visit: Visit, db: Connection) -> Reply:
-    """Show one of one's own applications."""
-    return _show(visit, db, _own(visit))
-
-
-@pages.put("/oauth/applications/:id")
-def change_one(visit: Visit) -> Reply:
-    """Change one of one's own applications."""
-    return _change(visit, _own(visit))
-
-
-@pages.post("/oauth/applications/:id/renew")
-def renew_one(visit: Visit) -> Reply:
-    """Give one of one's own applications another secret."""
-    return _renew(visit, _own(visit))
-
-
-@pages.delete("/oauth/applications/:id")
-def delete_one(visit: Visit) -> Reply:
-    """Delete one of one's own applications."""
-    return _delete(visit, _own(visit), "/profile/applications")
+    """The same where people look for it."""
+    return _list_page(_own(visit), db)
 
 
 @pages.delete("/oauth/authorized_applications/:id")
@@ -96,44 +81,9 @@ def take_back(visit: Visit) -> Reply:
     return Redirect("/profile/applications")
 
 
-@pages.get("/admin/applications")
-def show_of_instance(visit: Visit, db: Connection) -> Reply:
-    """List the instance's applications, and offer to register one."""
-    return _list_page(visit, db, _of_instance(visit))
-
-
-@pages.post("/admin/applications")
-def register_of_instance(visit: Visit) -> Reply:
-    """Register an application of the instance, and show its secret, once."""
-    return _register(visit, _of_instance(visit))
-
-
-@pages.get("/admin/applications/:id")
-def show_one_of_instance(visit: Visit, db: Connection) -> Reply:
-    """Show an application of the instance."""
-    return _show(visit, db, _of_instance(visit))
-
-
-@pages.put("/admin/applications/:id")
-def change_one_of_instance(visit: Visit) -> Reply:
-    """Change an application of the instance."""
-    return _change(visit, _of_instance(visit))
-
-
-@pages.post("/admin/applications/:id/renew")
-def renew_one_of_instance(visit: Visit) -> Reply:
-    """Give an application of the instance another secret."""
-    return _renew(visit, _of_instance(visit))
-
-
-@pages.delete("/admin/applications/:id")
-def delete_one_of_instance(visit: Visit) -> Reply:
-    """Delete an application of the instance."""
-    return _delete(visit, _of_instance(visit), "/admin/applications")
-
-
-def _register(visit: Visit, shelf: Shelf) -> Reply:
-    typed = _typed(visit)
+def _register(shelf: Shelf) -> Reply:
+    """Register one, and show its secret, once."""
+    visit, typed = shelf.visit, _typed(shelf.visit)
     try:
         application, secret = visit.database.write(
             lambda db: service.create_application(
@@ -142,47 +92,45 @@ def _register(visit: Visit, shelf: Shelf) -> Reply:
         )
     except Invalid as refusal:
         errors = sentences(refusal)
-        return visit.database.read(lambda db: _list_page(visit, db, shelf, typed, errors))
-    return _one_page(visit, shelf, application, secret)
+        return visit.database.read(lambda db: _list_page(shelf, db, typed, errors))
+    return _one_page(shelf, application, secret)
 
 
-def _show(visit: Visit, db: Connection, shelf: Shelf) -> Reply:
-    return _one_page(visit, shelf, _find(visit, db, shelf))
+def _show(shelf: Shelf, db: Connection) -> Reply:
+    return _one_page(shelf, _find(shelf, db))
 
 
-def _change(visit: Visit, shelf: Shelf) -> Reply:
-    typed = _typed(visit)
+def _change(shelf: Shelf) -> Reply:
+    visit, typed = shelf.visit, _typed(shelf.visit)
 
     def work(db: Connection) -> None:
-        application = _find(visit, db, shelf)
         service.change_application(
-            db, application, typed.name, typed.redirect_uri, typed.scopes, confidential=typed.confidential
+            db, _find(shelf, db), typed.name, typed.redirect_uri, typed.scopes, confidential=typed.confidential
         )
 
     try:
         visit.database.write(work)
     except Invalid as refusal:
-        application = visit.database.read(lambda db: _find(visit, db, shelf))
-        return _one_page(visit, shelf, application, typed=typed, errors=sentences(refusal))
+        application = visit.database.read(lambda db: _find(shelf, db))
+        return _one_page(shelf, application, typed=typed, errors=sentences(refusal))
     return Redirect(f"{shelf.url}/{visit.path['id']}")
 
 
-def _renew(visit: Visit, shelf: Shelf) -> Reply:
+def _renew(shelf: Shelf) -> Reply:
     def work(db: Connection) -> tuple[Application, str]:
-        application = _find(visit, db, shelf)
+        application = _find(shelf, db)
         return application, service.renew_secret(db, application)
 
-    application, secret = visit.database.write(work)
-    return _one_page(visit, shelf, application, secret)
+    return _one_page(shelf, *shelf.visit.database.write(work))
 
 
-def _delete(visit: Visit, shelf: Shelf, after: str) -> Reply:
-    visit.database.write(lambda db: service.delete_application(db, _find(visit, db, shelf)))
-    return Redirect(after)
+def _delete(shelf: Shelf) -> Reply:
+    shelf.visit.database.write(lambda db: service.delete_application(db, _find(shelf, db)))
+    return Redirect(shelf.home)
 
 
-def _find(visit: Visit, db: Connection, shelf: Shelf) -> Application:
-    return find_own_application(db, path_number(visit.path, "id"), shelf.owner_id)
+def _find(shelf: Shelf, db: Connection) -> Application:
+    return find_own_application(db, path_number(shelf.visit.path, "id"), shelf.owner_id)
 
 
 def _typed(visit: Visit) -> Typed:
@@ -203,17 +151,15 @@ def _form(typed: Typed, errors: list[str]) -> dict[str, Any]:
     return {"typed": typed, "errors": errors, "offered": offered}
 
 
-def _list_page(
-    visit: Visit, db: Connection, shelf: Shelf, typed: Typed | None = None, errors: list[str] | None = None
-) -> Page:
+def _list_page(shelf: Shelf, db: Connection, typed: Typed | None = None, errors: list[str] | None = None) -> Page:
     own = shelf.owner_id is not None
     return Page(
-        "oauth/applications.html" if own else "oauth/instance.html",
+        "oauth/applications.html",
         {
             "tab": "applications",
             "shelf": shelf,
             "applications": applications_of(db, shelf.owner_id),
-            "authorized": authorized_applications(db, visit.signed_in.id) if own else [],
+            "authorized": authorized_applications(db, shelf.visit.signed_in.id) if own else [],
             **_form(typed or Typed(), errors or []),
         },
         422 if errors else 200,
@@ -221,7 +167,6 @@ def _list_page(
 
 
 def _one_page(
-    visit: Visit,  # noqa: ARG001 - All pages are made of a visit.
     shelf: Shelf,
     application: Application,
     secret: str = "",
@@ -240,3 +185,7 @@ def _one_page(
         },
         422 if errors else 200,
     )
+
+
+_declare("/oauth/applications", _own)
+_declare("/admin/applications", _of_instance)

@@ -7,23 +7,69 @@ from ingot.api.params import path_number
 from ingot.db.connection import Connection
 from ingot.db.paging import Page as ListPage
 from ingot.db.times import Timestamp, parse_date
-from ingot.errors import Invalid, NotFound
+from ingot.errors import Conflict, Invalid, NotFound
+from ingot.instance.throttles import count_try, refuse_beyond
+from ingot.names import NAMESPACES
+from ingot.users.accounts.params import ModifyUser
+from ingot.users.accounts.queries import find_user, identities_of
+from ingot.users.accounts.service import modify_user
+from ingot.users.providers.openid import PROVIDER
+from ingot.users.sessions.service import FAILURE_WINDOW_SECONDS
 from ingot.users.tokens.params import ListTokens
 from ingot.users.tokens.queries import list_tokens, private_token_of, token_or_none
 from ingot.users.tokens.service import create_token, reset_private_token, revoke_token
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part
+from ingot.web.refusals import sentences
 from ingot.web.scopes import SCOPE_TEXTS
 
 pages = Pages()
+MOST_RENAMES = 5
 
 
 @pages.get("/profile/account")
 def show_account(visit: Visit, db: Connection) -> Reply:
-    """Show the private token."""
-    return Page(
-        "profile/account.html",
-        {"tab": "account", "private_token": private_token_of(db, visit.signed_in.id), "errors": []},
-    )
+    """Show the private token, the username, and who else lets them in."""
+    return account_page(visit, db, {})
+
+
+def account_page(visit: Visit, db: Connection, refused: dict[str, list[str]], username: str = "") -> Page:
+    """The same with what is wrong with one of its forms."""
+    user = visit.signed_in
+    held = identities_of(db, [user.id]).get(user.id, [])
+    context = {
+        "tab": "account",
+        "private_token": private_token_of(db, user.id),
+        "refused": refused,
+        "username": username or user.username,
+        "identities": held,
+        "label": visit.settings.oidc_label,
+        "may_link": bool(visit.settings.oidc_issuer) and not any(each.provider == PROVIDER for each in held),
+        "provider": PROVIDER,
+    }
+    return Page("profile/account.html", context, 422 if refused else 200)
+
+
+@pages.put("/profile/username")
+def change_username(visit: Visit) -> Reply:
+    """Take another username; the old one leads on, and everything of theirs moves along."""
+    wanted = form_part(visit.form, "user", "username").strip()
+    key = f"username of {visit.signed_in.id}"
+
+    def work(db: Connection) -> None:
+        db.lock(NAMESPACES)
+        user = find_user(db, visit.signed_in.id)
+        if wanted == user.username:
+            return
+        refuse_beyond(db, key, MOST_RENAMES, FAILURE_WINDOW_SECONDS)
+        modify_user(db, visit.actor, user, ModifyUser(username=wanted), None)
+        count_try(db, key, FAILURE_WINDOW_SECONDS)
+
+    try:
+        visit.database.write(work)
+    except (Invalid, Conflict) as refusal:
+        errors = sentences(refusal)
+        return visit.database.read(lambda db: account_page(visit, db, {"username": errors}, wanted))
+    return Redirect("/profile/account")
 
 
 @pages.post("/profile/reset_private_token")

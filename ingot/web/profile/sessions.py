@@ -8,9 +8,9 @@ from ingot.users.accounts.queries import find_user
 from ingot.users.accounts.service import delete_user
 from ingot.users.sessions.queries import list_sign_ins, sessions_of
 from ingot.users.sessions.service import SIGN_IN_DAYS, end_own_session, end_sessions
-from ingot.users.tokens.queries import private_token_of
 from ingot.web.cookies import SESSION_COOKIE, set_cookie
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
+from ingot.web.profile.account import account_page
 from ingot.web.profile.two_factor import wrong_password
 from ingot.web.refusals import Refusal, sentences
 
@@ -68,6 +68,5 @@ def end_account(visit: Visit) -> Reply:
         except Refusal as refusal:
             reasons = sentences(refusal)
     if reasons:
-        token = visit.database.read(lambda db: private_token_of(db, user.id))
-        return Page("profile/account.html", {"tab": "account", "private_token": token, "errors": reasons}, 422)
+        return visit.database.read(lambda db: account_page(visit, db, {"account": reasons}))
     return Redirect("/users/sign_in", [set_cookie(visit.settings, SESSION_COOKIE, "", ends=True)])

@@ -4,6 +4,7 @@ from typing import Any
 
 from ingot.db.connection import Connection
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
+from ingot.web.projects.forms import filled
 from ingot.web.projects.place import Place, place_of
 from ingot.web.refusals import Refusal, sentences
 
@@ -29,11 +30,11 @@ def show_form(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every pa
 
 @pages.post("/:path/-/forks")
 def fork_project(visit: Visit) -> Reply:
-    """Copy it, and lead to the copy."""
+    """Let a job copy it, and lead to the fork, which shows how that goes."""
     place = place_of(visit)
     typed = {name: str(visit.form.get(name, "")) for name in _FIELDS}
     try:
-        fork = place.call("POST", "/fork", {name: value for name, value in typed.items() if value})
+        fork = place.call("POST", "/fork", {**filled(typed), "by_job": "true"})
     except Refusal as refusal:
         return _form(place, typed, sentences(refusal), 422)
     return Redirect(f"/{fork.path_with_namespace}")

@@ -7,6 +7,7 @@ from ingot.db.paging import Page as ListPage
 from ingot.errors import NotFound, Unchanged
 from ingot.git.commits import commit_id
 from ingot.git.history import count_commits
+from ingot.groups.namespaces.queries import moved_namespace
 from ingot.projects.queries import find_project, star_or_none
 from ingot.repository.trees.params import ListTree
 from ingot.repository.trees.queries import list_entries
@@ -17,6 +18,7 @@ from ingot.web.code.languages import languages_of
 from ingot.web.code.trees import last_commit, readme_of
 from ingot.web.code.where import Where, code_of
 from ingot.web.explore.people import person_or_none, show_person
+from ingot.web.groups.belonging import belonging
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
 from ingot.web.projects.place import Place, place_of
 from ingot.web.texts import html_of
@@ -82,6 +84,7 @@ def show_home(place: Place, db: Connection) -> Reply:
         "may_write": place.may("POST", "/repository/commits"),
         "state": place.get("/import") if project.import_status in (*_IMPORTING, "failed") else None,
         "importing": project.import_status in _IMPORTING,
+        "belonging": belonging(place, db),
         "code": None,
     }
     if not project.empty_repo and place.may("GET", "/repository/tree"):
@@ -131,5 +134,8 @@ def _somebody(visit: Visit) -> Reply:
     person = person_or_none(visit, visit.path["path"])
     if person is not None:
         return show_person(visit, person)
+    moved = visit.database.read(lambda db: moved_namespace(db, visit.path["path"]))
+    if moved is not None and moved.kind == "user":
+        return Redirect(f"/{moved.full_path}")
     group = visit.get("/groups/:id", id=visit.path["path"])
     return Redirect(f"/groups/{group.full_path}")

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import UNSET
 
 from ingot.db.connection import Connection
+from ingot.deploy_keys.queries import list_keys_elsewhere
 from ingot.errors import NotFound
 from ingot.web.pages import Page, Pages, Reply, Visit
 from ingot.web.projects.forms import Forms, filled, texts_of, tried
@@ -97,6 +98,12 @@ def remove_key(visit: Visit) -> Reply:
     return _tried(settings_of(visit), "keys", {}, "DELETE", "/deploy_keys/:key_id", key_id=visit.path["key"])
 
 
+@pages.post("/:path/-/settings/deploy_keys/:key/enable")
+def enable_key(visit: Visit) -> Reply:
+    """Let in a machine that another project knows."""
+    return _tried(settings_of(visit), "keys", {}, "POST", "/deploy_keys/:key_id/enable", key_id=visit.path["key"])
+
+
 @pages.post("/:path/-/settings/deploy_tokens")
 def make_token(visit: Visit) -> Reply:
     """Make a token and show it, once."""
@@ -140,7 +147,7 @@ def _tried(
 
 
 def _page(place: Place, forms: Forms, made: Any = None) -> Page:
-    every = {"per_page": 100}
+    every, visit = {"per_page": 100}, place.visit
     context: dict[str, Any] = {
         "section": "settings/repository",
         "forms": forms,
@@ -150,6 +157,7 @@ def _page(place: Place, forms: Forms, made: Any = None) -> Page:
         "rules": place.get("/protected_branches", every).items,
         "tag_rules": place.get("/protected_tags", every).items,
         "keys": place.get("/deploy_keys", every).items,
+        "elsewhere": visit.database.read(lambda db: list_keys_elsewhere(db, visit.actor, place.project.id)),
         "tokens": place.get("/deploy_tokens", every).items,
         "secret": made.token if made is not None and made.token is not UNSET else "",
         "made": made,

@@ -4,9 +4,11 @@ from functools import partial
 from typing import Any
 
 from ingot.db.connection import Connection
-from ingot.errors import Invalid, NotFound
+from ingot.errors import NotFound
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
-from ingot.web.projects.forms import Forms, picture_in, texts_of, tried
+from ingot.web.projects import general
+from ingot.web.projects.forms import Forms, texts_of, tried
+from ingot.web.projects.general import Parts, part_of
 from ingot.web.projects.place import Place, place_of
 
 pages = Pages()
@@ -39,8 +41,7 @@ SQUASHING = {
     "never": "Never",
 }
 VISIBILITIES = {"private": "Only its members", "internal": "Everybody who is signed in", "public": "Everybody"}
-# The forms of the page, with their texts and their switches.
-_PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+_PARTS: Parts = {
     "general": (("name", "description", "topics"), ()),
     "features": (("repository_access_level",), tuple(FEATURES)),
     "merging": (("merge_method", "squash_option"), tuple(MERGING)),
@@ -67,10 +68,7 @@ def show_settings(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Ever
 def change_settings(visit: Visit) -> Reply:
     """Change what one of the forms holds; another path leads elsewhere."""
     place = settings_of(visit)
-    part = str(visit.form.get("part", ""))
-    if part not in _PARTS:
-        raise NotFound("Form")
-    typed = texts_of(visit, part, *_PARTS[part])
+    part, typed = part_of(visit, _PARTS)
     sent = {name: value for name, value in typed.items() if value != "" or name != "repository_access_level"}
     if "topics" in sent:
         sent["topics"] = [topic.strip() for topic in typed["topics"].split(",") if topic.strip()]
@@ -83,8 +81,7 @@ def change_settings(visit: Visit) -> Reply:
 def change_picture(visit: Visit) -> Reply:
     """Show another picture, or none."""
     place = settings_of(visit)
-    sent = {"avatar": picture_in(visit)}
-    return tried("avatar", {}, lambda: place.call("PUT", "", sent), partial(_page, place), f"{place.url}/-/edit")
+    return general.change_picture(place, partial(_page, place))
 
 
 @pages.post("/:path/-/settings/archive")
@@ -116,16 +113,9 @@ def transfer(visit: Visit) -> Reply:
 
 @pages.delete("/:path/-/edit")
 def delete(visit: Visit) -> Reply:
-    """Delete it with everything in it, for those who typed its path."""
+    """Delete it with everything in it, for those who typed its path, and show how that goes."""
     place = settings_of(visit)
-    typed = texts_of(visit, "delete", ("confirm",))
-
-    def act() -> None:
-        if typed["confirm"] != place.project.path_with_namespace:
-            raise Invalid(base=[f"Type {place.project.path_with_namespace} to delete it"])
-        place.call("DELETE", "")
-
-    return tried("delete", typed, act, partial(_page, place), "/")
+    return general.delete(place, place.project.path_with_namespace, 1, partial(_page, place))
 
 
 def _acted(place: Place, method: str, route: str, form: str) -> Reply:
@@ -145,7 +135,11 @@ def _page(place: Place, forms: Forms) -> Page:
         "may_change": place.may("PUT", ""),
         "may_own": place.may("POST", "/archive"),
         "may_unlink": place.may("DELETE", "/fork") and bool(place.project.forked_from_project),
-        "namespaces": place.visit.get("/namespaces", {"per_page": 100}).items,
+        "namespaces": [
+            (each.full_path, each.full_path)
+            for each in place.visit.get("/namespaces", {"per_page": 100}).items
+            if each.id != place.project.namespace.id
+        ],
     }
     return place.page("projects/edit.html", "settings", context, forms.status)
 

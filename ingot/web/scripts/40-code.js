@@ -16,12 +16,6 @@
   window.addEventListener("hashchange", () => mark(false));
   document.addEventListener("htmx:afterSettle", () => { if (document.querySelector("table.lines")) mark(!document.querySelector(".lines tr.chosen")); });
 
-  /* What takes a while says so, and is not sent twice. */
-  document.addEventListener("submit", (event) => {
-    const button = event.target.dataset.busy && event.target.querySelector("button[type=submit]");
-    if (button) { button.disabled = true; button.textContent = event.target.dataset.busy; }
-  });
-
   document.addEventListener("click", (event) => {
     const number = event.target.closest(".lines a[href^='#L']");
     const found = range();

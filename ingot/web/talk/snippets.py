@@ -9,6 +9,7 @@ from ingot.web.discussions.reading import thread_of
 from ingot.web.pages import File, Page, Pages, Redirect, Reply, Visit, form_part
 from ingot.web.projects.place import Place, place_of
 from ingot.web.refusals import Refusal, sentences
+from ingot.web.shelves import Shelf
 from ingot.web.texts import html_of
 
 pages = Pages()
@@ -16,26 +17,10 @@ _FIELDS = ("title", "description", "visibility", "file_name", "content")
 _EMPTY = dict.fromkeys(_FIELDS, "")
 
 
-class _Shelf:
-    """Where snippets are: a project's, or nobody's but their author's; the API has a path for each."""
+class _Snippets(Shelf, frozen=True):
+    """Where snippets are: a project's, or nobody's but their author's."""
 
-    def __init__(self, visit: Visit) -> None:
-        self.visit = visit
-        self.place: Place | None = place_of(visit) if "path" in visit.path else None
-        self.url = f"{self.place.url}/-/snippets" if self.place else "/-/snippets"
-
-    @property
-    def one(self) -> tuple[str, dict[str, Any]]:
-        """The route of the snippet that the address names."""
-        number = self.visit.path["id"]
-        if self.place is None:
-            return "/snippets/:id", {"id": number}
-        return "/projects/:id/snippets/:snippet_id", {"id": self.place.project.id, "snippet_id": number}
-
-    @property
-    def all(self) -> tuple[str, dict[str, Any]]:
-        """The route of the list."""
-        return ("/projects/:id/snippets", {"id": self.place.project.id}) if self.place else ("/snippets", {})
+    place: Place | None
 
     def page(self, name: str, context: dict[str, Any], status: int = 200) -> Page:
         """A page in the project's frame, where there is one."""
@@ -43,6 +28,14 @@ class _Shelf:
         if self.place is None:
             return Page(f"talk/{name}.html", {**context, "frame": "layout.html"}, status)
         return self.place.page(f"talk/{name}.html", "snippets", {**context, "frame": "project.html"}, status)
+
+
+def _shelf(visit: Visit) -> _Snippets:
+    if "path" not in visit.path:
+        return _Snippets(visit, "/-/snippets", "/snippets", {}, "id", "id", None)
+    place = place_of(visit)
+    path = {"id": place.project.id}
+    return _Snippets(visit, f"{place.url}/-/snippets", "/projects/:id/snippets", path, "snippet_id", "id", place)
 
 
 @pages.get("/snippets")
@@ -64,18 +57,17 @@ def list_of_project(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Ev
 
 
 def _list(visit: Visit) -> Reply:
-    shelf = _Shelf(visit)
-    route, path = shelf.all
-    found = visit.get(route, {"page": visit.query.get("page", "1")}, **path)
-    return shelf.page("snippets", {"found": found, "may_create": visit.may("POST", route, **path)})
+    shelf = _shelf(visit)
+    found = shelf.get("", {"page": visit.query.get("page", "1")})
+    return shelf.page("snippets", {"found": found, "may_create": shelf.may("POST")})
 
 
 def _show(visit: Visit) -> Reply:
-    shelf = _Shelf(visit)
-    route, path = shelf.one
-    snippet: SnippetView = visit.get(route, **path)
+    shelf = _shelf(visit)
+    route, path = shelf.named
+    snippet: SnippetView = shelf.get(route, **path)
     contents = [
-        (file.path, visit.get(f"{route}/files/:ref/:file_path/raw", ref="main", file_path=file.path, **path).body)
+        (file.path, shelf.get(f"{route}/files/:ref/:file_path/raw", ref="main", file_path=file.path, **path).body)
         for file in snippet.files
     ]
     # Only those of projects are talked about.
@@ -85,62 +77,62 @@ def _show(visit: Visit) -> Reply:
         "thread": thread,
         "description": html_of(visit, snippet.description, snippet.project_id),
         "contents": [(name, content.decode(errors="replace")) for name, content in contents],
-        "may_edit": visit.user is not None and visit.may("PUT", route, **path),
+        "may_edit": visit.user is not None and shelf.may("PUT", route, **path),
     }
     return shelf.page("snippet", context)
 
 
 def _raw(visit: Visit) -> Reply:
-    route, path = _Shelf(visit).one
-    content = visit.get(f"{route}/raw", **path)
+    shelf = _shelf(visit)
+    route, path = shelf.named
+    content = shelf.get(f"{route}/raw", **path)
     return File(content.body, "text/plain; charset=utf-8")
 
 
-def _form(shelf: _Shelf, typed: dict[str, str], action: str, errors: list[str], status: int, **more: Any) -> Page:
+def _form(shelf: _Snippets, typed: dict[str, str], action: str, errors: list[str], status: int, **more: Any) -> Page:
     return shelf.page("snippet_form", {"typed": typed, "action": action, "errors": errors, **more}, status)
 
 
 def _new(visit: Visit) -> Reply:
-    shelf = _Shelf(visit)
+    shelf = _shelf(visit)
     return _form(shelf, {**_EMPTY, "visibility": "private"}, shelf.url, [], 200, edits=False)
 
 
 def _create(visit: Visit) -> Reply:
-    shelf = _Shelf(visit)
-    route, path = shelf.all
+    shelf = _shelf(visit)
     typed = {name: form_part(visit.form, "snippet", name) for name in _FIELDS}
     try:
-        made: SnippetView = visit.call("POST", route, typed, **path)
+        made: SnippetView = shelf.call("POST", "", typed)
     except Refusal as refusal:
         return _form(shelf, typed, shelf.url, sentences(refusal), 422, edits=False)
     return Redirect(f"{shelf.url}/{made.id}")
 
 
 def _edit(visit: Visit) -> Reply:
-    shelf = _Shelf(visit)
-    route, path = shelf.one
-    snippet: SnippetView = visit.get(route, **path)
+    shelf = _shelf(visit)
+    route, path = shelf.named
+    snippet: SnippetView = shelf.get(route, **path)
     typed = {name: getattr(snippet, name, None) or "" for name in _FIELDS}
-    typed["content"] = visit.get(f"{route}/raw", **path).body.decode(errors="replace")
+    typed["content"] = shelf.get(f"{route}/raw", **path).body.decode(errors="replace")
     return _form(shelf, typed, f"{shelf.url}/{snippet.id}", [], 200, edits=True)
 
 
 def _change(visit: Visit) -> Reply:
-    shelf = _Shelf(visit)
-    route, path = shelf.one
+    shelf = _shelf(visit)
+    route, path = shelf.named
     typed = {name: form_part(visit.form, "snippet", name) for name in _FIELDS}
     there = f"{shelf.url}/{visit.path['id']}"
     try:
-        visit.call("PUT", route, typed, **path)
+        shelf.call("PUT", route, typed, **path)
     except Refusal as refusal:
         return _form(shelf, typed, there, sentences(refusal), 422, edits=True)
     return Redirect(there)
 
 
 def _delete(visit: Visit) -> Reply:
-    shelf = _Shelf(visit)
-    route, path = shelf.one
-    visit.call("DELETE", route, **path)
+    shelf = _shelf(visit)
+    route, path = shelf.named
+    shelf.call("DELETE", route, **path)
     return Redirect(shelf.url)
 
 

@@ -233,3 +233,23 @@ def test_nothing_is_forked_from_its_own_forks(api: Api, make: Make) -> None:
     # A branch of the same family is no ancestor.
     cousin = make_project(make)
     assert api.post(f"{cousin.url}/fork/{again['id']}", make.root).status_code == 201
+
+
+def test_a_job_copies_where_the_caller_does_not_wait(api: Api, house: House, make: Make) -> None:
+    user, project = make.user(), make_project(make, visibility="public", default_branch="trunk")
+    commit = _commit(house, make, project, "trunk")
+
+    fork = api.post(f"{project.url}/fork", user, by_job=True).json()
+
+    assert (fork["import_status"], fork["empty_repo"], fork["default_branch"]) == ("scheduled", True, "trunk")
+    assert api.get(f"/projects/{fork['id']}/repository/branches", user).json() == []
+    refused = api.post(f"/projects/{fork['id']}/repository/commits", user, branch="trunk", commit_message="Too early")
+    assert refused.status_code in (400, 403)
+    assert api.post(f"{project.url}/fork", user, by_job=True).status_code == 409, "As without."
+    house.work()
+    done = api.get(f"/projects/{fork['id']}", user).json()
+    assert (done["import_status"], done["forked_from_project"]["id"]) == ("finished", project.id)
+    assert _git("rev-parse", "HEAD", at=_path(house, make, fork["id"])) == commit
+    assert [branch["name"] for branch in api.get(f"/projects/{fork['id']}/repository/branches", user).json()] == [
+        "trunk"
+    ]

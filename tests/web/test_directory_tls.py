@@ -1,0 +1,119 @@
+"""A directory whose connections are encrypted: what is trusted, and that nothing else is."""
+
+import datetime
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from ingot.doctor.directory import check_directory
+from ingot.settings import Settings
+from ingot.users.providers.directory import UNTRUSTED, Directory, DirectoryTrouble
+from tests.directory import BASE, LOOKING, PEOPLE, SECRET, Server
+from tests.second_house import serving
+from tests.web.browser import Browser
+
+
+def _certificate(folder: Path, host: str) -> str:
+    """A certificate for a host that nobody but itself vouches for, with its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, host)])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    form = serialization.Encoding.PEM
+    plain = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    file = folder / f"{host}.pem"
+    file.write_bytes(key.private_bytes(form, *plain) + made.public_bytes(form))
+    return str(file)
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The certificate of this machine."""
+    return _certificate(tmp_path_factory.mktemp("own"), "localhost")
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """That of another one."""
+    return _certificate(tmp_path_factory.mktemp("foreign"), "other.example")
+
+
+@pytest.fixture(scope="module", params=["tls", "start"])
+def how(request: pytest.FixtureRequest) -> str:
+    """From the first byte, or once it is asked for."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def server(own: str, how: str) -> Iterator[Server]:
+    """The directory."""
+    made = Server()
+    made.begin(PEOPLE["ann"], tls=(how, own))
+    yield made
+    made.end()
+
+
+def _chosen(server: Server, how: str, trusted: str) -> dict[str, object]:
+    scheme = "ldaps" if how == "tls" else "ldap"
+    named = {"ldap_base": BASE, "ldap_bind_dn": LOOKING[0], "ldap_bind_password": LOOKING[1]}
+    where = {"ldap_url": f"{scheme}://localhost:{server.port}", "ldap_start_tls": how == "start"}
+    return {**named, **where, "ldap_ca_file": trusted, "ldap_sign_up": True}
+
+
+def test_people_come_in_by_a_connection_that_is_encrypted(server: Server, how: str, own: str, tmp_path: Path) -> None:
+    chosen = _chosen(server, how, own)
+    with serving(tmp_path / "data", **chosen) as second, Browser(second.url) as browser:
+        assert browser.sign_in("ann", SECRET).status_code == 302
+        assert list(check_directory(second.settings)) == []
+
+
+@pytest.mark.parametrize("trusted", ["nothing of it", "another", "not even a file"])
+def test_a_certificate_that_nobody_vouches_for_is_refused(
+    server: Server, how: str, foreign: str, tmp_path: Path, trusted: str
+) -> None:
+    file = {"nothing of it": "", "another": foreign}.get(trusted, str(tmp_path / "gone.pem"))
+    settings = Settings(data=tmp_path, **_chosen(server, how, file))  # type: ignore[arg-type] # As a file would say it.
+
+    with pytest.raises(DirectoryTrouble) as trouble:
+        Directory(settings).find("ann")
+
+    if trusted != "not even a file":
+        assert str(trouble.value) == UNTRUSTED
+        (finding,) = check_directory(settings)
+        assert "localhost cannot be used: The certificate is not trusted" in str(finding.text)
+
+
+def test_the_certificate_of_another_host_is_refused(how: str, foreign: str, tmp_path: Path) -> None:
+    server = Server()
+    server.begin(PEOPLE["ann"], tls=(how, foreign))
+    try:
+        settings = Settings(data=tmp_path, **_chosen(server, how, foreign))  # type: ignore[arg-type] # As a file would say it.
+        with pytest.raises(DirectoryTrouble, match="another host"):
+            Directory(settings).find("ann")
+    finally:
+        server.end()
+
+
+def test_what_cannot_be_encrypted_is_not_used(tmp_path: Path, own: str) -> None:
+    server = Server()
+    server.begin(PEOPLE["ann"])
+    try:
+        settings = Settings(data=tmp_path, **_chosen(server, "start", own))  # type: ignore[arg-type] # As a file would say it.
+        with pytest.raises(DirectoryTrouble):
+            Directory(settings).find("ann")
+    finally:
+        server.end()

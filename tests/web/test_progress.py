@@ -1,0 +1,178 @@
+"""Long work in the browser: forks, deletions and downloads, each shown as it is."""
+
+import shutil
+from collections.abc import Callable
+
+import httpx
+import pytest
+from sqlalchemy import bindparam, select, update
+
+from ingot.git.store import Store
+from ingot.jobs.admin import drop_job
+from ingot.jobs.tables import jobs
+from ingot.projects.forks.service import COPY_PROJECT, fail_lost_copies
+from ingot.projects.forks.work import CopyWork
+from ingot.projects.service import REMOVE_PROJECT
+from ingot.projects.tables import projects
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.histories import History
+from tests.making import Project, by_path, make_group, make_project
+from tests.web.browser import Browser
+from tests.web.conftest import PASSWORD
+
+PART = {"HX-Request": "true"}
+_JOB = select(jobs.c.id).where(jobs.c.kind == bindparam("kind")).order_by(jobs.c.id.desc()).limit(1)
+_KEY = select(projects.c.repository_key).where(projects.c.id == bindparam("project"))
+_GIVE_UP = update(jobs).where(jobs.c.id == bindparam("job")).values(state="dead")
+
+
+@pytest.fixture
+def owner(browser: Browser, person: Person) -> Browser:
+    """The browser of who owns what is made."""
+    return browser.signed_in_as(person)
+
+
+@pytest.fixture
+def original(house: House, make: Make) -> Project:
+    """A project with something in it."""
+    project = make_project(make, visibility="public")
+    history = History()
+    history.commit(files={"README": "Hello from the original\n"})
+    history.fill(house, project)
+    return project
+
+
+def _fork(browser: Browser, project: Project, person: Person) -> str:
+    fields = {"namespace": person.username, "path": "copy", "name": "Copy"}
+    answer = browser.submit(f"/{project.path}/-/forks/new", f"/{project.path}/-/forks", fields=fields)
+    assert answer.headers["location"] == f"/{person.username}/copy"
+    return str(answer.headers["location"])
+
+
+def _status(api: Api, home: str, person: Person) -> tuple[str, str | None]:
+    state = api.get(f"{by_path('projects', home[1:])}/import", person).json()
+    return state["import_status"], state["import_error"]
+
+
+def test_a_fork_is_shown_until_its_copy_is_there(
+    owner: Browser, original: Project, person: Person, api: Api, house: House
+) -> None:
+    home = _fork(owner, original, person)
+    page, part = owner.get(home).text, owner.get(f"{home}/-/import", headers=PART)
+    assert ("is being copied" in page, "Three steps" in page, "Look again" in page) == (True, False, True)
+    assert ("every 2s" in part.text, "hx-refresh" in part.headers) == (True, False)
+    assert _status(api, home, person) == ("scheduled", None)
+
+    house.work()
+
+    assert owner.get(f"{home}/-/import", headers=PART).headers["hx-refresh"] == "true"
+    assert "Hello from the original" in owner.get(home).text
+    fork = api.get(by_path("projects", home[1:]), person, statistics=True).json()
+    assert (fork["import_status"], fork["empty_repo"], fork["statistics"]["commit_count"]) == ("finished", False, 1)
+    names = [rule["name"] for rule in api.get(f"/projects/{fork['id']}/protected_branches", person).json()]
+    assert names == [fork["default_branch"]]
+
+
+def test_a_fork_whose_original_goes_meanwhile_says_so(
+    owner: Browser, original: Project, person: Person, api: Api, house: House
+) -> None:
+    home = _fork(owner, original, person)
+    key = house.app.database.read(lambda db: db.value(_KEY, project=original.id))
+    shutil.rmtree(Store(house.settings.data / "repositories").path_of(key))
+
+    house.work()
+
+    assert _status(api, home, person) == ("failed", "The original is gone")
+    page = owner.get(home).text
+    assert ("The copy failed" in page, "Three steps" in page) == (True, True)
+
+
+@pytest.mark.parametrize("how", ["dropped", "lost", "deleted", "twice"])
+def test_a_copy_that_nobody_makes_or_wants_ends(
+    owner: Browser, original: Project, person: Person, api: Api, house: House, how: str
+) -> None:
+    home, database = _fork(owner, original, person), house.app.database
+    job = database.read(lambda db: db.value(_JOB, kind=COPY_PROJECT))
+    fork = api.get(f"/users/{person.id}/projects", person).json()[0]["id"]
+    if how == "deleted":
+        api.delete(f"/projects/{fork}", person)
+        house.work()
+        assert owner.get(home).status_code == 404
+        return
+    if how == "twice":
+        house.work()
+        key = database.read(lambda db: db.value(_KEY, project=fork))
+        CopyWork(Store(house.settings.data / "repositories")).run(database, {"project_id": fork})
+        assert database.read(lambda db: db.value(_KEY, project=fork)) == key
+        return
+    if how == "dropped":
+        database.write(lambda db: drop_job(db, job))
+    else:
+        database.write(lambda db: db.run(_GIVE_UP, job=job))
+        database.write(fail_lost_copies)
+    status, reason = _status(api, home, person)
+    assert status == "failed"
+    assert reason in ("The copy was stopped by an administrator", "The copy was interrupted too often")
+
+
+def _delete(browser: Browser, url: str, path: str) -> httpx.Response:
+    sent = {"authenticity_token": browser.token(), "_method": "delete", "delete[confirm]": path}
+    return browser.post(f"{url}/-/edit", data=sent)
+
+
+def test_a_project_is_watched_until_it_is_gone(
+    owner: Browser, open_browser: Callable[[], Browser], make: Make, person: Person, house: House
+) -> None:
+    project = make_project(make, person, path="leaves")
+    there = _delete(owner, f"/{project.path}", project.path).headers["location"]
+
+    assert "are being removed" in owner.get(there).text
+    part = owner.get(there, headers=PART).text
+    assert ("every 2s" in part, "<html" in part) == (True, False)
+    other = open_browser().signed_in_as(make.user(password=PASSWORD))
+    assert [other.get(there).status_code, owner.get(there[:-1] + "x").status_code] == [404, 404]
+    assert open_browser().get(there).status_code == 302
+    house.work()
+    gone = owner.get(there, headers=PART).text
+    assert (f"{project.path} is gone" in gone, "every 2s" in gone) == (True, False)
+
+    # Another one at the same path, deleted later, has a page of its own.
+    again = make_project(make, person, path="leaves")
+    _delete(owner, f"/{again.path}", again.path)
+    house.work()
+    assert "is gone" in owner.get(there).text
+
+
+def test_a_group_is_watched_until_all_of_it_is_gone(owner: Browser, make: Make, person: Person, house: House) -> None:
+    group = make_group(make, person)
+    below = make_group(make, person, parent=group)
+    made = [make_project(make, person, namespace_id=each.id) for each in (group, below)]
+    bystander = make_group(make, person, path=f"{group.path}-2")
+    make_project(make, person, namespace_id=bystander.id)
+
+    there = _delete(owner, f"/groups/{group.path}", group.path).headers["location"]
+
+    page = owner.get(there).text
+    assert "0 of 2 projects are gone" in page
+    assert [project.path in page for project in made] == [True, True]
+    database = house.app.database
+    job = database.read(lambda db: db.value(_JOB, kind=REMOVE_PROJECT))
+    database.write(lambda db: db.run(_GIVE_UP, job=job))
+    house.work()
+    page = owner.get(there).text
+    assert ("could not be removed" in page, 'value="1"' in page) == (True, True)
+    database.write(lambda db: db.run(update(jobs).where(jobs.c.id == job).values(state="waiting")))
+    house.work()
+    assert f"The group {group.path} is gone" in owner.get(there).text
+    assert owner.get(f"/groups/{bystander.path}").status_code == 200
+
+
+def test_a_download_says_that_it_began(browser: Browser, original: Project) -> None:
+    address = f"/{original.path}/-/archive/master/x.zip"
+
+    began = browser.get(f"{address}?began=4f7k").headers.get_list("set-cookie")
+    assert began[0] == "_service_download=4f7k; Path=/; SameSite=Strict; Max-Age=60"
+    for hostile in ("a;b", "a b", "%0d%0aX: y", "ä", "x" * 17, ""):
+        assert "_service_download" not in browser.get(address, params={"began": hostile}).headers.get("set-cookie", "")
+    assert 'data-download="It is being made' in browser.get(f"/{original.path}").text
