@@ -29,7 +29,8 @@ _BELOW = (
 )
 _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "todo": todos.c.id == bindparam("todo"),
-    "state": todos.c.state == bindparam("state"),
+    "pending": todos.c.state == "pending",
+    "done": todos.c.state == "done",
     "action": todos.c.action == bindparam("action"),
     "author_id": todos.c.author_id == bindparam("author_id"),
     "project_id": todos.c.project_id == bindparam("project_id"),
@@ -69,8 +70,8 @@ def called_by_note(db: Connection, note_id: int) -> set[int]:
 def list_todos(db: Connection, actor: Actor, wanted: ListTodos, page: Page) -> Listing[Todo]:
     """A page of what the caller has to look at and may see, the newest first."""
     kinds = all_kinds(db)
-    values = _bound(db, actor) | {"state": wanted.state or "pending"}
-    filters = {"state"}
+    values = _bound(db, actor)
+    filters: set[str] = {wanted.state or "pending"}
     for name in ("action", "author_id", "project_id", "group_id"):
         if getattr(wanted, name) is not None:
             filters.add(name)
@@ -86,8 +87,8 @@ def count_todos(db: Connection, actor: Actor) -> int:
     """How many things the caller still has to look at and may see; every page asks, and for most it is nothing."""
     if db.value(_PENDING, user=actor.user_id) is None:
         return 0
-    query = _lists_of(all_kinds(db), audience_of(actor), frozenset({"state"})).total
-    count: int = db.value(query, state="pending", **_bound(db, actor))
+    query = _lists_of(all_kinds(db), audience_of(actor), frozenset({"pending"})).total
+    count: int = db.value(query, **_bound(db, actor))
     return count
 
 
