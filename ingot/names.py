@@ -12,10 +12,11 @@ MOST_CHARACTERS = 255
 NAMESPACES = "namespaces"
 """The lock of whoever changes what lies where, who sees it, or who is left to own it."""
 
-# Names are for people: letters of any script, and emoji with the joiners that they are made of.
+# Names are for people: letters of any script, and emoji with the joiners that they are made of. To compile such wide
+# sets takes 7 ms each, so that whoever asks first does it.
 _SIGNS = r"\w\u00a9-\U0001faff"
-_PROJECT_NAME = re.compile(rf"[{_SIGNS}][{_SIGNS}\u2010-\u2015 .+-]*")
-_GROUP_NAME = re.compile(rf"[{_SIGNS}][{_SIGNS}\u2010-\u2015 .+()-]*")
+_PROJECT_NAME = rf"[{_SIGNS}][{_SIGNS}\u2010-\u2015 .+-]*"
+_GROUP_NAME = rf"[{_SIGNS}][{_SIGNS}\u2010-\u2015 .+()-]*"
 _PROJECT_NAME_MESSAGE = (
     "can contain only letters, digits, emojis, '_', '.', dash, space. It must start with letter, digit, emoji or '_'."
 )
@@ -73,9 +74,9 @@ def group_name_trouble(name: str) -> str | None:
     return _name_trouble(name, _GROUP_NAME, _GROUP_NAME_MESSAGE)
 
 
-def _name_trouble(name: str, allowed: re.Pattern[str], message: str) -> str | None:
+def _name_trouble(name: str, allowed: str, message: str) -> str | None:
     if not name:
         return "can't be blank"
     if len(name) > MOST_CHARACTERS:
         return f"is too long (maximum is {MOST_CHARACTERS} characters)"
-    return None if allowed.fullmatch(name) else message
+    return None if re.fullmatch(allowed, name) else message
