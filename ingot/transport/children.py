@@ -12,7 +12,7 @@ from ingot.git.command import Config, clean_environment
 
 PIECE = 1024 * 1024
 _HEAR_SECONDS = 1.0
-_MUCH = 4 * PIECE
+_FEW = 8
 _GATHER_SECONDS = 0.002
 
 
@@ -23,7 +23,7 @@ class Child:
         self._process = process
         self._output = output
         self._said = bytearray()
-        self._poured = 0
+        self._pieces = 0
         self._hearing = asyncio.ensure_future(self._hear())
 
     @classmethod
@@ -94,11 +94,10 @@ class Child:
         """The next piece of its output; nothing at the end.
 
         Read straight from the pipe, and no sooner than it is wanted: a stream would copy everything once more, in
-        smaller pieces, and what git has to say waits in the pipe as well as here. Once it has said much, a moment is
-        left for more to gather: each piece costs the same, however small, and the pipe holds what git has ready
-        meanwhile.
+        smaller pieces, and what git has to say waits in the pipe as well as here. Where it says more than a few words,
+        a moment is left for more to gather: each piece costs the same, and git writes references one by one.
         """
-        if self._poured > _MUCH:
+        if self._pieces > _FEW:
             await asyncio.sleep(_GATHER_SECONDS)
         while True:
             try:
@@ -106,7 +105,7 @@ class Child:
             except BlockingIOError:
                 await self._readable()
             else:
-                self._poured += len(piece)
+                self._pieces += 1
                 return piece
 
     async def _readable(self) -> None:
