@@ -236,7 +236,12 @@ class Pages:
 def form_part(form: dict[str, Any], group: str, name: str) -> str:
     """The field ``group[name]`` of a form; nothing that is not one text gets through."""
     fields = form.get(group)
-    value = fields.get(name) if isinstance(fields, dict) else None
+    return text_of(fields, name) if isinstance(fields, dict) else ""
+
+
+def text_of(sent: dict[str, Any], name: str) -> str:
+    """What was sent by this name, if that is one text."""
+    value = sent.get(name)
     return value if isinstance(value, str) and "\0" not in value else ""
 
 

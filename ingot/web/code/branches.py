@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ingot.db.connection import Connection
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
+from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, text_of
 from ingot.web.projects.place import Place, place_of
 from ingot.web.refusals import Refusal, sentences
 
@@ -69,8 +69,9 @@ def delete_merged_branches(visit: Visit) -> Reply:
 
 def _list(place: Place, errors: list[str] | None = None, status: int = 200) -> Page:
     query = place.visit.query
-    sort = query.get("sort") if query.get("sort") in _ORDERS else "updated_desc"
-    search = str(query.get("search", ""))
+    sort = text_of(query, "sort")
+    sort = sort if sort in _ORDERS else "updated_desc"
+    search = text_of(query, "search")
     asked = {"search": search, "sort": sort, "page": str(query.get("page", "1")), "per_page": "30"}
     context: dict[str, Any] = {
         "branches": place.get("/repository/branches", asked),
