@@ -45,6 +45,7 @@ from ingot.web.projects.contents import PAGES as PROJECTS
 from ingot.web.rendering import Templates, message_page
 from ingot.web.sending import send_file
 from ingot.web.talk.contents import PAGES as TALK
+from ingot.web.turned_away import ask_to_sign_in, refuse_form
 
 ALL_PAGES: Sequence[Pages] = (
     *ENTRY,
@@ -69,6 +70,7 @@ _SAFE: list[Header] = [
 ]
 _NEVER_KEPT: Header = (b"cache-control", b"no-store")
 _NO_CONTENT_RUNS: Header = (b"content-security-policy", b"default-src 'none'; sandbox")
+_PAGE_TYPE = b"text/html; charset=utf-8"
 _MOST_VISITS = 4096
 _WRITING = ("POST", "PUT", "PATCH", "DELETE")
 
@@ -147,7 +149,7 @@ class WebDoor:
             status, headers, body = await self._read_either(place, enter, arrival, trace)
         else:
             status, headers, body = await self._in_pool(enter)
-        if status != 302 and arrival.visit and not arrival.visit.user and place.open:
+        if arrival.visit and not arrival.visit.user and place.open and (b"content-type", _PAGE_TYPE) in headers:
             self._remember(arrival, headers)
         return status, headers, body
 
@@ -192,6 +194,7 @@ class WebDoor:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     def _remember(self, arrival: _Arrival, headers: list[Header]) -> None:
+        """Only with pages, which hold forms: what caches keep for everybody must not give all of them one cookie."""
         if arrival.cookies.get(VISITOR_COOKIE) != arrival.visitor:
             headers.append(set_cookie(self._settings, VISITOR_COOKIE, arrival.visitor))
 
@@ -200,7 +203,7 @@ class WebDoor:
         visit = arrival.visit = self._database.read(partial(self._meet, words, arrival))
         if visit.user is not None:
             trace.user = visit.user.username
-        reply = self._stopped(place, visit) or (
+        reply = self._stopped(place, visit, arrival.request) or (
             self._database.read(partial(place.handler, visit)) if place.method == "GET" else self._act(place, arrival)
         )
         return self._render(reply, visit)
@@ -231,9 +234,9 @@ class WebDoor:
             known={} if request.method == "GET" else None,
         )
 
-    def _stopped(self, place: Place, visit: Visit) -> Redirect | None:
+    def _stopped(self, place: Place, visit: Visit, request: Request) -> Reply | None:
         if visit.user is None and not place.open:
-            return Redirect(f"/users/sign_in?redirect_to={quote(visit.address, safe='')}")
+            return ask_to_sign_in(place.method, visit, request.headers)
         if visit.user is not None and visit.user.password_expired and not place.with_expired_password:
             return Redirect("/profile/password/new")
         return None
@@ -246,7 +249,7 @@ class WebDoor:
             "latin-1"
         )
         known = isinstance(sent, str) and hmac.compare_digest(sent.encode(), visit.csrf.encode())
-        return place.handler(visit) if place.by_link or known else message_page(422)
+        return place.handler(visit) if place.by_link or known else refuse_form(visit, arrival.request.headers)
 
     def _render(self, reply: Reply, visit: Visit | None) -> Answered:
         if isinstance(reply, Redirect):
@@ -263,7 +266,7 @@ class WebDoor:
             kind = (b"content-type", reply.content_type.encode())
             content = reply.content if isinstance(reply, File) else reply
             return 200, [kind, _NO_CONTENT_RUNS, *_SAFE, *reply.headers], content
-        kind, policy = (b"content-type", b"text/html; charset=utf-8"), (b"content-security-policy", reply.policy)
+        kind, policy = (b"content-type", _PAGE_TYPE), (b"content-security-policy", reply.policy)
         headers = [kind, policy, _NEVER_KEPT, *_SAFE, *reply.headers]
         return reply.status, headers, self._templates.render(reply, visit)
 
