@@ -54,7 +54,7 @@ class CodeGrant(grants.AuthorizationCodeGrant):  # type: ignore[misc] # The libr
             request.scope,
             (challenge, method),
             (sent.get("nonce") or "")[:_LONGEST_NONCE] or None,
-            request.user.current_sign_in_at or self.server.db.now,
+            self.server.signed_in_at,
         )
 
     def query_authorization_code(self, code: str, client: Client) -> TradedCode | None:

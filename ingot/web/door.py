@@ -72,6 +72,13 @@ _NEVER_KEPT: Header = (b"cache-control", b"no-store")
 _NO_CONTENT_RUNS: Header = (b"content-security-policy", b"default-src 'none'; sandbox")
 _PAGE_TYPE = b"text/html; charset=utf-8"
 _MOST_VISITS = 4096
+_ANY_SITE: Header = (b"access-control-allow-origin", b"*")
+_PREFLIGHT: list[Header] = [
+    _ANY_SITE,
+    (b"access-control-allow-methods", b"GET, POST, OPTIONS"),
+    (b"access-control-allow-headers", b"Authorization, Content-Type"),
+    (b"access-control-max-age", b"7200"),
+]
 _WRITING = ("POST", "PUT", "PATCH", "DELETE")
 
 Answered = tuple[int, list[Header], bytes | StoredFile]
@@ -98,11 +105,16 @@ class WebDoor:
         self._templates = Templates(database)
         places = [place for pages in ALL_PAGES for place in pages.places]
         self._router: Router[Place] = Router(places, lambda place: place.slashes)
+        self._of_programs = frozenset(place.path.encode() for place in places if place.programs)
         self._long: dict[str, tuple[int, int]] = {}
         self._meant = router_path(words_of(place.path for place in places))
 
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
         """Answer one visit."""
+        by_program = request.path in self._of_programs
+        if by_program and request.method == "OPTIONS":
+            await respond(send, trace, 204, [*_PREFLIGHT], b"")
+            return
         arrival = _Arrival(request)
         try:
             status, headers, body = await self._serve(arrival, trace)
@@ -110,6 +122,8 @@ class WebDoor:
             status, headers, body = self._refuse(error, arrival)
         finally:
             close_uploads(arrival.form)
+        if by_program:
+            headers.append(_ANY_SITE)
         if isinstance(body, StoredFile):
             await send_file(request, send, trace, headers, body, self._pool)
             return
@@ -122,7 +136,9 @@ class WebDoor:
         person = arrival.visit is None or arrival.visit.credentials.token is None
         if person and arrival.request.method in ("GET", "HEAD") and isinstance(error, Denied | Unauthenticated):
             status = 404  # What somebody may not see looks as if it did not exist.
-        status, headers, body = self._render(message_page(status), arrival.visit)
+        by_program = arrival.request.path in self._of_programs
+        reply = Data({"error": "invalid_request"}, status) if by_program else message_page(status)
+        status, headers, body = self._render(reply, arrival.visit)
         if isinstance(error, WrongMethod):
             headers.append((b"allow", ", ".join(error.allowed).encode()))
         if isinstance(error, Throttled):

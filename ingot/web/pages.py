@@ -191,6 +191,8 @@ class Place:
     """Whether its address itself proves that it may be used, so that a form needs no token besides."""
     limit: int = FORM_LIMIT
     """How much a form may bring, in bytes."""
+    programs: bool = False
+    """Whether programs call it, also those that run on other sites' pages: they bring a secret and no cookie counts."""
 
 
 @dataclass(slots=True)
@@ -225,9 +227,11 @@ class Pages:
         by_link: bool = False,
         slashes: str = "",
         limit: int = FORM_LIMIT,
+        programs: bool = False,
     ) -> Callable[[H], H]:
         def declare(handler: H) -> H:
-            self.places.append(Place(method, path, handler, open, with_expired_password, slashes, by_link, limit))
+            place = Place(method, path, handler, open, with_expired_password, slashes, by_link, limit, programs)
+            self.places.append(place)
             return handler
 
         return declare

@@ -40,7 +40,7 @@ def leave(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page t
     """Send somebody to the provider."""
     provider = _provider(visit)
     back = local_path(visit.query.get("redirect_to")) or ""
-    if visit.user is not None:
+    if visit.user is not None and "again" not in visit.query:
         return Redirect(back or HOME)
     expect_a_wait()
     state, nonce, verifier = (secrets.token_urlsafe(size) for size in (32, 32, 48))
@@ -88,7 +88,8 @@ def address_of_provider(visit: Visit, back: str) -> str:
     """Where the sign-in page leads; nothing where no provider is configured."""
     if not visit.settings.oidc_issuer:
         return ""
-    return "/users/auth/openid_connect" + (f"?{urlencode({'redirect_to': back})}" if back else "")
+    asked = ({"again": "true"} if visit.user else {}) | ({"redirect_to": back} if back else {})
+    return "/users/auth/openid_connect" + (f"?{urlencode(asked)}" if asked else "")
 
 
 def _provider(visit: Visit) -> OpenIdProvider:

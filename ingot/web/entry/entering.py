@@ -12,6 +12,7 @@ from ingot.users.sessions.service import (
     FAILURE_WINDOW_SECONDS,
     MOST_FAILURES_OF_ACCOUNT,
     begin_session,
+    end_session,
     note_failure,
 )
 from ingot.users.two_factor.service import use_second_factor
@@ -69,8 +70,14 @@ def enter_by_second_step(visit: Visit, kept: str, code: str, back: str) -> Reply
 
 
 def _begin(visit: Visit, user: User, back: str, method: str) -> Reply:
-    origin = visit.origin
-    cookie = visit.database.write(lambda db: begin_session(db, user, origin.ip, origin.user_agent, method))
+    origin, before = visit.origin, visit.session
+
+    def begin(db: Connection) -> str:
+        if before is not None:
+            end_session(db, before)  # The browser forgets its cookie, and nobody else is to have it.
+        return begin_session(db, user, origin.ip, origin.user_agent, method)
+
+    cookie = visit.database.write(begin)
     return Redirect(back or HOME, [set_cookie(visit.settings, SESSION_COOKIE, cookie)])
 
 
