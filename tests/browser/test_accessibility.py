@@ -9,7 +9,16 @@ from tests.client import Api, Make, Person
 from tests.conftest import ROOT_PASSWORD
 from tests.making import Project, make_group, make_project
 
-OWN = ["/", "/explore", "/explore/groups", "/projects/new", "/groups/new", "/-/snippets", "/-/snippets/new"]
+OWN = [
+    "/",
+    "/explore",
+    "/explore/groups",
+    "/explore/snippets",
+    "/projects/new",
+    "/groups/new",
+    "/-/snippets",
+    "/-/snippets/new",
+]
 OWN += ["/dashboard/issues", "/dashboard/merge_requests", "/dashboard/todos", "/search?search=a"]
 OWN += ["/profile/account", "/profile/personal_access_tokens", "/profile/password/edit", "/profile/applications"]
 OF_PROJECT = ["", "/-/tree/master", "/-/blob/master/tides.py", "/-/blame/master/tides.py", "/-/commits/master"]

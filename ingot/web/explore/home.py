@@ -3,9 +3,15 @@
 from ingot.db.connection import Connection
 from ingot.web.cookies import THEME_COOKIE, set_cookie
 from ingot.web.explore.happenings import happenings
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, local_path
+from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, local_path, text_of
 
 pages = Pages()
+_ORDERS = {
+    "last_activity_at": "Newest activity",
+    "created_at": "Newest first",
+    "name": "By name",
+    "star_count": "Most stars",
+}
 _THEMES = ("light", "dark", "")
 
 
@@ -21,10 +27,13 @@ def show_home(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every pa
 
 @pages.get("/explore", open=True)
 def show_explore(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
-    """The projects that the visitor may see, newest activity first; ``search`` names some."""
-    search = str(visit.query.get("search", ""))
-    wanted = {"order_by": "last_activity_at", "search": search, "page": visit.query.get("page", "1")}
-    return Page("explore/projects.html", {"projects": visit.get("/projects", wanted), "search": search})
+    """The projects that the visitor may see, newest activity first; ``search`` and ``topic`` name some."""
+    search, topic, order = (text_of(visit.query, name) for name in ("search", "topic", "order_by"))
+    order = order if order in _ORDERS else next(iter(_ORDERS))
+    sort = "asc" if order == "name" else "desc"
+    wanted = {"order_by": order, "sort": sort, "search": search, "topic": topic, "page": visit.query.get("page", "1")}
+    context = {"projects": visit.get("/projects", wanted), "search": search, "topic": topic}
+    return Page("explore/projects.html", {**context, "orders": _ORDERS, "order": order})
 
 
 @pages.post("/-/theme", open=True, with_expired_password=True)
