@@ -28,6 +28,17 @@ def test_copying_works_where_the_connection_is_not_encrypted(window: Window, per
     expect(page.get_by_role("textbox", name="Comment")).to_have_value(f"{project.path}#1")
 
 
+def test_the_commands_of_a_first_push_are_copied_whole(window: Window, person: Person, project: Project) -> None:
+    window.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = window.sign_in(person).open(f"/{project.path}")
+    page.get_by_role("button", name="Copy the commands of step two").click()
+    expect(page.get_by_text("Copied")).to_be_visible()
+
+    copied = page.evaluate("navigator.clipboard.readText()").splitlines()
+    assert copied[1] == f"git remote add origin {window.url}/{project.path}.git"
+    assert copied[2] == 'git add . && git commit -m "First commit"'
+
+
 def test_a_second_click_sends_nothing_twice(window: Window, person: Person, project: Project, api: Api) -> None:
     page = window.sign_in(person).open(f"/{project.path}/-/issues/1")
     page.get_by_role("textbox", name="Comment").fill("Only once")
