@@ -28,7 +28,7 @@ OF_PROJECT += ["/-/milestones", "/-/milestones/1", "/-/merge_requests", "/-/merg
 OF_PROJECT += ["/-/merge_requests/1/diffs", "/-/merge_requests/1/diffs?view=split", "/-/merge_requests/1/commits"]
 OF_PROJECT += ["/-/merge_requests/new", "/-/wikis", "/-/wikis/new", "/-/snippets", "/-/search?search=tide"]
 OF_PROJECT += ["/-/edit", "/-/project_members", "/-/hooks", "/-/settings/repository", "/-/settings/integrations"]
-OF_PROJECT += ["/-/settings/ci_cd", "/-/forks/new"]
+OF_PROJECT += ["/-/settings/ci_cd", "/-/forks/new", "/-/activity"]
 IN_THE_DARK = ["", "/-/blob/master/tides.py", "/-/issues/1", "/-/boards", "/-/merge_requests/1/diffs", "/-/edit"]
 OF_ADMIN = ["", "/users", "/users/1", "/projects", "/groups", "/jobs", "/hooks", "/application_settings"]
 OF_ADMIN += ["/broadcast_messages", "/applications"]

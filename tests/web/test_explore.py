@@ -58,6 +58,17 @@ def test_searching(browser: Browser, person: Person, project: Project, api: Api)
     assert "Mend the lantern" in everywhere.text
     assert is_harmless(everywhere.text)
     assert "the lantern is lit" in code.text
+    assert f'action="/{project.path}/-/search"' in browser.get(f"/{project.path}/-/issues").text
+    assert 'href="/search?search=lantern"' in code.text
+    snippet = api.post(
+        f"{project.url}/snippets", person, title="x", file_name="x", code="x", visibility="public"
+    ).json()
+    for subject in ("issues/1", f"snippets/{snippet['id']}"):
+        said = api.post(f"{project.url}/{subject}/notes", person, body=f"A wick for {subject}").json()
+        notes = browser.get(f"/{project.path}/-/search", params={"search": f"wick for {subject}", "scope": "notes"})
+        link = f"/{project.path}/-/{subject}#note_{said['id']}"
+        assert f'href="{link}"' in notes.text
+        assert f'id="note_{said["id"]}"' in browser.get(link).text
     for odd in ({"search": "a" * 10_000}, {"search[]": "x"}, {"search": "x", "scope": "nonsense"}, {}, {"page": "-1"}):
         assert browser.get("/search", params=odd).status_code == 200
     assert f'href="/{project.path}"' not in browser.get("/search", params={"search": "no such thing"}).text
@@ -113,6 +124,26 @@ def test_projects_are_found_by_topic_and_in_an_order(browser: Browser, make: Mak
     assert named[0].path in found
     assert named[1].path not in found
     assert is_harmless(browser.get("/explore", params={"topic": HOSTILE, "order_by": HOSTILE}).text)
+
+
+def test_what_happened_in_a_project(browser: Browser, make: Make, api: Api, person: Person) -> None:
+    project = make_project(make, person, visibility="public")
+    api.post(f"{project.url}/issues", person, title=HOSTILE)
+    api.post(f"{project.url}/issues", person, title="Hushed", confidential=True)
+
+    page = browser.get(f"/{project.path}/-/activity")
+
+    assert f"/{project.path}/-/issues/1" in page.text
+    assert is_harmless(page.text)
+    assert "Hushed" not in page.text
+    assert "Hushed" in browser.signed_in_as(person).get(f"/{project.path}/-/activity").text
+    hidden = make_project(make, visibility="private")
+    assert browser.get(f"/{hidden.path}/-/activity").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/dashboard", "/dashboard/projects", "/explore/projects"])
+def test_addresses_that_people_know_from_elsewhere(browser: Browser, path: str) -> None:
+    assert browser.get(path).headers["location"] in ("/", "/explore")
 
 
 def test_everybody_finds_what_was_put_up_for_everybody(browser: Browser, person: Person, api: Api) -> None:
