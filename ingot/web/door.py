@@ -25,6 +25,7 @@ from ingot.http.request import Header, Request, Send, Trace
 from ingot.inline import TooLong, inline
 from ingot.settings import Settings
 from ingot.users.sessions.queries import csrf_token, session_or_none
+from ingot.users.two_factor.queries import factor_is_due
 from ingot.web.admin.contents import PAGES as ADMIN
 from ingot.web.code.contents import PAGES as CODE
 from ingot.web.cookies import SESSION_COOKIE, THEME_COOKIE, VISITOR_COOKIE, read_cookies, set_cookie
@@ -41,6 +42,7 @@ from ingot.web.oauth.contents import PAGES as OAUTH
 from ingot.web.pages import FORM_LIMIT, Data, Elsewhere, File, Pages, Place, Redirect, Reply, StoredFile, Visit
 from ingot.web.paths import router_path, whole_path, words_of
 from ingot.web.profile.contents import PAGES as PROFILE
+from ingot.web.profile.two_factor import HERE as TWO_FACTOR
 from ingot.web.projects.contents import PAGES as PROJECTS
 from ingot.web.rendering import Templates, message_page
 from ingot.web.sending import send_file
@@ -247,6 +249,7 @@ class WebDoor:
             cookies=arrival.cookies,
             fragment=b"hx-request" in request.headers,
             takes_gzip=b"gzip" in request.headers.get(b"accept-encoding", b""),
+            needs_factor=user is not None and factor_is_due(db, user),
             known={} if request.method == "GET" else None,
         )
 
@@ -255,6 +258,8 @@ class WebDoor:
             return ask_to_sign_in(place.method, visit, request.headers)
         if visit.user is not None and visit.user.password_expired and not place.with_expired_password:
             return Redirect("/profile/password/new")
+        if visit.needs_factor and not place.with_expired_password and not place.path.startswith(TWO_FACTOR):
+            return Redirect(TWO_FACTOR)
         return None
 
     def _act(self, place: Place, arrival: _Arrival) -> Reply:

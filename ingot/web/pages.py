@@ -49,6 +49,8 @@ class Visit(msgspec.Struct, frozen=True):
     fragment: bool = False
     """Whether a script asks, which wants only a part of the page."""
     takes_gzip: bool = False
+    needs_factor: bool = False
+    """Whether the visitor has to set up a second factor before anything else."""
     known: Finds | None = None
     """What endpoints found for this visit already, on pages to read: all of a page is of one moment."""
 
@@ -185,6 +187,7 @@ class Place:
     open: bool
     """Whether people who are not signed in may come."""
     with_expired_password: bool
+    """Whether it opens to those who have to choose another password, or to set up a second factor, first."""
     slashes: str = ""
     """The word of the path that may hold slashes, such as a file's."""
     by_link: bool = False

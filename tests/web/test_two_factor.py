@@ -22,7 +22,7 @@ def _code(secret: str, steps: int = 0) -> str:
     return code_at(secret, int(time.time() // STEP_SECONDS) + steps)
 
 
-def _turn_on(browser: Browser, steps: int = 0) -> tuple[str, list[str]]:
+def turn_on(browser: Browser, steps: int = 0) -> tuple[str, list[str]]:
     """Gives the secret and the recovery codes; a code counts once, so the first one is of the step before."""
     secret = shown(browser.get(HERE), "two_factor_secret")
     fields = {"pin_code": _code(secret, steps), "current_password": PASSWORD}
@@ -42,7 +42,7 @@ def _second_step(browser: Browser, person: Person, code: str, **changes: str) ->
 @pytest.fixture
 def guarded(browser: Browser, person: Person) -> tuple[str, list[str]]:
     """Somebody who has turned it on."""
-    return _turn_on(browser.signed_in_as(person), -1)
+    return turn_on(browser.signed_in_as(person), -1)
 
 
 def test_the_codes_are_those_of_the_standard() -> None:
@@ -142,7 +142,7 @@ def test_turning_it_on_and_off(browser: Browser, person: Person, open_browser: C
         assert browser.submit(HERE, HERE, fields=fields).status_code == 422
     assert open_browser().sign_in(person.username, PASSWORD).status_code == 302
 
-    _turn_on(browser)
+    turn_on(browser)
     assert secret not in browser.get(HERE).text
     assert not elsewhere.is_signed_in()
     token = browser.form("/profile/account", "/users/sign_out").fields

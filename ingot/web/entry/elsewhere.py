@@ -10,6 +10,7 @@ from ingot.db.connection import Connection
 from ingot.db.times import moment
 from ingot.errors import Denied, NotFound
 from ingot.inline import expect_a_wait
+from ingot.instance.settings import InstanceSettings, current_settings
 from ingot.names import NAMESPACES
 from ingot.users.accounts.tables import User
 from ingot.users.providers.linking import Known, account_of
@@ -23,6 +24,7 @@ pages = Pages()
 COOKIE = "_service_openid"
 MINUTES = 10
 _PURPOSE = "sign-in elsewhere"
+_NAME = "openid_connect"
 
 
 class Away(msgspec.Struct):
@@ -84,16 +86,17 @@ def _account(db: Connection, visit: Visit, known: Known) -> User:
     return account_of(db, known, sign_up=settings.oidc_sign_up, link_by_email=settings.oidc_link_by_email)
 
 
-def address_of_provider(visit: Visit, back: str) -> str:
-    """Where the sign-in page leads; nothing where no provider is configured."""
-    if not visit.settings.oidc_issuer:
+def address_of_provider(visit: Visit, settings: InstanceSettings, back: str) -> str:
+    """Where the sign-in page leads; nothing where no provider is configured, or administrators turned it off."""
+    if not visit.settings.oidc_issuer or _NAME in settings.disabled_oauth_sign_in_sources:
         return ""
     asked = ({"again": "true"} if visit.user else {}) | ({"redirect_to": back} if back else {})
     return "/users/auth/openid_connect" + (f"?{urlencode(asked)}" if asked else "")
 
 
 def _provider(visit: Visit) -> OpenIdProvider:
-    if not visit.settings.oidc_issuer:
+    settings = visit.database.read(current_settings)
+    if not visit.settings.oidc_issuer or _NAME in settings.disabled_oauth_sign_in_sources:
         raise NotFound("Page")
     return OpenIdProvider(visit.settings)
 

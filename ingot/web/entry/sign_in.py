@@ -70,7 +70,7 @@ def _context(visit: Visit, db: Connection, back: str, login: str) -> dict[str, o
         "back": back,
         "login": login,
         "error": "",
-        "elsewhere": address_of_provider(visit, back),
+        "elsewhere": address_of_provider(visit, settings, back),
         "label": visit.settings.oidc_label,
         "text": settings.sign_in_text or "",
         "shortest": SHORTEST,

@@ -1,9 +1,10 @@
 """The first page: one's own projects and what is to do, or what everybody may see; and how pages look."""
 
 from ingot.db.connection import Connection
+from ingot.instance.settings import current_settings
 from ingot.web.cookies import THEME_COOKIE, set_cookie
 from ingot.web.explore.happenings import happenings
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, local_path, text_of
+from ingot.web.pages import Elsewhere, Page, Pages, Redirect, Reply, Visit, local_path, text_of
 
 pages = Pages()
 _ORDERS = {
@@ -16,10 +17,12 @@ _THEMES = ("light", "dark", "")
 
 
 @pages.get("/", open=True)
-def show_home(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
-    """Where people find what they work on; strangers are led to what is public."""
+def show_home(visit: Visit, db: Connection) -> Reply:
+    """Where people find what they work on; strangers are led to what is public, or where administrators want."""
     if visit.user is None:
-        return Redirect("/explore")
+        elsewhere = current_settings(db).home_page_url
+        leads_here = not elsewhere or elsewhere.rstrip("/") == visit.origin.base
+        return Redirect("/explore") if leads_here else Elsewhere(str(elsewhere))
     projects = visit.get("/projects", {"membership": "true", "order_by": "last_activity_at", "per_page": 20})
     did = visit.get("/events", {"scope": "all", "per_page": 15}).items
     return Page("explore/home.html", {"projects": projects, "happenings": happenings(visit, did)})

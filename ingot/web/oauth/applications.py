@@ -8,6 +8,7 @@ from ingot.access.scopes import OAUTH_SCOPES
 from ingot.api.params import path_number
 from ingot.db.connection import Connection
 from ingot.errors import Invalid, NotFound
+from ingot.instance.settings import current_settings
 from ingot.oauth import service
 from ingot.oauth.queries import applications_of, authorized_applications, find_own_application
 from ingot.oauth.tables import Application
@@ -61,6 +62,8 @@ def show_own_again(visit: Visit, db: Connection) -> Reply:
 @pages.post("/oauth/applications")
 def register_own(visit: Visit) -> Reply:
     """Register an application, and show its secret, once."""
+    if not visit.database.read(_people_may_register):
+        raise NotFound("Page")
     return _register(visit, _own(visit))
 
 
@@ -130,6 +133,10 @@ def renew_one_of_instance(visit: Visit) -> Reply:
 def delete_one_of_instance(visit: Visit) -> Reply:
     """Delete an application of the instance."""
     return _delete(visit, _of_instance(visit), "/admin/applications")
+
+
+def _people_may_register(db: Connection) -> bool:
+    return current_settings(db).user_oauth_applications
 
 
 def _register(visit: Visit, shelf: Shelf) -> Reply:
@@ -213,6 +220,7 @@ def _list_page(
             "tab": "applications",
             "shelf": shelf,
             "applications": applications_of(db, shelf.owner_id),
+            "may_register": not own or _people_may_register(db),
             "authorized": authorized_applications(db, visit.signed_in.id) if own else [],
             **_form(typed or Typed(), errors or []),
         },
