@@ -162,6 +162,22 @@ def test_a_second_factor_is_asked_for_here_too(
     assert not here.is_signed_in()
 
 
+def test_a_provider_that_administrators_turned_off(second: Second, here: Browser) -> None:
+    def turn_off(names: list[str]) -> None:
+        sent = {"disabled_oauth_sign_in_sources": names}
+        answer = second.api.put("/application/settings", second.make.root, **sent)
+        assert answer.status_code == 200, answer.text
+
+    turn_off(["openid_connect"])
+    try:
+        assert "Sign in with" not in here.get("/users/sign_in").text
+        assert here.get(START).status_code == 404
+        assert here.get(f"{START}/callback").status_code == 404
+    finally:
+        turn_off([])
+    assert here.get(START).status_code == 302
+
+
 def test_without_a_provider_there_is_no_such_page(browser: Browser) -> None:
     assert browser.get(START).status_code == 404
     assert browser.get(f"{START}/callback?code=x&state=y").status_code == 404

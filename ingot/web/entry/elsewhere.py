@@ -14,7 +14,7 @@ from ingot.instance.settings import InstanceSettings, current_settings
 from ingot.names import NAMESPACES
 from ingot.users.accounts.tables import User
 from ingot.users.providers.linking import Known, account_of
-from ingot.users.providers.openid import OpenIdProvider, ProviderTrouble
+from ingot.users.providers.openid import PROVIDER, OpenIdProvider, ProviderTrouble
 from ingot.web.cookies import set_cookie
 from ingot.web.entry.entering import HOME, enter
 from ingot.web.pages import Elsewhere, Page, Pages, Redirect, Reply, Visit, local_path
@@ -24,7 +24,6 @@ pages = Pages()
 COOKIE = "_service_openid"
 MINUTES = 10
 _PURPOSE = "sign-in elsewhere"
-_NAME = "openid_connect"
 
 
 class Away(msgspec.Struct):
@@ -88,7 +87,7 @@ def _account(db: Connection, visit: Visit, known: Known) -> User:
 
 def address_of_provider(visit: Visit, settings: InstanceSettings, back: str) -> str:
     """Where the sign-in page leads; nothing where no provider is configured, or administrators turned it off."""
-    if not visit.settings.oidc_issuer or _NAME in settings.disabled_oauth_sign_in_sources:
+    if not visit.settings.oidc_issuer or PROVIDER in settings.disabled_oauth_sign_in_sources:
         return ""
     asked = ({"again": "true"} if visit.user else {}) | ({"redirect_to": back} if back else {})
     return "/users/auth/openid_connect" + (f"?{urlencode(asked)}" if asked else "")
@@ -96,7 +95,7 @@ def address_of_provider(visit: Visit, settings: InstanceSettings, back: str) -> 
 
 def _provider(visit: Visit) -> OpenIdProvider:
     settings = visit.database.read(current_settings)
-    if not visit.settings.oidc_issuer or _NAME in settings.disabled_oauth_sign_in_sources:
+    if not visit.settings.oidc_issuer or PROVIDER in settings.disabled_oauth_sign_in_sources:
         raise NotFound("Page")
     return OpenIdProvider(visit.settings)
 
