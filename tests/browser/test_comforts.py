@@ -73,3 +73,14 @@ def test_a_narrow_screen_shows_where_one_is(window: Window, person: Person, proj
 
     expect(page.get_by_role("navigation", name="Project").get_by_role("link", name="Settings")).to_be_in_viewport()
     expect(page.get_by_role("link", name="Hooks")).to_be_in_viewport()
+
+
+def test_a_name_does_not_turn_what_stands_beside_it(
+    window: Window, person: Person, project: Project, make: Make
+) -> None:
+    """A sign that turns the direction of writing would let a title rewrite the rest of its line."""
+    write_issue(make, project, person, title="abc \u202e fed")
+    page = window.sign_in(person).open(f"/{project.path}/-/issues")
+
+    title = page.get_by_role("link", name="abc").first
+    assert title.evaluate("element => getComputedStyle(element).unicodeBidi") == "isolate"
