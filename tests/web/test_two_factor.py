@@ -7,6 +7,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 
+from ingot.users.accounts.tables import users
 from ingot.users.two_factor.totp import STEP_SECONDS, code_at
 from tests.client import Api, Person
 from tests.conftest import House
@@ -123,6 +124,27 @@ def test_a_password_alone_opens_nothing_any_more(
     assert "personal access token" in denied.text
     assert httpx.get(git, auth=(person.username, person.token)).status_code == 200
     assert api.get("/user", person).json()["two_factor_enabled"] is True
+
+
+def test_who_has_no_password_shows_the_factor_to_turn_it_off(
+    guarded: tuple[str, list[str]], browser: Browser, person: Person, house: House
+) -> None:
+    """Whoever signs in elsewhere has none; an open session alone must not take the factor away."""
+    _, codes = guarded
+    house.app.database.write(lambda db: db.update(users, person.id, password_hash=None))
+    page = browser.get(HERE)
+    assert "current_password" not in page.text
+    fields = {"authenticity_token": browser.token()}
+    for path, method in ((f"{HERE}/codes", "post"), (HERE, "delete")):
+        for code in ("", "000000", PASSWORD):
+            sent = {**fields, "_method": method, "otp_attempt": code, "current_password": PASSWORD}
+            assert browser.post(path, data=sent).status_code == 422
+
+    renewed = browser.post(f"{HERE}/codes", data={**fields, "otp_attempt": codes[0]})
+    (first, *_) = re.findall(r"<li>([0-9a-f]{16})</li>", renewed.text)
+    assert browser.post(HERE, data={**fields, "_method": "delete", "otp_attempt": codes[1]}).status_code == 422
+    assert browser.post(HERE, data={**fields, "_method": "delete", "otp_attempt": first}).status_code == 302
+    assert "<svg" in browser.get(HERE).text
 
 
 def test_turning_it_on_and_off(browser: Browser, person: Person, open_browser: Callable[[], Browser]) -> None:
