@@ -176,4 +176,4 @@ class Identity(OpenIDCode):  # type: ignore[misc] # The library has no types.
 
     def generate_user_info(self, user: User, scope: str) -> dict[str, Any]:
         """Who the person is."""
-        return claims_about(user, set(scope.split()), self._server.base)
+        return claims_about(self._server.db, user, set(scope.split()), self._server.base)

@@ -128,7 +128,7 @@ def tell_who(visit: Visit, db: Connection) -> Reply:
     if "openid" not in scopes:
         challenge = (b"www-authenticate", b'Bearer realm="Ingot", error="insufficient_scope", scope="openid"')
         return Data({"error": "insufficient_scope", "scope": "openid"}, 403, [challenge])
-    return Data(claims_about(user, scopes, visit.origin.base))
+    return Data(claims_about(db, user, scopes, visit.origin.base))
 
 
 @pages.post("/oauth/userinfo", open=True, by_link=True, programs=True)
