@@ -45,6 +45,7 @@ _DOMAINS = ("domain_whitelist", "domain_blacklist", "asset_proxy_allowlist")
 _LINKS = ("home_page_url", "help_page_support_url", "koding_url", "plantuml_url", "asset_proxy_url")
 _HOUSEKEEPING = ("housekeeping_incremental_repack_period", "housekeeping_full_repack_period", "housekeeping_gc_period")
 _STORAGES = frozenset({"default"})
+_SIGN_IN_SOURCES = frozenset({"openid_connect"})
 _SEPARATORS = re.compile(r"[\s,;]+")
 _DOMAIN = re.compile(r"[^\s@/]{1,255}")
 _LINK = re.compile(r"https?://[^\s\"'<>/?#]+([/?#][^\s\"'<>]*)?", re.IGNORECASE)
@@ -154,9 +155,9 @@ def _validate_settings(settings: InstanceSettings) -> None:
     unknown = sorted({settings.repository_storage, *settings.repository_storages} - _STORAGES)
     if unknown or not settings.repository_storages:
         errors["repository_storages"] = [f"can't include: {', '.join(unknown)}" if unknown else "can't be blank"]
-    if settings.disabled_oauth_sign_in_sources:
-        named = settings.disabled_oauth_sign_in_sources[0]
-        errors["disabled_oauth_sign_in_sources"] = [f"'{named}' is not an OAuth sign-in source"]
+    odd = [source for source in settings.disabled_oauth_sign_in_sources if source not in _SIGN_IN_SOURCES]
+    if odd:
+        errors["disabled_oauth_sign_in_sources"] = [f"'{odd[0]}' is not an OAuth sign-in source"]
     for name in _UNAVAILABLE:
         if getattr(settings, name):
             errors[name] = ["is not available on this server"]

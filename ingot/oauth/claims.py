@@ -2,11 +2,16 @@
 
 from typing import Any
 
+from ingot.db.connection import Connection
+from ingot.instance.settings import current_settings
 from ingot.users.accounts.tables import User
 
 
-def claims_about(user: User, scopes: set[str], base: str) -> dict[str, Any]:
-    """Who somebody is, as far as the scopes reach; the address only where it was asked for, since programs trust it."""
+def claims_about(db: Connection, user: User, scopes: set[str], base: str) -> dict[str, Any]:
+    """Who somebody is, as far as the scopes reach; the address only where it was asked for, since programs trust it.
+
+    An instance that lets people take any address without a mail to it vouches for none.
+    """
     claims: dict[str, Any] = {"sub": str(user.id)}
     if scopes & {"openid", "profile"}:
         claims |= {
@@ -20,7 +25,8 @@ def claims_about(user: User, scopes: set[str], base: str) -> dict[str, Any]:
         if user.avatar_id is not None and user.avatar_file is not None:
             claims["picture"] = f"{base}/uploads/-/system/user/avatar/{user.id}/{user.avatar_file}"
     if "email" in scopes:
-        claims |= {"email": user.email, "email_verified": user.confirmed_at is not None}
+        proven = user.confirmed_at is not None and current_settings(db).send_user_confirmation_email
+        claims |= {"email": user.email, "email_verified": proven}
     return claims
 
 

@@ -54,7 +54,7 @@ class CodeGrant(grants.AuthorizationCodeGrant):  # type: ignore[misc] # The libr
             request.scope,
             (challenge, method),
             (sent.get("nonce") or "")[:_LONGEST_NONCE] or None,
-            request.user.current_sign_in_at or self.server.db.now,
+            self.server.signed_in_at,
         )
 
     def query_authorization_code(self, code: str, client: Client) -> TradedCode | None:
@@ -176,7 +176,7 @@ class Identity(OpenIDCode):  # type: ignore[misc] # The library has no types.
 
     def generate_user_info(self, user: User, scope: str) -> dict[str, Any]:
         """Who the person is."""
-        return claims_about(user, set(scope.split()), self._server.base)
+        return claims_about(self._server.db, user, set(scope.split()), self._server.base)
 
 
 class RenewedIdentity(Identity):

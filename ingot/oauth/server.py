@@ -13,9 +13,11 @@ from authlib.oauth2.rfc6749.errors import (
     UnsupportedResponseTypeError,
 )
 from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
+from authlib.oidc.core.errors import ConsentRequiredError, LoginRequiredError
 
 from ingot.access.scopes import OAUTH_SCOPES
 from ingot.db.connection import Connection
+from ingot.db.times import Timestamp
 from ingot.oauth.clients import Client
 from ingot.oauth.grants import (
     Challenge,
@@ -30,7 +32,7 @@ from ingot.oauth.queries import application_or_none
 from ingot.oauth.service import TOKEN_SECONDS, keep_token
 from ingot.users.accounts.tables import User
 
-__all__ = ["Exchange", "OAuth2Error"]
+__all__ = ["ConsentRequiredError", "Exchange", "LoginRequiredError", "OAuth2Error"]
 
 _ADDRESS = "https://localhost/oauth"
 _GRANT_TYPES = ("authorization_code", "password", "refresh_token")
@@ -75,8 +77,16 @@ def _proof(authorization: str) -> str:
 class Exchange(AuthorizationServer):  # type: ignore[misc] # The library has no types.
     """What applications may ask, of one connection and for one request."""
 
-    def __init__(self, db: Connection, data: Path, base: str, proven: User | None = None) -> None:
+    def __init__(
+        self,
+        db: Connection,
+        data: Path,
+        base: str,
+        proven: User | None = None,
+        signed_in_at: Timestamp | None = None,
+    ) -> None:
         super().__init__(scopes_supported=list(OAUTH_SCOPES))
+        self.signed_in_at = signed_in_at or db.now
         self.db = db
         self.data = data
         self.base = base
@@ -105,6 +115,14 @@ class Exchange(AuthorizationServer):  # type: ignore[misc] # The library has no 
         if client is None:
             raise InvalidClientError(description="The client does not exist on this server.")
         return client
+
+    def authenticate_client(self, request: Any, methods: list[str], endpoint: str = "token") -> Any:
+        """The application that proves who it is; one that we do not know has proven nothing either."""
+        try:
+            return super().authenticate_client(request, methods, endpoint)
+        except InvalidClientError as error:
+            error.status_code = 401
+            raise
 
     def client_or_nobody(self, request: Any, methods: list[str]) -> Client:
         """The application that proves who it is, or nobody where none is named."""

@@ -9,6 +9,7 @@ from ingot.errors import Denied, NotFound, Unauthenticated
 from ingot.users.accounts.queries import user_by_username, user_or_none
 from ingot.users.sessions.queries import csrf_token, session_or_none
 from ingot.users.tokens.queries import holder_or_none
+from ingot.users.two_factor.queries import factor_is_due
 
 
 def authenticate(db: Connection, credentials: Credentials) -> Actor:
@@ -56,7 +57,7 @@ def _by_session(db: Connection, credentials: Credentials) -> Actor:
         (credentials.csrf or "").encode("utf-8", "replace"), csrf_token(db, session).encode()
     ):
         return NOBODY
-    if user.password_expired:
+    if user.password_expired or factor_is_due(db, user):
         return NOBODY
     return Actor(
         user_id=user.id,

@@ -25,6 +25,7 @@ from ingot.http.request import Header, Request, Send, Trace
 from ingot.inline import TooLong, inline
 from ingot.settings import Settings
 from ingot.users.sessions.queries import csrf_token, session_or_none
+from ingot.users.two_factor.queries import factor_is_due
 from ingot.web.admin.contents import PAGES as ADMIN
 from ingot.web.code.contents import PAGES as CODE
 from ingot.web.cookies import SESSION_COOKIE, THEME_COOKIE, VISITOR_COOKIE, read_cookies, set_cookie
@@ -42,10 +43,12 @@ from ingot.web.oauth.contents import PAGES as OAUTH
 from ingot.web.pages import FORM_LIMIT, Data, Elsewhere, File, Pages, Place, Redirect, Reply, StoredFile, Visit
 from ingot.web.paths import router_path, whole_path, words_of
 from ingot.web.profile.contents import PAGES as PROFILE
+from ingot.web.profile.two_factor import HERE as TWO_FACTOR
 from ingot.web.projects.contents import PAGES as PROJECTS
 from ingot.web.rendering import Templates, message_page
 from ingot.web.sending import send_file
 from ingot.web.talk.contents import PAGES as TALK
+from ingot.web.turned_away import ask_to_sign_in, refuse_form
 
 ALL_PAGES: Sequence[Pages] = (
     *ENTRY,
@@ -71,7 +74,15 @@ _SAFE: list[Header] = [
 ]
 _NEVER_KEPT: Header = (b"cache-control", b"no-store")
 _NO_CONTENT_RUNS: Header = (b"content-security-policy", b"default-src 'none'; sandbox")
+_PAGE_TYPE = b"text/html; charset=utf-8"
 _MOST_VISITS = 4096
+_ANY_SITE: Header = (b"access-control-allow-origin", b"*")
+_PREFLIGHT: list[Header] = [
+    _ANY_SITE,
+    (b"access-control-allow-methods", b"GET, POST, OPTIONS"),
+    (b"access-control-allow-headers", b"Authorization, Content-Type"),
+    (b"access-control-max-age", b"7200"),
+]
 _WRITING = ("POST", "PUT", "PATCH", "DELETE")
 
 Answered = tuple[int, list[Header], bytes | StoredFile]
@@ -98,11 +109,16 @@ class WebDoor:
         self._templates = Templates(database)
         places = [place for pages in ALL_PAGES for place in pages.places]
         self._router: Router[Place] = Router(places, lambda place: place.slashes)
+        self._of_programs = frozenset(place.path.encode() for place in places if place.programs)
         self._long: dict[str, tuple[int, int]] = {}
         self._meant = router_path(words_of(place.path for place in places))
 
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
         """Answer one visit."""
+        by_program = request.path in self._of_programs
+        if by_program and request.method == "OPTIONS":
+            await respond(send, trace, 204, [*_PREFLIGHT], b"")
+            return
         arrival = _Arrival(request)
         try:
             status, headers, body = await self._serve(arrival, trace)
@@ -110,6 +126,8 @@ class WebDoor:
             status, headers, body = self._refuse(error, arrival)
         finally:
             close_uploads(arrival.form)
+        if by_program:
+            headers.append(_ANY_SITE)
         if isinstance(body, StoredFile):
             await send_file(request, send, trace, headers, body, self._pool)
             return
@@ -122,7 +140,9 @@ class WebDoor:
         person = arrival.visit is None or arrival.visit.credentials.token is None
         if person and arrival.request.method in ("GET", "HEAD") and isinstance(error, Denied | Unauthenticated):
             status = 404  # What somebody may not see looks as if it did not exist.
-        status, headers, body = self._render(message_page(status), arrival.visit)
+        by_program = arrival.request.path in self._of_programs
+        reply = Data({"error": "invalid_request"}, status) if by_program else message_page(status)
+        status, headers, body = self._render(reply, arrival.visit)
         if isinstance(error, WrongMethod):
             headers.append((b"allow", ", ".join(error.allowed).encode()))
         if isinstance(error, Throttled):
@@ -149,7 +169,7 @@ class WebDoor:
             status, headers, body = await self._read_either(place, enter, arrival, trace)
         else:
             status, headers, body = await self._in_pool(enter)
-        if status != 302 and arrival.visit and not arrival.visit.user and place.open:
+        if arrival.visit and not arrival.visit.user and place.open and (b"content-type", _PAGE_TYPE) in headers:
             self._remember(arrival, headers)
         return status, headers, body
 
@@ -194,6 +214,7 @@ class WebDoor:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     def _remember(self, arrival: _Arrival, headers: list[Header]) -> None:
+        """Only with pages, which hold forms: what caches keep for everybody must not give all of them one cookie."""
         if arrival.cookies.get(VISITOR_COOKIE) != arrival.visitor:
             headers.append(set_cookie(self._settings, VISITOR_COOKIE, arrival.visitor))
 
@@ -202,7 +223,7 @@ class WebDoor:
         visit = arrival.visit = self._database.read(partial(self._meet, words, arrival))
         if visit.user is not None:
             trace.user = visit.user.username
-        reply = self._stopped(place, visit) or (
+        reply = self._stopped(place, visit, arrival.request) or (
             self._database.read(partial(place.handler, visit)) if place.method == "GET" else self._act(place, arrival)
         )
         return self._render(reply, visit)
@@ -230,14 +251,17 @@ class WebDoor:
             cookies=arrival.cookies,
             fragment=b"hx-request" in request.headers,
             takes_gzip=b"gzip" in request.headers.get(b"accept-encoding", b""),
+            needs_factor=user is not None and factor_is_due(db, user),
             known={} if request.method == "GET" else None,
         )
 
-    def _stopped(self, place: Place, visit: Visit) -> Redirect | None:
+    def _stopped(self, place: Place, visit: Visit, request: Request) -> Reply | None:
         if visit.user is None and not place.open:
-            return Redirect(f"/users/sign_in?redirect_to={quote(visit.address, safe='')}")
+            return ask_to_sign_in(place.method, visit, request.headers)
         if visit.user is not None and visit.user.password_expired and not place.with_expired_password:
             return Redirect("/profile/password/new")
+        if visit.needs_factor and not place.with_expired_password and not place.path.startswith(TWO_FACTOR):
+            return Redirect(TWO_FACTOR)
         return None
 
     def _act(self, place: Place, arrival: _Arrival) -> Reply:
@@ -248,7 +272,7 @@ class WebDoor:
             "latin-1"
         )
         known = isinstance(sent, str) and hmac.compare_digest(sent.encode(), visit.csrf.encode())
-        return place.handler(visit) if place.by_link or known else message_page(422)
+        return place.handler(visit) if place.by_link or known else refuse_form(visit, arrival.request.headers)
 
     def _render(self, reply: Reply, visit: Visit | None) -> Answered:
         if isinstance(reply, Redirect):
@@ -265,7 +289,7 @@ class WebDoor:
             kind = (b"content-type", reply.content_type.encode())
             content = reply.content if isinstance(reply, File) else reply
             return 200, [kind, _NO_CONTENT_RUNS, *_SAFE, *reply.headers], content
-        kind, policy = (b"content-type", b"text/html; charset=utf-8"), (b"content-security-policy", reply.policy)
+        kind, policy = (b"content-type", _PAGE_TYPE), (b"content-security-policy", reply.policy)
         headers = [kind, policy, _NEVER_KEPT, *_SAFE, *reply.headers]
         return reply.status, headers, self._templates.render(reply, visit)
 

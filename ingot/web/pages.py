@@ -49,6 +49,8 @@ class Visit(msgspec.Struct, frozen=True):
     fragment: bool = False
     """Whether a script asks, which wants only a part of the page."""
     takes_gzip: bool = False
+    needs_factor: bool = False
+    """Whether the visitor has to set up a second factor before anything else."""
     known: Finds | None = None
     """What endpoints found for this visit already, on pages to read: all of a page is of one moment."""
 
@@ -185,12 +187,15 @@ class Place:
     open: bool
     """Whether people who are not signed in may come."""
     with_expired_password: bool
+    """Whether it opens to those who have to choose another password, or to set up a second factor, first."""
     slashes: str = ""
     """The word of the path that may hold slashes, such as a file's."""
     by_link: bool = False
     """Whether its address itself proves that it may be used, so that a form needs no token besides."""
     limit: int = FORM_LIMIT
     """How much a form may bring, in bytes."""
+    programs: bool = False
+    """Whether programs call it, also those that run on other sites' pages: they bring a secret and no cookie counts."""
 
 
 @dataclass(slots=True)
@@ -225,9 +230,11 @@ class Pages:
         by_link: bool = False,
         slashes: str = "",
         limit: int = FORM_LIMIT,
+        programs: bool = False,
     ) -> Callable[[H], H]:
         def declare(handler: H) -> H:
-            self.places.append(Place(method, path, handler, open, with_expired_password, slashes, by_link, limit))
+            place = Place(method, path, handler, open, with_expired_password, slashes, by_link, limit, programs)
+            self.places.append(place)
             return handler
 
         return declare
@@ -236,7 +243,12 @@ class Pages:
 def form_part(form: dict[str, Any], group: str, name: str) -> str:
     """The field ``group[name]`` of a form; nothing that is not one text gets through."""
     fields = form.get(group)
-    value = fields.get(name) if isinstance(fields, dict) else None
+    return text_of(fields, name) if isinstance(fields, dict) else ""
+
+
+def text_of(sent: dict[str, Any], name: str) -> str:
+    """What was sent by this name, if that is one text."""
+    value = sent.get(name)
     return value if isinstance(value, str) and "\0" not in value else ""
 
 

@@ -9,6 +9,7 @@ from ingot.markup.links import Place
 from ingot.projects.api import store_of
 from ingot.renderings.service import rendered_all
 from ingot.web.pages import Visit
+from ingot.web.pictures import with_own_pictures
 
 
 def html_of(visit: Visit, text: str | None, project_id: int | None = None, **where: Any) -> Markup:
@@ -25,4 +26,5 @@ def html_of_all(visit: Visit, texts: Sequence[str], project_id: int | None = Non
         project = visit.find("GET", "/projects/:id", id=project_id).project
     place = Place(visit.origin.base, project.full_path if project else None, **where)
     html = rendered_all(visit.database, store_of(visit.settings), actor, place, project, texts)
-    return [Markup(one) for one in html]  # noqa: S704 - The sanitiser has been over it.
+    base = visit.origin.base
+    return [Markup(with_own_pictures(one, base)) for one in html]  # noqa: S704 - The sanitiser has been over it.

@@ -9,7 +9,16 @@ from tests.client import Api, Make, Person
 from tests.conftest import ROOT_PASSWORD
 from tests.making import Project, make_group, make_project
 
-OWN = ["/", "/explore", "/explore/groups", "/projects/new", "/groups/new", "/-/snippets", "/-/snippets/new"]
+OWN = [
+    "/",
+    "/explore",
+    "/explore/groups",
+    "/explore/snippets",
+    "/projects/new",
+    "/groups/new",
+    "/-/snippets",
+    "/-/snippets/new",
+]
 OWN += ["/dashboard/issues", "/dashboard/merge_requests", "/dashboard/todos", "/search?search=a"]
 OWN += ["/profile/account", "/profile/personal_access_tokens", "/profile/password/edit", "/profile/applications"]
 OF_PROJECT = ["", "/-/tree/master", "/-/blob/master/tides.py", "/-/blame/master/tides.py", "/-/commits/master"]
@@ -20,7 +29,7 @@ OF_PROJECT += ["/-/merge_requests/1/diffs", "/-/merge_requests/1/diffs?view=spli
 OF_PROJECT += ["/-/merge_requests/new", "/-/wikis", "/-/wikis/new", "/-/snippets", "/-/search?search=tide"]
 OF_PROJECT += ["/-/edit", "/-/project_members", "/-/hooks", "/-/settings/repository", "/-/settings/integrations"]
 OF_PROJECT += ["/-/settings/ci_cd", "/-/forks/new", "/-/issues/1/facts/labels", "/-/merge_requests/1/facts/time"]
-OF_PROJECT += ["/-/issues/1/award_emoji", "/-/find_file/master"]
+OF_PROJECT += ["/-/issues/1/award_emoji", "/-/find_file/master", "/-/activity"]
 IN_THE_DARK = ["", "/-/blob/master/tides.py", "/-/issues/1", "/-/boards", "/-/merge_requests/1/diffs", "/-/edit"]
 OF_ADMIN = ["", "/users", "/users/1", "/projects", "/groups", "/jobs", "/hooks", "/application_settings"]
 OF_ADMIN += ["/broadcast_messages", "/applications"]

@@ -40,8 +40,10 @@ def test_from_open_to_merged_with_a_conflict_on_the_way(
     page.reload()
     expect(page.get_by_role("heading", name="Not ready to be merged")).to_be_visible()
     expect(page.get_by_text("Solve the conflicts")).to_be_visible()
-    _solve(f"{window.url}/{project.path}.git".replace("://", f"://x:{person.token}@"), tmp_path)
+    page.clock.install()
     page.reload()
+    _solve(f"{window.url}/{project.path}.git".replace("://", f"://x:{person.token}@"), tmp_path)
+    page.clock.fast_forward(15_000)  # The box looks again by itself.
     expect(page.get_by_role("heading", name="Ready to be merged")).to_be_visible()
 
     page.get_by_role("button", name="Merge", exact=True).click()

@@ -64,6 +64,7 @@ def test_settings_count_at_once(admin: Browser, api: Api, make: Make, open_brows
     form = admin.form(page, page)
     before = api.get("/application/settings", make.root).json()
     typed = {**form.fields, "settings[signin_enabled]": "1", "settings[sign_in_text]": "Ask the harbour <master>"}
+    typed["settings[user_oauth_applications]"] = "1"
 
     assert admin.post(page, data={**typed, "settings[session_expire_delay]": "soon"}).status_code == 422
     assert admin.post(page, data=typed).status_code == 302

@@ -1,6 +1,7 @@
 """Pages about people, searches, snippets and wikis."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -8,6 +9,7 @@ from tests.client import Api, Make, Person
 from tests.making import Project, make_project
 from tests.web.browser import Browser
 
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 HOSTILE = "\"><img src=x onerror=alert(1)><script>alert('x')</script>"
 
 
@@ -56,6 +58,17 @@ def test_searching(browser: Browser, person: Person, project: Project, api: Api)
     assert "Mend the lantern" in everywhere.text
     assert is_harmless(everywhere.text)
     assert "the lantern is lit" in code.text
+    assert f'action="/{project.path}/-/search"' in browser.get(f"/{project.path}/-/issues").text
+    assert 'href="/search?search=lantern"' in code.text
+    snippet = api.post(
+        f"{project.url}/snippets", person, title="x", file_name="x", code="x", visibility="public"
+    ).json()
+    for subject in ("issues/1", f"snippets/{snippet['id']}"):
+        said = api.post(f"{project.url}/{subject}/notes", person, body=f"A wick for {subject}").json()
+        notes = browser.get(f"/{project.path}/-/search", params={"search": f"wick for {subject}", "scope": "notes"})
+        link = f"/{project.path}/-/{subject}#note_{said['id']}"
+        assert f'href="{link}"' in notes.text
+        assert f'id="note_{said["id"]}"' in browser.get(link).text
     for odd in ({"search": "a" * 10_000}, {"search[]": "x"}, {"search": "x", "scope": "nonsense"}, {}, {"page": "-1"}):
         assert browser.get("/search", params=odd).status_code == 200
     assert f'href="/{project.path}"' not in browser.get("/search", params={"search": "no such thing"}).text
@@ -102,6 +115,97 @@ def test_the_life_of_a_snippet(browser: Browser, person: Person, project: Projec
     }
     assert browser.post(there, data=removed).status_code == 302
     assert browser.get(there).status_code == 404
+
+
+def test_projects_are_found_by_topic_and_in_an_order(browser: Browser, make: Make, api: Api, person: Person) -> None:
+    topic = make.name("tides")
+    named = [make_project(make, person, visibility="public") for _ in range(2)]
+    api.put(named[0].url, person, topics=[topic])
+
+    home = browser.get(f"/{named[0].path}").text
+    assert f'href="/explore?topic={topic}"' in home
+    found = browser.get("/explore", params={"topic": topic, "order_by": "star_count"}).text
+    assert named[0].path in found
+    assert named[1].path not in found
+    assert is_harmless(browser.get("/explore", params={"topic": HOSTILE, "order_by": HOSTILE}).text)
+
+
+def test_what_happened_in_a_project(browser: Browser, make: Make, api: Api, person: Person) -> None:
+    project = make_project(make, person, visibility="public")
+    api.post(f"{project.url}/issues", person, title=HOSTILE)
+    api.post(f"{project.url}/issues", person, title="Hushed", confidential=True)
+
+    page = browser.get(f"/{project.path}/-/activity")
+
+    assert f"/{project.path}/-/issues/1" in page.text
+    assert is_harmless(page.text)
+    assert "Hushed" not in page.text
+    assert "Hushed" in browser.signed_in_as(person).get(f"/{project.path}/-/activity").text
+    hidden = make_project(make, visibility="private")
+    assert browser.get(f"/{hidden.path}/-/activity").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/dashboard", "/dashboard/projects", "/explore/projects"])
+def test_addresses_that_people_know_from_elsewhere(browser: Browser, path: str) -> None:
+    assert browser.get(path).headers["location"] in ("/", "/explore")
+
+
+def test_everybody_finds_what_was_put_up_for_everybody(browser: Browser, person: Person, api: Api) -> None:
+    sent = {"file_name": "a.txt", "content": "x"}
+    for visibility in ("public", "internal", "private"):
+        api.post("/snippets", person, title=f"A {visibility} thing of {person.username}", visibility=visibility, **sent)
+
+    page = browser.get("/explore/snippets").text
+
+    assert f"A public thing of {person.username}" in page
+    assert f"A internal thing of {person.username}" not in page
+    assert f"A private thing of {person.username}" not in page
+
+
+def test_people_talk_about_a_snippet_of_a_project(browser: Browser, person: Person, project: Project, api: Api) -> None:
+    sent = {"title": "Lamp", "file_name": "lamp.py", "content": "lit = True  # <b>", "visibility": "public"}
+    made = api.post(f"{project.url}/snippets", person, **sent).json()
+    there = f"/{project.path}/-/snippets/{made['id']}"
+    api.post(f"{project.url}/snippets/{made['id']}/notes", person, body=f"It *glows* {HOSTILE}")
+
+    read = browser.get(there)
+    assert "<em>glows</em>" in read.text
+    assert is_harmless(read.text)
+    assert '<span class="kc">True</span>' in read.text
+    assert "Sign in" in read.text
+    browser.signed_in_as(person)
+    assert browser.submit(there, f"{there}/notes", fields={"note[body]": "Still"}).status_code == 302
+    assert "Still" in browser.get(there).text
+
+
+def test_all_files_of_a_snippet_are_edited(browser: Browser, person: Person, api: Api) -> None:
+    files = [{"file_path": name, "content": f"{name} & <i>"} for name in ("a.txt", "b.txt")]
+    made = api.post("/snippets", person, title="Pair", visibility="private", files=files).json()
+    there = f"/-/snippets/{made['id']}"
+    browser.signed_in_as(person)
+    page = browser.get(f"{there}/edit").text
+    assert "a.txt &amp; &lt;i&gt;" in page
+    assert "b.txt &amp; &lt;i&gt;" in page
+    token = browser.form(f"{there}/edit", there).fields["authenticity_token"]
+    sent: dict[str, Any] = {"authenticity_token": token, "_method": "put", "snippet[visibility]": "private"}
+    sent |= {"snippet[files][][path]": ["a.txt", "b.txt"], "snippet[files][][content]": ["one", "two"]}
+
+    refused = browser.post(there, content=_in_turn({**sent, "snippet[title]": ""}), headers=FORM)
+    saved = browser.post(there, content=_in_turn({**sent, "snippet[title]": "Both"}), headers=FORM)
+
+    assert refused.status_code == 422
+    assert ">two</textarea>" in refused.text, "What was typed stays."
+    assert saved.status_code == 302, saved.text
+    raw = [api.get(f"/snippets/{made['id']}/files/main/{name}.txt/raw", person).text for name in "ab"]
+    assert raw == ["one", "two"]
+    assert api.get(f"/snippets/{made['id']}", person).json()["title"] == "Both"
+
+
+def _in_turn(sent: dict[str, Any]) -> str:
+    """The fields as a browser sends them: name and content of each file one after the other."""
+    lists = [[(name, value) for value in values] for name, values in sent.items() if isinstance(values, list)]
+    plain = [(name, value) for name, value in sent.items() if not isinstance(value, list)]
+    return urlencode([*plain, *(pair for pairs in zip(*lists, strict=True) for pair in pairs)])
 
 
 def test_the_life_of_a_wiki(browser: Browser, person: Person, project: Project) -> None:

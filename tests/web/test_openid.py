@@ -41,7 +41,7 @@ def test_a_program_learns_who_signs_in(browser: Browser, app: App, person: Perso
     assert header["kid"]
     assert (claims["iss"], claims["aud"], claims["nonce"]) == (app.url, app.uid, "n-1")
     assert (claims["sub"], claims["preferred_username"]) == (str(person.id), person.username)
-    assert (claims["email"], claims["email_verified"]) == (person.email, True)
+    assert (claims["email"], claims["email_verified"]) == (person.email, False), "Nobody had to prove it."
     now = time.time()
     assert (
         now - 60 < float(str(claims["auth_time"])) <= float(str(claims["iat"])) <= now + 1 < float(str(claims["exp"]))
@@ -78,6 +78,21 @@ def test_only_what_was_asked_for_is_told(browser: Browser, app: App, person: Per
     for token in (person.token, "nonsense"):
         assert with_bearer(app.url, token, "/oauth/userinfo").status_code == 401
     assert httpx.get(f"{app.url}/oauth/userinfo").status_code == 401
+
+
+def test_an_address_counts_as_proven_where_proof_is_asked_for(browser: Browser, app: App, api: Api, make: Make) -> None:
+    """Else people give themselves any address, and open others' accounts at programs that go by it."""
+    token = app.trade(app.code(browser, scope="openid email")).json()["access_token"]
+
+    def told() -> object:
+        return with_bearer(app.url, token, "/oauth/userinfo").json()["email_verified"]
+
+    assert told() is False
+    api.put("/application/settings", make.root, send_user_confirmation_email=True)
+    try:
+        assert told() is True
+    finally:
+        api.put("/application/settings", make.root, send_user_confirmation_email=False)
 
 
 def test_the_addresses_are_told_and_lead_somewhere(house: House) -> None:

@@ -1,15 +1,27 @@
 """What every page owes its visitors: no form from elsewhere, no script, no frame, no sniffing."""
 
+import html
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
 
 from ingot.web.door import ALL_PAGES
+from tests.api.issues.writing import write_issue
 from tests.client import Api, Make, Person
+from tests.making import make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
+
+
+@pytest.fixture
+def project_issue(make: Make) -> str:
+    """The address of an issue that everybody may see."""
+    project = make_project(make, visibility="public")
+    return f"/{project.path}/-/issues/{write_issue(make, project, make.root, title='Open')['iid']}"
+
 
 PLACES = [place for pages in ALL_PAGES for place in pages.places]
 # What an address proves that nobody can guess needs no other proof; mail programs come without one.
@@ -170,3 +182,50 @@ def test_a_picture_is_served_to_everybody_and_cannot_run(api: Api, make: Make, b
     assert (served.status_code, served.headers["content-type"]) == (200, "image/png")
     assert served.headers["x-content-type-options"] == "nosniff"
     assert served.headers["content-security-policy"] == "default-src 'none'; sandbox"
+
+
+LONG = "A text that took a while to write & <b>should</b> not be lost"
+
+
+def test_who_was_signed_out_meanwhile_finds_what_they_typed(browser: Browser, project_issue: str) -> None:
+    """A session may end while somebody writes; what they wrote stands on the page that says so."""
+    sent = {"note[body]": LONG, "note[token]": "a secret that is never shown again"}
+    ours = {"Origin": browser.url, "Referer": f"{browser.url}{project_issue}"}
+
+    told = browser.post(f"{project_issue}/notes", data=sent, headers=ours)
+    short = browser.post(f"{project_issue}/notes", data={"note[body]": "x"}, headers=ours)
+    foreign = browser.post(f"{project_issue}/notes", data=sent, headers={"Origin": "https://evil.example"})
+
+    assert told.status_code == 401
+    assert html.escape(LONG, quote=False) in told.text
+    assert "a secret" not in told.text
+    back = f"/users/sign_in?redirect_to={quote(project_issue, safe='')}"
+    assert f'href="{back}"' in told.text
+    assert (short.status_code, short.headers["location"]) == (302, back), "An address of forms is no page."
+    assert (foreign.status_code, foreign.headers["location"]) == (302, "/users/sign_in?redirect_to=%2F")
+
+
+def test_a_form_that_is_too_old_gives_back_what_was_typed(browser: Browser, person: Person, project_issue: str) -> None:
+    browser.signed_in_as(person)
+    sent = {"authenticity_token": "of another session", "note[body]": LONG}
+
+    told = browser.post(f"{project_issue}/notes", data=sent, headers={"Origin": browser.url})
+    foreign = browser.post(f"{project_issue}/notes", data=sent, headers={"Origin": "https://evil.example"})
+
+    assert (told.status_code, foreign.status_code) == (422, 422)
+    assert html.escape(LONG, quote=False) in told.text
+    assert "took a while" not in foreign.text
+
+
+def test_a_script_is_told_that_nobody_is_signed_in(browser: Browser) -> None:
+    """Else it puts the page to sign in into the middle of another one."""
+    asked = browser.get("/-/people", headers={"HX-Request": "true"})
+
+    assert asked.status_code == 401
+
+
+def test_only_pages_bring_a_cookie(open_browser: Callable[[], Browser]) -> None:
+    """What caches keep for everybody must not make one visitor of all."""
+    for path in ("/static/ingot.css", "/oauth/discovery/keys", "/.well-known/openid-configuration", "/"):
+        assert "set-cookie" not in open_browser().get(path).headers, path
+    assert "_service_visitor" in open_browser().get("/users/sign_in").headers["set-cookie"]

@@ -42,7 +42,10 @@ def second(house: House, api: Api, make: Make, tmp_path_factory: pytest.TempPath
         address = f"{served.url}{START}/callback"
         change = update(oauth_applications).where(oauth_applications.c.uid == made["application_id"])
         house.app.database.write(lambda db: db.run(change.values(redirect_uri=address)))
+        for one, root in ((api, make.root), (served.api, served.make.root)):
+            one.put("/application/settings", root, send_user_confirmation_email=True)
         yield served
+    api.put("/application/settings", make.root, send_user_confirmation_email=False)
 
 
 def _led(house: House, answer: httpx.Response) -> str:
@@ -101,10 +104,23 @@ def test_who_waits_in_an_account_for_somebody_else_waits_in_vain(
     house: House, there: Browser, here: Browser, person: Person, second: Second
 ) -> None:
     """An account was made under another's address, which nobody has proven."""
-    second.api.put("/application/settings", second.make.root, send_user_confirmation_email=True)
     second.make.user(username=second.make.name("held"), email=person.email, confirm=False)
-    second.api.put("/application/settings", second.make.root, send_user_confirmation_email=False)
     refused = _come_back(house, there, here)
+    assert refused.status_code == 403
+    assert not here.is_signed_in()
+
+
+def test_an_address_that_nobody_had_to_prove_links_nothing(
+    house: House, there: Browser, here: Browser, person: Person, second: Second
+) -> None:
+    """Without mails that ask for proof, whoever wants it takes another's address as a further one of theirs."""
+    second.api.put("/application/settings", second.make.root, send_user_confirmation_email=False)
+    try:
+        thief = second.make.user()
+        assert second.api.post("/user/emails", thief, email=person.email).status_code == 201
+        refused = _come_back(house, there, here)
+    finally:
+        second.api.put("/application/settings", second.make.root, send_user_confirmation_email=True)
     assert refused.status_code == 403
     assert not here.is_signed_in()
 
@@ -160,6 +176,22 @@ def test_a_second_factor_is_asked_for_here_too(
     asked = _come_back(house, there, here)
     assert (asked.status_code, "Second step" in asked.text) == (200, True)
     assert not here.is_signed_in()
+
+
+def test_a_provider_that_administrators_turned_off(second: Second, here: Browser) -> None:
+    def turn_off(names: list[str]) -> None:
+        sent = {"disabled_oauth_sign_in_sources": names}
+        answer = second.api.put("/application/settings", second.make.root, **sent)
+        assert answer.status_code == 200, answer.text
+
+    turn_off(["openid_connect"])
+    try:
+        assert "Sign in with" not in here.get("/users/sign_in").text
+        assert here.get(START).status_code == 404
+        assert here.get(f"{START}/callback").status_code == 404
+    finally:
+        turn_off([])
+    assert here.get(START).status_code == 302
 
 
 def test_without_a_provider_there_is_no_such_page(browser: Browser) -> None:

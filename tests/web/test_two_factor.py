@@ -7,6 +7,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 
+from ingot.users.accounts.tables import users
 from ingot.users.two_factor.totp import STEP_SECONDS, code_at
 from tests.client import Api, Person
 from tests.conftest import House
@@ -22,7 +23,7 @@ def _code(secret: str, steps: int = 0) -> str:
     return code_at(secret, int(time.time() // STEP_SECONDS) + steps)
 
 
-def _turn_on(browser: Browser, steps: int = 0) -> tuple[str, list[str]]:
+def turn_on(browser: Browser, steps: int = 0) -> tuple[str, list[str]]:
     """Gives the secret and the recovery codes; a code counts once, so the first one is of the step before."""
     secret = shown(browser.get(HERE), "two_factor_secret")
     fields = {"pin_code": _code(secret, steps), "current_password": PASSWORD}
@@ -42,7 +43,7 @@ def _second_step(browser: Browser, person: Person, code: str, **changes: str) ->
 @pytest.fixture
 def guarded(browser: Browser, person: Person) -> tuple[str, list[str]]:
     """Somebody who has turned it on."""
-    return _turn_on(browser.signed_in_as(person), -1)
+    return turn_on(browser.signed_in_as(person), -1)
 
 
 def test_the_codes_are_those_of_the_standard() -> None:
@@ -125,6 +126,27 @@ def test_a_password_alone_opens_nothing_any_more(
     assert api.get("/user", person).json()["two_factor_enabled"] is True
 
 
+def test_who_has_no_password_shows_the_factor_to_turn_it_off(
+    guarded: tuple[str, list[str]], browser: Browser, person: Person, house: House
+) -> None:
+    """Whoever signs in elsewhere has none; an open session alone must not take the factor away."""
+    _, codes = guarded
+    house.app.database.write(lambda db: db.update(users, person.id, password_hash=None))
+    page = browser.get(HERE)
+    assert "current_password" not in page.text
+    fields = {"authenticity_token": browser.token()}
+    for path, method in ((f"{HERE}/codes", "post"), (HERE, "delete")):
+        for code in ("", "000000", PASSWORD):
+            sent = {**fields, "_method": method, "otp_attempt": code, "current_password": PASSWORD}
+            assert browser.post(path, data=sent).status_code == 422
+
+    renewed = browser.post(f"{HERE}/codes", data={**fields, "otp_attempt": codes[0]})
+    (first, *_) = re.findall(r"<li>([0-9a-f]{16})</li>", renewed.text)
+    assert browser.post(HERE, data={**fields, "_method": "delete", "otp_attempt": codes[1]}).status_code == 422
+    assert browser.post(HERE, data={**fields, "_method": "delete", "otp_attempt": first}).status_code == 302
+    assert "<svg" in browser.get(HERE).text
+
+
 def test_turning_it_on_and_off(browser: Browser, person: Person, open_browser: Callable[[], Browser]) -> None:
     browser.signed_in_as(person)
     elsewhere = open_browser().signed_in_as(person)
@@ -142,7 +164,7 @@ def test_turning_it_on_and_off(browser: Browser, person: Person, open_browser: C
         assert browser.submit(HERE, HERE, fields=fields).status_code == 422
     assert open_browser().sign_in(person.username, PASSWORD).status_code == 302
 
-    _turn_on(browser)
+    turn_on(browser)
     assert secret not in browser.get(HERE).text
     assert not elsewhere.is_signed_in()
     token = browser.form("/profile/account", "/users/sign_out").fields

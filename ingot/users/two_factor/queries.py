@@ -3,6 +3,9 @@
 from sqlalchemy import bindparam, func, select
 
 from ingot.db.connection import Connection
+from ingot.db.times import later
+from ingot.instance.settings import settings_in, stored_settings
+from ingot.users.accounts.tables import User
 from ingot.users.two_factor.tables import SecondFactor, recovery_codes, second_factors
 
 _OF_USER = select(second_factors).where(second_factors.c.user_id == bindparam("user"))
@@ -18,3 +21,16 @@ def recovery_codes_left(db: Connection, user_id: int) -> int:
     """How many recovery codes a user has not used."""
     count: int = db.value(_LEFT, user=user_id)
     return count
+
+
+def factor_is_due(db: Connection, user: User) -> bool:
+    """Whether somebody has to set up a second factor before anything else: all must, and their time for it is over."""
+    if user.two_factor_enabled:
+        return False
+    stored = db.kept(("settings",), lambda: stored_settings(db), lambda found: len(found.document) + 200)
+    assert stored is not None  # noqa: S101 - There always is one.
+    settings = settings_in(stored)
+    if not settings.require_two_factor_authentication:
+        return False
+    since = max(user.created_at, stored.updated_at)
+    return later(since, hours=settings.two_factor_grace_period) <= db.now

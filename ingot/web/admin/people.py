@@ -4,7 +4,7 @@ from typing import Any
 
 from ingot.db.connection import Connection
 from ingot.web.admin.frame import admin_page, require_admin
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part
+from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part, text_of
 from ingot.web.refusals import Refusal, sentences
 
 pages = Pages()
@@ -19,12 +19,12 @@ def list_people(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every 
     """All of them, some by a word or by what they are."""
     require_admin(visit)
     wanted: dict[str, Any] = {"page": visit.query.get("page", "1"), "order_by": "id", "sort": "desc"}
-    search, chosen = visit.query.get("search"), visit.query.get("filter")
-    if isinstance(search, str) and search:
+    search, chosen = text_of(visit.query, "search"), text_of(visit.query, "filter")
+    if search:
         wanted["search"] = search
     if chosen in _FILTERS:
-        wanted[str(chosen)] = "true"
-    context = {"people": visit.get("/users", wanted), "search": search or "", "filters": _FILTERS, "chosen": chosen}
+        wanted[chosen] = "true"
+    context = {"people": visit.get("/users", wanted), "search": search, "filters": _FILTERS, "chosen": chosen}
     return admin_page(visit, "users", "users", context)
 
 

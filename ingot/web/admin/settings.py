@@ -21,6 +21,9 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "after_sign_out_path": ("Where signing out leads", "text"),
         "session_expire_delay": ("Sessions last, in minutes", "number"),
         "require_two_factor_authentication": ("Everybody needs a second factor", "switch"),
+        "two_factor_grace_period": ("and has so many hours to set it up", "number"),
+        "user_oauth_applications": ("People register applications of their own", "switch"),
+        "home_page_url": ("Where the first page leads those who are not signed in", "text"),
     },
     "What is new": {
         "default_project_visibility": ("Projects begin as", "choice"),

@@ -10,7 +10,7 @@ from ingot.git.divergence import count_apart, known_apart
 from ingot.repository.branches.views import BranchView
 from ingot.web.code.pipelines import outcomes_of
 from ingot.web.code.where import code_of
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
+from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, text_of
 from ingot.web.projects.place import Place, place_of
 from ingot.web.refusals import Refusal, sentences
 from ingot.web.saying import with_query
@@ -78,8 +78,9 @@ def delete_merged_branches(visit: Visit) -> Reply:
 
 def _list(place: Place, db: Connection, errors: list[str] | None = None, status: int = 200) -> Page:
     visit, query = place.visit, place.visit.query
-    sort = query.get("sort") if query.get("sort") in _ORDERS else "updated_desc"
-    search = str(query.get("search", ""))
+    sort = text_of(query, "sort")
+    sort = sort if sort in _ORDERS else "updated_desc"
+    search = text_of(query, "search")
     asked = {"search": search, "sort": sort, "page": str(query.get("page", "1")), "per_page": "30"}
     branches = place.get("/repository/branches", asked)
     may_write = place.may("POST", "/repository/branches")

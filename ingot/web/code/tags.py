@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from ingot.db.connection import Connection
 from ingot.web.code.pipelines import outcomes_of
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
+from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, text_of
 from ingot.web.projects.place import Place, place_of
 from ingot.web.refusals import Refusal, sentences
 from ingot.web.texts import html_of
@@ -19,8 +19,9 @@ _FIELDS = ("tag_name", "ref", "message", "release_description")
 def show_tags(visit: Visit, db: Connection) -> Reply:
     """The tags with what they mark."""
     place = place_of(visit)
-    order = visit.query.get("order_by") if visit.query.get("order_by") in _ORDERS else "updated"
-    search = str(visit.query.get("search", ""))
+    order = text_of(visit.query, "order_by")
+    order = order if order in _ORDERS else "updated"
+    search = text_of(visit.query, "search")
     asked = {"search": search, "order_by": order, "page": str(visit.query.get("page", "1")), "per_page": "30"}
     tags = place.get("/repository/tags", asked)
     context: dict[str, Any] = {

@@ -10,6 +10,7 @@ from ingot.db.connection import Connection
 from ingot.db.times import moment
 from ingot.errors import Conflict, Denied, NotFound
 from ingot.inline import expect_a_wait
+from ingot.instance.settings import InstanceSettings, current_settings
 from ingot.names import NAMESPACES
 from ingot.users.accounts.tables import User
 from ingot.users.providers.linking import Known, account_of, link_identity, unlink_identity
@@ -46,7 +47,7 @@ def leave(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page t
     provider = _provider(visit)
     back = local_path(visit.query.get("redirect_to")) or ""
     links = visit.user.id if visit.user is not None and visit.query.get("link") == "1" else 0
-    if visit.user is not None and not links:
+    if visit.user is not None and not links and "again" not in visit.query:
         return Redirect(back or HOME)
     expect_a_wait()
     state, nonce, verifier = (secrets.token_urlsafe(size) for size in (32, 32, 48))
@@ -135,15 +136,17 @@ def _account(db: Connection, visit: Visit, known: Known) -> User:
     return account_of(db, known, sign_up=settings.oidc_sign_up, link_by_email=settings.oidc_link_by_email)
 
 
-def address_of_provider(visit: Visit, back: str) -> str:
-    """Where the sign-in page leads; nothing where no provider is configured."""
-    if not visit.settings.oidc_issuer:
+def address_of_provider(visit: Visit, settings: InstanceSettings, back: str) -> str:
+    """Where the sign-in page leads; nothing where no provider is configured, or administrators turned it off."""
+    if not visit.settings.oidc_issuer or PROVIDER in settings.disabled_oauth_sign_in_sources:
         return ""
-    return "/users/auth/openid_connect" + (f"?{urlencode({'redirect_to': back})}" if back else "")
+    asked = ({"again": "true"} if visit.user else {}) | ({"redirect_to": back} if back else {})
+    return "/users/auth/openid_connect" + (f"?{urlencode(asked)}" if asked else "")
 
 
 def _provider(visit: Visit) -> OpenIdProvider:
-    if not visit.settings.oidc_issuer:
+    settings = visit.database.read(current_settings)
+    if not visit.settings.oidc_issuer or PROVIDER in settings.disabled_oauth_sign_in_sources:
         raise NotFound("Page")
     return OpenIdProvider(visit.settings)
 

@@ -4,20 +4,14 @@ import msgspec
 
 from ingot.db.connection import Connection
 from ingot.db.times import moment
-from ingot.errors import Throttled, Unauthenticated
-from ingot.instance.throttles import count_try, give_try_back, seconds_left
+from ingot.errors import Unauthenticated
 from ingot.users.accounts.queries import user_or_none
 from ingot.users.accounts.tables import User
-from ingot.users.sessions.service import (
-    FAILURE_WINDOW_SECONDS,
-    MOST_FAILURES_OF_ACCOUNT,
-    begin_session,
-    note_failure,
-)
-from ingot.users.two_factor.service import use_second_factor
+from ingot.users.sessions.service import begin_session, end_session
 from ingot.web.cookies import SESSION_COOKIE, set_cookie
 from ingot.web.oauth.authorize import policy_of_sign_in
 from ingot.web.pages import Page, Redirect, Reply, Visit
+from ingot.web.second_factor import holds_second_factor
 from ingot.web.signed import read_signed, signed
 
 HOME = "/"
@@ -51,26 +45,20 @@ def enter_by_second_step(visit: Visit, kept: str, code: str, back: str) -> Reply
     user = visit.database.read(lambda db: user_or_none(db, user_id))
     if user is None or user.state != "active":
         raise Unauthenticated
-    key = f"second step of {user.id}"
-
-    def check(db: Connection) -> bool:
-        counted = count_try(db, key, FAILURE_WINDOW_SECONDS)
-        if counted.count > MOST_FAILURES_OF_ACCOUNT:
-            raise Throttled(seconds_left(db, counted))
-        matched = use_second_factor(db, user, code)
-        if matched:
-            give_try_back(db, key)
-        return matched
-
-    if not visit.database.write(check):
-        note_failure(visit.database, user.id, visit.origin.ip, visit.origin.user_agent, "two-factor")
+    if not holds_second_factor(visit, user, code):
         return _second_step(visit, first, back, "Invalid two-factor code.")
     return _begin(visit, user, back, f"{first.method} and two-factor")
 
 
 def _begin(visit: Visit, user: User, back: str, method: str) -> Reply:
-    origin = visit.origin
-    cookie = visit.database.write(lambda db: begin_session(db, user, origin.ip, origin.user_agent, method))
+    origin, before = visit.origin, visit.session
+
+    def begin(db: Connection) -> str:
+        if before is not None:
+            end_session(db, before)  # The browser forgets its cookie, and nobody else is to have it.
+        return begin_session(db, user, origin.ip, origin.user_agent, method)
+
+    cookie = visit.database.write(begin)
     return Redirect(back or HOME, [set_cookie(visit.settings, SESSION_COOKIE, cookie)])
 
 

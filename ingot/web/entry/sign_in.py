@@ -19,7 +19,7 @@ pages = Pages()
 def show_sign_in(visit: Visit, db: Connection) -> Reply:
     """Ask for name and password."""
     back = local_path(visit.query.get("redirect_to"))
-    if visit.user is not None:
+    if visit.user is not None and "again" not in visit.query:
         return Redirect(back or HOME)
     return Page("entry/sign_in.html", _context(visit, db, back or "", ""), policy=policy_of_sign_in(back or ""))
 
@@ -70,7 +70,7 @@ def _context(visit: Visit, db: Connection, back: str, login: str) -> dict[str, o
         "back": back,
         "login": login,
         "error": "",
-        "elsewhere": address_of_provider(visit, back),
+        "elsewhere": address_of_provider(visit, settings, back),
         "label": visit.settings.oidc_label,
         "text": settings.sign_in_text or "",
         "shortest": SHORTEST,

@@ -1,5 +1,5 @@
 """The pages of this room, for the door."""
 
-from ingot.web.explore import home, previews, search
+from ingot.web.explore import activity, home, previews, search
 
-PAGES = (home.pages, search.pages, previews.pages)
+PAGES = (activity.pages, home.pages, search.pages, previews.pages)

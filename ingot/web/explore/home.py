@@ -1,19 +1,28 @@
 """The first page: one's own projects and what is to do, or what everybody may see; and how pages look."""
 
 from ingot.db.connection import Connection
+from ingot.instance.settings import current_settings
 from ingot.web.cookies import THEME_COOKIE, set_cookie
 from ingot.web.explore.happenings import happenings
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, local_path
+from ingot.web.pages import Elsewhere, Page, Pages, Redirect, Reply, Visit, local_path, text_of
 
 pages = Pages()
+_ORDERS = {
+    "last_activity_at": "Newest activity",
+    "created_at": "Newest first",
+    "name": "By name",
+    "star_count": "Most stars",
+}
 _THEMES = ("light", "dark", "")
 
 
 @pages.get("/", open=True)
-def show_home(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
-    """Where people find what they work on; strangers are led to what is public."""
+def show_home(visit: Visit, db: Connection) -> Reply:
+    """Where people find what they work on; strangers are led to what is public, or where administrators want."""
     if visit.user is None:
-        return Redirect("/explore")
+        elsewhere = current_settings(db).home_page_url
+        leads_here = not elsewhere or elsewhere.rstrip("/") == visit.origin.base
+        return Redirect("/explore") if leads_here else Elsewhere(str(elsewhere))
     projects = visit.get("/projects", {"membership": "true", "order_by": "last_activity_at", "per_page": 20})
     did = visit.get("/events", {"scope": "all", "per_page": 15}).items
     return Page("explore/home.html", {"projects": projects, "happenings": happenings(visit, did)})
@@ -21,10 +30,13 @@ def show_home(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every pa
 
 @pages.get("/explore", open=True)
 def show_explore(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
-    """The projects that the visitor may see, newest activity first; ``search`` names some."""
-    search = str(visit.query.get("search", ""))
-    wanted = {"order_by": "last_activity_at", "search": search, "page": visit.query.get("page", "1")}
-    return Page("explore/projects.html", {"projects": visit.get("/projects", wanted), "search": search})
+    """The projects that the visitor may see, newest activity first; ``search`` and ``topic`` name some."""
+    search, topic, order = (text_of(visit.query, name) for name in ("search", "topic", "order_by"))
+    order = order if order in _ORDERS else next(iter(_ORDERS))
+    sort = "asc" if order == "name" else "desc"
+    wanted = {"order_by": order, "sort": sort, "search": search, "topic": topic, "page": visit.query.get("page", "1")}
+    context = {"projects": visit.get("/projects", wanted), "search": search, "topic": topic}
+    return Page("explore/projects.html", {**context, "orders": _ORDERS, "order": order})
 
 
 @pages.post("/-/theme", open=True, with_expired_password=True)

@@ -7,6 +7,7 @@ from ingot.activity.queries import list_events
 from ingot.activity.views import EventView, event_views
 from ingot.db.connection import Connection
 from ingot.db.paging import Page as ListPage
+from ingot.instance.settings import current_settings
 from ingot.projects.views import addresses_of
 from ingot.users.accounts.queries import user_by_username
 from ingot.users.accounts.tables import User
@@ -17,9 +18,18 @@ from ingot.web.pages import Page, Reply, Visit
 
 
 def person_or_none(visit: Visit, name: str) -> User | None:
-    """The user with this name, if there is one."""
-    found = visit.database.read(lambda db: user_by_username(db, name)) if "/" not in name else None
+    """The user with this name, if there is one that the visitor may know of.
+
+    Where nothing may be public, people are not either.
+    """
+    if "/" in name or (visit.user is None and visit.database.read(_hides_people)):
+        return None
+    found = visit.database.read(lambda db: user_by_username(db, name))
     return found if found is not None and not found.placeholder else None
+
+
+def _hides_people(db: Connection) -> bool:
+    return "public" in current_settings(db).restricted_visibility_levels
 
 
 def show_person(visit: Visit, user: User) -> Reply:

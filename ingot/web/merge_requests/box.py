@@ -14,6 +14,8 @@ from ingot.merge_requests.verdicts import MERGEABLE, Verdict
 from ingot.web.merge_requests.frame import Frame
 
 _SATISFIES = ("success", "skipped")
+# Others push, solve conflicts and merge while somebody looks at it.
+_SOON, _NOW_AND_THEN = 5, 15
 
 
 class Box(msgspec.Struct, frozen=True):
@@ -31,8 +33,8 @@ class Box(msgspec.Struct, frozen=True):
     waits: bool
     may_cancel: bool
     may_rebase: bool
-    polls: bool
-    """Whether it may look different in a moment."""
+    pause: int
+    """After how many seconds it may look different; nought where it stays as it is."""
     pipeline: Any
     message: str = ""
     squash_message: str = ""
@@ -46,7 +48,7 @@ def box_of(frame: Frame) -> Box:
     """How things stand."""
     request = frame.request
     if request.state != "opened":
-        over = Box([], [], False, False, False, False, False, False, False, request.head_pipeline)
+        over = Box([], [], False, False, False, False, False, False, 0, request.head_pipeline)
         return _after(frame, over) if request.state == "merged" else over
     verdict = frame.visit.database.read(lambda db: judge(db, frame.repository, frame.found.merge_request))
     unchecked = verdict is None
@@ -65,7 +67,7 @@ def box_of(frame: Frame) -> Box:
         waits=waits,
         may_cancel=waits and frame.ground.may("PUT", "/cancel_merge_when_pipeline_succeeds"),
         may_rebase=verdict == "apart" and _may_push(frame),
-        polls=unchecked or under_way or running or waits,
+        pause=_SOON if unchecked or under_way or running or waits else _NOW_AND_THEN if frame.visit.user else 0,
         pipeline=request.head_pipeline,
     )
     return _with_words(frame, box) if box.may_merge or box.later else box

@@ -9,6 +9,7 @@ from ingot.access.scopes import OAUTH_SCOPES
 from ingot.api.params import path_number
 from ingot.db.connection import Connection
 from ingot.errors import Invalid, NotFound
+from ingot.instance.settings import current_settings
 from ingot.oauth import service
 from ingot.oauth.queries import applications_of, authorized_applications, find_own_application
 from ingot.oauth.tables import Application
@@ -81,9 +82,15 @@ def take_back(visit: Visit) -> Reply:
     return Redirect("/profile/applications")
 
 
+def _people_may_register(db: Connection) -> bool:
+    return current_settings(db).user_oauth_applications
+
+
 def _register(shelf: Shelf) -> Reply:
     """Register one, and show its secret, once."""
     visit, typed = shelf.visit, _typed(shelf.visit)
+    if shelf.owner_id is not None and not visit.database.read(_people_may_register):
+        raise NotFound("Page")
     try:
         application, secret = visit.database.write(
             lambda db: service.create_application(
@@ -159,6 +166,7 @@ def _list_page(shelf: Shelf, db: Connection, typed: Typed | None = None, errors:
             "tab": "applications",
             "shelf": shelf,
             "applications": applications_of(db, shelf.owner_id),
+            "may_register": not own or _people_may_register(db),
             "authorized": authorized_applications(db, shelf.visit.signed_in.id) if own else [],
             **_form(typed or Typed(), errors or []),
         },

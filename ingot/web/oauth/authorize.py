@@ -1,10 +1,11 @@
 """Where people say whether an application may act for them."""
 
 from typing import Any
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit
 
 from ingot.access.scopes import OAUTH_SCOPES
 from ingot.db.connection import Connection
+from ingot.db.times import later
 from ingot.inline import expect_a_wait
 from ingot.oauth.queries import has_granted
 from ingot.oauth.service import OUT_OF_BAND
@@ -20,6 +21,7 @@ _FIELDS = (
     *("client_id", "redirect_uri", "state", "response_type", "scope"),
     *("nonce", "code_challenge", "code_challenge_method"),
 )
+_LONGEST_AGE = 10
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -28,23 +30,26 @@ def ask(visit: Visit, db: Connection) -> Reply:
     """Ask a person whether an application may act for them; who has agreed already is led on."""
     # It may end in a code, which is a write, and loads the library that knows the protocol.
     expect_a_wait()
-    from ingot.oauth.server import Exchange, OAuth2Error, Sent
+    from ingot.oauth.server import ConsentRequiredError, Exchange, LoginRequiredError, OAuth2Error, Sent
 
     sent = sent_by(visit)
+    quietly = sent.get("prompt") == "none"
     try:
         grant = Exchange(db, visit.settings.data, visit.origin.base).asked(Sent("GET", sent, ""), visit.user)
     except OAuth2Error as error:
-        if visit.user is None and sent.get("prompt") != "none":
+        if visit.user is None and not quietly:
             return _to_sign_in(visit)
         return _refused(visit, error)
     if visit.user is None:
-        return _to_sign_in(visit)
+        return _refused(visit, _told(LoginRequiredError, sent)) if quietly else _to_sign_in(visit)
+    if _must_sign_in_again(visit, db, sent):
+        return _refused(visit, _told(LoginRequiredError, sent)) if quietly else _to_sign_in_again(visit)
     application: Application = grant.request.client.application
     scopes = grant.request.scope.split()
     if grant.prompt != "consent" and _may_skip(db, visit.user, application, sent, set(scopes)):
         return _agree(visit, visit.user)
-    if sent.get("prompt") == "none":
-        return _lead(visit, _error_address(sent, "consent_required"), sent)
+    if quietly:
+        return _refused(visit, _told(ConsentRequiredError, sent))
     return Page(
         "oauth/authorize.html",
         {
@@ -75,7 +80,9 @@ def _agree(visit: Visit, user: User | None) -> Reply:
     sent = sent_by(visit)
 
     def work(db: Connection) -> Any:
-        return Exchange(db, visit.settings.data, visit.origin.base).agreed(Sent("POST", sent, ""), user)
+        since = visit.session.created_at if visit.session else None
+        exchange = Exchange(db, visit.settings.data, visit.origin.base, signed_in_at=since)
+        return exchange.agreed(Sent("POST", sent, ""), user)
 
     try:
         status, body, headers = visit.database.write(work)
@@ -110,6 +117,30 @@ def _to_sign_in(visit: Visit) -> Reply:
     return Redirect(f"/users/sign_in?redirect_to={quote(visit.address, safe='')}")
 
 
+def _must_sign_in_again(visit: Visit, db: Connection, sent: dict[str, str]) -> bool:
+    """Whether the application wants to be sure that it is still the same person who sits there."""
+    if "login" in sent.get("prompt", "").split():
+        return True
+    age = sent.get("max_age", "")
+    if visit.session is None or not (age.isascii() and age.isdecimal() and len(age) < _LONGEST_AGE):
+        return False
+    return later(visit.session.created_at, seconds=int(age)) <= db.now
+
+
+def _to_sign_in_again(visit: Visit) -> Reply:
+    """Ask for the password although there is a session; who comes back from there has shown it."""
+    path, _, query = visit.address.partition("?")
+    kept = [(name, value) for name, value in parse_qsl(query) if name not in ("prompt", "max_age")]
+    back = f"{path}?{urlencode(kept)}"
+    return Redirect(f"/users/sign_in?again=true&redirect_to={quote(back, safe='')}")
+
+
+def _told(kind: Any, sent: dict[str, str]) -> Any:
+    """An error for the application, where it looks for its answer."""
+    inside = sent.get("response_type") == "token"
+    return kind(redirect_uri=sent["redirect_uri"], state=sent.get("state"), redirect_fragment=inside)
+
+
 def _refused(visit: Visit, error: Any) -> Reply:
     if not error.redirect_uri:
         return _error_page(error.description)
@@ -120,11 +151,6 @@ def _refused(visit: Visit, error: Any) -> Reply:
 def _error_page(description: str) -> Page:
     text = f"{description or 'The application asked for something that is not possible.'}"
     return Page("message.html", {"title": "An application asked in a wrong way", "text": text}, 400)
-
-
-def _error_address(sent: dict[str, str], error: str) -> str:
-    address, state = sent["redirect_uri"], sent.get("state", "")
-    return f"{address}{'&' if '?' in address else '?'}error={error}&state={quote(state, safe='')}"
 
 
 def policy_of_sign_in(back: str) -> bytes:

@@ -20,10 +20,9 @@ from ingot.web.pages import Data, Pages, Reply, Visit
 
 pages = Pages()
 _METHODS = ["client_secret_basic", "client_secret_post", "none"]
-_BROWSERS_MAY_READ = [(b"access-control-allow-origin", b"*")]
 
 
-@pages.post("/oauth/token", open=True, by_link=True)
+@pages.post("/oauth/token", open=True, by_link=True, programs=True)
 def trade(visit: Visit) -> Reply:
     """Give a token for a code, a password or a token to renew."""
     from ingot.oauth.server import Exchange, Sent
@@ -58,7 +57,7 @@ def _by_password(visit: Visit, sent: dict[str, str]) -> User | None:
     return None if user.two_factor_enabled or user.password_expired else user
 
 
-@pages.post("/oauth/revoke", open=True, by_link=True)
+@pages.post("/oauth/revoke", open=True, by_link=True, programs=True)
 def revoke(visit: Visit) -> Reply:
     """Take a token back, and what it can be renewed with; one that is not there is taken back already."""
 
@@ -74,7 +73,7 @@ def revoke(visit: Visit) -> Reply:
     return visit.database.write(work)
 
 
-@pages.post("/oauth/introspect", open=True, by_link=True)
+@pages.post("/oauth/introspect", open=True, by_link=True, programs=True)
 def introspect(visit: Visit) -> Reply:
     """Tell an application about a token of its own; of all others, only that they open nothing."""
 
@@ -97,7 +96,7 @@ def introspect(visit: Visit) -> Reply:
     return visit.database.read(work)
 
 
-@pages.get("/oauth/token/info", open=True)
+@pages.get("/oauth/token/info", open=True, programs=True)
 def tell_about_own(visit: Visit, db: Connection) -> Reply:
     """Tell whoever holds a token what it is."""
     found = _holder(visit, db)
@@ -118,7 +117,7 @@ def tell_about_own(visit: Visit, db: Connection) -> Reply:
     )
 
 
-@pages.get("/oauth/userinfo", open=True)
+@pages.get("/oauth/userinfo", open=True, programs=True)
 def tell_who(visit: Visit, db: Connection) -> Reply:
     """Tell an application for whom it acts."""
     found = _holder(visit, db)
@@ -129,32 +128,32 @@ def tell_who(visit: Visit, db: Connection) -> Reply:
     if "openid" not in scopes:
         challenge = (b"www-authenticate", b'Bearer realm="Ingot", error="insufficient_scope", scope="openid"')
         return Data({"error": "insufficient_scope", "scope": "openid"}, 403, [challenge])
-    return Data(claims_about(user, scopes, visit.origin.base), headers=_BROWSERS_MAY_READ)
+    return Data(claims_about(db, user, scopes, visit.origin.base))
 
 
-@pages.post("/oauth/userinfo", open=True, by_link=True)
+@pages.post("/oauth/userinfo", open=True, by_link=True, programs=True)
 def tell_who_by_post(visit: Visit) -> Reply:
     """Tell an application for whom it acts."""
     return visit.database.read(lambda db: tell_who(visit, db))
 
 
-@pages.get("/.well-known/openid-configuration", open=True)
+@pages.get("/.well-known/openid-configuration", open=True, programs=True)
 def tell_addresses(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
     """Tell programs how people sign in by us."""
-    return Data(discovery(visit.origin.base, OAUTH_SCOPES), headers=_BROWSERS_MAY_READ)
+    return Data(discovery(visit.origin.base, OAUTH_SCOPES))
 
 
-@pages.get("/.well-known/oauth-authorization-server", open=True)
+@pages.get("/.well-known/oauth-authorization-server", open=True, programs=True)
 def tell_addresses_again(visit: Visit, db: Connection) -> Reply:
     """The same for programs that look where the newer standard says."""
     return tell_addresses(visit, db)
 
 
-@pages.get("/oauth/discovery/keys", open=True)
+@pages.get("/oauth/discovery/keys", open=True, programs=True)
 def tell_keys(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
     """Tell programs by which keys our signature is known."""
     expect_a_wait()
-    return Data(public_keys(visit.settings.data), headers=_BROWSERS_MAY_READ)
+    return Data(public_keys(visit.settings.data))
 
 
 def _application(visit: Visit, db: Connection) -> tuple[int | None, Data | None]:

@@ -17,6 +17,7 @@ from ingot.users.two_factor.service import disable_factor, enable_factor, make_r
 from ingot.users.two_factor.totp import address_of
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
 from ingot.web.refusals import sentences
+from ingot.web.second_factor import holds_second_factor
 
 pages = Pages()
 HERE = "/profile/two_factor_auth"
@@ -52,17 +53,17 @@ def enable(visit: Visit) -> Reply:
 @pages.post("/profile/two_factor_auth/codes")
 def renew_codes(visit: Visit) -> Reply:
     """Make new recovery codes, and show them once."""
-    trouble = _password_trouble(visit)
-    if trouble or not visit.signed_in.two_factor_enabled:
-        return visit.database.read(lambda db: _page(visit, db, [trouble or "It is not on."]))
+    trouble = _proof_trouble(visit) if visit.signed_in.two_factor_enabled else "It is not on."
+    if trouble:
+        return visit.database.read(lambda db: _page(visit, db, [trouble]))
     codes = visit.database.write(lambda db: make_recovery_codes(db, visit.signed_in))
     return Page("profile/recovery_codes.html", {"tab": "two_factor", "codes": codes})
 
 
 @pages.delete("/profile/two_factor_auth")
 def disable(visit: Visit) -> Reply:
-    """Turn it off, for whoever still knows the password."""
-    trouble = _password_trouble(visit)
+    """Turn it off, for whoever still knows the password, or holds the factor where there is none."""
+    trouble = _proof_trouble(visit)
     if trouble:
         return visit.database.read(lambda db: _page(visit, db, [trouble]))
     visit.database.write(lambda db: disable_factor(db, visit.signed_in))
@@ -72,6 +73,14 @@ def disable(visit: Visit) -> Reply:
 def _password_trouble(visit: Visit) -> str:
     """Why the password is not enough; who signs in elsewhere has none to show."""
     return wrong_password(visit, visit.signed_in, _text(visit, "current_password"))
+
+
+def _proof_trouble(visit: Visit) -> str:
+    """Why nothing changes: an open session alone must not take the second factor away."""
+    user = visit.signed_in
+    if user.password_hash is not None or not user.two_factor_enabled:
+        return _password_trouble(visit)
+    return "" if holds_second_factor(visit, user, _text(visit, "otp_attempt")) else "The code is not right."
 
 
 def wrong_password(visit: Visit, user: User, password: str) -> str:

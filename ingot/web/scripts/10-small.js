@@ -23,7 +23,27 @@
     each(root, "[data-width]", (element) => { element.style.width = `${element.dataset.width}%`; });
   }
 
-  document.addEventListener("DOMContentLoaded", () => dress(document));
+  /* On a narrow screen the page that one is on may lie outside of the row that names it. */
+  function show(link) {
+    const row = link.closest("nav");
+    const [outer, inner] = [row.getBoundingClientRect(), link.getBoundingClientRect()];
+    if (row.scrollWidth > row.clientWidth) row.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2;
+  }
+
+  /* Where the connection is not encrypted, browsers let nobody write to the clipboard but by the old way. */
+  async function copy(field, text) {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text);
+    const source = field?.select ? field : document.body.appendChild(Object.assign(document.createElement("textarea"), { value: text }));
+    source.select();
+    const done = document.execCommand("copy");
+    if (source !== field) source.remove();
+    if (!done) throw new Error("The browser does not copy.");
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    dress(document);
+    each(document, "nav a[aria-current]", show);
+  });
   document.addEventListener("htmx:load", (event) => dress(event.target));
 
   document.addEventListener("click", (event) => {
@@ -31,8 +51,8 @@
     each(document, "details.menu[open]", (menu) => { if (!menu.contains(event.target)) menu.open = false; });
     if (!button) return;
     if (button.dataset.copy !== undefined) {
-      const text = button.dataset.copy || button.parentElement.querySelector("input, code").value || "";
-      navigator.clipboard?.writeText(text).then(() => { button.textContent = "Copied"; });
+      const field = button.parentElement.querySelector("input, code");
+      copy(field, button.dataset.copy || field.value || field.textContent).then(() => { button.textContent = "Copied"; }, () => {});
     }
     if (button.dataset.confirm && !window.confirm(button.dataset.confirm)) event.preventDefault();
     const editor = button.closest(".editor");
@@ -43,6 +63,29 @@
       each(editor, ".switch button", (each) => each.setAttribute("aria-pressed", String(each === button)));
     }
   });
+
+  /* A second click sends nothing twice. */
+  const sent = new WeakSet();
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || form.getAttribute("method") !== "post") return;
+    if (sent.has(form)) event.preventDefault();
+    sent.add(form);
+    setTimeout(() => sent.delete(form), 3000);
+  });
+
+  /* What a script asked for in vain is told, where else nothing would happen. */
+  function tell(text) {
+    const line = document.querySelector(".trouble") || document.body.insertBefore(document.createElement("p"), document.body.firstChild);
+    line.className = "broadcast trouble";
+    line.setAttribute("role", "alert");
+    line.textContent = text;
+  }
+  document.addEventListener("htmx:sendError", () => tell("The server cannot be reached. Try again in a moment."));
+  document.addEventListener("htmx:responseError", (event) => tell(event.detail.xhr.status === 401
+    ? "You are signed out. Sign in in another tab, then try again here."
+    : "That did not work. Reload the page and try again."));
+  document.addEventListener("htmx:afterOnLoad", (event) => { if (event.detail.xhr.status < 400) document.querySelector(".trouble")?.remove(); });
 
   /* One key leads to what is marked with it, unless somebody types. */
   document.addEventListener("keydown", (event) => {

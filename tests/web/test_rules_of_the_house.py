@@ -1,0 +1,98 @@
+"""What administrators decide for everybody counts on pages too."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.client import Api, Make, Person
+from tests.making import make_project
+from tests.web.browser import Browser
+from tests.web.test_two_factor import HERE, turn_on
+
+SETTINGS = ["require_two_factor_authentication", "two_factor_grace_period", "user_oauth_applications"]
+SETTINGS += ["home_page_url", "restricted_visibility_levels"]
+
+
+@pytest.fixture
+def decide(api: Api, make: Make) -> Iterator[Callable[..., None]]:
+    """Sets something for the whole house, until the test ends."""
+    before = api.get("/application/settings", make.root).json()
+
+    def decide(**wanted: Any) -> None:
+        assert api.put("/application/settings", make.root, **wanted).status_code == 200
+
+    yield decide
+    decide(**{name: before[name] for name in SETTINGS})
+
+
+def test_everybody_needs_a_second_factor(
+    browser: Browser, person: Person, api: Api, make: Make, decide: Callable[..., None]
+) -> None:
+    project = make_project(make, visibility="public")
+    browser.signed_in_as(person)
+    decide(require_two_factor_authentication=True, two_factor_grace_period=1)
+    assert browser.get("/profile/account").status_code == 200, "There is an hour for it."
+    decide(require_two_factor_authentication=True, two_factor_grace_period=0)
+
+    for path in ("/", "/profile/account", f"/{project.path}", "/explore", "/oauth/authorize"):
+        assert browser.get(path).headers.get("location") == HERE, path
+    asked = browser.get(HERE)
+    assert "Everybody here needs a second factor" in asked.text
+    token = browser.form(HERE, HERE).fields["authenticity_token"]
+    sent = {"authenticity_token": token, "personal_access_token[name]": "x", "personal_access_token[scopes][]": "api"}
+    assert browser.post("/profile/personal_access_tokens", data=sent).headers["location"] == HERE
+    assert browser.get("/api/v4/user").status_code == 401, "Nor does the session open the API."
+    assert api.get("/user", person).status_code == 200, "Tokens were made on purpose."
+
+    turn_on(browser)
+    assert browser.get("/profile/account").status_code == 200
+    assert browser.get("/api/v4/user").status_code == 200
+
+
+def test_people_may_have_to_leave_applications_to_administrators(
+    browser: Browser, person: Person, decide: Callable[..., None]
+) -> None:
+    browser.signed_in_as(person)
+    form = browser.form("/profile/applications", "/oauth/applications")
+    decide(user_oauth_applications=False)
+
+    assert "New application" not in browser.get("/profile/applications").text
+    named = {"doorkeeper_application[name]": "x", "doorkeeper_application[redirect_uri]": "http://app.example/"}
+    assert browser.post("/oauth/applications", data={**form.fields, **named}).status_code == 404
+
+
+def test_the_first_page_of_strangers(browser: Browser, person: Person, decide: Callable[..., None]) -> None:
+    decide(home_page_url="https://harbour.example/start")
+
+    assert browser.get("/").headers["location"] == "https://harbour.example/start"
+    assert browser.signed_in_as(person).get("/").status_code == 200
+    decide(home_page_url=f"{browser.url}/")
+    browser.cookies.clear()
+    assert browser.get("/").headers["location"] == "/explore"
+
+
+def test_where_nothing_is_public_people_are_not_either(
+    browser: Browser, person: Person, decide: Callable[..., None]
+) -> None:
+    assert browser.get(f"/{person.username}").status_code == 200
+    decide(restricted_visibility_levels=["public"])
+
+    hidden, none = browser.get(f"/{person.username}"), browser.get("/nobody-of-this-name")
+    assert (hidden.status_code, hidden.text) == (404, none.text)
+    assert browser.signed_in_as(person).get(f"/{person.username}").status_code == 200
+
+
+def test_administrators_set_it_on_their_page(
+    browser: Browser, api: Api, make: Make, decide: Callable[..., None]
+) -> None:
+    """Turning it on takes the hours along, without which the API refuses it."""
+    decide(two_factor_grace_period=40)
+    assert browser.sign_in("root", make.root.password).status_code == 302
+    page = "/admin/application_settings"
+    typed = browser.form(page, page).fields | {"settings[signin_enabled]": "1"}
+
+    saved = browser.post(page, data={**typed, "settings[require_two_factor_authentication]": "1"})
+
+    assert saved.status_code == 302, saved.text
+    assert api.get("/application/settings", make.root).json()["require_two_factor_authentication"] is True
