@@ -298,7 +298,7 @@ def test_a_restore_that_was_cut_off_is_not_served_nor_continued(backup: Path, tm
     assert first.returncode == 1 and "The rows of users do not fit" in first.stderr
     second = ingot("restore", backup, "--data", target)
     assert second.returncode == 1 and "An earlier restore" in second.stderr and "Empty it" in second.stderr
-    for command in (["serve", "--port", "0"], ["migrate"]):
+    for command in (["serve", "--port", "0", "--ssh-port", "0"], ["migrate"]):
         served = ingot(*command, "--data", target)
         assert served.returncode == 1 and "has not finished" in served.stderr
     assert "has not finished" in ingot("doctor", "--data", target).stdout

@@ -165,7 +165,7 @@ def test_what_disagrees_is_named(
     assert refused.returncode == 1
     assert "root/app: " in refused.stderr and said in refused.stderr, refused.stderr
     assert refused.stderr.count("\n") == 1
-    served = ingot("serve", "--port", "0", *_options(target, url))
+    served = ingot("serve", "--port", "0", "--ssh-port", "0", *_options(target, url))
     assert served.returncode == 1 and "has not finished" in served.stderr
 
 

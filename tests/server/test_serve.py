@@ -64,7 +64,7 @@ def test_an_existing_empty_directory_is_fine(stopped: Server) -> None:
 def test_a_second_server_on_the_same_data_is_refused(server: Server) -> None:
     if server.database_url:
         pytest.skip("Any number of servers may share a PostgreSQL database.")
-    second = ingot("serve", "--data", server.data, "--port", 0)
+    second = ingot("serve", "--data", server.data, "--port", 0, "--ssh-port", 0)
     assert second.returncode == 1
     assert second.stderr == (
         f"ingot: another server is running on {server.data}; stop it first, or use another --data\n"
@@ -77,7 +77,7 @@ def test_a_taken_port_is_said_at_once(place: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        refused = ingot("serve", "--data", place, "--port", port)
+        refused = ingot("serve", "--data", place, "--port", port, "--ssh-port", 0)
     assert refused.returncode == 1
     assert refused.stderr == f"ingot: cannot listen on 127.0.0.1:{port}: Address already in use\n"
     assert not (place / "ingot.db").exists()
@@ -113,13 +113,15 @@ def test_a_bad_setting_is_said_in_one_line(
 
 def test_a_directory_that_cannot_be_made_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    refused = ingot("serve", "--data", tmp_path / "file" / "data", "--port", 0)
+    refused = ingot("serve", "--data", tmp_path / "file" / "data", "--port", 0, "--ssh-port", 0)
     assert refused.returncode == 1
     assert refused.stderr.startswith("ingot: The data directory cannot be made") and refused.stderr.count("\n") == 1
 
 
 def test_a_database_that_does_not_answer_is_said_in_one_line(place: Path) -> None:
-    refused = ingot("serve", "--data", place, "--port", 0, "--database-url", f"postgresql:///x?host={place}")
+    refused = ingot(
+        "serve", "--data", place, "--port", 0, "--ssh-port", 0, "--database-url", f"postgresql:///x?host={place}"
+    )
     assert refused.returncode == 1
     assert "Traceback" not in refused.stderr
     assert refused.stderr.startswith("ingot: The database does not answer")
