@@ -2,14 +2,17 @@
 
 from typing import Any
 
+from ingot.api.routes import Raw
 from ingot.db.connection import Connection
-from ingot.snippets.views import SnippetView
+from ingot.snippets.views import REF, SnippetView
 from ingot.web.discussions.ground import SNIPPET, ground_in
 from ingot.web.discussions.reading import thread_of
+from ingot.web.files.uploads import file_headers
 from ingot.web.pages import File, Page, Pages, Redirect, Reply, Visit, form_part
 from ingot.web.projects.place import Place, place_of
 from ingot.web.refusals import Refusal, sentences
 from ingot.web.shelves import Shelf
+from ingot.web.talk.snippet_files import shown_file
 from ingot.web.texts import html_of
 
 pages = Pages()
@@ -66,27 +69,41 @@ def _show(visit: Visit) -> Reply:
     shelf = _shelf(visit)
     route, path = shelf.named
     snippet: SnippetView = shelf.get(route, **path)
-    contents = [
-        (file.path, shelf.get(f"{route}/files/:ref/:file_path/raw", ref="main", file_path=file.path, **path).body)
-        for file in snippet.files
+    files = [
+        shown_file(visit, file.path, _body(shelf, file.path), number, snippet.project_id)
+        for number, file in enumerate(snippet.files, 1)
     ]
+    rest = next((file.lines.rest for file in files if file.lines and str(file.number) == visit.query.get("rest")), None)
+    if visit.fragment and rest is not None:
+        return Page("code/_lines.html", {"rows": rest})
     # Only those of projects are talked about.
     thread = thread_of(ground_in(shelf.place, SNIPPET, snippet.id)) if shelf.place else None
     context = {
         "snippet": snippet,
         "thread": thread,
         "description": html_of(visit, snippet.description, snippet.project_id),
-        "contents": [(name, content.decode(errors="replace")) for name, content in contents],
+        "files": files,
         "may_edit": visit.user is not None and shelf.may("PUT", route, **path),
     }
     return shelf.page("snippet", context)
 
 
+def _body(shelf: _Snippets, file: str) -> bytes:
+    route, path = shelf.named
+    ref = shelf.visit.path.get("ref", REF)
+    content: Raw = shelf.get(f"{route}/files/:ref/:file_path/raw", ref=ref, file_path=file, **path)
+    return content.body
+
+
 def _raw(visit: Visit) -> Reply:
+    """The first file as it is, or the one that is named; ``inline=false`` saves it."""
     shelf = _shelf(visit)
     route, path = shelf.named
-    content = shelf.get(f"{route}/raw", **path)
-    return File(content.body, "text/plain; charset=utf-8")
+    snippet: SnippetView = shelf.get(route, **path)
+    file = visit.path.get("file", snippet.file_name)
+    saved = visit.query.get("inline") == "false"
+    headers = file_headers(file.rpartition("/")[2], shown=not saved)
+    return File(_body(shelf, file), "application/octet-stream" if saved else "text/plain; charset=utf-8", headers)
 
 
 def _form(shelf: _Snippets, typed: dict[str, str], action: str, errors: list[str], status: int, **more: Any) -> Page:
@@ -141,6 +158,7 @@ def _declare(prefix: str) -> None:
     reads = {"/new": _new, "/:id": _show, "/:id/raw": _raw, "/:id/edit": _edit}
     for path, handler in reads.items():
         pages.get(prefix + path, open=path in ("/:id", "/:id/raw"))(_reading(handler))
+    pages.get(f"{prefix}/:id/raw/:ref/:file", open=True, slashes="file")(_reading(_raw))
     pages.post(prefix)(_create)
     pages.put(f"{prefix}/:id")(_change)
     pages.delete(f"{prefix}/:id")(_delete)
