@@ -1,5 +1,6 @@
 """Texts that people wrote, as pages show them."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ from ingot.markup.links import Place
 from ingot.projects.api import store_of
 from ingot.renderings.service import rendered_all
 from ingot.web.pages import Visit
+
+_HEADING = re.compile(r"(</?h)([1-5])(?=[\s>])")
 
 
 def html_of(visit: Visit, text: str | None, project_id: int | None = None, **where: Any) -> Markup:
@@ -25,4 +28,13 @@ def html_of_all(visit: Visit, texts: Sequence[str], project_id: int | None = Non
         project = visit.find("GET", "/projects/:id", id=project_id).project
     place = Place(visit.origin.base, project.full_path if project else None, **where)
     html = rendered_all(visit.database, store_of(visit.settings), actor, place, project, texts)
-    return [Markup(one) for one in html]  # noqa: S704 - The sanitiser has been over it.
+    return [Markup(_below_title(one)) for one in html]  # noqa: S704 - The sanitiser has been over it.
+
+
+def _below_title(html: str) -> str:
+    """The headings one level lower where they begin at the first, which is that of the page's own title."""
+    return _HEADING.sub(_lower, html) if "<h1" in html else html
+
+
+def _lower(heading: re.Match[str]) -> str:
+    return f"{heading[1]}{int(heading[2]) + 1}"
