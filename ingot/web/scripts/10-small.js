@@ -23,7 +23,16 @@
     each(root, "[data-width]", (element) => { element.style.width = `${element.dataset.width}%`; });
   }
 
-  document.addEventListener("DOMContentLoaded", () => dress(document));
+  /* Where tabs do not all fit, the one that is open is among those that are seen. */
+  function showTab(tab) {
+    const [row, seen] = [tab.parentElement.getBoundingClientRect(), tab.getBoundingClientRect()];
+    if (seen.right > row.right) tab.parentElement.scrollLeft += seen.left - row.left - (row.width - seen.width) / 2;
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    dress(document);
+    each(document, ":is(.tabs, .with-menu > nav) > a[aria-current]", showTab);
+  });
   document.addEventListener("htmx:load", (event) => dress(event.target));
 
   document.addEventListener("click", (event) => {
