@@ -98,3 +98,12 @@ def test_a_phone_scrolls_one_way_only(
     tab = page.locator(".tabs a[aria-current]").first.bounding_box()
     assert tab is not None
     assert tab["x"] >= 0 and tab["x"] + tab["width"] <= 390, "The tab that is open is seen."
+
+
+def test_nor_does_a_new_project_on_a_phone(open_window: Callable[..., Window], person: Person, make: Make) -> None:
+    window = open_window(viewport={"width": 390, "height": 800}).sign_in(person)
+
+    page = window.open(f"/{make_project(make, person).path}")
+
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    assert window.barriers() == []

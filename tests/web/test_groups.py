@@ -249,6 +249,7 @@ def test_what_happened_in_a_group_is_told_to_those_who_may_see_it(
         return re.findall("Elsewhere|First of all|For few|For us", visitor.get(home).text)
 
     assert told(owner) == ["For us", "For few", "First of all"]
+    assert f">created {opened.path}</a></span>" in owner.get(home).text
     assert told(open_browser()) == ["First of all"]
     few = statements_of(make, lambda: owner.get(home))
     for _ in range(2):
