@@ -52,6 +52,7 @@ from ingot.merge_requests.merging.work import merge_when_ready, remove_left_bran
 from ingot.merge_requests.talk.hearing import Hearing
 from ingot.merge_requests.upkeep.subscribers import Answers
 from ingot.merge_requests.versions.tracking import COLLECT_VERSIONS, Tracker
+from ingot.notifications.commits import NOTIFY_OF_COMMIT, CommitMail
 from ingot.notifications.notices import NOTIFY
 from ingot.notifications.pipelines import NOTIFY_OF_PIPELINE, PipelineMail
 from ingot.notifications.work import Notifier
@@ -168,6 +169,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
             MAIL: Post(settings).deliver,
             NOTIFY: Notifier(settings).notify,
             NOTIFY_OF_PIPELINE: PipelineMail(settings).run,
+            NOTIFY_OF_COMMIT: CommitMail(settings, store).run,
             REMOVE_PROJECT: work.remove,
             TIDY_PROJECT: work.tidy,
             MEASURE_PROJECT: work.measure,

@@ -31,11 +31,8 @@ COMMIT = "commit"
 Whose = Literal["author", "group"]
 _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "project": events.c.project_id == bindparam("project"),
-    "group": projects.c.namespace_id.in_(
-        select(namespace_tree.c.descendant_id)
-        .where(namespace_tree.c.ancestor_id == bindparam("group"))
-        .scalar_subquery()
-    ),
+    # By their numbers, since PostgreSQL would walk through all events to find those of a small group.
+    "group": any_of(events.c.project_id, "group"),
     "author": events.c.author_id == bindparam("author"),
     "belonging": belongs_to_project(),
     "action": events.c.action == bindparam("action"),
@@ -44,8 +41,6 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "after": events.c.created_at > bindparam("after"),
 }
 
-# By their numbers, since PostgreSQL would walk through all events to find those of a small group.
-_WHOSE = {"author": _CONDITIONS["author"], "group": any_of(events.c.project_id, "group")}
 _IN_GROUP = (
     select(projects.c.id)
     .join(namespace_tree, namespace_tree.c.descendant_id == projects.c.namespace_id)
@@ -110,6 +105,8 @@ def list_events(
 ) -> Listing[Happening]:
     """A page of what happened and the caller may see; ``also`` names where, and what it is bound to follows."""
     filters = set(also)
+    if "group" in filters:
+        values["group"] = _projects_in(db, values["group"])
     values |= {"actor": actor.user_id, "today": day_of(db.now)}
     for name in ("action", "target_type"):
         if getattr(wanted, name) is not None:
@@ -125,12 +122,17 @@ def list_events(
     return _fetch(db, _lists_of(all_kinds(db), audience_of(actor), frozenset(filters), wanted.sort), page, values)
 
 
+def _projects_in(db: Connection, group: int) -> list[int]:
+    """All projects of a group and of the groups in it; who may see them is asked with the events."""
+    return [row[0] for row in db.rows(_IN_GROUP, group=group)]
+
+
 @lru_cache(maxsize=16)
 def _days_of(kinds: tuple[SubjectKind, ...], audience: Audience, whose: Whose) -> Select[Any]:
     newest = (
         select(func.substr(events.c.created_at, 1, 10).label("day"))
         .join(projects, projects.c.id == events.c.project_id)
-        .where(projects.c.namespace_id.is_not(None), _WHOSE[whose], _CONDITIONS["after"])
+        .where(projects.c.namespace_id.is_not(None), _CONDITIONS[whose], _CONDITIONS["after"])
         .where(_seen(kinds, audience))
         .order_by(events.c.id.desc())
         .limit(literal_column(str(MOST_COUNTED)))
@@ -148,7 +150,7 @@ def count_by_day(db: Connection, actor: Actor, whose: Whose, number: int, after:
     statement = _days_of(all_kinds(db), audience, whose)
 
     def count() -> dict[str, int]:
-        of: Any = number if whose == "author" else [row[0] for row in db.rows(_IN_GROUP, group=number)]
+        of: Any = number if whose == "author" else _projects_in(db, number)
         return dict(db.rows(statement, **{whose: of}, after=f"{after}U", actor=actor.user_id, today=today))
 
     key = ("days", whose, number, after, audience, actor.user_id, today)

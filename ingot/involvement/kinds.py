@@ -11,6 +11,8 @@ from ingot.api.views import View
 from ingot.db.connection import Connection
 from ingot.subjects import Kind, Subject
 
+Readers = Callable[[Connection, Subject, Collection[int], bool], Collection[int]]
+"""Which of these users may see one; where the last is true, also what is said there among those who work on it."""
 Audience = Literal["nobody", "user", "external", "administrator"]
 """Who asks, as far as a statement's shape depends on it."""
 
@@ -42,8 +44,7 @@ class SubjectKind:
     """Those with these numbers, whoever asks; what is gone is missing. One statement for all."""
     views: Callable[[Connection, Actor, Sequence[int], str], Mapping[int, View]]
     """The same as callers see them, who may; as many statements for many as for one."""
-    readers: Callable[[Connection, Subject, Collection[int], bool], Collection[int]]
-    """Which of these users may see one; where the last is true, also what is said there among those who work on it."""
+    readers: Readers
     assignees: Callable[[Connection, Subject], Sequence[int]]
     """Who has it to do."""
     text: Callable[[Connection, Subject], str]

@@ -6,7 +6,7 @@ from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
 from ingot.events.bus import emit
 from ingot.involvement.events import PeopleMentioned
-from ingot.involvement.kinds import SubjectKind
+from ingot.involvement.kinds import Readers
 from ingot.involvement.naming import people_named
 from ingot.involvement.tables import mentioned_people
 from ingot.subjects import Subject
@@ -24,7 +24,7 @@ _DROP_ALL = delete(mentioned_people).where(_ABOUT)
 
 def record_people(
     db: Connection,
-    kind: SubjectKind,
+    readers: Readers,
     subject: Subject,
     writer_id: int,
     text: str,
@@ -42,7 +42,7 @@ def record_people(
     if gone:
         db.run(_DROP, rows=gone)
     fresh = [user_id for user_id in named if user_id not in before]
-    seeing = kind.readers(db, subject, fresh, internal) if fresh else ()
+    seeing = readers(db, subject, fresh, internal) if fresh else ()
     fresh = [user_id for user_id in fresh if user_id in seeing]
     about = {"subject_kind": subject.kind, "subject_id": subject.id, "note_id": note_id, "internal": internal}
     for user_id in fresh:

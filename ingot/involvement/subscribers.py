@@ -2,11 +2,14 @@
 
 from ingot.db.connection import Connection
 from ingot.events.bus import Subscriptions
+from ingot.involvement.commits import numbered_commit, readers_of_commit
 from ingot.involvement.events import SubjectChanged
+from ingot.involvement.kinds import Readers
 from ingot.involvement.queries import kind_or_none
 from ingot.involvement.service import record_people
 from ingot.notes.events import NoteAdded, NoteEdited
 from ingot.notes.queries import find_note, naming_notes
+from ingot.subjects import Subject
 
 subscriptions = Subscriptions()
 
@@ -17,10 +20,10 @@ def record_people_of_subject(db: Connection, event: SubjectChanged) -> None:
     kind = kind_or_none(db, event.subject.kind) if event.said is not None else None
     if kind is not None:
         new = event.action == "opened"
-        record_people(db, kind, event.subject, event.actor_id, event.said or "", new=new)
+        record_people(db, kind.readers, event.subject, event.actor_id, event.said or "", new=new)
     if kind is not None and event.shows:
         for note in naming_notes(db, event.subject, "@"):
-            record_people(db, kind, event.subject, note.author_id, note.body, note_id=note.id)
+            record_people(db, kind.readers, event.subject, note.author_id, note.body, note_id=note.id)
 
 
 @subscriptions.on(NoteAdded)
@@ -37,9 +40,16 @@ def record_people_of_edited_note(db: Connection, event: NoteEdited) -> None:
 
 
 def _record(db: Connection, event: NoteAdded | NoteEdited, writer_id: int, body: str, *, new: bool) -> None:
+    readers, subject = _about(db, event)
+    if readers is not None and subject is not None:
+        record_people(db, readers, subject, writer_id, body, note_id=event.note_id, internal=event.internal, new=new)
+
+
+def _about(db: Connection, event: NoteAdded | NoteEdited) -> tuple[Readers | None, Subject | None]:
+    """What a note is about, and who may see that."""
+    if event.commit_oid is not None and event.project_id is not None:
+        return readers_of_commit, numbered_commit(event.project_id, event.commit_oid)
     kind = kind_or_none(db, event.subject_kind) if event.subject_id is not None else None
     if kind is None or event.subject_id is None:
-        return
-    subject = kind.subjects(db, [event.subject_id]).get(event.subject_id)
-    if subject is not None:
-        record_people(db, kind, subject, writer_id, body, note_id=event.note_id, internal=event.internal, new=new)
+        return None, None
+    return kind.readers, kind.subjects(db, [event.subject_id]).get(event.subject_id)

@@ -69,13 +69,12 @@ class Said(NamedTuple):
     html: str
 
 
-def what_was_said(occasion: Occasion, *, in_html: bool) -> Said:
+def what_was_said(text: str, place: Place, *, in_html: bool) -> Said:
     """What somebody wrote as plain text and, where it is asked for, as HTML, as safe as on a page."""
-    if not occasion.text:
+    if not text:
         return Said("", "")
-    place = Place(occasion.base_url, occasion.project.full_path)
-    html = render(occasion.text[:LONGEST_TEXT], place) if in_html else ""
-    return Said(plain_text(occasion.text, LONGEST_TEXT), html)
+    html = render(text[:LONGEST_TEXT], place) if in_html else ""
+    return Said(plain_text(text, LONGEST_TEXT), html)
 
 
 def text_body(occasion: Occasion, said: str, unsubscribe_url: str) -> str:

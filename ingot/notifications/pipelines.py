@@ -6,15 +6,14 @@ from urllib.parse import urlsplit
 import msgspec
 from sqlalchemy import bindparam, select
 
-from ingot.access.levels import Level as Access
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.errors import NotFound
 from ingot.instance.settings import current_settings
+from ingot.involvement.commits import readers_of_code
 from ingot.mail.post import send_mail
 from ingot.notifications.params import LEVELS, ON_BY_DEFAULT
 from ingot.notifications.queries import address_of, groups_around, levels_of
-from ingot.projects.people.queries import who_sees
 from ingot.projects.queries import project_or_none
 from ingot.projects.tables import Project
 from ingot.repository.changes.tables import ref_changes
@@ -23,7 +22,6 @@ from ingot.repository.pipelines.queries import find_pipeline
 from ingot.repository.pipelines.tables import Pipeline
 from ingot.settings import Settings
 from ingot.users.accounts.queries import user_or_none
-from ingot.users.accounts.tables import User
 
 NOTIFY_OF_PIPELINE = "notify_of_pipeline"
 _WORDS = {"failed": "has failed", "success": "has succeeded"}
@@ -82,7 +80,7 @@ class PipelineMail:
 
     def _send(self, db: Connection, notice: PipelineNotice) -> None:
         project, user = project_or_none(db, notice.project_id), user_or_none(db, notice.user_id)
-        if project is None or user is None or user.confirmed_at is None or not _reads_code(db, project, user):
+        if project is None or user is None or user.confirmed_at is None or not readers_of_code(db, project, [user.id]):
             return
         try:
             pipeline = find_pipeline(db, project.id, notice.pipeline_id)
@@ -111,10 +109,3 @@ class PipelineMail:
             "References": first,
             "Auto-Submitted": "auto-generated",
         }
-
-
-def _reads_code(db: Connection, project: Project, user: User) -> bool:
-    level = who_sees(db, project, [user.id]).get(user.id)
-    if level is None:
-        return False
-    return level >= Access.REPORTER or (project.visibility != "private" and not user.external)

@@ -128,6 +128,15 @@ def recipients_of(
     return [user_id for user_id in wanting if user_id in seeing]
 
 
+def who_wants_of_named(db: Connection, project: Project, people: Collection[int], actor_id: int) -> list[int]:
+    """Who of those that somebody names hears of it; who names themselves only where they want that."""
+    candidates = set(people)
+    if actor_id in candidates and db.value(_HEARS_OF_OWN, doer=actor_id) is None:
+        candidates.remove(actor_id)
+    levels = levels_of(db, project, groups_around(db, project), candidates) if candidates else {}
+    return [user_id for user_id in sorted(candidates) if levels[user_id].level != LEVELS["disabled"]]
+
+
 def _interest(
     db: Connection, kind: SubjectKind, subject: Subject, project: Project, groups: list[int], notice: Notice
 ) -> Interest:

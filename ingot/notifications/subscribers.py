@@ -7,10 +7,12 @@ from ingot.db.connection import Connection
 from ingot.events.bus import Subscriptions
 from ingot.groups.members.events import MemberAdded, MemberRemoved
 from ingot.groups.namespaces.events import NamespaceDeleting
+from ingot.involvement.commits import COMMIT
 from ingot.involvement.events import PeopleMentioned, SubjectChanged
 from ingot.involvement.queries import kind_or_none
 from ingot.jobs.queue import enqueue
 from ingot.notes.events import NoteAdded
+from ingot.notifications.commits import tell_of_commit
 from ingot.notifications.notices import NOTIFY, Notice, What
 from ingot.notifications.pipelines import NOTIFY_OF_PIPELINE, PipelineNotice, listener_or_none
 from ingot.notifications.recipients import may_concern_others
@@ -53,8 +55,13 @@ def tell_of_note(db: Connection, event: NoteAdded) -> None:
 
 @subscriptions.on(PeopleMentioned)
 def tell_who_is_named(db: Connection, event: PeopleMentioned) -> None:
-    """Who is named only since something was reworded; of what is new they are told with all others."""
-    if not event.new:
+    """Who is named only since something was reworded; of what is new they are told with all others.
+
+    Nobody else is told of what is said about commits, whether it is new or not.
+    """
+    if event.subject.kind == COMMIT:
+        tell_of_commit(db, event)
+    elif not event.new:
         _tell(db, "mentioned", event.subject, event.writer_id, note_id=event.note_id, people=event.people)
 
 

@@ -12,6 +12,7 @@ from ingot.instance.settings import current_settings
 from ingot.involvement.kinds import SubjectKind
 from ingot.involvement.queries import kind_or_none
 from ingot.mail.post import send_mail
+from ingot.markup.links import Place
 from ingot.notes.queries import find_note
 from ingot.notes.tables import Note
 from ingot.notifications import letters
@@ -46,7 +47,9 @@ class Notifier:
         plan = database.read(lambda db: self._plan(db, notice))
         if plan is not None and plan.addresses:
             # Nobody else can write while this one does, so what takes long is done before.
-            said = letters.what_was_said(plan.occasion, in_html=plan.in_html)
+            occasion = plan.occasion
+            place = Place(occasion.base_url, occasion.project.full_path)
+            said = letters.what_was_said(occasion.text, place, in_html=plan.in_html)
             database.write(partial(self._send, plan=plan, said=said))
 
     def _plan(self, db: Connection, notice: Notice) -> _Plan | None:

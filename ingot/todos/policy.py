@@ -7,7 +7,7 @@ from ingot.access.levels import Access, Level
 from ingot.db.expressions import one_of
 from ingot.involvement.kinds import Audience
 from ingot.projects.policy import belongs_to_this_project, has_code, has_open_code
-from ingot.projects.tables import Project, projects
+from ingot.projects.tables import projects
 from ingot.subjects import Reached
 
 
@@ -16,16 +16,8 @@ def may_mark(actor: Actor, here: Access, reached: Reached) -> bool:  # noqa: ARG
     return actor.known
 
 
-def may_read_commits(project: Project, level: Level) -> bool:
-    """Who sees a project and holds this there may read its code."""
-    if project.repository_access_level == "disabled":
-        return False
-    opened = project.visibility != "private" and project.repository_access_level == "enabled"
-    return opened or level >= Level.REPORTER
-
-
 def visible_commits(audience: Audience) -> ColumnElement[bool]:
-    """The same for lists, where the projects are joined; ``actor`` and ``today`` are bound for users."""
+    """Who may read the code of the projects that are joined; ``actor`` and ``today`` are bound for users."""
     there = and_(projects.c.namespace_id.is_not(None), has_code())
     if audience == "administrator":
         return there

@@ -1,8 +1,7 @@
 """How todos are found and listed."""
 
 from functools import lru_cache
-from hashlib import sha256
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, false, or_, select
 
@@ -12,6 +11,7 @@ from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.db.times import day_of
 from ingot.errors import NotFound
 from ingot.groups.namespaces.tables import namespace_tree
+from ingot.involvement.commits import COMMIT
 from ingot.involvement.kinds import Audience, SubjectKind, audience_of
 from ingot.involvement.queries import all_kinds
 from ingot.projects.tables import projects
@@ -19,8 +19,6 @@ from ingot.todos.params import ListTodos
 from ingot.todos.policy import visible_commits
 from ingot.todos.tables import Todo, todos
 
-COMMIT: Literal["commit"] = "commit"
-_OF_NOTE = select(todos.c.user_id).where(todos.c.note_id == bindparam("note"))
 _PENDING = select(todos.c.id).where(todos.c.user_id == bindparam("user"), todos.c.state == "pending").limit(1)
 _BELOW = (
     select(projects.c.id)
@@ -55,16 +53,6 @@ def _matching(kinds: tuple[SubjectKind, ...], audience: Audience, filters: froze
 @lru_cache(maxsize=256)
 def _lists_of(kinds: tuple[SubjectKind, ...], audience: Audience, filters: frozenset[str]) -> ListQuery:
     return list_query(_matching(kinds, audience, filters), todos.c.id, todos.c.id.desc())
-
-
-def commit_number(project_id: int, oid: str) -> int:
-    """The number by which todos know a commit of a project, for which no row stands."""
-    return int.from_bytes(sha256(f"{project_id} {oid}".encode()).digest()[:7])
-
-
-def called_by_note(db: Connection, note_id: int) -> set[int]:
-    """Who was once called to look at something by a note."""
-    return {user_id for (user_id,) in db.rows(_OF_NOTE, note=note_id)}
 
 
 def list_todos(db: Connection, actor: Actor, wanted: ListTodos, page: Page) -> Listing[Todo]:

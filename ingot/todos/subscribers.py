@@ -6,16 +6,11 @@ from ingot.commands.events import TodoCommanded
 from ingot.db.connection import Connection
 from ingot.emoji.events import AwardGiven
 from ingot.events.bus import Subscriptions
+from ingot.involvement.commits import numbered_commit
 from ingot.involvement.events import PeopleMentioned, SubjectChanged
-from ingot.involvement.naming import people_named
 from ingot.notes.events import NoteAdded, NoteEdited
 from ingot.notes.queries import find_note
-from ingot.projects.people.queries import who_sees
-from ingot.projects.queries import project_or_none
-from ingot.subjects import Subject
-from ingot.todos.policy import may_read_commits
-from ingot.todos.queries import COMMIT, called_by_note, commit_number
-from ingot.todos.service import add_todo, add_todos, finish_todos
+from ingot.todos.service import add_todos, finish_todos
 from ingot.todos.tables import todos
 from ingot.users.accounts.events import UserDeleting
 
@@ -37,38 +32,21 @@ def look_at_what_is_given(db: Connection, event: SubjectChanged) -> None:
 @subscriptions.on(NoteAdded)
 def done_by_writing(db: Connection, event: NoteAdded) -> None:
     """Who says something about a subject has looked at it."""
-    if event.subject_id is not None:
-        finish_todos(db, event.author_id, event.subject_kind, event.subject_id)
-    elif event.commit_oid is not None and event.project_id is not None:
-        _look_at_commit(db, event, event.author_id, event.body)
+    _look_no_more(db, event, event.author_id)
 
 
 @subscriptions.on(NoteEdited)
 def done_by_rewriting(db: Connection, event: NoteEdited) -> None:
     """The same for who says it in other words."""
-    if event.subject_id is not None:
-        finish_todos(db, event.actor_id, event.subject_kind, event.subject_id)
-    elif event.commit_oid is not None and event.project_id is not None:
-        _look_at_commit(db, event, event.actor_id, find_note(db, event.note_id).body)
+    _look_no_more(db, event, event.actor_id)
 
 
-def _look_at_commit(db: Connection, event: NoteAdded | NoteEdited, writer_id: int, body: str) -> None:
-    """Who writes about a commit has looked at it; who is named there for the first time has to, if they may."""
-    project = project_or_none(db, event.project_id or 0)
-    if project is None or event.commit_oid is None:
-        return
-    number = commit_number(project.id, event.commit_oid)
-    finish_todos(db, writer_id, COMMIT, number)
-    named = people_named(db, writer_id, project.id, body)
-    if not named:
-        return
-    called = called_by_note(db, event.note_id) if isinstance(event, NoteEdited) else set()
-    seeing = who_sees(db, project, [user_id for user_id in named if user_id not in called])
-    subject = Subject(COMMIT, project.id, number, commit_oid=event.commit_oid)
-    for user_id, level in seeing.items():
-        if may_read_commits(project, level):
-            action = "directly_addressed" if named[user_id] else "mentioned"
-            add_todo(db, user_id, writer_id, subject, action, event.note_id)
+def _look_no_more(db: Connection, event: NoteAdded | NoteEdited, writer_id: int) -> None:
+    number = event.subject_id
+    if event.commit_oid is not None and event.project_id is not None:
+        number = numbered_commit(event.project_id, event.commit_oid).id
+    if number is not None:
+        finish_todos(db, writer_id, event.subject_kind, number)
 
 
 @subscriptions.on(AwardGiven)

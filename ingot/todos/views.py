@@ -14,13 +14,13 @@ from ingot.db.times import Timestamp
 from ingot.git.commits import commit_or_none
 from ingot.git.faults import MissingRepository
 from ingot.git.store import Store
+from ingot.involvement.commits import COMMIT
 from ingot.involvement.kinds import SubjectKind
 from ingot.involvement.queries import all_kinds
 from ingot.notes.tables import notes
 from ingot.projects.queries import projects_by_ids
 from ingot.projects.tables import Project
 from ingot.repository.commits.views import commit_view
-from ingot.todos.queries import COMMIT
 from ingot.todos.tables import Todo
 from ingot.users.accounts.queries import users_by_ids
 from ingot.users.accounts.views import UserBrief, user_brief

@@ -1,5 +1,6 @@
 """Texts that people wrote, as pages show them."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,8 @@ from ingot.projects.api import store_of
 from ingot.renderings.service import rendered_all
 from ingot.web.pages import Visit
 from ingot.web.pictures import with_own_pictures
+
+_HEADING = re.compile(r"(</?h)([1-5])(?=[\s>])")
 
 
 def html_of(visit: Visit, text: str | None, project_id: int | None = None, **where: Any) -> Markup:
@@ -27,4 +30,13 @@ def html_of_all(visit: Visit, texts: Sequence[str], project_id: int | None = Non
     place = Place(visit.origin.base, project.full_path if project else None, **where)
     html = rendered_all(visit.database, store_of(visit.settings), actor, place, project, texts)
     base = visit.origin.base
-    return [Markup(with_own_pictures(one, base)) for one in html]  # noqa: S704 - The sanitiser has been over it.
+    return [Markup(_below_title(with_own_pictures(one, base))) for one in html]  # noqa: S704 - The sanitiser has been over it.
+
+
+def _below_title(html: str) -> str:
+    """The headings one level lower where they begin at the first, which is that of the page's own title."""
+    return _HEADING.sub(_lower, html) if "<h1" in html else html
+
+
+def _lower(heading: re.Match[str]) -> str:
+    return f"{heading[1]}{int(heading[2]) + 1}"

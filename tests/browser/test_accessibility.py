@@ -29,8 +29,9 @@ OF_PROJECT += ["/-/merge_requests/1/diffs", "/-/merge_requests/1/diffs?view=spli
 OF_PROJECT += ["/-/merge_requests/new", "/-/wikis", "/-/wikis/new", "/-/snippets", "/-/search?search=tide"]
 OF_PROJECT += ["/-/edit", "/-/project_members", "/-/hooks", "/-/settings/repository", "/-/settings/integrations"]
 OF_PROJECT += ["/-/settings/ci_cd", "/-/forks/new", "/-/issues/1/facts/labels", "/-/merge_requests/1/facts/time"]
-OF_PROJECT += ["/-/issues/1/award_emoji", "/-/find_file/master", "/-/activity"]
+OF_PROJECT += ["/-/issues/1/award_emoji", "/-/find_file/master", "/-/activity", "/-/blob/master/README.md"]
 IN_THE_DARK = ["", "/-/blob/master/tides.py", "/-/issues/1", "/-/boards", "/-/merge_requests/1/diffs", "/-/edit"]
+SNIPPET = [{"file_path": "a.py", "content": "x = 1"}, {"file_path": "b.md", "content": "# B\n\nmore"}]
 OF_ADMIN = ["", "/users", "/users/1", "/projects", "/groups", "/jobs", "/hooks", "/application_settings"]
 OF_ADMIN += ["/broadcast_messages", "/applications"]
 
@@ -42,6 +43,7 @@ def project(make: Make, person: Person, api: Api) -> Project:
     file = {"commit_message": "Write\n\nit", "content": "def tide() -> int:\n    return 4\n"}
     for path, sent in (
         ("/repository/files/tides.py", {**file, "branch": "master"}),
+        ("/repository/files/README.md", {**file, "branch": "master", "content": "# Tides\n\n## When\n\nTwice a day"}),
         ("/repository/branches", {"branch": "topic", "ref": "master"}),
         ("/repository/files/more.py", {**file, "branch": "topic"}),
         ("/repository/commits/master/comments", {"note": "Why"}),
@@ -53,7 +55,7 @@ def project(make: Make, person: Person, api: Api) -> Project:
         ("/merge_requests", {"source_branch": "topic", "target_branch": "master", "title": "Offer"}),
         ("/merge_requests/1/notes", {"body": "Good"}),
         ("/wikis", {"title": "home", "content": "# Welcome\n\nto it"}),
-        ("/snippets", {"title": "Kept", "file_name": "a.txt", "code": "x", "visibility": "public"}),
+        ("/snippets", {"title": "Kept", "visibility": "public", "files": SNIPPET}),
         ("/hooks", {"url": "https://ci.example.org/"}),
     ):
         answer = api.post(f"{made.url}{path}", person, **sent)
@@ -63,7 +65,7 @@ def project(make: Make, person: Person, api: Api) -> Project:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_page_keeps_anybody_out(
-    open_window: Callable[..., Window], person: Person, project: Project, scheme: str
+    open_window: Callable[..., Window], person: Person, project: Project, api: Api, scheme: str
 ) -> None:
     """Everything is looked for in the light; in the dark only colours differ, and one page of each kind will do."""
     window = open_window(color_scheme=scheme)
@@ -72,7 +74,8 @@ def test_no_page_keeps_anybody_out(
     window.sign_in(person)
     group = project.path.rpartition("/")[0]
     paths = [*OWN, f"/{person.username}", f"/groups/{group}", f"/groups/{group}/-/group_members"]
-    kinds = OF_PROJECT if scheme == "light" else IN_THE_DARK
+    (snippet,) = api.get(f"{project.url}/snippets", person).json()
+    kinds = [*(OF_PROJECT if scheme == "light" else IN_THE_DARK), f"/-/snippets/{snippet['id']}"]
     for path in [*(paths if scheme == "light" else OWN[:1]), *(f"/{project.path}{path}" for path in kinds)]:
         answer = window.page.goto(window.url + path)
         assert answer is not None
@@ -101,3 +104,15 @@ def test_a_phone_scrolls_one_way_only(
     page = window.open(f"/{project.path}{path}")
 
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    tab = page.locator(".tabs a[aria-current]").first.bounding_box()
+    assert tab is not None
+    assert tab["x"] >= 0 and tab["x"] + tab["width"] <= 390, "The tab that is open is seen."
+
+
+def test_nor_does_a_new_project_on_a_phone(open_window: Callable[..., Window], person: Person, make: Make) -> None:
+    window = open_window(viewport={"width": 390, "height": 800}).sign_in(person)
+
+    page = window.open(f"/{make_project(make, person).path}")
+
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    assert window.barriers() == []

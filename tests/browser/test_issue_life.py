@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Dialog, expect
 
 from tests.browser.conftest import Window
 from tests.client import Api, Make, Person
@@ -72,6 +72,8 @@ def test_facts_and_emoji_by_keyboard(window: Window, person: Person, project: Pr
     page.get_by_role("button", name="Save").press("Enter")
     expect(edit).to_be_focused()
     expect(page.locator(".fact .label")).to_have_text(["cellar", "leak"])
+    expect(page.locator(".talks > .event")).to_contain_text("added")
+    expect(page.get_by_text("Nobody has said anything yet.")).to_be_hidden()
     page.get_by_role("link", name="Edit due date").press("Enter")
     expect(page.locator("#fact_due_date")).to_be_focused()
     page.keyboard.press("Escape")
@@ -98,3 +100,32 @@ def test_a_card_is_moved_by_keyboard(window: Window, person: Person, project: Pr
 
     expect(page.get_by_text("A card")).to_be_visible()
     assert api.get(f"{project.url}/issues/1", person).json()["state"] == "closed"
+
+
+def test_a_template_replaces_what_was_typed_only_after_a_question(
+    window: Window, person: Person, project: Project, api: Api
+) -> None:
+    for name in ("Bug", "Idea"):
+        sent = {"branch": "master", "commit_message": "Offer it", "content": f"What is the {name.lower()}?"}
+        made = api.post(f"{project.url}/repository/files/.gitlab%2Fissue_templates%2F{name}.md", person, **sent)
+        assert made.status_code == 201
+    page = window.sign_in(person).open(f"/{project.path}/-/issues/new")
+    asked: list[str] = []
+
+    def refuse(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", refuse)
+    text = page.get_by_label("Description")
+
+    page.get_by_role("link", name="Bug").click()
+    expect(text).to_have_value("What is the bug?")
+    page.get_by_role("link", name="Idea").click()
+    expect(text).to_have_value("What is the idea?")
+    assert asked == [], "Nothing that somebody typed was lost."
+    text.fill("My own words")
+    page.get_by_role("link", name="Bug").click()
+
+    expect(text).to_have_value("My own words")
+    assert asked == ["Replace the description by this template?"]

@@ -129,3 +129,16 @@ def test_the_life_of_a_hook(
     assert stranger.get(f"{there}/edit").status_code == 404
     assert browser.post(there, data={"_method": "delete", "authenticity_token": token}).status_code == 302
     assert "other.example.org" not in browser.get(shelf).text
+
+
+def test_nothing_is_offered_to_lie_with_the_placeholder(admin: Browser, api: Api, make: Make) -> None:
+    owner = make.user()
+    project = make_project(make, owner)
+
+    pages = ("/projects/new", f"/{project.path}/-/forks/new", f"/{project.path}/-/edit")
+
+    assert "ghost" in [namespace["path"] for namespace in api.get("/namespaces?search=ghost", make.root).json()]
+    for page in pages:
+        text = admin.get(page).text
+        assert "ghost</option>" not in text, page
+        assert ">root</option>" in text, page

@@ -143,7 +143,7 @@ def test_the_first_file_of_all(desk: Desk, make: Make) -> None:
     assert desk.browser.get(f"/{project.path}/-/tree").headers["location"] == f"/{project.path}"
     sent = desk.browser.submit(address, address, fields={"file_path": "README.md", "content": "# Hi"})
     assert sent.headers["location"] == f"/{project.path}/-/blob/master/README.md"
-    assert "Hi</h1>" in desk.browser.get(f"/{project.path}").text
+    assert "Hi</h2>" in desk.browser.get(f"/{project.path}").text
 
 
 def test_branches(desk: Desk) -> None:

@@ -1,5 +1,6 @@
 """What stands beside issues and merge requests is changed there, with a script and without."""
 
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -94,6 +95,26 @@ def test_each_fact_is_changed(api: Api, browser: Browser, scene: Scene, kind: st
     assert scene.now(api, kind)["milestone"]["id"] == scene.milestone["id"]
     assert "None" in _save(browser, f"{page}/facts/milestone", {chosen: [""]}, headers=SCRIPT).text
     assert scene.now(api, kind)["milestone"] is None
+
+
+@pytest.mark.parametrize("kind", ["issues", "merge_requests"])
+def test_what_is_recorded_comes_along(browser: Browser, scene: Scene, kind: str) -> None:
+    page, chosen = scene.page(kind), "fact[chosen][]"
+    known = browser.get(page).text
+
+    saved = _save(browser, f"{page}/facts/labels", {chosen: ["third"]}, headers=SCRIPT).text
+    again = _save(browser, f"{page}/facts/labels", {"fact[had][]": ["third"], chosen: ["third"]}, headers=SCRIPT).text
+    asked = browser.get(f"{page}/facts/labels?shown", headers=SCRIPT).text
+
+    fact, _, records = saved.partition('<ol hx-swap-oob="beforeend:#talks">')
+    assert '<ol class="talks" id="talks">' in known
+    assert "third" in fact
+    (number,) = re.findall(r'<li class="event" id="note_(\d+)">', records)
+    assert f'id="note_{number}"' not in known, "Only what is new is put there."
+    assert f'id="note_{number}"' in browser.get(page).text
+    assert "<script>alert" not in saved
+    assert "oob" not in again + asked, "Where nothing changed there is nothing to tell."
+    _save(browser, f"{page}/facts/labels", {"fact[had][]": ["third"]})
 
 
 @pytest.mark.parametrize("kind", ["issues", "merge_requests"])

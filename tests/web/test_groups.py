@@ -9,7 +9,7 @@ import pytest
 
 from tests.client import Api, Make, Person
 from tests.conftest import ROOT_PASSWORD
-from tests.making import make_group, make_project
+from tests.making import make_group, make_project, statements_of
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -229,3 +229,30 @@ def test_a_groups_calendar_counts_what_the_visitor_may_see(
     assert int(counted()[1].split()[0]) == after[1]
     empty = make_group(make, person)
     assert "0 contributions in the last year" in owner.get(f"/groups/{empty.path}").text
+
+
+def test_what_happened_in_a_group_is_told_to_those_who_may_see_it(
+    owner: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: Person
+) -> None:
+    group = make_group(make, person, visibility="public")
+    below = make_group(make, person, parent=group, visibility="public")
+    elsewhere = make_project(make, person, visibility="public")
+    opened = make_project(make, person, namespace_id=below.id, visibility="public")
+    home = f"/groups/{group.path}"
+    api.post(f"{elsewhere.url}/issues", person, title="Elsewhere")
+    api.post(f"{opened.url}/issues", person, title="First of all")
+    hidden = make_project(make, person, namespace_id=group.id)
+    api.post(f"{opened.url}/issues", person, title="For few", confidential=True)
+    api.post(f"{hidden.url}/issues", person, title="For us")
+
+    def told(visitor: Browser) -> list[str]:
+        return re.findall("Elsewhere|First of all|For few|For us", visitor.get(home).text)
+
+    assert told(owner) == ["For us", "For few", "First of all"]
+    assert f">created {opened.path}</a></span>" in owner.get(home).text
+    assert told(open_browser()) == ["First of all"]
+    few = statements_of(make, lambda: owner.get(home))
+    for _ in range(2):
+        another = make_project(make, person, namespace_id=group.id)
+        api.post(f"{another.url}/issues", person, title="More")
+    assert statements_of(make, lambda: owner.get(home)) == few

@@ -12,7 +12,7 @@ AT_ONCE = 400
 """So many lines are shown of a file that nobody has looked at of late."""
 MOST_LINES = 30_000
 _LONGEST_INLINE = 8_000
-_kept: Remembered[tuple[str, str], "Lines"] = Remembered(1_000, 32 * 2**20)
+_kept: Remembered[tuple[str, str, str], "Lines"] = Remembered(1_000, 32 * 2**20)
 
 
 class Lines(NamedTuple):
@@ -25,9 +25,10 @@ class Lines(NamedTuple):
     """How many are in neither, since nobody has asked for the rest yet."""
 
 
-def lines_of(oid: str, text: str, language: str, *, everything: bool) -> Lines:
-    """The lines of a content; all of them where they are at hand, or asked for."""
-    kept = _kept.get((oid, language)) or (None if everything else _kept.get((f"{oid} begins", language)))
+def lines_of(oid: str, text: str, language: str, *, everything: bool, anchor: str = "L") -> Lines:
+    """The lines of a content; all of them where they are at hand, or asked for; ``anchor`` begins their addresses."""
+    kept = _kept.get((oid, language, anchor))
+    kept = kept or (None if everything else _kept.get((f"{oid} begins", language, anchor)))
     if kept is not None:
         return kept
     if len(text) > _LONGEST_INLINE:
@@ -36,20 +37,20 @@ def lines_of(oid: str, text: str, language: str, *, everything: bool) -> Lines:
     if not everything and len(texts) > AT_ONCE:
         # The whole is only begun when it is wanted: to colour it takes longer than anybody waits for a page.
         html = highlighted_lines("\n".join(texts[:AT_ONCE]), language)
-        beginning = Lines(_rows(html, 1), Markup(), len(texts), len(texts) - AT_ONCE)
-        return _keep(f"{oid} begins", language, beginning)
+        beginning = Lines(_rows(html, 1, anchor), Markup(), len(texts), len(texts) - AT_ONCE)
+        return _keep((f"{oid} begins", language, anchor), beginning)
     html = highlighted_lines("\n".join(texts), language)[:MOST_LINES]
-    whole = Lines(_rows(html[:AT_ONCE], 1), _rows(html[AT_ONCE:], AT_ONCE + 1), len(texts), 0)
-    return _keep(oid, language, whole)
+    rest = _rows(html[AT_ONCE:], AT_ONCE + 1, anchor)
+    return _keep((oid, language, anchor), Lines(_rows(html[:AT_ONCE], 1, anchor), rest, len(texts), 0))
 
 
-def _keep(oid: str, language: str, lines: Lines) -> Lines:
-    return _kept.keep((oid, language), lines, 2 * (len(lines.first) + len(lines.rest)) + 400)
+def _keep(key: tuple[str, str, str], lines: Lines) -> Lines:
+    return _kept.keep(key, lines, 2 * (len(lines.first) + len(lines.rest)) + 400)
 
 
-def _rows(html: list[str], start: int) -> Markup:
+def _rows(html: list[str], start: int, anchor: str) -> Markup:
     rows = [
-        f'<tr id="L{number}"><td><a href="#L{number}">{number}</a><td>{line}\n'
+        f'<tr id="{anchor}{number}"><td><a href="#{anchor}{number}">{number}</a><td>{line}\n'
         for number, line in enumerate(html, start)
     ]
     return Markup("".join(rows))  # noqa: S704 - The highlighter has escaped them.

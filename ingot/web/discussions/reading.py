@@ -15,6 +15,7 @@ from ingot.web.texts import html_of_all
 
 _AT_ONCE = 100
 _MOST_AT_ONCE = 5
+_MOST_RECORDS = 20
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -92,6 +93,20 @@ def thread_of(ground: Ground, *besides: str | None) -> Thread:
         page=page,
         more=more,
     )
+
+
+def newest_records(ground: Ground) -> list[NoteView]:
+    """What became of something of late, without what people said about it."""
+    found: list[NoteView] = ground.get("/notes", {"activity_filter": "only_activity", "per_page": _MOST_RECORDS}).items
+    return found
+
+
+def records_since(ground: Ground, before: list[NoteView]) -> list[Talk]:
+    """What was recorded since then, to be put at the end of what is shown."""
+    known = max((note.id for note in before), default=0)
+    fresh = sorted((note for note in newest_records(ground) if note.id > known), key=lambda note: note.id)
+    found = [DiscussionView(str(note.id), individual_note=True, notes=[note]) for note in fresh]
+    return _shown(ground, ground.reached(), found, ())[0]
 
 
 def _discussions(ground: Ground) -> tuple[list[DiscussionView], int, bool]:

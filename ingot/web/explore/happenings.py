@@ -16,6 +16,7 @@ class Happening(NamedTuple):
 
     event: EventView
     project: str
+    """In which it happened, where the text does not say it."""
     text: str
     address: str
 
@@ -42,7 +43,9 @@ def _line(event: EventView, path: str) -> Happening:
         page = _PAGES.get(kind)
         address = f"/{path}/-/{page}/{iid}#note_{note.id}" if page and iid else f"/{path}"
         return Happening(event, path, f"commented on {what}", address)
-    page = _PAGES.get(event.target_type or "")
+    if event.target_type is None:  # It happened to the project itself.
+        return Happening(event, "", f"{event.action_name} {path}", f"/{path}")
+    page = _PAGES.get(event.target_type)
     address = f"/{path}/-/{page}/{event.target_iid}" if page and event.target_iid else f"/{path}"
     what = f"{_noun(event.target_type)} {event.target_title or ''}".strip()
     return Happening(event, path, f"{event.action_name} {what}".strip(), address)

@@ -48,6 +48,6 @@ def show_person(visit: Visit, user: User) -> Reply:
 
 def _deeds(db: Connection, visit: Visit, user: User) -> tuple[list[EventView], Calendar]:
     actor = visit.actor_or_nobody
-    found = list_events(db, actor, ListEvents(), ListPage(size=20), "author", author=user.id)
+    found = list_events(db, actor, ListEvents(), ListPage(size=20, keyset=True), "author", author=user.id)
     views = event_views(db, found.items, addresses_of(visit.origin, visit.settings))
     return views, calendar_of(db, actor, "author", user.id)

@@ -1,10 +1,12 @@
 """Changing one fact at a time: in place where a script asks, else on a page of its own."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ingot.api.params import Missing
 from ingot.db.connection import Connection
 from ingot.errors import Conflict, Denied, Invalid
+from ingot.web.discussions.reading import Talk, newest_records, records_since
 from ingot.web.facts.choosing import choices_of
 from ingot.web.facts.subjects import Sort, Subject, subject_of
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part
@@ -36,11 +38,14 @@ def fact_pages(sort: Sort) -> Pages:
     def change_fact(visit: Visit) -> Reply:
         """Change it; what was typed stays where that is refused."""
         subject = subject_of(visit, sort)
+        before = newest_records(subject.ground) if visit.fragment else []
         try:
             _change(subject)
         except _REFUSED as refusal:
             return _form(subject, sentences(refusal))
-        return _shown(subject.now()) if visit.fragment else Redirect(subject.ground.url)
+        if not visit.fragment:
+            return Redirect(subject.ground.url)
+        return _shown(subject.now(), records_since(subject.ground, before))
 
     return pages
 
@@ -91,8 +96,9 @@ def _without(some: list[str], others: list[str]) -> list[str]:
     return [one for one in some if one not in others]
 
 
-def _shown(subject: Subject) -> Page:
-    context = {"ground": subject.ground, "fact": subject.fact, "item": subject.item, "labels": []}
+def _shown(subject: Subject, records: Sequence[Talk] = ()) -> Page:
+    """The fact as it is now, and what else the page is to show since it was changed."""
+    context: dict[str, Any] = {"ground": subject.ground, "fact": subject.fact, "item": subject.item, "records": records}
     context["labels"] = subject.labels if subject.fact == "labels" else []
     context["url"] = f"{subject.place.url}/-/{subject.sort.kind.page}"
     return Page("facts/_shown_again.html", context)

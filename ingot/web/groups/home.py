@@ -45,7 +45,8 @@ def show_group(visit: Visit, db: Connection) -> Reply:
     place = group_place_of(visit)
     group, search = place.group, _text(visit, "search")
     wanted = {"order_by": "last_activity_at", "search": search, "page": visit.query.get("page", "1")}
-    did = list_events(db, visit.actor_or_nobody, ListEvents(), ListPage(1, _HAPPENINGS), "group", group=group.id)
+    newest = ListPage(size=_HAPPENINGS, keyset=True)  # How many there are is not said, and would take long to count.
+    did = list_events(db, visit.actor_or_nobody, ListEvents(), newest, "group", group=group.id)
     context: dict[str, Any] = {
         "description": html_of(visit, group.description, None),
         "subgroups": place.get("/subgroups", {"per_page": 100}).items,

@@ -4,6 +4,7 @@ from typing import Any
 
 from ingot.db.connection import Connection
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part
+from ingot.web.projects.namespaces import offered_namespaces
 from ingot.web.refusals import Refusal, sentences
 
 pages = Pages()
@@ -28,5 +29,5 @@ def create_project(visit: Visit) -> Reply:
 
 
 def _form(visit: Visit, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200) -> Page:
-    namespaces = visit.get("/namespaces", {"per_page": 100}).items
-    return Page("projects/new.html", {"typed": typed, "errors": errors or [], "namespaces": namespaces}, status)
+    context = {"typed": typed, "errors": errors or [], "namespaces": offered_namespaces(visit)}
+    return Page("projects/new.html", context, status)

@@ -5,6 +5,7 @@ from typing import Any
 from ingot.db.connection import Connection
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
 from ingot.web.projects.forms import filled
+from ingot.web.projects.namespaces import offered_namespaces
 from ingot.web.projects.place import Place, place_of
 from ingot.web.refusals import Refusal, sentences
 
@@ -44,7 +45,7 @@ def _form(place: Place, typed: dict[str, str], errors: list[str] | None = None, 
     context: dict[str, Any] = {
         "typed": typed,
         "errors": errors or [],
-        "namespaces": place.visit.get("/namespaces", {"per_page": 100}).items,
+        "namespaces": offered_namespaces(place.visit),
         "may_fork": place.may("POST", "/fork"),
     }
     return place.page("projects/fork.html", "home", context, status)

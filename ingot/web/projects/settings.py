@@ -9,6 +9,7 @@ from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
 from ingot.web.projects import general
 from ingot.web.projects.forms import Forms, texts_of, tried
 from ingot.web.projects.general import Parts, part_of
+from ingot.web.projects.namespaces import offered_namespaces
 from ingot.web.projects.place import Place, place_of
 
 pages = Pages()
@@ -137,7 +138,7 @@ def _page(place: Place, forms: Forms) -> Page:
         "may_unlink": place.may("DELETE", "/fork") and bool(place.project.forked_from_project),
         "namespaces": [
             (each.full_path, each.full_path)
-            for each in place.visit.get("/namespaces", {"per_page": 100}).items
+            for each in offered_namespaces(place.visit)
             if each.id != place.project.namespace.id
         ],
     }

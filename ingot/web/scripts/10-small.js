@@ -87,6 +87,22 @@
     : "That did not work. Reload the page and try again."));
   document.addEventListener("htmx:afterOnLoad", (event) => { if (event.detail.xhr.status < 400) document.querySelector(".trouble")?.remove(); });
 
+  /* A template is taken without a question where it replaces nothing that somebody typed. */
+  document.addEventListener("htmx:confirm", (event) => {
+    const templates = event.target.closest("nav.templates");
+    const field = templates && document.getElementById(templates.dataset.fills);
+    if (!field) return;
+    const untouched = field.value === field.defaultValue && templates.dataset.typed === undefined;
+    if (untouched || !field.value.trim()) {
+      event.preventDefault();
+      event.detail.issueRequest(true);
+    }
+  });
+  document.addEventListener("htmx:afterSwap", (event) => {
+    const templates = event.detail.requestConfig?.elt.closest("nav.templates");
+    if (templates) delete templates.dataset.typed;
+  });
+
   /* One key leads to what is marked with it, unless somebody types. */
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") each(document, "details.menu[open]", (menu) => { menu.open = false; });

@@ -2,26 +2,24 @@
 
 from typing import Any
 
-from markupsafe import Markup
-
+from ingot.api.routes import Raw
 from ingot.db.connection import Connection
 from ingot.db.paging import Page as ListPage
-from ingot.inline import expect_a_wait
-from ingot.markup.highlighting import highlighted_lines, language_of
 from ingot.snippets.params import ListSnippets
 from ingot.snippets.queries import list_public_snippets
-from ingot.snippets.views import SnippetView, snippet_views
+from ingot.snippets.views import REF, SnippetView, snippet_views
 from ingot.web.discussions.ground import SNIPPET, ground_in
 from ingot.web.discussions.reading import thread_of
+from ingot.web.files.uploads import file_headers
 from ingot.web.pages import File, Page, Pages, Redirect, Reply, Visit, form_part, text_of
 from ingot.web.projects.place import Place, place_of
 from ingot.web.refusals import Refusal, sentences
 from ingot.web.shelves import Shelf
+from ingot.web.talk.snippet_files import shown_file
 from ingot.web.texts import html_of
 
 pages = Pages()
 _FIELDS = ("title", "description", "visibility", "file_name", "content")
-_LONGEST_INLINE = 8_000
 _AT_ONCE = 20
 _EMPTY = dict.fromkeys(_FIELDS, "")
 
@@ -83,13 +81,20 @@ def _show(visit: Visit) -> Reply:
     shelf = _shelf(visit)
     route, path = shelf.named
     snippet: SnippetView = shelf.get(route, **path)
+    files = [
+        shown_file(visit, file.path, _body(shelf, file.path), number, snippet.project_id)
+        for number, file in enumerate(snippet.files, 1)
+    ]
+    rest = next((file.lines.rest for file in files if file.lines and str(file.number) == visit.query.get("rest")), None)
+    if visit.fragment and rest is not None:
+        return Page("code/_lines.html", {"rows": rest})
     # Only those of projects are talked about.
     thread = thread_of(ground_in(shelf.place, SNIPPET, snippet.id), snippet.description) if shelf.place else None
     context = {
         "snippet": snippet,
         "thread": thread,
         "description": thread.besides[0] if thread else html_of(visit, snippet.description, snippet.project_id),
-        "contents": [(name, _coloured(name, content)) for name, content in _contents(shelf, snippet).items()],
+        "files": files,
         "may_edit": visit.user is not None and shelf.may("PUT", route, **path),
     }
     return shelf.page("snippet", context)
@@ -97,26 +102,25 @@ def _show(visit: Visit) -> Reply:
 
 def _contents(shelf: _Snippets, snippet: SnippetView) -> dict[str, str]:
     """What its files hold, by their names."""
+    return {file.path: _body(shelf, file.path).decode(errors="replace") for file in snippet.files}
+
+
+def _body(shelf: _Snippets, file: str) -> bytes:
     route, path = shelf.named
-    found = {}
-    for file in snippet.files:
-        raw = shelf.get(f"{route}/files/:ref/:file_path/raw", ref="main", file_path=file.path, **path)
-        found[file.path] = raw.body.decode(errors="replace")
-    return found
-
-
-def _coloured(name: str, content: str) -> Markup:
-    if len(content) > _LONGEST_INLINE:
-        expect_a_wait()
-    lines = highlighted_lines(content.removesuffix("\n"), language_of(name))
-    return Markup("\n".join(lines))  # noqa: S704 - The highlighter has escaped them.
+    ref = shelf.visit.path.get("ref", REF)
+    content: Raw = shelf.get(f"{route}/files/:ref/:file_path/raw", ref=ref, file_path=file, **path)
+    return content.body
 
 
 def _raw(visit: Visit) -> Reply:
+    """The first file as it is, or the one that is named; ``inline=false`` saves it."""
     shelf = _shelf(visit)
     route, path = shelf.named
-    content = shelf.get(f"{route}/raw", **path)
-    return File(content.body, "text/plain; charset=utf-8")
+    snippet: SnippetView = shelf.get(route, **path)
+    file = visit.path.get("file", snippet.file_name)
+    saved = visit.query.get("inline") == "false"
+    headers = file_headers(file.rpartition("/")[2], shown=not saved)
+    return File(_body(shelf, file), "application/octet-stream" if saved else "text/plain; charset=utf-8", headers)
 
 
 def _form(shelf: _Snippets, typed: dict[str, str], action: str, errors: list[str], status: int, **more: Any) -> Page:
@@ -186,6 +190,7 @@ def _declare(prefix: str) -> None:
     reads = {"/new": _new, "/:id": _show, "/:id/raw": _raw, "/:id/edit": _edit}
     for path, handler in reads.items():
         pages.get(prefix + path, open=path in ("/:id", "/:id/raw"))(_reading(handler))
+    pages.get(f"{prefix}/:id/raw/:ref/:file", open=True, slashes="file")(_reading(_raw))
     pages.post(prefix)(_create)
     pages.put(f"{prefix}/:id")(_change)
     pages.delete(f"{prefix}/:id")(_delete)

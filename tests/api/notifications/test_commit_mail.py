@@ -1,0 +1,113 @@
+"""Mail about comments on commits, by a real SMTP server: only to those whom they name and who may read the code."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from ingot.access.levels import Level
+from tests.api.merge_requests.offering import filled_project
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.mailing import Mailbox, mailbox, text_of
+from tests.making import Project
+
+
+@pytest.fixture(scope="module")
+def box(house: House) -> Iterator[Mailbox]:
+    """Where mail arrives."""
+    with mailbox(house) as arriving:
+        yield arriving
+
+
+def _commit(api: Api, project: Project, reader: Person) -> str:
+    oid: str = api.get(f"{project.url}/repository/commits/master", reader).json()["id"]
+    return oid
+
+
+def _told(box: Mailbox) -> set[str]:
+    return {to for to, _ in box.receive()}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "hears"),
+    [
+        ({"visibility": "private"}, {"reporter"}),
+        ({"visibility": "public"}, {"reporter", "guest", "stranger"}),
+        ({"visibility": "public", "repository_access_level": "private"}, {"reporter"}),
+    ],
+)
+def test_who_is_named_and_reads_the_code_is_told(
+    api: Api, make: Make, box: Mailbox, attributes: dict[str, str], hears: set[str]
+) -> None:
+    owner = make.user()
+    people = {name: make.user() for name in ("reporter", "guest", "stranger", "unnamed")}
+    members = {people["reporter"]: Level.REPORTER, people["guest"]: Level.GUEST, people["unnamed"]: Level.DEVELOPER}
+    project = filled_project(make, owner, members=members, visibility=attributes["visibility"])
+    api.put(project.url, owner, **attributes)
+    oid = _commit(api, project, owner)
+    named = " ".join(f"@{people[name].username}" for name in ("reporter", "guest", "stranger"))
+    box.receive()
+
+    said = api.post(
+        f"{project.url}/repository/commits/{oid}/comments", owner, note=f"Look, {named} and @{owner.username}"
+    )
+
+    assert said.status_code == 201, said.text
+    assert _told(box) == {people[name].email for name in hears}, "Who writes does not hear of themselves."
+
+
+def test_what_it_says_and_when(api: Api, house: House, make: Make, box: Mailbox) -> None:
+    """As text and as HTML, safe as on a page; an edit tells only those whom it names for the first time."""
+    owner, named, later, silent = (make.user() for _ in range(4))
+    members = dict.fromkeys((named, later, silent), Level.DEVELOPER)
+    project = filled_project(make, owner, members=members)
+    oid = _commit(api, project, owner)
+    url = f"{project.url}/repository/commits/{oid}/discussions"
+    assert api.put("/notification_settings", silent, level="disabled").status_code == 200
+    box.receive()
+
+    body = f"*Look*, @{named.username} @{silent.username} <script>alert(1)</script>"
+    made = api.post(url, owner, body=body).json()
+    ((to, message),) = box.receive()
+    note = made["notes"][0]["id"]
+    assert api.put(f"{url}/{made['id']}/notes/{note}", owner, body=f"{body} @{later.username}").status_code == 200
+    assert _told(box) == {later.email}
+    assert api.post(url, owner, body=f"Once more, @{named.username}").status_code == 201
+    assert _told(box) == {named.email}, "Whatever they still have to look at."
+
+    assert to == named.email
+    assert message["Subject"].startswith(f"Re: {project.name} | ") and message["Subject"].endswith(f"({oid[:8]})")
+    page = f"{house.settings.base_url}/{project.path}/commit/{oid}#note_{note}"
+    assert page in text_of(message) and page in text_of(message, "html")
+    assert f"mentioned you in commit {oid[:8]}" in text_of(message)
+    assert "<em>Look</em>" in text_of(message, "html")
+    assert "<script>" not in text_of(message, "html")
+
+
+def test_what_is_gone_is_not_told(api: Api, make: Make, box: Mailbox) -> None:
+    """Neither a comment that was taken back, nor to who was sent away before the mail was written."""
+    owner, named = make.user(), make.user()
+    project = filled_project(make, owner, members={named: Level.REPORTER})
+    url = f"{project.url}/repository/commits/{_commit(api, project, owner)}/discussions"
+    box.receive()
+
+    made = api.post(url, owner, body=f"@{named.username}").json()
+    assert api.delete(f"{url}/{made['id']}/notes/{made['notes'][0]['id']}", owner).status_code == 200
+    assert _told(box) == set()
+    assert api.post(url, owner, body=f"@{named.username}").status_code == 201
+    api.delete(f"{project.url}/members/{named.id}", owner)
+    assert _told(box) == set()
+
+
+def test_the_title_of_a_commit_begins_no_header(api: Api, make: Make, box: Mailbox) -> None:
+    owner, named = make.user(), make.user()
+    project = filled_project(make, owner, members={named: Level.REPORTER})
+    action = {"action": "create", "file_path": "odd", "content": "x"}
+    sent = {"branch": "master", "commit_message": "a\rBcc: victim@example.org\x0b\u2028b", "actions": [action]}
+    oid = api.post(f"{project.url}/repository/commits", owner, **sent).json()["id"]
+    box.receive()
+
+    api.post(f"{project.url}/repository/commits/{oid}/comments", owner, note=f"@{named.username}")
+
+    ((to, message),) = box.receive()
+    assert (to, message["Bcc"]) == (named.email, None)

@@ -1,0 +1,65 @@
+"""How the files of snippets are shown."""
+
+import pytest
+
+from tests.client import Api, Make, Person
+from tests.making import Project, make_project
+from tests.web.browser import Browser
+
+FILES = [
+    {"file_path": "src/one.py", "content": "def one() -> int:\n    return 1  # <b>\n"},
+    {"file_path": "two.md", "content": "# Two\n\nMore *words*\n"},
+    {"file_path": "three.txt", "content": "".join(f"line {number}\n" for number in range(1, 502))},
+]
+
+
+@pytest.fixture
+def project(make: Make, person: Person) -> Project:
+    """A project in which snippets are."""
+    return make_project(make, person, visibility="public")
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_files_of_a_snippet_have_colours_lines_and_addresses(
+    browser: Browser, api: Api, person: Person, project: Project, shared: bool
+) -> None:
+    shelf = f"{project.url}/snippets" if shared else "/snippets"
+    made = api.post(shelf, person, title="Three", visibility="public", files=FILES).json()
+    there = f"/{project.path}/-/snippets/{made['id']}" if shared else f"/-/snippets/{made['id']}"
+
+    page = browser.get(there).text
+
+    assert '<span class="k">def</span>' in page
+    assert "&lt;b&gt;" in page
+    assert '<tr id="L2"><td><a href="#L2">2</a>' in page
+    assert "<em>words</em>" in page, "Markdown is shown as it is meant to look."
+    assert "More *words*" in browser.get(f"{there}?plain=1").text
+    assert 'id="f2-L1"' in browser.get(f"{there}?plain=1").text, "No two lines have the same address."
+    assert 'id="f3-L400"' in page
+    assert shared or 'id="f3-L401"' not in page, "At first only the beginning, unless somebody has asked for all of it."
+    rest = browser.get(f"{there}?rest=3", headers={"hx-request": "true"}).text
+    assert rest.startswith('<tbody><tr id="f3-L401">')
+    assert 'id="f3-L501"' in rest
+    assert 'id="f3-L501"' in browser.get(f"{there}?all=3").text
+
+
+def test_each_file_of_a_snippet_can_be_had_as_it_is(browser: Browser, api: Api, person: Person) -> None:
+    made = api.post("/snippets", person, title="Three", visibility="public", files=FILES).json()
+    there = f"/-/snippets/{made['id']}"
+
+    raw, saved = browser.get(f"{there}/raw/main/src/one.py"), browser.get(f"{there}/raw/main/two.md?inline=false")
+
+    assert f'href="{there}/raw/main/src/one.py"' in browser.get(there).text
+    assert (raw.text, raw.headers["content-type"]) == (FILES[0]["content"], "text/plain; charset=utf-8")
+    assert raw.headers["content-disposition"].startswith('inline; filename="one.py"')
+    assert saved.headers["content-disposition"].startswith('attachment; filename="two.md"')
+    assert browser.get(f"{there}/raw").text == FILES[0]["content"]
+    assert [browser.get(f"{there}/raw/{odd}").status_code for odd in ("main/none.py", "other/two.md")] == [404, 404]
+    for file in made["files"]:
+        assert browser.get(file["raw_url"]).status_code == 200, "The API names the same addresses."
+
+
+def test_files_of_a_private_snippet_are_hidden(browser: Browser, api: Api, person: Person) -> None:
+    made = api.post("/snippets", person, title="Three", visibility="private", files=FILES).json()
+
+    assert browser.get(f"/-/snippets/{made['id']}/raw/main/two.md").status_code == 404
