@@ -78,11 +78,6 @@ _COPY_RANK = text(
 )
 
 
-def split_titles(text: str) -> list[str]:
-    """The titles in a list with commas, each once; blanks around them do not count."""
-    return list(dict.fromkeys(title for part in text.split(",") if (title := part.strip())))
-
-
 def title_trouble(title: str) -> str | None:
     """Why a label cannot be called so, or nothing where it can."""
     if not title.strip():
