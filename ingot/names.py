@@ -2,6 +2,8 @@
 
 import re
 
+from ingot.errors import too_long
+
 _SEGMENT = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.-]*(?<!\.)|[A-Za-z0-9_]")
 _ENDINGS = (".git", ".atom", ".wiki")
 FORMAT_MESSAGE = (
@@ -55,7 +57,7 @@ def path_trouble(path: str, reserved: frozenset[str] = RESERVED_AT_TOP) -> str |
     if not path:
         return "can't be blank"
     if len(path) > MOST_CHARACTERS:
-        return f"is too long (maximum is {MOST_CHARACTERS} characters)"
+        return too_long(MOST_CHARACTERS)
     if not _SEGMENT.fullmatch(path) or path in (".", "..") or path.lower().endswith(_ENDINGS):
         return FORMAT_MESSAGE
     if path.lower() in reserved:
@@ -77,5 +79,5 @@ def _name_trouble(name: str, allowed: re.Pattern[str], message: str) -> str | No
     if not name:
         return "can't be blank"
     if len(name) > MOST_CHARACTERS:
-        return f"is too long (maximum is {MOST_CHARACTERS} characters)"
+        return too_long(MOST_CHARACTERS)
     return None if allowed.fullmatch(name) else message

@@ -12,7 +12,7 @@ from ingot.access.levels import Access
 from ingot.db.connection import Connection
 from ingot.db.times import Timestamp
 from ingot.emoji.service import drop_awards
-from ingot.errors import Invalid, NotFound
+from ingot.errors import Invalid, NotFound, too_long
 from ingot.events.bus import emit
 from ingot.followers.service import drop_follows
 from ingot.histories.service import drop_history
@@ -345,9 +345,9 @@ def validate_texts(title: str | None, description: Any) -> None:
     if title is not None and not title.strip():
         raise Invalid(title=["can't be blank"])
     if title is not None and len(title.strip()) > LONGEST_TITLE:
-        raise Invalid(title=[f"is too long (maximum is {LONGEST_TITLE} characters)"])
+        raise Invalid(title=[too_long(LONGEST_TITLE)])
     if isinstance(description, str) and len(description) > LONGEST_TEXT:
-        raise Invalid(description=[f"is too long (maximum is {LONGEST_TEXT} characters)"])
+        raise Invalid(description=[too_long(LONGEST_TEXT)])
 
 
 def _count(db: Connection, before: Issue | None, after: Issue | None) -> None:

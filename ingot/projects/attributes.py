@@ -8,7 +8,7 @@ from typing import Any
 from ingot.access.actor import Actor
 from ingot.api.params import given
 from ingot.db.connection import Connection
-from ingot.errors import Denied, Invalid
+from ingot.errors import Denied, Invalid, too_long
 from ingot.groups.namespaces.queries import namespace_by_path
 from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.service import OPENNESS
@@ -130,7 +130,7 @@ def validate(name: str, path: str, columns: dict[str, Any]) -> None:
     if trouble:
         errors["path"] = [trouble]
     if len(columns.get("description") or "") > LONGEST_DESCRIPTION:
-        errors["description"] = [f"is too long (maximum is {LONGEST_DESCRIPTION} characters)"]
+        errors["description"] = [too_long(LONGEST_DESCRIPTION)]
     ci_path = columns.get("ci_config_path") or ""
     if len(ci_path) > MOST_CHARACTERS or ".." in ci_path.split("/") or ci_path.startswith("/"):
         errors["ci_config_path"] = ["cannot include leading slash or directory traversal."]

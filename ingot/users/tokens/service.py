@@ -8,7 +8,7 @@ from ingot.access.actor import Via
 from ingot.access.scopes import OAUTH_SCOPES, SCOPES
 from ingot.db.connection import Connection
 from ingot.db.times import Timestamp, later
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.users.tokens.queries import token_or_none
 from ingot.users.tokens.tables import Token, access_tokens
 
@@ -39,7 +39,7 @@ def create_token(
     if not name.strip():
         errors["name"] = ["can't be blank"]
     elif len(name) > MOST_CHARACTERS:
-        errors["name"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+        errors["name"] = [too_long(MOST_CHARACTERS)]
     if not scopes:
         errors["scopes"] = ["can't be blank"]
     elif not set(scopes) <= _ALLOWED[kind]:
