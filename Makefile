@@ -49,10 +49,10 @@ format: setup ## Format the code and mend what the linter can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup ## Measure speed as design.md states it; prints ratios
+bench: setup ## Measure speed; prints ratios, and what is wanted of them
 	$(BIN)/python -m bench
 
-soak: setup ## The long fault tests: 100 rounds where `make test` does 3
+soak: setup ## The long fault tests: 100 rounds where `make test` does two or three
 	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=sqlite $(BIN)/pytest tests/faults tests/markup/test_hostile.py
 
 migration: setup ## Write the script that takes the schema to the tables as they are; M="what changes"

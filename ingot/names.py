@@ -2,6 +2,8 @@
 
 import re
 
+from ingot.errors import too_long
+
 _SEGMENT = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.-]*(?<!\.)|[A-Za-z0-9_]")
 _ENDINGS = (".git", ".atom", ".wiki")
 FORMAT_MESSAGE = (
@@ -56,7 +58,7 @@ def path_trouble(path: str, reserved: frozenset[str] = RESERVED_AT_TOP) -> str |
     if not path:
         return "can't be blank"
     if len(path) > MOST_CHARACTERS:
-        return f"is too long (maximum is {MOST_CHARACTERS} characters)"
+        return too_long(MOST_CHARACTERS)
     if not _SEGMENT.fullmatch(path) or path in (".", "..") or path.lower().endswith(_ENDINGS):
         return FORMAT_MESSAGE
     if path.lower() in reserved:
@@ -78,5 +80,5 @@ def _name_trouble(name: str, allowed: str, message: str) -> str | None:
     if not name:
         return "can't be blank"
     if len(name) > MOST_CHARACTERS:
-        return f"is too long (maximum is {MOST_CHARACTERS} characters)"
+        return too_long(MOST_CHARACTERS)
     return None if re.fullmatch(allowed, name) else message

@@ -22,6 +22,7 @@ from ingot.settings import Settings
 from ingot.startup import prepare
 from ingot.supervisor import open_socket
 from ingot.transport.ssh import SshDoor
+from tests.casting import Cast
 from tests.client import Api, Make, Person
 
 ROOT_TOKEN = "root-token-of-the-tests"
@@ -157,3 +158,9 @@ def make(house: House, api: Api) -> Make:
     """Makes what tests need, through the API."""
     root = Person(1, "root", "admin@example.com", ROOT_TOKEN, ROOT_PASSWORD)
     return Make(api, root, house.app.database)
+
+
+@pytest.fixture(scope="module")
+def cast(make: Make) -> Cast:
+    """Somebody at every level."""
+    return Cast(make)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import httpx
@@ -11,7 +11,9 @@ import httpx
 from ingot.access.levels import Level
 from ingot.db.times import Timestamp
 from tests.client import Make, Person
-from tests.conftest import House
+
+if TYPE_CHECKING:  # What it names here is built out of this.
+    from tests.conftest import House
 
 Members = Mapping[Person, int]
 
@@ -117,7 +119,7 @@ def ids(answer: httpx.Response) -> list[int]:
 
 
 @contextmanager
-def day(house: House, date: str) -> Iterator[None]:
+def day(house: "House", date: str) -> Iterator[None]:
     """Let the server believe that it is noon of this day."""
     clock = house.app.database.clock
     house.app.database.clock = lambda: Timestamp(f"{date}T12:00:00.000Z")

@@ -5,6 +5,8 @@ from functools import cache
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from ingot.errors import too_long
+
 SHORTEST = 8
 LONGEST = 1024
 
@@ -39,5 +41,5 @@ def password_trouble(password: str) -> str | None:
     if len(password) < SHORTEST:
         return f"is too short (minimum is {SHORTEST} characters)"
     if len(password) > LONGEST:
-        return f"is too long (maximum is {LONGEST} characters)"
+        return too_long(LONGEST)
     return None

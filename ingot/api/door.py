@@ -2,7 +2,6 @@
 
 import re
 
-from ingot.api.answers import Answer
 from ingot.api.kernel import Kernel
 from ingot.http.front import respond
 from ingot.http.request import Header, Request, Send, Trace
@@ -43,11 +42,9 @@ class ApiDoor:
         route = request.path[len(self._prefix) :]
         if self._only is not None and not self._only.fullmatch(route):
             route = b""  # Where nothing is served.
-        outcome = await self._kernel.handle(request, route)
-        if outcome.endpoint is not None:
-            trace.route = outcome.endpoint.path
-        trace.user = outcome.actor.username
-        answer: Answer = outcome.answer
+        answer, asked = await self._kernel.handle(request, route)
+        if asked is not None:
+            trace.route, trace.user = asked.endpoint.path, asked.actor.username
         headers = [*answer.headers, _SAFE]
         if b"origin" in request.headers:
             headers += _CORS

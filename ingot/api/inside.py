@@ -1,15 +1,14 @@
 """Calls from within: pages ask the API's own endpoints, so that nothing is decided, checked or done in two ways."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
 from ingot.access.actor import Actor
 from ingot.access.rules import require
-from ingot.api.routes import Ahead, Call, Endpoint, Instead, Stage
-from ingot.api.running import Finds, asked_of, subject_of
-from ingot.db.connection import Connection
+from ingot.api.routes import Endpoint, Instead
+from ingot.api.running import Asked, Finds, Runner
 from ingot.db.database import Database
 from ingot.errors import Denied, Failure, NotFound, Unauthenticated, Unavailable
 from ingot.http.request import Origin
@@ -35,7 +34,7 @@ class Inside:
     def __init__(self, endpoints: Iterable[Endpoint], database: Database, settings: Settings) -> None:
         self._endpoints = {(endpoint.method, endpoint.path): endpoint for endpoint in endpoints}
         self._database = database
-        self._settings = settings
+        self._runner = Runner(database, settings)
 
     def call(self, caller: Caller, method: str, route: str, path: dict[str, str], sent: dict[str, Any]) -> Any:
         """What the endpoint gives; refusals are raised as its handler raises them."""
@@ -44,27 +43,12 @@ class Inside:
             if not caller.actor.known:
                 raise Unauthenticated
             require(False)
-        reader = endpoint.reader_for(path)
-        params = reader.read(sent) if reader else None
+        asked = Asked(endpoint, path, caller.origin, sent, caller.actor)
+        asked.read_params()
         if endpoint.heavy or endpoint.staged:
             expect_a_wait()
-        asked = asked_of(endpoint, sent, params)
-        if endpoint.staged:
-            return _content(self._stage(endpoint, caller, path, asked))
-        if not endpoint.writes:
-            return _content(self._database.read(partial(self._run, endpoint, caller, path, asked)))
-        undo: list[Callable[[], object]] = []
-        if endpoint.prepare is not None:
-            ahead = Ahead(self._database, self._settings, caller.actor, path, caller.origin.ip, undo)
-            asked = [*asked, endpoint.prepare(ahead, params)]
-        try:
-            fresh = caller._replace(known=None)
-            return _content(self._database.write(partial(self._run, endpoint, fresh, path, asked)))
-        except Failure:
-            for step in undo:
-                with suppress(Unavailable):
-                    step()
-            raise
+        result = self._run(asked, caller)
+        return result.content if type(result) is Instead else result
 
     def find(self, caller: Caller, method: str, route: str, path: dict[str, str]) -> Any:
         """What the path of an endpoint names, as its room finds it for the caller."""
@@ -82,24 +66,20 @@ class Inside:
         return not endpoint.asks_caller_only or endpoint.may(caller.actor)
 
     def _subject(self, endpoint: Endpoint, caller: Caller, path: dict[str, str]) -> list[Any]:
-        return self._database.read(lambda db: subject_of(endpoint, self._call(db, caller, path), caller.known))
+        asked = Asked(endpoint, path, caller.origin, actor=caller.actor, known=caller.known)
+        return self._database.read(partial(self._runner.subject, asked))
 
-    def _call(self, db: Connection, caller: Caller, path: dict[str, str]) -> Call:
-        return Call(db, caller.actor, path, caller.origin, self._settings)
-
-    def _run(self, endpoint: Endpoint, caller: Caller, path: dict[str, str], asked: list[Any], db: Connection) -> Any:
-        if endpoint.locks is not None:
-            db.lock(endpoint.locks)
-        call = self._call(db, caller, path)
-        return endpoint.handler(call, *subject_of(endpoint, call, caller.known), *asked)
-
-    def _stage(self, endpoint: Endpoint, caller: Caller, path: dict[str, str], asked: list[Any]) -> Any:
-        subject = self._database.read(
-            lambda db: subject_of(endpoint, self._call(db, caller, path)), ahead_of_change=endpoint.writes
-        )
-        stage = Stage(self._database, caller.actor, path, caller.origin, self._settings)
-        return endpoint.handler(stage, *subject, *asked)
-
-
-def _content(result: Any) -> Any:
-    return result.content if type(result) is Instead else result
+    def _run(self, asked: Asked, caller: Caller) -> Any:
+        if asked.endpoint.staged:
+            return self._runner.stage(asked)
+        if not asked.endpoint.writes:
+            asked.known = caller.known
+            return self._database.read(partial(self._runner.run, asked))
+        self._runner.prepare(asked)
+        try:
+            return self._database.write(partial(self._runner.run, asked))
+        except Failure:
+            for step in asked.undo:
+                with suppress(Unavailable):
+                    step()
+            raise

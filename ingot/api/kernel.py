@@ -6,11 +6,9 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
-import msgspec
-
-from ingot.access.actor import NOBODY, Actor
+from ingot.access.actor import Actor
 from ingot.access.credentials import Credentials
 from ingot.access.rules import require
 from ingot.access.scopes import within_scope
@@ -20,8 +18,8 @@ from ingot.api.fields import BadRequest, close_uploads, parse_body, parse_query
 from ingot.api.paging import page_headers
 from ingot.api.ranges import content_answer
 from ingot.api.router import Router
-from ingot.api.routes import BODY_LIMIT, Ahead, Call, Content, Endpoint, Instead, Raw, Stage, Streamed
-from ingot.api.running import asked_of, subject_of
+from ingot.api.routes import BODY_LIMIT, Content, Endpoint, Instead, Raw, Streamed
+from ingot.api.running import Asked, Runner
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.paging import Listing
@@ -30,9 +28,11 @@ from ingot.http.request import Request
 from ingot.inline import TooLong, inline
 from ingot.settings import Settings
 
+T = TypeVar("T")
 Authenticate = Callable[[Connection, Credentials], Actor]
 QUEUE_SECONDS = 10.0
 MOST_BYTES_AT_ONCE = 192 * 2**20
+_NO_CREDENTIALS = Credentials()
 _JSON_ONLY: list[Header] = [(b"content-type", b"application/json")]
 
 
@@ -47,12 +47,11 @@ class Limits(Protocol):
         """Count one call, and say what is left; raises ``Throttled`` beyond the limit."""
 
 
-class Outcome(msgspec.Struct):
-    """The answer, and what the log may say of the request."""
+class _Arrival(Asked, kw_only=True):
+    """A call that came as a request."""
 
-    answer: Answer
-    endpoint: Endpoint | None = None
-    actor: Actor = NOBODY
+    request: Request
+    credentials: Credentials = _NO_CREDENTIALS
 
 
 class Kernel:
@@ -70,146 +69,116 @@ class Kernel:
         self._database = database
         self._authenticate = authenticate
         self._limits = limits
-        self._settings = settings
+        self._runner = Runner(database, settings)
         self._bodies = Budget(MOST_BYTES_AT_ONCE)
         self.writer = ThreadPoolExecutor(1, "writer")
         self.pool = ThreadPoolExecutor(4, "pool")
 
-    async def handle(self, request: Request, route: bytes) -> Outcome:
-        """Answer one request; an exception that leaves here is a fault of ours."""
-        outcome = Outcome(Answer(500, b"", []))
+    async def handle(self, request: Request, route: bytes) -> tuple[Answer, Asked | None]:
+        """Answer one request, and say what is known of it; an exception that leaves here is a fault of ours."""
+        arrival = None
         try:
-            outcome.answer = await self._handle(request, route, outcome)
+            endpoint, path = self.router.match(request.method, route)
+            arrival = _Arrival(endpoint, path, request.origin, request=request)
+            return await self._handle(arrival), arrival
         except Exception as error:
-            endpoint = outcome.endpoint
-            answer = error_answer(error, endpoint.denied, endpoint.conflict) if endpoint else error_answer(error)
+            refusals = (arrival.endpoint.denied, arrival.endpoint.conflict) if arrival else ()
+            answer = error_answer(error, *refusals)
             if answer is None:
                 raise
-            outcome.answer = answer
-        return outcome
+            return answer, arrival
 
-    async def _handle(self, request: Request, route: bytes, outcome: Outcome) -> Answer:
-        endpoint, path = self.router.match(request.method, route)
-        outcome.endpoint = endpoint
-        sent = parse_query(request.query)
-        credentials = read_credentials(request.headers, sent, endpoint.writes)
-        limited = self._limits.active
-        if not (endpoint.writes or endpoint.heavy or endpoint.staged or limited):
+    async def _handle(self, arrival: _Arrival) -> Answer:
+        endpoint, request = arrival.endpoint, arrival.request
+        arrival.sent = parse_query(request.query)
+        arrival.credentials = read_credentials(request.headers, arrival.sent, endpoint.writes)
+        if not (endpoint.writes or endpoint.heavy or endpoint.staged or self._limits.active):
             # The common case: one unit of work, no other thread, nothing to wait for.
-            reading = partial(
-                self._database.read, partial(self._read, endpoint, path, request, sent, credentials, outcome)
-            )
-            return await self._inline_if_short(reading)
+            return await self._inline_if_short(partial(self._database.read, partial(self._read, arrival)))
         try:
             async with self._bodies.hold(_body_size(endpoint, request.headers)):
-                return await self._handle_slowly(endpoint, path, request, sent, credentials, outcome, limited)
+                return await self._handle_slowly(arrival)
         finally:
-            close_uploads(sent)
+            close_uploads(arrival.sent)
 
-    async def _handle_slowly(
-        self,
-        endpoint: Endpoint,
-        path: dict[str, str],
-        request: Request,
-        sent: dict[str, Any],
-        credentials: Credentials,
-        outcome: Outcome,
-        limited: bool,
-    ) -> Answer:
+    async def _handle_slowly(self, arrival: _Arrival) -> Answer:
         quota: list[Header] = []
+        limited = self._limits.active
         try:
-            if endpoint.writes:
-                await self._admit_with_body(endpoint, request, sent, credentials, outcome)
+            if arrival.endpoint.writes:
+                await self._admit_with_body(arrival)
             else:
-                self._admit(endpoint, credentials, outcome)
+                self._admit(arrival)
         finally:
             # Whoever is refused has called too: guesses count like everything else.
             if limited:
-                take = partial(self._limits.take, actor=outcome.actor, ip=request.origin.ip)
+                take = partial(self._limits.take, actor=arrival.actor, ip=arrival.origin.ip)
                 quota = await self._in(self.writer, partial(self._database.write, take))
-        answer = await self._perform(endpoint, path, request, sent, outcome.actor)
+        arrival.read_params()
+        answer = await self._perform(arrival)
         answer.headers.extend(quota)
         return answer
 
-    async def _admit_with_body(
-        self,
-        endpoint: Endpoint,
-        request: Request,
-        sent: dict[str, Any],
-        credentials: Credentials,
-        outcome: Outcome,
-    ) -> None:
-        """Let a writer in, with what the body adds to ``sent``; the token or ``sudo`` may be one of its fields.
+    async def _admit_with_body(self, arrival: _Arrival) -> None:
+        """Let a writer in, with what the body adds to what was sent; the token or ``sudo`` may be one of its fields.
 
         Who brings a token outside of it is looked at first, so that nobody else makes us read a body.
         """
-        if credentials.token is not None:
-            self._admit(endpoint, credentials, outcome)
+        outside = arrival.credentials
+        if outside.token is not None:
+            self._admit(arrival)
         try:
-            sent |= await self._body(endpoint, request, credentials)
+            arrival.sent |= await self._body(arrival)
         except BadRequest:
-            if credentials.token is None:
-                self._admit(endpoint, credentials, outcome)  # No token can be read in it: it is that of nobody.
+            if outside.token is None:
+                self._admit(arrival)  # No token can be read in it: it is that of nobody.
             raise
-        whole = read_credentials(request.headers, sent, writes=True)
-        if credentials.token is None or whole != credentials:
-            self._admit(endpoint, whole, outcome)
+        arrival.credentials = read_credentials(arrival.request.headers, arrival.sent, writes=True)
+        if outside.token is None or arrival.credentials != outside:
+            self._admit(arrival)
 
-    async def _perform(
-        self, endpoint: Endpoint, path: dict[str, str], request: Request, sent: dict[str, Any], actor: Actor
-    ) -> Answer:
-        reader = endpoint.reader_for(path)
-        params = reader.read(sent) if reader else None
+    def _admit(self, arrival: _Arrival) -> None:
+        self._database.read(partial(self._meet, arrival))
+
+    def _meet(self, arrival: _Arrival, db: Connection) -> None:
+        """Find out who calls, and stop a caller who gets no further, whatever the parameters are."""
+        endpoint = arrival.endpoint
+        actor = arrival.actor = self._authenticate(db, arrival.credentials)
+        if not actor.known:
+            if not endpoint.open:
+                raise Unauthenticated
+        elif not within_scope(actor, endpoint.scopes):
+            raise OutOfScope(endpoint.scopes)
+        elif endpoint.asks_caller_only:
+            require(endpoint.may(actor))
+
+    async def _perform(self, arrival: _Arrival) -> Answer:
+        endpoint = arrival.endpoint
         if endpoint.staged:
-            staged = partial(self._run_staged, endpoint, actor, path, request, sent, params)
-            return tagged(await self._in(self.pool, staged), request.headers.get(b"if-none-match"))
-        prepared: tuple[Any, ...] = ()
-        undo: list[Callable[[], object]] = []
+            return _tagged(await self._in(self.pool, partial(self._run_staged, arrival)), arrival)
         if endpoint.prepare is not None:
-            ahead = Ahead(self._database, self._settings, actor, path, request.origin.ip, undo)
-            prepared = (await self._in(self.pool, partial(endpoint.prepare, ahead, params)),)
-        work = partial(
-            self._run,
-            endpoint=endpoint,
-            actor=actor,
-            path=path,
-            request=request,
-            sent=sent,
-            params=params,
-            prepared=prepared,
-        )
-        answer: Answer
+            await self._in(self.pool, partial(self._runner.prepare, arrival))
+        work = partial(self._run, arrival)
         if endpoint.writes:
-            executor = self.pool if endpoint.heavy else self.writer
-            try:
-                answer = await self._in(executor, partial(self._database.write, work))
-            except Failure:
-                # Only a refusal is known to have changed nothing: a commit that was not heard of may have worked.
-                for step in undo:
-                    with suppress(Unavailable):
-                        await self._in(self.pool, step)
-                raise
-            return answer
+            return await self._write(arrival, partial(self._database.write, work))
         reading = partial(self._database.read, work)
         answer = await (self._in(self.pool, reading) if endpoint.heavy else self._inline_if_short(reading))
-        return tagged(answer, request.headers.get(b"if-none-match"))
+        return _tagged(answer, arrival)
 
-    def _read(
-        self,
-        endpoint: Endpoint,
-        path: dict[str, str],
-        request: Request,
-        sent: dict[str, Any],
-        credentials: Credentials,
-        outcome: Outcome,
-        db: Connection,
-    ) -> Answer:
-        outcome.actor = self._authenticate(db, credentials)
-        _refuse(endpoint, outcome.actor)
-        reader = endpoint.reader_for(path)
-        params = reader.read(sent) if reader else None
-        answer = self._run(db, endpoint, outcome.actor, path, request, sent, params)
-        return tagged(answer, request.headers.get(b"if-none-match"))
+    async def _write(self, arrival: _Arrival, writing: Callable[[], Answer]) -> Answer:
+        try:
+            return await self._in(self.pool if arrival.endpoint.heavy else self.writer, writing)
+        except Failure:
+            # Only a refusal is known to have changed nothing: a commit that was not heard of may have worked.
+            for step in arrival.undo:
+                with suppress(Unavailable):
+                    await self._in(self.pool, step)
+            raise
+
+    def _read(self, arrival: _Arrival, db: Connection) -> Answer:
+        self._meet(arrival, db)
+        arrival.read_params()
+        return _tagged(self._run(arrival, db), arrival)
 
     async def _inline_if_short(self, reading: Callable[[], Answer]) -> Answer:
         """Read on the event loop; what turns out to take long there is begun anew in a thread."""
@@ -217,63 +186,31 @@ class Kernel:
             with inline():
                 return reading()
         except TooLong:
-            answer: Answer = await self._in(self.pool, reading)
-            return answer
+            return await self._in(self.pool, reading)
 
-    def _admit(self, endpoint: Endpoint, credentials: Credentials, outcome: Outcome) -> None:
-        outcome.actor = self._database.read(lambda db: self._authenticate(db, credentials))
-        _refuse(endpoint, outcome.actor)
+    def _run(self, arrival: _Arrival, db: Connection) -> Answer:
+        return _answer(arrival, self._runner.run(arrival, db))
 
-    def _run(
-        self,
-        db: Connection,
-        endpoint: Endpoint,
-        actor: Actor,
-        path: dict[str, str],
-        request: Request,
-        sent: dict[str, Any],
-        params: Any,
-        prepared: tuple[Any, ...] = (),
-    ) -> Answer:
-        if endpoint.locks is not None:
-            db.lock(endpoint.locks)
-        call = Call(db, actor, path, request.origin, self._settings)
-        arguments = [*subject_of(endpoint, call), *asked_of(endpoint, sent, params)]
-        return _answer(endpoint, endpoint.handler(call, *arguments, *prepared), request)
+    def _run_staged(self, arrival: _Arrival) -> Answer:
+        return _answer(arrival, self._runner.stage(arrival))
 
-    def _run_staged(
-        self,
-        endpoint: Endpoint,
-        actor: Actor,
-        path: dict[str, str],
-        request: Request,
-        sent: dict[str, Any],
-        params: Any,
-    ) -> Answer:
-        stage = Stage(self._database, actor, path, request.origin, self._settings)
-        subject = self._database.read(
-            lambda db: subject_of(endpoint, Call(db, actor, path, request.origin, self._settings)),
-            ahead_of_change=endpoint.writes,
-        )
-        return _answer(endpoint, endpoint.handler(stage, *subject, *asked_of(endpoint, sent, params)), request)
-
-    async def _body(self, endpoint: Endpoint, request: Request, credentials: Credentials) -> dict[str, Any]:
-        headers = request.headers
+    async def _body(self, arrival: _Arrival) -> dict[str, Any]:
+        headers = arrival.request.headers
         if b"content-length" not in headers and b"transfer-encoding" not in headers:
             return {}
-        limit = endpoint.body_limit
+        limit = arrival.endpoint.body_limit
         if not isinstance(limit, int):
-            limit = self._database.read(partial(self._ask_limit, limit, credentials))
-        return await parse_body(request.receive, headers, limit)
+            limit = self._database.read(partial(self._ask_limit, limit, arrival.credentials))
+        return await parse_body(arrival.request.receive, headers, limit)
 
     def _ask_limit(self, ask: Callable[[Connection], int], credentials: Credentials, db: Connection) -> int:
         return ask(db) if self._authenticate(db, credentials).known else BODY_LIMIT
 
-    async def _in(self, executor: Executor, work: Callable[[], Any]) -> Any:
+    async def _in(self, executor: Executor, work: Callable[[], T]) -> T:
         """Run in another thread; what waited too long for its turn is not begun any more."""
         asked = monotonic()
 
-        def begin() -> Any:
+        def begin() -> T:
             if monotonic() - asked > QUEUE_SECONDS:
                 raise Unavailable("Too many writes are waiting")
             return work()
@@ -321,9 +258,6 @@ def read_credentials(headers: dict[bytes, bytes], sent: dict[str, Any], writes: 
     )
 
 
-_NO_CREDENTIALS = Credentials()
-
-
 def _header(headers: dict[bytes, bytes], name: bytes) -> str | None:
     value = headers.get(name)
     return value.decode("latin-1").strip() or None if value else None
@@ -342,18 +276,12 @@ def _cookie(headers: dict[bytes, bytes], name: bytes) -> str | None:
     return None
 
 
-def _refuse(endpoint: Endpoint, actor: Actor) -> None:
-    """Stop a caller who gets no further, whatever the parameters are."""
-    if not actor.known:
-        if not endpoint.open:
-            raise Unauthenticated
-    elif not within_scope(actor, endpoint.scopes):
-        raise OutOfScope(endpoint.scopes)
-    elif endpoint.asks_caller_only:
-        require(endpoint.may(actor))
+def _tagged(answer: Answer, arrival: _Arrival) -> Answer:
+    return tagged(answer, arrival.request.headers.get(b"if-none-match"))
 
 
-def _answer(endpoint: Endpoint, result: Any, request: Request) -> Answer:
+def _answer(arrival: _Arrival, result: Any) -> Answer:
+    endpoint, request = arrival.endpoint, arrival.request
     if type(result) is Listing:
         url = request.origin.url + request.path.decode("ascii")
         return Answer(endpoint.status, encode(result.items), _JSON_ONLY + page_headers(result, url, request.query))

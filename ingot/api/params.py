@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ingot.db.times import Date, Timestamp, parse_date, parse_timestamp
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 
 INT64_MAX = 2**63 - 1
 _INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
@@ -187,7 +187,7 @@ def _bounded(inner: Converter, meta: msgspec.Meta) -> Converter:
     def convert(value: Any) -> Any:
         value = inner(value)
         if meta.max_length is not None and len(value) > meta.max_length:
-            raise Refused(f"is too long (maximum is {meta.max_length} characters)")
+            raise Refused(too_long(meta.max_length))
         if meta.min_length is not None and len(value) < meta.min_length:
             raise Refused(f"is too short (minimum is {meta.min_length} characters)")
         if meta.ge is not None and value < meta.ge:

@@ -8,7 +8,7 @@ from ingot.badges.params import CreateBadge, EditBadge
 from ingot.badges.queries import find_badge
 from ingot.badges.tables import Badge, badges
 from ingot.db.connection import Connection
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.groups.members.queries import Source
 
 MOST_CHARACTERS = 255
@@ -50,11 +50,11 @@ def validate(name: str | None, link_url: str, image_url: str) -> None:
     errors: dict[str, list[str]] = {}
     for field, url in (("link_url", link_url), ("image_url", image_url)):
         if len(url) > LONGEST_URL:
-            errors[field] = [f"is too long (maximum is {LONGEST_URL} characters)"]
+            errors[field] = [too_long(LONGEST_URL)]
         elif not _is_web_url(url):
             errors[field] = ["must be a valid URL"]
     if len(name or "") > MOST_CHARACTERS:
-        errors["name"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+        errors["name"] = [too_long(MOST_CHARACTERS)]
     if errors:
         raise Invalid(**errors)
 

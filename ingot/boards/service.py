@@ -5,7 +5,7 @@ from ingot.boards.params import EditBoard
 from ingot.boards.queries import Standing, board_or_none, count_boards, find_board, find_list, list_or_none, lists_of
 from ingot.boards.tables import Board, board_lists, boards
 from ingot.db.connection import Connection
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.groups.members.queries import Source
 from ingot.labels.queries import label_or_none
 
@@ -110,4 +110,4 @@ def _validate(name: str) -> None:
     if not name.strip():
         raise Invalid(name=["can't be blank"])
     if len(name.strip()) > LONGEST_NAME:
-        raise Invalid(name=[f"is too long (maximum is {LONGEST_NAME} characters)"])
+        raise Invalid(name=[too_long(LONGEST_NAME)])

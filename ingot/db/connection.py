@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 Subscribers = Mapping[type, Sequence[Callable[["Connection", Any], None]]]
 
-
+_MOST_STATEMENTS = 4096
 _WORD = re.compile("[a-z_]+")
 _BOUND_EMBEDDED, _BOUND_SERVER = re.compile(r"(?<!:):(\w+)"), re.compile(r"%\((\w+)\)s")
 
@@ -46,17 +46,16 @@ class Compiled(NamedTuple):
 class Statements:
     """Statements compiled once for a dialect; the oldest go when there are too many shapes."""
 
-    def __init__(self, dialect: "Dialect", *, embedded: bool, most: int = 4096) -> None:
+    def __init__(self, dialect: "Dialect", *, embedded: bool) -> None:
         self._dialect = dialect
         self._embedded = embedded
-        self._most = most
         self._compiled: dict[Any, Compiled] = {}
         self.executed = 0
 
-    def compiled(self, statement: ClauseElement, columns: tuple[str, ...] | None = None) -> Compiled:
+    def compiled(self, statement: ClauseElement) -> Compiled:
         """The statement, compiled at its first use."""
         found = self._compiled.get(statement)
-        return found or self._compile(statement, statement, columns)
+        return found or self._compile(statement, statement, None)
 
     def writing(self, verb: str, table: Table, columns: tuple[str, ...]) -> Compiled:
         """An insert, update or delete of one row, by the columns that it sets."""
@@ -84,7 +83,7 @@ class Statements:
         bound = _BOUND_EMBEDDED if self._embedded else _BOUND_SERVER
         text = bound.sub(lambda at: f"'{words[at[1]]}'" if at[1] in words else at[0], str(compiled))
         carried = {name: value for name, value in carried.items() if name not in words}
-        if len(self._compiled) >= self._most:
+        if len(self._compiled) >= _MOST_STATEMENTS:
             self._compiled.pop(next(iter(self._compiled)))
         lists: tuple[str, ...] = ()
         flags: tuple[int, ...] = ()

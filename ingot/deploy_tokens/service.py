@@ -8,7 +8,7 @@ from ingot.db.connection import Connection
 from ingot.deploy_tokens.params import CreateDeployToken
 from ingot.deploy_tokens.queries import find_deploy_token
 from ingot.deploy_tokens.tables import DeployToken, deploy_tokens
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.groups.members.queries import Source
 
 MOST_CHARACTERS = 255
@@ -24,11 +24,11 @@ def create_deploy_token(
     if not wanted.name.strip():
         errors["name"] = ["can't be blank"]
     elif len(wanted.name) > MOST_CHARACTERS:
-        errors["name"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+        errors["name"] = [too_long(MOST_CHARACTERS)]
     if not wanted.scopes:
         errors["scopes"] = ["can't be blank"]
     if wanted.username and len(wanted.username) > MOST_CHARACTERS:
-        errors["username"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+        errors["username"] = [too_long(MOST_CHARACTERS)]
     elif wanted.username and not _USERNAME.fullmatch(wanted.username):
         errors["username"] = ["can contain only letters, digits, '_', '-', '+' and '.'"]
     if errors:

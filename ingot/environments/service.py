@@ -20,7 +20,7 @@ from ingot.environments.queries import (
     next_iid,
 )
 from ingot.environments.tables import Deployment, Environment, Status, Tier, deployments, environments
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.projects.tables import Project
 
 MOST_CHARACTERS = 255
@@ -96,7 +96,7 @@ def create_deployment(db: Connection, actor: Actor, project: Project, wanted: Cr
     if not wanted.ref.strip():
         errors["ref"] = ["can't be blank"]
     elif len(wanted.ref) > MOST_CHARACTERS:
-        errors["ref"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+        errors["ref"] = [too_long(MOST_CHARACTERS)]
     if errors:
         raise Invalid(**errors)
     environment = environment_by_name(db, project, wanted.environment)
@@ -169,14 +169,14 @@ def _validate(db: Connection, project: Project, name: str, url: str | None, held
     if not name.strip():
         errors["name"] = ["can't be blank"]
     elif len(name) > MOST_CHARACTERS:
-        errors["name"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+        errors["name"] = [too_long(MOST_CHARACTERS)]
     elif not _NAME.fullmatch(name):
         errors["name"] = ["can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.' and spaces"]
     elif _is_other(environment_by_name(db, project, name), held):
         errors["name"] = ["has already been taken"]
     if url is not None:
         if len(url) > MOST_CHARACTERS:
-            errors["external_url"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+            errors["external_url"] = [too_long(MOST_CHARACTERS)]
         elif not _is_url(url):
             errors["external_url"] = ["must be a valid URL"]
         elif _is_other(environment_by_url(db, project, url), held):

@@ -3,12 +3,11 @@
 from msgspec import UNSET, UnsetType
 
 from ingot.api.views import View
-from ingot.db.schema import Record
 from ingot.db.times import Timestamp
 from ingot.environments.tables import Deployment, Environment, State, Status, Tier
 from ingot.projects.tables import Project
 from ingot.projects.views import Addresses, SimpleProjectView, simple_view
-from ingot.users.accounts.views import UserBrief, user_brief
+from ingot.users.accounts.views import UserBrief, joined_brief
 
 
 class EnvironmentBrief(View):
@@ -44,15 +43,6 @@ class EnvironmentView(EnvironmentBrief):
     tier: Tier
     project: SimpleProjectView
     last_deployment: DeploymentView | UnsetType | None = UNSET
-
-
-class _Deployer(Record, frozen=True):
-    id: int
-    username: str
-    name: str
-    state: str
-    avatar_id: int | None
-    avatar_file: str | None
 
 
 def environment_view(environment: Environment, project: Project, at: Addresses) -> EnvironmentView:
@@ -93,14 +83,12 @@ def deployment_view(deployment: Deployment, base: str) -> DeploymentView:
 
 
 def _user(deployment: Deployment, base: str) -> UserBrief | None:
-    if deployment.user_id is None:
-        return None
-    deployer = _Deployer(
+    return joined_brief(
         deployment.user_id,
-        deployment.username or "",
-        deployment.user_name or "",
-        deployment.user_state or "",
+        deployment.username,
+        deployment.user_name,
+        deployment.user_state,
         deployment.user_avatar_id,
         deployment.user_avatar_file,
+        base,
     )
-    return user_brief(deployer, base)

@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from ingot.git.faults import GitFailed, GitSaidTooMuch, GitTimedOut
 from ingot.inline import expect_a_wait
@@ -155,31 +155,41 @@ class _Pump:
         self.said = bytearray()
 
     def run(self, deadline: float, on_tick: Callable[[], None] | None) -> None:
-        process = self._process
+        next_tick = time.monotonic()
         with selectors.DefaultSelector() as ready:
-            for stream in (process.stdout, process.stderr):
-                if stream is not None:
-                    ready.register(stream, selectors.EVENT_READ)
-            if process.stdin is not None:
-                os.set_blocking(process.stdin.fileno(), False)
-                ready.register(process.stdin, selectors.EVENT_WRITE)
-            next_tick = time.monotonic()
+            self._listen(ready)
             while ready.get_map():
                 now = time.monotonic()
                 if now >= deadline:
-                    raise GitTimedOut(self._verb, -signal.SIGKILL, self.said.decode(errors="replace"))
+                    raise self._timed_out()
                 if on_tick is not None and now >= next_tick:
                     next_tick = now + _TICK_SECONDS
                     on_tick()
                 for key, _ in ready.select(min(deadline - now, _TICK_SECONDS)):
                     if not self._move(key.fileobj):  # type: ignore[arg-type] # We registered files, not numbers.
-                        ready.unregister(key.fileobj)
-                        if key.fileobj is process.stdin:
-                            process.stdin.close()  # The end of what it is fed.
+                        self._leave(ready, key.fileobj)
         try:
-            process.wait(max(0.0, deadline - time.monotonic()))
+            self._process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired as error:
-            raise GitTimedOut(self._verb, -signal.SIGKILL, self.said.decode(errors="replace")) from error
+            raise self._timed_out() from error
+
+    def _listen(self, ready: selectors.BaseSelector) -> None:
+        process = self._process
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                ready.register(stream, selectors.EVENT_READ)
+        if process.stdin is not None:
+            os.set_blocking(process.stdin.fileno(), False)
+            ready.register(process.stdin, selectors.EVENT_WRITE)
+
+    def _leave(self, ready: selectors.BaseSelector, stream: Any) -> None:
+        ready.unregister(stream)
+        stdin = self._process.stdin
+        if stdin is not None and stream is stdin:
+            stdin.close()  # The end of what it is fed.
+
+    def _timed_out(self) -> GitTimedOut:
+        return GitTimedOut(self._verb, -signal.SIGKILL, self.said.decode(errors="replace"))
 
     def _move(self, stream: IO[bytes]) -> bool:
         """Move what is ready; says whether there may be more."""

@@ -32,7 +32,7 @@ _REPACKS: Sequence[Sequence[str]] = (
 )
 
 
-def tidy(path: Path, timeout: float = TIMEOUT_SECONDS) -> bool:
+def tidy(path: Path) -> bool:
     """Put a repository in order; says whether it did, or found somebody else at it."""
     # The folder itself is locked, so that no file stays behind which could be taken for a stale lock.
     descriptor = os.open(path / "objects", os.O_RDONLY | os.O_DIRECTORY)
@@ -42,9 +42,11 @@ def tidy(path: Path, timeout: float = TIMEOUT_SECONDS) -> bool:
         except BlockingIOError:
             return False
         prune_temporary(path)
-        run_git(["pack-refs", "--all", "--prune"], path, timeout=timeout)
-        _repack(path, timeout)
-        run_git(["commit-graph", "write", "--reachable", "--changed-paths", "--no-progress"], path, timeout=timeout)
+        run_git(["pack-refs", "--all", "--prune"], path, timeout=TIMEOUT_SECONDS)
+        _repack(path)
+        run_git(
+            ["commit-graph", "write", "--reachable", "--changed-paths", "--no-progress"], path, timeout=TIMEOUT_SECONDS
+        )
     finally:
         os.close(descriptor)
     return True
@@ -81,10 +83,10 @@ def remove_temporary(found: Path) -> None:
         found.unlink(missing_ok=True)
 
 
-def _repack(path: Path, timeout: float) -> None:
+def _repack(path: Path) -> None:
     for place, options in enumerate(_REPACKS, 1):
         try:
-            run_git(["repack", "-d", "-q", *options], path, timeout=timeout)
+            run_git(["repack", "-d", "-q", *options], path, timeout=TIMEOUT_SECONDS)
         except GitTimedOut:
             raise
         except GitFailed:

@@ -92,7 +92,6 @@ def fetch_into(
     on_tick: Callable[[], None] | None = None,
     *,
     most_bytes: int | None = None,
-    most_memory: int | None = MOST_MEMORY,
 ) -> str | None:
     """Fetch branches, tags and HEAD; gives the reason where that failed, and nothing where it worked.
 
@@ -102,7 +101,7 @@ def fetch_into(
     """
     if not _URL.fullmatch(url):
         raise ValueError("Only http and https can be imported from, without credentials, query or fragment")
-    remote = _Remote(path, url, pinned, username, password, timeout, most_memory)
+    remote = _Remote(path, url, pinned, username, password, timeout)
     try:
         head = remote.head(on_tick)
         transfer = _Transfer(path, most_bytes, on_progress, on_tick)
@@ -147,13 +146,10 @@ def empty(path: Path) -> None:
 class _Remote:
     """The other server, as git is made to see it."""
 
-    def __init__(
-        self, path: Path, url: str, pinned: Pin, username: str, password: str, timeout: float, most_memory: int | None
-    ) -> None:
+    def __init__(self, path: Path, url: str, pinned: Pin, username: str, password: str, timeout: float) -> None:
         self._path = path
         self._url = url
         self._deadline = time.monotonic() + timeout
-        self._most_memory = most_memory
         self._env = {"GIT_ALLOW_PROTOCOL": "http:https"}
         self._config = [
             ("http.followRedirects", "false"),
@@ -184,7 +180,7 @@ class _Remote:
             env=self._env,
             config=self._config,
             most_bytes=64 * 1024,
-            most_memory=self._most_memory,
+            most_memory=MOST_MEMORY,
             on_tick=_Patience(ANSWER_SECONDS, on_tick).tick,
         )
         found = _SYMREF.search(said.out)
@@ -210,7 +206,7 @@ class _Remote:
             timeout=self._remaining(),
             env=self._env,
             config=self._config,
-            most_memory=self._most_memory,
+            most_memory=MOST_MEMORY,
             on_tick=on_tick,
             on_said=on_said,
         )

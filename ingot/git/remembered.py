@@ -10,12 +10,16 @@ V = TypeVar("V")
 
 
 class Remembered(Generic[K, V]):
-    """Keeps what was used last, up to a number of entries and of bytes; any thread may ask."""
+    """Keeps what was used last, up to a number of entries and of bytes; any thread may ask.
 
-    def __init__(self, most_entries: int, most_bytes: int) -> None:
+    What alone is larger than ``largest``, or else than half of all, is not kept: it would drive out the rest.
+    """
+
+    def __init__(self, most_entries: int, most_bytes: int, largest: int | None = None) -> None:
+        self.bytes = 0
         self._most_entries = most_entries
         self._most_bytes = most_bytes
-        self._bytes = 0
+        self._largest = most_bytes // 2 if largest is None else largest
         self._kept: OrderedDict[K, tuple[V, int]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -29,14 +33,13 @@ class Remembered(Generic[K, V]):
             return found[0]
 
     def keep(self, key: K, value: V, size: int) -> V:
-        """Remember a value of about this many bytes, unless it alone would fill a good part of the memory."""
-        if size > self._most_bytes // 2:
-            return value
+        """Remember a value of about this many bytes, unless it is too large; gives it back."""
         with self._lock:
-            known = self._kept.pop(key, None)
-            self._bytes += size - (known[1] if known else 0)
-            self._kept[key] = value, size
-            while self._bytes > self._most_bytes or len(self._kept) > self._most_entries:
+            self.bytes -= self._kept.pop(key, (None, 0))[1]
+            if size <= self._largest:
+                self._kept[key] = value, size
+                self.bytes += size
+            while self.bytes > self._most_bytes or len(self._kept) > self._most_entries:
                 _, (_, freed) = self._kept.popitem(last=False)
-                self._bytes -= freed
+                self.bytes -= freed
         return value

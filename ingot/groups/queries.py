@@ -144,40 +144,39 @@ def list_groups(
     among: list[int] | None = None,
 ) -> Listing[Namespace]:
     """A page of groups: below one, among some, or else those to which the caller belongs, unless they ask for more."""
-    filters: set[str] = set()
-    values: dict[str, Any] = {}
+    # The filters of the statement, and what each of them is asked for.
+    asked: dict[str, dict[str, Any]] = {}
     if below is not None:
-        filters.add("descendants" if deep else "children")
-        values["above"] = below.id
+        asked["descendants" if deep else "children"] = {"above": below.id}
     if among is not None:
-        filters.add("chosen")
-        values["chosen"] = among
+        asked["chosen"] = {"chosen": among}
     least = Level.OWNER if wanted.owned else wanted.min_access_level
     if least is not None:
-        filters.add("at_least")
-        values["least"] = least
+        asked["at_least"] = {"least": least}
     elif below is None and among is None and not wanted.all_available and not actor.admin:
-        filters.add("belongs")
-    if not actor.admin and not filters & {"at_least", "belongs"}:
-        filters.add("visible_to_external" if actor.external else "visible")
-    if filters & _OF_THE_ACTOR:
-        values |= {"actor": actor.user_id, "today": day_of(db.now)}
-    if wanted.search and is_indexed(wanted.search):
-        filters.add("search")
-        values["needle"] = needle(wanted.search)
-    elif wanted.search:
-        filters.add("short_search")
-        values["pattern"] = like_pattern(wanted.search)
-    if wanted.top_level_only:
-        filters.add("top_level_only")
-    if wanted.skip_groups:
-        filters.add("skip")
-        values["skipped"] = wanted.skip_groups
+        asked["belongs"] = {}
+    if not actor.admin and not asked.keys() & {"at_least", "belongs"}:
+        asked["visible_to_external" if actor.external else "visible"] = {}
+    asked |= _narrowing(wanted)
     noted = chosen_by_attributes(db, actor, "group", wanted.custom_attributes)
     if noted is not None:
-        filters.add("noted")
-        values["noted"] = noted
+        asked["noted"] = {"noted": noted}
+    values = {name: value for each in asked.values() for name, value in each.items()}
+    if asked.keys() & _OF_THE_ACTOR:
+        values |= {"actor": actor.user_id, "today": day_of(db.now)}
+    return fetch_page(db, Namespace, _list_query(frozenset(asked), wanted.order_by, wanted.sort), page, **values)
+
+
+def _narrowing(wanted: ListGroups) -> dict[str, dict[str, Any]]:
+    asked: dict[str, dict[str, Any]] = {}
+    if wanted.search and is_indexed(wanted.search):
+        asked["search"] = {"needle": needle(wanted.search)}
+    elif wanted.search:
+        asked["short_search"] = {"pattern": like_pattern(wanted.search)}
+    if wanted.top_level_only:
+        asked["top_level_only"] = {}
+    if wanted.skip_groups:
+        asked["skip"] = {"skipped": wanted.skip_groups}
     if wanted.visibility:
-        filters.add("visibility")
-        values["wanted_visibility"] = wanted.visibility
-    return fetch_page(db, Namespace, _list_query(frozenset(filters), wanted.order_by, wanted.sort), page, **values)
+        asked["visibility"] = {"wanted_visibility": wanted.visibility}
+    return asked

@@ -9,7 +9,7 @@ from ingot.access.levels import Level
 from ingot.api.params import given
 from ingot.avatars.service import drop_avatar, replace_avatar
 from ingot.db.connection import Connection
-from ingot.errors import Conflict, Invalid
+from ingot.errors import Conflict, Invalid, too_long
 from ingot.events.bus import emit
 from ingot.groups.events import GroupCreated, GroupVisibilityChanging, GroupVisibilityLowered
 from ingot.groups.members.service import drop_all, put_member
@@ -140,7 +140,7 @@ def _validate(name: str, path: str, columns: dict[str, Any], parent: Namespace |
     if trouble:
         errors["path"] = [trouble]
     if len(columns.get("description", "")) > LONGEST_DESCRIPTION:
-        errors["description"] = [f"is too long (maximum is {LONGEST_DESCRIPTION} characters)"]
+        errors["description"] = [too_long(LONGEST_DESCRIPTION)]
     if parent and OPENNESS[columns["visibility"]] > OPENNESS[parent.visibility]:
         errors["visibility_level"] = [
             f"{columns['visibility']} is not allowed since the parent group has a {parent.visibility} visibility."

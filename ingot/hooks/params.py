@@ -8,7 +8,6 @@ from ingot.api.params import Params
 
 Flag = bool | UnsetType
 ShortText = Annotated[str, Meta(max_length=255)]
-Family = Literal["successful", "client_failure", "server_failure", "internal error"]
 
 
 class CustomHeader(Params):

@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, delete, func, select
 from ingot.api.params import given
 from ingot.db.connection import Connection
 from ingot.db.times import later
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.hooks.addressing import Variables, address_of, leads_elsewhere, refuse_unfit
 from ingot.hooks.outbox import assign
 from ingot.hooks.params import CustomHeader, WriteHook
@@ -210,7 +210,7 @@ def _sealed(db: Connection, name: str, secret: str | None) -> bytes | None:
     if not secret:
         return None
     if len(secret) > LONGEST_SECRET:
-        raise Invalid(**{name: [f"is too long (maximum is {LONGEST_SECRET} characters)"]})
+        raise Invalid(**{name: [too_long(LONGEST_SECRET)]})
     if _UNFIT.search(secret):
         raise Invalid(**{name: ["is invalid"]})
     return db.vault.seal(secret)

@@ -218,7 +218,7 @@ planning_routes(
         finder=issue_in_path,
         row=lambda found: found.issue,
         subject=lambda found: service.subject_of(found.issue),
-        clock=service,
+        clock=service.CLOCK,
         view=IssueView,
         shown=lambda call, found: _shown(call, found.project, found.issue, found.assignees),
         follows=lambda call, found: _follows(call, found.issue, found.assignees),

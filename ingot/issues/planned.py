@@ -5,21 +5,21 @@ Issues declare it below their path, and so do merge requests, which lie above.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ingot.access.actor import Actor
 from ingot.access.levels import Access
 from ingot.api.params import Params
 from ingot.api.routes import Call, Routes
 from ingot.api.views import View
-from ingot.db.connection import Connection
 from ingot.db.paging import Listing, Page, cut_page
 from ingot.errors import Invalid, Unchanged
 from ingot.followers.service import follow
 from ingot.involvement.kinds import SubjectKind
 from ingot.involvement.queries import participants_of
+from ingot.issues.clock import Clock
 from ingot.issues.durations import parse_duration
-from ingot.issues.views import Timed, TimeStatsView, time_stats_view
+from ingot.issues.views import TimeStatsView, time_stats_view
 from ingot.subjects import Subject
 from ingot.users.accounts.views import UserBrief, briefs_by_ids
 
@@ -34,19 +34,6 @@ class Duration(Params):
     summary: str | None = None
 
 
-class Clock(Protocol):
-    """What keeps how long something takes: the service of its room."""
-
-    def set_estimate(self, db: Connection, actor: Actor, row: Any, seconds: int, /) -> Timed:
-        """Say how long it takes."""
-
-    def add_spent_time(self, db: Connection, actor: Actor, row: Any, seconds: int, /) -> Timed:
-        """Add to the time that it took."""
-
-    def reset_spent_time(self, db: Connection, actor: Actor, row: Any, /) -> Timed:
-        """Forget the time that it took."""
-
-
 @dataclass(frozen=True, slots=True)
 class Planned(Generic[F]):
     """What a room tells of what it plans; ``F`` is what its finder finds."""
@@ -56,7 +43,7 @@ class Planned(Generic[F]):
     row: Callable[[F], Any]
     """What is stored of it."""
     subject: Callable[[F], Subject]
-    clock: Clock
+    clock: Clock[Any]
     view: type[View]
     shown: Callable[[Call, F], Any]
     """How it is answered to who follows it."""

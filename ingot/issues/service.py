@@ -12,13 +12,14 @@ from ingot.access.levels import Access
 from ingot.db.connection import Connection
 from ingot.db.times import Timestamp
 from ingot.emoji.service import drop_awards
-from ingot.errors import Invalid, NotFound
+from ingot.errors import Invalid, NotFound, too_long
 from ingot.events.bus import emit
 from ingot.followers.service import drop_follows
 from ingot.histories.service import drop_history
 from ingot.iids.service import next_iid
 from ingot.involvement.service import drop_people
 from ingot.issues import policy
+from ingot.issues.clock import Clock
 from ingot.issues.events import Action, Cause, FollowUpAsked, FollowUpOpened, IssueChanged
 from ingot.issues.params import CreateIssue, EditIssue, IssueAttributes
 from ingot.issues.queries import assignees_of, issue_by_id
@@ -37,7 +38,6 @@ from ingot.users.accounts.queries import users_by_ids
 
 LONGEST_TITLE = 255
 LONGEST_TEXT = 1_000_000
-LONGEST_TIME = 2**31 - 1
 MOST_LABELS = 100
 # What is read here stays so until the transaction ends: whoever else would change it waits.
 _HELD = select(*ISSUE).where(issues.c.id == bindparam("issue")).with_for_update()
@@ -179,44 +179,29 @@ def delete_issue(db: Connection, actor: Actor, issue: Issue) -> None:
 def forget_issue(db: Connection, issue: Issue) -> None:
     """What goes with an issue besides its row: it counts no more, and nothing is linked to it."""
     _count(db, issue, None)
-    drop_labels(db, subject_of(issue))
-    drop_follows(db, "issue", issue.id)
-    drop_notes(db, subject_of(issue))
-    drop_awards(db, "issue", [issue.id])
-    drop_history(db, subject_of(issue))
-    drop_todos(db, subject_of(issue))
-    drop_people(db, subject_of(issue))
+    drop_subject(db, subject_of(issue))
 
 
-def set_estimate(db: Connection, actor: Actor, issue: Issue, seconds: int) -> Issue:
-    """Say how long it takes."""
-    return _set_time(db, actor, hold_issue(db, issue), "time_estimate", seconds)
+def drop_subject(db: Connection, subject: Subject) -> None:
+    """Take away all that people said of something and how they take part in it."""
+    number = subject.id or 0
+    drop_labels(db, subject)
+    drop_follows(db, subject.kind, number)
+    drop_notes(db, subject)
+    drop_awards(db, subject.kind, [number])
+    drop_history(db, subject)
+    drop_todos(db, subject)
+    drop_people(db, subject)
 
 
-def add_spent_time(db: Connection, actor: Actor, issue: Issue, seconds: int) -> Issue:
-    """Add to the time that it took, or take some back; never below nothing."""
-    issue = hold_issue(db, issue)
-    total = issue.total_time_spent + seconds
-    if total < 0:
-        raise Invalid("Time to subtract exceeds the total time spent")
-    if total > LONGEST_TIME:
-        raise Invalid("Time spent is too long")
-    return _set_time(db, actor, issue, "total_time_spent", total)
-
-
-def reset_spent_time(db: Connection, actor: Actor, issue: Issue) -> Issue:
-    """Forget the time that it took."""
-    return _set_time(db, actor, hold_issue(db, issue), "total_time_spent", 0)
-
-
-def _set_time(db: Connection, actor: Actor, issue: Issue, column: str, seconds: int) -> Issue:
-    before = getattr(issue, column)
-    if before == seconds:
-        return issue
+def _write_time(db: Connection, actor: Actor, issue: Issue, column: str, seconds: int) -> Issue:
     write_issue(db, issue, {column: seconds}, db.now)
     changed = issue_by_id(db, issue.id)
-    announce(db, actor, changed, "updated", {column: (before, seconds)})
+    announce(db, actor, changed, "updated", {column: (getattr(issue, column), seconds)})
     return changed
+
+
+CLOCK = Clock(hold_issue, _write_time)
 
 
 def write_issue(db: Connection, issue: Issue, columns: dict[str, Any], now: Timestamp) -> None:
@@ -360,9 +345,9 @@ def validate_texts(title: str | None, description: Any) -> None:
     if title is not None and not title.strip():
         raise Invalid(title=["can't be blank"])
     if title is not None and len(title.strip()) > LONGEST_TITLE:
-        raise Invalid(title=[f"is too long (maximum is {LONGEST_TITLE} characters)"])
+        raise Invalid(title=[too_long(LONGEST_TITLE)])
     if isinstance(description, str) and len(description) > LONGEST_TEXT:
-        raise Invalid(description=[f"is too long (maximum is {LONGEST_TEXT} characters)"])
+        raise Invalid(description=[too_long(LONGEST_TEXT)])
 
 
 def _count(db: Connection, before: Issue | None, after: Issue | None) -> None:

@@ -1,7 +1,6 @@
 """How issues are shown."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
 
 from msgspec import UNSET, UnsetType
 
@@ -9,6 +8,7 @@ from ingot.access.actor import Actor
 from ingot.api.views import View
 from ingot.db.connection import Connection
 from ingot.db.times import Date, Timestamp
+from ingot.issues.clock import Timed
 from ingot.issues.durations import shown_duration
 from ingot.issues.queries import assignees_of, label_titles_of, seen_ids
 from ingot.issues.tables import Issue
@@ -156,18 +156,6 @@ def statistics_view(counts: dict[str, int]) -> IssueStatisticsView:
     """What was counted, by state."""
     shown = IssueCountsView(all=counts["opened"] + counts["closed"], closed=counts["closed"], opened=counts["opened"])
     return IssueStatisticsView(CountedIssuesView(shown))
-
-
-class Timed(Protocol):
-    """What takes time."""
-
-    @property
-    def time_estimate(self) -> int:
-        """How many seconds it is thought to take."""
-
-    @property
-    def total_time_spent(self) -> int:
-        """How many it took so far."""
 
 
 def time_stats_view(timed: Timed) -> TimeStatsView:

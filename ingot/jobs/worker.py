@@ -47,14 +47,13 @@ class Worker:
         log: Callable[..., None],
         *,
         lease_seconds: float = LEASE_SECONDS,
-        threads: int = THREADS,
     ) -> None:
         self._database = database
         self._schedule = Schedule(recurring)
         self._handlers = {**handlers, **self._schedule.handlers()}
         self._log = log
         self._lease_seconds = lease_seconds
-        self._crew = Crew(threads, self._perform)
+        self._crew = Crew(THREADS, self._perform)
         self._clock = JumpWatch(database.clock)
         self._believe_leases_at = 0.0
         self._renew_at = 0.0

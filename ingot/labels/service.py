@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, delete, text, update
 from ingot.api.params import given
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
-from ingot.errors import Conflict, Invalid
+from ingot.errors import Conflict, Invalid, too_long
 from ingot.events.bus import emit
 from ingot.followers.service import drop_follows, hand_on_follows
 from ingot.groups.members.queries import Source
@@ -78,17 +78,12 @@ _COPY_RANK = text(
 )
 
 
-def split_titles(text: str) -> list[str]:
-    """The titles in a list with commas, each once; blanks around them do not count."""
-    return list(dict.fromkeys(title for part in text.split(",") if (title := part.strip())))
-
-
 def title_trouble(title: str) -> str | None:
     """Why a label cannot be called so, or nothing where it can."""
     if not title.strip():
         return "can't be blank"
     if len(title.strip()) > LONGEST_TITLE:
-        return f"is too long (maximum is {LONGEST_TITLE} characters)"
+        return too_long(LONGEST_TITLE)
     # A comma parts labels in a list.
     return "is invalid" if "," in title else None
 
@@ -265,6 +260,6 @@ def _validate(title: str, color: str, description: str | None) -> None:
     if trouble is not None:
         errors["color"] = [trouble]
     if description is not None and len(description) > LONGEST_TEXT:
-        errors["description"] = [f"is too long (maximum is {LONGEST_TEXT} characters)"]
+        errors["description"] = [too_long(LONGEST_TEXT)]
     if errors:
         raise Invalid(**errors)

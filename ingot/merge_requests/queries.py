@@ -52,7 +52,6 @@ _NAMED = select(*MERGE_REQUEST).where(
     any_of(merge_requests.c.iid, "iids"),
     merge_requests.c.deleted_at.is_(None),
 )
-_BY_IDS = select(*MERGE_REQUEST).where(any_of(merge_requests.c.id, "merge_requests"))
 _ASSIGNEES = (
     select(merge_request_assignees.c.merge_request_id, merge_request_assignees.c.user_id)
     .where(any_of(merge_request_assignees.c.merge_request_id, "merge_requests"))
@@ -222,11 +221,6 @@ def merge_request_by_id(db: Connection, merge_request_id: int) -> MergeRequest:
     if found is None:
         raise NotFound("Merge Request")
     return found
-
-
-def merge_requests_by_ids(db: Connection, numbers: Sequence[int]) -> dict[int, MergeRequest]:
-    """Those with these numbers of their rows, whoever asks."""
-    return {found.id: found for found in db.all(MergeRequest, _BY_IDS, merge_requests=list(numbers))}
 
 
 def open_twin(

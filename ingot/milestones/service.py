@@ -7,7 +7,7 @@ from msgspec import UNSET
 from ingot.access.actor import Actor
 from ingot.api.params import given
 from ingot.db.connection import Connection
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.events.bus import emit
 from ingot.groups.members.queries import Source
 from ingot.iids.service import next_iid
@@ -122,9 +122,9 @@ def _validate(title: str, description: str | None, due_date: str | None, start_d
     if not title:
         errors["title"] = ["can't be blank"]
     elif len(title) > LONGEST_TITLE:
-        errors["title"] = [f"is too long (maximum is {LONGEST_TITLE} characters)"]
+        errors["title"] = [too_long(LONGEST_TITLE)]
     if description is not None and len(description) > LONGEST_TEXT:
-        errors["description"] = [f"is too long (maximum is {LONGEST_TEXT} characters)"]
+        errors["description"] = [too_long(LONGEST_TEXT)]
     if due_date and start_date and due_date < start_date:
         errors["start_date"] = ["can't be greater than due date"]
     if errors:

@@ -13,7 +13,7 @@ from ingot.db.connection import Connection
 from ingot.db.expressions import one_of
 from ingot.db.times import Timestamp
 from ingot.emoji.service import drop_awards
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.events.bus import emit
 from ingot.git.diff_lines import Side
 from ingot.notes.events import NoteAdded, NoteEdited, NoteRemoved
@@ -69,7 +69,7 @@ def validate_body(body: str) -> None:
     if not body.strip():
         raise Invalid(note=["can't be blank"])
     if len(body) > LONGEST_BODY:
-        raise Invalid(note=[f"is too long (maximum is {LONGEST_BODY} characters)"])
+        raise Invalid(note=[too_long(LONGEST_BODY)])
 
 
 def add_note(

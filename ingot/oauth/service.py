@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, delete, select, update
 from ingot.access.scopes import DEFAULT_OAUTH_SCOPES, OAUTH_SCOPES
 from ingot.db.connection import Connection
 from ingot.db.times import Timestamp, later
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.oauth.queries import find_own_application
 from ingot.oauth.tables import Application, Code, HeldToken, oauth_applications, oauth_codes, oauth_tokens
 from ingot.users.tokens.service import create_token
@@ -186,7 +186,7 @@ def _columns(name: str, redirect_uri: str, scopes: list[str]) -> dict[str, str]:
     if not name.strip():
         errors["name"] = ["can't be blank"]
     elif len(name) > MOST_CHARACTERS:
-        errors["name"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+        errors["name"] = [too_long(MOST_CHARACTERS)]
     addresses = redirect_uri.split()
     trouble = _addresses_trouble(addresses)
     if trouble:
@@ -203,7 +203,7 @@ def _addresses_trouble(addresses: list[str]) -> str | None:
     if not addresses:
         return "can't be blank"
     if len(addresses) > MOST_ADDRESSES:
-        return f"is too long (maximum is {MOST_ADDRESSES} addresses)"
+        return too_long(MOST_ADDRESSES, "addresses")
     return next((trouble for trouble in map(_address_trouble, addresses) if trouble), None)
 
 
@@ -212,7 +212,7 @@ def _address_trouble(address: str) -> str | None:
     if address == OUT_OF_BAND:
         return None
     if len(address) > MOST_ADDRESS_CHARACTERS:
-        return f"is too long (maximum is {MOST_ADDRESS_CHARACTERS} characters)"
+        return too_long(MOST_ADDRESS_CHARACTERS)
     if not (address.isascii() and address.isprintable()) or set(address) & set('"<>\\^`{|}'):
         return "must be a valid URI."
     if "#" in address:

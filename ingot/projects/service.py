@@ -1,8 +1,5 @@
 """What changes projects: making, editing, moving and removing them."""
 
-import re
-import secrets
-import unicodedata
 from functools import partial
 from typing import Any
 
@@ -10,89 +7,52 @@ from msgspec import UNSET
 from sqlalchemy import bindparam, delete
 
 from ingot.access.actor import Actor
-from ingot.api.params import given
 from ingot.avatars.service import drop_avatar, replace_avatar
 from ingot.db.connection import Connection
 from ingot.db.times import Timestamp
-from ingot.errors import Denied, Invalid
+from ingot.errors import Invalid
 from ingot.events.bus import emit
 from ingot.git.heads import head_or_none, may_be_head
 from ingot.git.names import ref_trouble
 from ingot.git.store import Store
 from ingot.groups.members.service import drop_all, move_all, put_member
-from ingot.groups.namespaces.queries import find_by_id, namespace_by_path
+from ingot.groups.namespaces.queries import find_by_id
 from ingot.groups.namespaces.tables import Namespace
 from ingot.groups.service import OPENNESS
 from ingot.instance.settings import current_settings
 from ingot.jobs.queue import enqueue
-from ingot.names import NAMESPACES, RESERVED_PROJECTS, path_trouble, project_name_trouble
+from ingot.names import NAMESPACES
+from ingot.projects.attributes import (
+    check_limit,
+    check_visibility,
+    columns_of,
+    default_visibility,
+    first_columns,
+    path_from_name,
+    refuse_placeholder,
+    refuse_taken,
+    validate,
+)
 from ingot.projects.events import ProjectCreated, ProjectDeleted, ProjectEdited, ProjectMoved
 from ingot.projects.heads import SETTLE_HEAD, head_key, settle_head
 from ingot.projects.leaving import REMOVAL_KEY
-from ingot.projects.params import Attributes, CreateProject, EditProject
+from ingot.projects.params import CreateProject, EditProject
 from ingot.projects.queries import (
-    count_personal_projects,
     more_open_forks,
     project_by_id,
-    project_id_by_name,
-    project_id_by_path,
-    project_or_none,
     source_of,
 )
 from ingot.projects.tables import Project, project_redirects, projects, shares
 from ingot.projects.tagging import set_topics
-from ingot.users.accounts.queries import find_user
 
 MASTER = 40
-MOST_CHARACTERS = 255
-LONGEST_DESCRIPTION = 1_000_000
 REMOVE_PROJECT = "remove project"
 TIDY_PROJECT = "tidy project"
 MEASURE_PROJECT = "measure project"
-_FLAGS = (
-    "issues_enabled",
-    "merge_requests_enabled",
-    "jobs_enabled",
-    "wiki_enabled",
-    "snippets_enabled",
-    "container_registry_enabled",
-    "shared_runners_enabled",
-    "public_jobs",
-    "only_allow_merge_if_pipeline_succeeds",
-    "only_allow_merge_if_all_discussions_are_resolved",
-    "lfs_enabled",
-    "request_access_enabled",
-    "printing_merge_request_link_enabled",
-    "remove_source_branch_after_merge",
-)
-_KEPT = (
-    *_FLAGS,
-    *("description", "visibility", "ci_config_path", "merge_method", "squash_option", "repository_access_level"),
-)
-_OTHER_NAMES = {
-    "public_builds": "public_jobs",
-    "printing_merge_requests_link_enabled": "printing_merge_request_link_enabled",
-}
-# Newer clients say so what older ones say by a flag; where both are said, this counts.
-_LEVELS = {
-    "issues_access_level": "issues_enabled",
-    "merge_requests_access_level": "merge_requests_enabled",
-    "builds_access_level": "jobs_enabled",
-    "wiki_access_level": "wiki_enabled",
-    "snippets_access_level": "snippets_enabled",
-    "container_registry_access_level": "container_registry_enabled",
-}
-_OFF_AT_FIRST = ("only_allow_merge_if_pipeline_succeeds", "only_allow_merge_if_all_discussions_are_resolved")
 _DROP_REDIRECT = delete(project_redirects).where(
     project_redirects.c.namespace_id == bindparam("namespace"), project_redirects.c.path_key == bindparam("path")
 )
 _DROP_SHARES = delete(shares).where(shares.c.project_id == bindparam("project"))
-
-
-def path_from_name(name: str) -> str:
-    """The path of a project of which only the name was given: lower case, with dashes."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    return re.sub(r"[^a-z0-9_]+", "-", plain.lower()).strip("-")
 
 
 def create_project(
@@ -109,17 +69,15 @@ def create_project(
     name = (wanted.name or wanted.path or "").strip()
     path = wanted.path or path_from_name(name)
     settings = current_settings(db)
-    columns = _columns(wanted)
-    columns.setdefault("visibility", _default_visibility(settings.default_project_visibility, namespace))
-    _refuse_placeholder(db, namespace)
-    _check_limit(db, actor, namespace)
-    _validate(name, path, columns)
-    _check_visibility(db, actor, columns["visibility"], namespace)
+    columns = columns_of(wanted)
+    columns.setdefault("visibility", default_visibility(settings.default_project_visibility, namespace))
+    refuse_placeholder(db, namespace)
+    check_limit(db, actor, namespace)
+    validate(name, path, columns)
+    check_visibility(db, actor, columns["visibility"], namespace)
     full_path = f"{namespace.full_path}/{path}"
-    _refuse_taken(db, namespace, name, path)
+    refuse_taken(db, namespace, name, path)
     drop_redirect(db, namespace, path)
-    flags: dict[str, bool] = {flag: flag not in _OFF_AT_FIRST for flag in _FLAGS}
-    flags["shared_runners_enabled"] = settings.shared_runners_enabled
     project_id = db.insert(
         projects,
         **{
@@ -132,16 +90,8 @@ def create_project(
             "full_path": full_path,
             "full_path_key": full_path.lower(),
             "default_branch": default_branch,
-            "archived": False,
-            **flags,
-            "import_status": "none",
-            "runners_token": db.vault.seal(secrets.token_urlsafe(20)),
-            "empty": True,
             "repository_key": repository_key,
-            **dict.fromkeys(_COUNTS, 0),
-            "created_at": db.now,
-            "updated_at": db.now,
-            "last_activity_at": db.now,
+            **first_columns(db, settings),
             **columns,
             **more,
         },
@@ -156,29 +106,18 @@ def create_project(
     return project_by_id(db, project_id)
 
 
-_COUNTS = (
-    "forks_count",
-    "star_count",
-    "open_issues_count",
-    "commit_count",
-    "repository_size",
-    "lfs_objects_size",
-    "job_artifacts_size",
-)
-
-
 def edit_project(db: Connection, actor: Actor, project: Project, wanted: EditProject) -> Project:
     """Change what was sent; another path moves the project and leaves a redirect."""
     db.must_hold(NAMESPACES)
-    columns = _columns(wanted)
+    columns = columns_of(wanted)
     namespace = find_by_id(db, project.namespace_id)
     name = wanted.name.strip() if wanted.name is not UNSET else project.name
     path = wanted.path if wanted.path is not UNSET else project.path
-    _validate(name, path, columns)
+    validate(name, path, columns)
     visibility = columns.get("visibility", project.visibility)
     if visibility != project.visibility:
-        _check_visibility(db, actor, visibility, namespace, project.forked_from_id)
-    _refuse_taken(db, namespace, name, path, but=project.id)
+        check_visibility(db, actor, visibility, namespace, project.forked_from_id)
+    refuse_taken(db, namespace, name, path, but=project.id)
     db.update(projects, project.id, **columns, name=name, name_key=name.casefold(), updated_at=db.now)
     set_topics(db, project, wanted)
     _set_avatar(db, project, wanted.avatar)
@@ -195,10 +134,10 @@ def transfer_project(db: Connection, actor: Actor, project: Project, namespace: 
     db.must_hold(NAMESPACES)
     if namespace.id == project.namespace_id:
         raise Invalid("Transfer failed: Project is already in this namespace.")
-    _refuse_placeholder(db, namespace)
-    _check_limit(db, actor, namespace)
+    refuse_placeholder(db, namespace)
+    check_limit(db, actor, namespace)
     try:
-        _refuse_taken(db, namespace, project.name, project.path, but=project.id)
+        refuse_taken(db, namespace, project.name, project.path, but=project.id)
     except Invalid as error:
         reason = "Transfer failed: Project with same name or path in target namespace already exists"
         raise Invalid(reason) from error
@@ -323,79 +262,6 @@ def _move(db: Connection, project: Project, namespace: Namespace, path: str) -> 
         updated_at=db.now,
     )
     emit(db, ProjectMoved(project_id=project.id, old_full_path=project.full_path))
-
-
-def _columns(wanted: Attributes) -> dict[str, Any]:
-    sent = given(wanted)
-    columns = {flag: sent[other] for other, flag in _OTHER_NAMES.items() if other in sent}
-    columns |= {name: sent[name] for name in _KEPT if name in sent}
-    columns |= {flag: sent[level] == "enabled" for level, flag in _LEVELS.items() if level in sent}
-    if "ci_config_path" in columns:
-        columns["ci_config_path"] = columns["ci_config_path"] or None
-    return columns
-
-
-def _default_visibility(default: str, namespace: Namespace) -> str:
-    if namespace.kind == "group" and OPENNESS[default] > OPENNESS[namespace.visibility]:
-        return namespace.visibility
-    return default
-
-
-def _refuse_placeholder(db: Connection, namespace: Namespace) -> None:
-    """Nobody answers for what would lie there."""
-    if namespace.owner_id is not None and find_user(db, namespace.owner_id).placeholder:
-        raise Invalid(namespace=["is not valid"])
-
-
-def _check_limit(db: Connection, actor: Actor, namespace: Namespace) -> None:
-    if namespace.kind != "user" or actor.admin or namespace.owner_id is None:
-        return
-    limit = find_user(db, namespace.owner_id).projects_limit
-    if count_personal_projects(db, namespace.id) >= limit:
-        raise Denied(f"Your project limit is {limit} projects! Please contact your administrator to increase it")
-
-
-def _validate(name: str, path: str, columns: dict[str, Any]) -> None:
-    errors: dict[str, list[str]] = {}
-    trouble = project_name_trouble(name)
-    if trouble:
-        errors["name"] = [trouble]
-    trouble = path_trouble(path, RESERVED_PROJECTS)
-    if trouble:
-        errors["path"] = [trouble]
-    if len(columns.get("description") or "") > LONGEST_DESCRIPTION:
-        errors["description"] = [f"is too long (maximum is {LONGEST_DESCRIPTION} characters)"]
-    ci_path = columns.get("ci_config_path") or ""
-    if len(ci_path) > MOST_CHARACTERS or ".." in ci_path.split("/") or ci_path.startswith("/"):
-        errors["ci_config_path"] = ["cannot include leading slash or directory traversal."]
-    if errors:
-        raise Invalid(**errors)
-
-
-def _check_visibility(
-    db: Connection, actor: Actor, visibility: str, namespace: Namespace, forked_from_id: int | None = None
-) -> None:
-    """Refuse what shows more than the group, the source of a fork, or the administrators allow."""
-    if namespace.kind == "group" and OPENNESS[visibility] > OPENNESS[namespace.visibility]:
-        raise Invalid(visibility_level=[f"{visibility} is not allowed in a {namespace.visibility} group."])
-    if visibility in current_settings(db).restricted_visibility_levels and not actor.admin:
-        raise Invalid(visibility_level=[f"{visibility} has been restricted by your administrator"])
-    source = project_or_none(db, forked_from_id) if forked_from_id is not None else None
-    if source is not None and OPENNESS[visibility] > OPENNESS[source.visibility]:
-        reason = f"{visibility} is not allowed since the fork source project has lower visibility."
-        raise Invalid(visibility_level=[reason])
-
-
-def _refuse_taken(db: Connection, namespace: Namespace, name: str, path: str, but: int = 0) -> None:
-    """Stop where the namespace has a project of this name or path, or a group of this path."""
-    errors: dict[str, list[str]] = {}
-    full_path = f"{namespace.full_path}/{path}"
-    if project_id_by_name(db, namespace.id, name) not in (None, but):
-        errors["name"] = ["has already been taken"]
-    if project_id_by_path(db, full_path) not in (None, but) or namespace_by_path(db, full_path) is not None:
-        errors["path"] = ["has already been taken"]
-    if errors:
-        raise Invalid(**errors)
 
 
 def _set_avatar(db: Connection, project: Project, upload: Any) -> None:

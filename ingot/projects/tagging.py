@@ -6,7 +6,7 @@ from msgspec import UNSET
 from sqlalchemy import bindparam, delete, select
 
 from ingot.db.connection import Connection
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.events.bus import emit
 from ingot.projects.events import ProjectTagged
 from ingot.projects.params import Attributes
@@ -40,7 +40,7 @@ def _topics(named: Iterable[str]) -> dict[str, str]:
         if not topic.isprintable():
             raise Invalid(topics=["cannot contain control characters"])
         if len(topic) > MOST_CHARACTERS:
-            raise Invalid(topics=[f"is too long (maximum is {MOST_CHARACTERS} characters)"])
+            raise Invalid(topics=[too_long(MOST_CHARACTERS)])
         # Of names that differ in case only, the first is kept.
         topics.setdefault(topic.casefold(), topic)
     topics.pop("", None)

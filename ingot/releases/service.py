@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from ingot.api.params import given
 from ingot.db.connection import Connection
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.releases.params import CreateLink, EditLink, EditRelease
 from ingot.releases.queries import all_links, find_link
 from ingot.releases.tables import ReleaseLink, release_links
@@ -99,14 +99,14 @@ def _validate(row: dict[str, Any], others: Sequence[dict[str, Any]]) -> None:
     if not row["name"].strip():
         errors["name"] = ["can't be blank"]
     elif len(row["name"]) > MOST_CHARACTERS:
-        errors["name"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+        errors["name"] = [too_long(MOST_CHARACTERS)]
     if len(row["url"]) > LONGEST_URL:
-        errors["url"] = [f"is too long (maximum is {LONGEST_URL} characters)"]
+        errors["url"] = [too_long(LONGEST_URL)]
     elif not _is_url(row["url"]):
         errors["url"] = ["is blocked: Only allowed schemes are http, https, ftp"]
     path = row["filepath"]
     if path is not None and len(path) > LONGEST_PATH:
-        errors["filepath"] = [f"is too long (maximum is {LONGEST_PATH} characters)"]
+        errors["filepath"] = [too_long(LONGEST_PATH)]
     elif path is not None and (not _PATH.fullmatch(path) or ".." in path):
         errors["filepath"] = ["is in an invalid format"]
     for name in _UNIQUE:

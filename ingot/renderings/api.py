@@ -2,7 +2,7 @@
 
 from ingot.access.rules import signed_in
 from ingot.api.routes import Routes, Stage
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.markup.links import Place
 from ingot.markup.rendering import LONGEST, render
 from ingot.projects.api import store_of
@@ -18,7 +18,7 @@ routes = Routes("renderings")
 def render_markdown(stage: Stage, params: RenderMarkdown) -> RenderingView:
     """Render a markdown text as HTML."""
     if len(params.text) > LONGEST:
-        raise Invalid(text=[f"is too long (maximum is {LONGEST} characters)"])
+        raise Invalid(text=[too_long(LONGEST)])
     wanted = params.project
     project = stage.database.read(lambda db: find_project(db, stage.actor, wanted)[1]) if wanted else None
     place = Place(stage.origin.base, project.full_path if project else None)

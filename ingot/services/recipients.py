@@ -2,7 +2,7 @@
 
 import re
 
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.users.accounts.service import valid_address
 
 MOST = 100
@@ -20,4 +20,4 @@ def refuse_recipients(text: str) -> None:
     if not found or not all(valid_address(each) for each in found):
         raise Invalid(recipients=["is invalid"])
     if len(found) > MOST:
-        raise Invalid(recipients=[f"is too long (maximum is {MOST} addresses)"])
+        raise Invalid(recipients=[too_long(MOST, "addresses")])

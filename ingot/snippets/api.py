@@ -64,12 +64,6 @@ def _listed(call: Call, found: Listing[Snippet]) -> Listing[SnippetView]:
     return found.of(snippet_views(call.db, found.items, call.origin.base))
 
 
-def _edited(call: Call, found: Found, params: EditSnippet) -> SnippetView:
-    if not given(params):
-        raise Missing("title")
-    return _shown(call, service.edit_snippet(call.db, call.actor, found.snippet, params))
-
-
 def _delete(call: Call, found: Found | None) -> None:
     if found is not None:
         require(policy.may_edit_snippet(call.actor, found.here, found))
@@ -81,28 +75,11 @@ def _raw(file: SnippetFile) -> Raw:
     return Raw(file.content.encode(), headers=(disposition("inline", name), SANDBOX))
 
 
-def _raw_file(call: Call, found: Found) -> Raw:
-    if call.path["ref"] not in _REFS:
-        raise NotFound("Reference")
-    return _raw(queries.find_file(call.db, found.snippet.id, call.path["file_path"]))
-
-
 @routes.get("/projects/:id/snippets", on=project_in_path, may=policy.may_read_snippets, returns=list[SnippetView])
 def list_project_snippets(call: Call, project: Project, page: Page) -> Listing[SnippetView]:
     """List the snippets of a project."""
     here, _ = project_in_path(call)
     return _listed(call, queries.list_project_snippets(call.db, call.actor, here, project, page))
-
-
-@routes.get(
-    "/projects/:id/snippets/:snippet_id",
-    on=project_snippet_in_path,
-    may=policy.may_read_found,
-    returns=SnippetView,
-)
-def get_project_snippet(call: Call, found: Found) -> SnippetView:
-    """Get a snippet of a project."""
-    return _shown(call, found.snippet)
 
 
 @routes.post("/projects/:id/snippets", on=project_in_path, may=policy.may_create_project_snippet, returns=SnippetView)
@@ -112,53 +89,12 @@ def create_project_snippet(call: Call, project: Project, params: CreateProjectSn
     return _shown(call, service.create_snippet(call.db, call.actor, project, params, params.visibility, *origin))
 
 
-@routes.put(
-    "/projects/:id/snippets/:snippet_id",
-    on=project_snippet_in_path,
-    may=policy.may_edit_snippet,
-    returns=SnippetView,
-)
-def edit_project_snippet(call: Call, found: Found, params: EditSnippet) -> SnippetView:
-    """Edit a snippet of a project."""
-    return _edited(call, found, params)
-
-
 @routes.delete("/projects/:id/snippets/:snippet_id", on=project_in_path, may=policy.may_reach_snippets, returns=None)
 def delete_project_snippet(call: Call, project: Project) -> None:
     """Delete a snippet of a project."""
     here, _ = project_in_path(call)
     number = path_number(call.path, "snippet_id")
     _delete(call, queries.project_snippet_or_none(call.db, call.actor, here, project, number))
-
-
-@routes.get(
-    "/projects/:id/snippets/:snippet_id/raw", on=project_snippet_in_path, may=policy.may_read_found, returns=Raw
-)
-def get_raw_project_snippet(call: Call, found: Found) -> Raw:
-    """Get the content of a project's snippet; of several files, that of the first."""
-    return _raw(queries.first_file(call.db, found.snippet.id))
-
-
-@routes.get(
-    "/projects/:id/snippets/:snippet_id/files/:ref/:file_path/raw",
-    on=project_snippet_in_path,
-    may=policy.may_read_found,
-    returns=Raw,
-)
-def get_raw_project_snippet_file(call: Call, found: Found) -> Raw:
-    """Get the content of a file of a project's snippet."""
-    return _raw_file(call, found)
-
-
-@routes.get(
-    "/projects/:id/snippets/:snippet_id/user_agent_detail",
-    on=project_snippet_in_path,
-    may=administrators,
-    returns=UserAgentView,
-)
-def get_project_snippet_origin(call: Call, found: Found) -> UserAgentView:  # noqa: ARG001 - Every handler gets its call.
-    """Get with which program and from where a project's snippet was written."""
-    return user_agent_view(found.snippet)
 
 
 @routes.get("/snippets", may=signed_in, returns=list[SnippetView])
@@ -180,6 +116,9 @@ def list_all_snippets(call: Call, params: ListSnippets, page: Page) -> Listing[S
 
 
 @routes.get("/snippets/:id", on=snippet_in_path, may=policy.may_read_found, returns=SnippetView)
+@routes.get(
+    "/projects/:id/snippets/:snippet_id", on=project_snippet_in_path, may=policy.may_read_found, returns=SnippetView
+)
 def get_snippet(call: Call, found: Found) -> SnippetView:
     """Get a snippet."""
     return _shown(call, found.snippet)
@@ -194,9 +133,14 @@ def create_snippet(call: Call, params: CreateSnippet) -> SnippetView:
 
 
 @routes.put("/snippets/:id", on=snippet_in_path, may=policy.may_edit_snippet, returns=SnippetView)
+@routes.put(
+    "/projects/:id/snippets/:snippet_id", on=project_snippet_in_path, may=policy.may_edit_snippet, returns=SnippetView
+)
 def edit_snippet(call: Call, found: Found, params: EditSnippet) -> SnippetView:
     """Edit a snippet."""
-    return _edited(call, found, params)
+    if not given(params):
+        raise Missing("title")
+    return _shown(call, service.edit_snippet(call.db, call.actor, found.snippet, params))
 
 
 @routes.delete("/snippets/:id", may=signed_in, returns=None)
@@ -206,18 +150,35 @@ def delete_snippet(call: Call) -> None:
 
 
 @routes.get("/snippets/:id/raw", on=snippet_in_path, may=policy.may_read_found, returns=Raw)
+@routes.get(
+    "/projects/:id/snippets/:snippet_id/raw", on=project_snippet_in_path, may=policy.may_read_found, returns=Raw
+)
 def get_raw_snippet(call: Call, found: Found) -> Raw:
     """Get the content of a snippet; of several files, that of the first."""
     return _raw(queries.first_file(call.db, found.snippet.id))
 
 
 @routes.get("/snippets/:id/files/:ref/:file_path/raw", on=snippet_in_path, may=policy.may_read_found, returns=Raw)
+@routes.get(
+    "/projects/:id/snippets/:snippet_id/files/:ref/:file_path/raw",
+    on=project_snippet_in_path,
+    may=policy.may_read_found,
+    returns=Raw,
+)
 def get_raw_snippet_file(call: Call, found: Found) -> Raw:
     """Get the content of a file of a snippet."""
-    return _raw_file(call, found)
+    if call.path["ref"] not in _REFS:
+        raise NotFound("Reference")
+    return _raw(queries.find_file(call.db, found.snippet.id, call.path["file_path"]))
 
 
 @routes.get("/snippets/:id/user_agent_detail", on=snippet_in_path, may=administrators, returns=UserAgentView)
+@routes.get(
+    "/projects/:id/snippets/:snippet_id/user_agent_detail",
+    on=project_snippet_in_path,
+    may=administrators,
+    returns=UserAgentView,
+)
 def get_snippet_origin(call: Call, found: Found) -> UserAgentView:  # noqa: ARG001 - Every handler gets its call.
     """Get with which program and from where a snippet was written."""
     return user_agent_view(found.snippet)

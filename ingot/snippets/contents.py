@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.snippets.params import ChangedFile
 
 MOST_FILES = 10
@@ -45,13 +45,13 @@ def _check(file: File) -> None:
     if not file.content:
         raise Invalid(content=["can't be blank"])
     if len(file.content.encode()) > MOST_BYTES:
-        raise Invalid(content=[f"is too long (maximum is {MOST_BYTES} bytes)"])
+        raise Invalid(content=[too_long(MOST_BYTES, "bytes")])
 
 
 def path_trouble(path: str) -> str | None:
     """Why no file can lie at this path, wherever somebody may unpack it; nothing where one can."""
     if len(path) > LONGEST_PATH:
-        return f"is too long (maximum is {LONGEST_PATH} characters)"
+        return too_long(LONGEST_PATH)
     parts = path.replace("\\", "/").split("/")
     if not path.isprintable() or any(_NO_PARTS.fullmatch(part) for part in parts):
         return "is invalid"

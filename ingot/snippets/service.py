@@ -10,7 +10,7 @@ from ingot.access.actor import Actor
 from ingot.api.params import Missing
 from ingot.db.connection import Connection
 from ingot.emoji.service import drop_awards
-from ingot.errors import Invalid, NotFound
+from ingot.errors import Invalid, NotFound, too_long
 from ingot.events.bus import emit
 from ingot.instance.settings import current_settings
 from ingot.notes.service import drop_notes
@@ -143,9 +143,9 @@ def _validate(title: str, description: str | None) -> None:
     if not title.strip():
         errors["title"] = ["can't be blank"]
     elif len(title) > LONGEST_TITLE:
-        errors["title"] = [f"is too long (maximum is {LONGEST_TITLE} characters)"]
+        errors["title"] = [too_long(LONGEST_TITLE)]
     if len(description or "") > LONGEST_TEXT:
-        errors["description"] = [f"is too long (maximum is {LONGEST_TEXT} characters)"]
+        errors["description"] = [too_long(LONGEST_TEXT)]
     if errors:
         raise Invalid(**errors)
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from ingot.access.actor import Actor
 from ingot.db.connection import Connection
 from ingot.db.database import Database
-from ingot.errors import Invalid, NotFound
+from ingot.errors import Invalid, NotFound, too_long
 from ingot.git.commits import branch_tip, commit_id, decoded, tag_tip
 from ingot.git.history import refs_containing
 from ingot.git.kept_commits import keep_commit
@@ -67,7 +67,7 @@ def _validate(name: str, ref: str | None, details: dict[str, Any]) -> None:
         ("description", details.get("description", ""), MOST_CHARACTERS),
     ):
         if len(value) > most:
-            errors[field] = [f"is too long (maximum is {most} characters)"]
+            errors[field] = [too_long(most)]
     if "target_url" in details and "target_url" not in errors and not _is_web_url(details["target_url"]):
         errors["target_url"] = ["must be a valid URL"]
     if errors:

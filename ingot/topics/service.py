@@ -10,7 +10,7 @@ from ingot.api.params import Upload
 from ingot.avatars.service import drop_avatar, replace_avatar
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.projects.tables import project_topics
 from ingot.topics.params import CreateTopic, EditTopic
 from ingot.topics.queries import find_topic, topic_by_name, topic_id_by_key
@@ -126,12 +126,12 @@ def _validate(name: str, title: str, description: str | None) -> None:
         if not text:
             errors[field] = ["can't be blank"]
         elif len(text) > MOST_CHARACTERS:
-            errors[field] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+            errors[field] = [too_long(MOST_CHARACTERS)]
     # Lists of topics are separated by commas, and shown in one line.
     if not name.isprintable() or "," in name:
         errors["name"] = ["cannot contain commas or control characters"]
     if len(description or "") > LONGEST_DESCRIPTION:
-        errors["description"] = [f"is too long (maximum is {LONGEST_DESCRIPTION} characters)"]
+        errors["description"] = [too_long(LONGEST_DESCRIPTION)]
     if errors:
         raise Invalid(**errors)
 

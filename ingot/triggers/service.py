@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from ingot.access.actor import Actor
 from ingot.db.connection import Connection
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.projects.tables import Project
 from ingot.triggers.params import EditTrigger
 from ingot.triggers.queries import find_trigger
@@ -56,4 +56,4 @@ def _validate(description: str) -> None:
     if not description.strip():
         raise Invalid(description=["can't be blank"])
     if len(description) > MOST_CHARACTERS:
-        raise Invalid(description=[f"is too long (maximum is {MOST_CHARACTERS} characters)"])
+        raise Invalid(description=[too_long(MOST_CHARACTERS)])

@@ -3,11 +3,10 @@
 from ingot.access.actor import Actor
 from ingot.api.views import View
 from ingot.db.connection import Connection
-from ingot.db.schema import Record
 from ingot.db.times import Timestamp
 from ingot.triggers.policy import may_see_token
 from ingot.triggers.tables import Trigger
-from ingot.users.accounts.views import UserBrief, user_brief
+from ingot.users.accounts.views import UserBrief, joined_brief
 
 SHOWN_TO_OTHERS = 4
 
@@ -25,15 +24,6 @@ class TriggerView(View):
     deleted_at: None = None
 
 
-class _Owner(Record, frozen=True):
-    id: int
-    username: str
-    name: str
-    state: str
-    avatar_id: int | None
-    avatar_file: str | None
-
-
 def trigger_view(db: Connection, actor: Actor, trigger: Trigger, base: str) -> TriggerView:
     """The trigger for one who administers its project."""
     token = db.vault.unseal(trigger.sealed_token)
@@ -49,14 +39,12 @@ def trigger_view(db: Connection, actor: Actor, trigger: Trigger, base: str) -> T
 
 
 def _owner(trigger: Trigger, base: str) -> UserBrief | None:
-    if trigger.owner_id is None:
-        return None
-    owner = _Owner(
+    return joined_brief(
         trigger.owner_id,
-        trigger.username or "",
-        trigger.name or "",
-        trigger.state or "",
+        trigger.username,
+        trigger.name,
+        trigger.state,
         trigger.avatar_id,
         trigger.avatar_file,
+        base,
     )
-    return user_brief(owner, base)

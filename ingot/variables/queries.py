@@ -35,14 +35,11 @@ _BY_SCOPE = _HERE.where(
 )
 
 
-def place_of_project(project: Project) -> Place:
-    """The project as the one that has variables."""
-    return Place(f"project {project.id}", project_id=project.id)
-
-
-def place_of_group(group: Namespace) -> Place:
-    """The group as the one that has variables."""
-    return Place(f"group {group.id}", group_id=group.id)
+def place_of(owner: Project | Namespace | None) -> Place:
+    """The project, group or instance as the one that has variables."""
+    if isinstance(owner, Project):
+        return Place(f"project {owner.id}", project_id=owner.id)
+    return Place(f"group {owner.id}", group_id=owner.id) if owner else INSTANCE
 
 
 def list_variables(db: Connection, place: Place, page: Page) -> Listing[Variable]:

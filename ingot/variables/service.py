@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from ingot.api.params import given
 from ingot.db.connection import Connection
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.variables.params import CreateVariable, EditVariable, ScopeFilter
 from ingot.variables.queries import Place, find_variable, variable_or_none
 from ingot.variables.tables import Variable, variables
@@ -77,7 +77,7 @@ def _key_trouble(key: str) -> dict[str, list[str]]:
     if not key:
         return {"key": ["can't be blank"]}
     if len(key) > MOST_CHARACTERS:
-        return {"key": [f"is too long (maximum is {MOST_CHARACTERS} characters)"]}
+        return {"key": [too_long(MOST_CHARACTERS)]}
     return {} if _KEY.fullmatch(key) else {"key": ["can contain only letters, digits and '_'."]}
 
 
@@ -88,17 +88,17 @@ def _trouble(columns: dict[str, Any], value: str) -> dict[str, list[str]]:
     if not scope.strip():
         errors["environment_scope"] = ["can't be blank"]
     elif len(scope) > MOST_CHARACTERS:
-        errors["environment_scope"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+        errors["environment_scope"] = [too_long(MOST_CHARACTERS)]
     elif not _SCOPE.fullmatch(scope):
         errors["environment_scope"] = [
             "can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.', '*' and spaces"
         ]
     if len(value) > LONGEST_VALUE:
-        errors["value"] = [f"is too long (maximum is {LONGEST_VALUE} characters)"]
+        errors["value"] = [too_long(LONGEST_VALUE)]
     elif columns["masked"] and not (_MASKABLE_RAW if columns["raw"] else _MASKABLE).fullmatch(value):
         errors["value"] = ["is invalid"]
     if columns["hidden"] and not columns["masked"]:
         errors["masked"] = ["must stay on for a hidden variable"]
     if len(columns["description"] or "") > MOST_CHARACTERS:
-        errors["description"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+        errors["description"] = [too_long(MOST_CHARACTERS)]
     return errors

@@ -16,7 +16,7 @@ from ingot.access.actor import Actor
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.times import later, moment
-from ingot.errors import Conflict, Invalid, NotFound
+from ingot.errors import Conflict, Invalid, NotFound, too_long
 from ingot.events.bus import emit
 from ingot.git.changed_files import files_between
 from ingot.git.commits import NO_OID, Signature, branch_tip, read_commits
@@ -229,9 +229,9 @@ def _validate(title: str | None, content: str | None, message: str | None) -> No
     if content is not None and not content.strip():
         errors["content"] = ["can't be blank"]
     if len(content or "") > LONGEST_TEXT:
-        errors["content"] = [f"is too long (maximum is {LONGEST_TEXT} characters)"]
+        errors["content"] = [too_long(LONGEST_TEXT)]
     if len(message or "") > LONGEST_MESSAGE:
-        errors["message"] = [f"is too long (maximum is {LONGEST_MESSAGE} characters)"]
+        errors["message"] = [too_long(LONGEST_MESSAGE)]
     if errors:
         raise Invalid(**errors)
 

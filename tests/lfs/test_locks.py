@@ -12,12 +12,6 @@ from tests.lfs.conftest import Lfs
 from tests.making import Project, make_project
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 def _lock(lfs: Lfs, project: Project, who: Person, path: str) -> dict[str, Any]:
     made = lfs.json(project, "info/lfs/locks", who, path=path, ref={"name": "refs/heads/master"})
     assert made.status_code == 201, made.text

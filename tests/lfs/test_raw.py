@@ -13,12 +13,6 @@ from tests.making import Project, make_project
 VERSION = "version https://git-lfs.github.com/spec/v1\n"
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 def pointer_to(content: bytes) -> str:
     """What clients commit instead of it."""
     return f"{VERSION}oid sha256:{oid_of(content)}\nsize {len(content)}\n"

@@ -15,12 +15,6 @@ from tests.lfs.conftest import KIND, Lfs, named, oid_of
 from tests.making import Project, make_project
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 def _fresh(size: int = 1000) -> bytes:
     return secrets.token_bytes(size)
 

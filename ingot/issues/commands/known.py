@@ -18,7 +18,6 @@ from ingot.issues.queries import issue_by_id
 from ingot.markup.references import references
 from ingot.notes.service import DUPLICATE, Source, add_system_note
 from ingot.projects.queries import find_project
-from ingot.subjects import Subject
 
 
 @dataclass(slots=True)
@@ -120,22 +119,4 @@ def _move(db: Connection, actor: Actor, found: Found, target_id: int) -> None:
         return
 
 
-def _set_estimate(db: Connection, actor: Actor, subject: Subject, seconds: int | None) -> None:
-    if subject.id is not None:
-        service.set_estimate(db, actor, issue_by_id(db, subject.id), seconds or 0)
-
-
-def _add_spent(db: Connection, actor: Actor, subject: Subject, seconds: int | None) -> None:
-    if subject.id is None:
-        return
-    issue = issue_by_id(db, subject.id)
-    if seconds is None:
-        service.reset_spent_time(db, actor, issue)
-        return
-    try:
-        service.add_spent_time(db, actor, issue, seconds)
-    except Invalid:  # More than there is cannot be taken back.
-        return
-
-
-add_timing(ISSUES, _set_estimate, _add_spent)
+add_timing(ISSUES, service.CLOCK, issue_by_id)

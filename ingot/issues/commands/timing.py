@@ -1,21 +1,38 @@
 """Commands on how long something takes, and took: how that is kept is for the room that it belongs to."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from ingot.access.actor import Actor
 from ingot.commands.desk import Commands, Desk
 from ingot.db.connection import Connection
+from ingot.errors import Invalid
+from ingot.issues.clock import Clock, Timed
 from ingot.issues.durations import parse_duration, shown_duration
 from ingot.subjects import Subject
 
-SetTime = Callable[[Connection, Actor, Subject, int | None], None]
-"""So many seconds; nothing forgets what was kept."""
 D = TypeVar("D", bound=Desk)
+T = TypeVar("T", bound=Timed)
 
 
-def add_timing(commands: Commands[D], set_estimate: SetTime, add_spent: SetTime) -> None:
+def add_timing(commands: Commands[D], clock: Clock[T], by_id: Callable[[Connection, int], T]) -> None:
     """Let a room's commands know these."""
+
+    def set_estimate(db: Connection, actor: Actor, subject: Subject, seconds: int) -> None:
+        if subject.id is not None:
+            clock.set_estimate(db, actor, by_id(db, subject.id), seconds)
+
+    def add_spent(db: Connection, actor: Actor, subject: Subject, seconds: int | None) -> None:
+        """So many seconds; nothing forgets what was kept."""
+        if subject.id is None:
+            return
+        row = by_id(db, subject.id)
+        if seconds is None:
+            clock.reset_spent_time(db, actor, row)
+            return
+        with suppress(Invalid):  # More than there is cannot be taken back.
+            clock.add_spent_time(db, actor, row, seconds)
 
     @commands.on("estimate")
     def estimate(desk: D, text: str) -> str | None:
@@ -31,7 +48,7 @@ def add_timing(commands: Commands[D], set_estimate: SetTime, add_spent: SetTime)
         """Take the estimate back."""
         if not desk.triages or desk.subject is None:
             return None
-        desk.effects.append(lambda db, subject: set_estimate(db, desk.actor, subject, None))
+        desk.effects.append(lambda db, subject: set_estimate(db, desk.actor, subject, 0))
         return "Removed time estimate."
 
     @commands.on("spend", "spent")

@@ -6,7 +6,6 @@ from ingot.access.actor import Actor
 from ingot.commands.desk import Commands, Desk
 from ingot.commands.planning import LONGEST_TITLE, PLANNING
 from ingot.db.connection import Connection
-from ingot.errors import Invalid
 from ingot.git.commits import branch_tip
 from ingot.git.faults import MissingRepository
 from ingot.git.store import Store
@@ -169,22 +168,4 @@ def _has_twin(db: Connection, found: Found, branch: str) -> bool:
     return twin is not None and twin.id != merge_request.id
 
 
-def _set_estimate(db: Connection, actor: Actor, subject: Subject, seconds: int | None) -> None:
-    if subject.id is not None:
-        service.set_estimate(db, actor, merge_request_by_id(db, subject.id), seconds or 0)
-
-
-def _add_spent(db: Connection, actor: Actor, subject: Subject, seconds: int | None) -> None:
-    if subject.id is None:
-        return
-    merge_request = merge_request_by_id(db, subject.id)
-    if seconds is None:
-        service.reset_spent_time(db, actor, merge_request)
-        return
-    try:
-        service.add_spent_time(db, actor, merge_request, seconds)
-    except Invalid:  # More than there is cannot be taken back.
-        return
-
-
-add_timing(MERGE_REQUESTS, _set_estimate, _add_spent)
+add_timing(MERGE_REQUESTS, service.CLOCK, merge_request_by_id)

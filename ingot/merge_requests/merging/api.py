@@ -74,18 +74,6 @@ def _refusal(refused: work.CannotMergeNow) -> Instead:
     return Instead(405, RefusalView(f"405 Method Not Allowed: {refused.message}", refused.code))
 
 
-def _cancel(stage: Stage, candidate: Candidate) -> OneMergeRequestView | Instead:
-    """Cancelling is told apart from what was never set, and from what is over."""
-    merge_request = candidate.found.merge_request
-    if merge_request.state != "opened":
-        return Instead(405, RefusalView("405 Method Not Allowed", "not_open"))
-    if not merge_request.merge_when_pipeline_succeeds:
-        return Instead(406, RefusalView("406 Not Acceptable", "not_set"))
-    cancel = partial(service.cancel_merge, actor_id=stage.actor.user_id, merge_request=merge_request)
-    stage.database.write(cancel)
-    return _shown(stage, candidate.found)
-
-
 @routes.put(
     "/projects/:id/merge_requests/:merge_request_iid/cancel_merge_when_pipeline_succeeds",
     on=candidate_in_path,
@@ -97,7 +85,15 @@ def _cancel(stage: Stage, candidate: Candidate) -> OneMergeRequestView | Instead
 )
 def cancel_merge(stage: Stage, candidate: Candidate) -> OneMergeRequestView | Instead:
     """Cancel the merge of a merge request that waits for its pipeline."""
-    return _cancel(stage, candidate)
+    merge_request = candidate.found.merge_request
+    # What is over is told from what was never set.
+    if merge_request.state != "opened":
+        return Instead(405, RefusalView("405 Method Not Allowed", "not_open"))
+    if not merge_request.merge_when_pipeline_succeeds:
+        return Instead(406, RefusalView("406 Not Acceptable", "not_set"))
+    cancel = partial(service.cancel_merge, actor_id=stage.actor.user_id, merge_request=merge_request)
+    stage.database.write(cancel)
+    return _shown(stage, candidate.found)
 
 
 @routes.post(
@@ -111,7 +107,7 @@ def cancel_merge(stage: Stage, candidate: Candidate) -> OneMergeRequestView | In
 )
 def cancel_merge_by_post(stage: Stage, candidate: Candidate) -> OneMergeRequestView | Instead:
     """Cancel the merge of a merge request that waits for its pipeline, as clients ask for it."""
-    return _cancel(stage, candidate)
+    return cancel_merge(stage, candidate)
 
 
 @routes.put(

@@ -120,27 +120,39 @@ def merge(
     """
     turn = hash((merge_request.target_project_id, merge_request.target_branch)) % len(_TURNS)
     with _TURNS[turn]:
-        for _ in range(_MOST_TRIES):
-            ground = _look(database, store, actor, merge_request.id)
-            if waited and not ground.merge_request.merge_when_pipeline_succeeds:
-                return
-            _require_wanted(ground, wish, later=later)
-            try:
-                if later and ground.pipeline in UNDER_WAY:
-                    _require_verdict(database, ground)
-                    database.write(partial(merge_later, actor=actor, merge_request=ground.merge_request, wish=wish))
-                    return
-                merged = _move_target(database, actor, ground, wish, waited=waited)
-            except (_Taken, Outdated):
-                continue
-            break
-        else:
-            raise Conflict("Others change the target branch all the time. Please try again.")
-    if merged.remove_source_branch:
+        merged = _merge_in_turn(database, store, actor, merge_request, wish, later=later, waited=waited)
+    if merged is not None and merged.remove_source_branch:
         try:
             _finish_removal(database, store, actor, merged.merge_request)
         except Unavailable:  # It is merged; the job removes it.
             return
+
+
+def _merge_in_turn(
+    database: Database,
+    store: Store,
+    actor: Actor,
+    merge_request: MergeRequest,
+    wish: Wish,
+    *,
+    later: bool,
+    waited: bool,
+) -> Plan | None:
+    """What was merged; nothing where that is left to the pipeline, or is not wanted any more."""
+    for _ in range(_MOST_TRIES):
+        ground = _look(database, store, actor, merge_request.id)
+        if waited and not ground.merge_request.merge_when_pipeline_succeeds:
+            return None
+        _require_wanted(ground, wish, later=later)
+        try:
+            if later and ground.pipeline in UNDER_WAY:
+                _require_verdict(database, ground)
+                database.write(partial(merge_later, actor=actor, merge_request=ground.merge_request, wish=wish))
+                return None
+            return _move_target(database, actor, ground, wish, waited=waited)
+        except (_Taken, Outdated):
+            continue
+    raise Conflict("Others change the target branch all the time. Please try again.")
 
 
 def _look(database: Database, store: Store, actor: Actor, merge_request_id: int) -> _Ground:

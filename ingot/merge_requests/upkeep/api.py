@@ -78,7 +78,7 @@ planning_routes(
         finder=merge_request_in_path,
         row=lambda found: found.merge_request,
         subject=lambda found: subject_of(found.merge_request),
-        clock=service,
+        clock=service.CLOCK,
         view=OneMergeRequestView,
         shown=lambda call, found: shown(call, call.db, found.project, found.merge_request),
         follows=lambda call, found: follows(call, call.db, found.merge_request, found.assignees),

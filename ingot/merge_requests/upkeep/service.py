@@ -6,14 +6,10 @@ from msgspec import UNSET
 
 from ingot.access.actor import Actor
 from ingot.db.connection import Connection
-from ingot.emoji.service import drop_awards
-from ingot.errors import Invalid
-from ingot.followers.service import drop_follows
-from ingot.histories.service import drop_history
-from ingot.involvement.service import drop_people
-from ingot.issues.service import LONGEST_TIME, labels_titled, usable_milestone_id, validate_texts
+from ingot.issues.clock import Clock
+from ingot.issues.service import drop_subject, labels_titled, usable_milestone_id, validate_texts
 from ingot.labels.queries import labels_of
-from ingot.labels.service import drop_labels, set_labels
+from ingot.labels.service import set_labels
 from ingot.merge_requests import policy, service
 from ingot.merge_requests.events import Action
 from ingot.merge_requests.filters import KIND
@@ -24,9 +20,7 @@ from ingot.merge_requests.tables import MergeRequest, merge_requests
 from ingot.merge_requests.versions.looking import Looked
 from ingot.merge_requests.versions.service import add_version
 from ingot.merge_requests.versions.tracking import ask_to_collect
-from ingot.notes.service import drop_notes
 from ingot.projects.tables import Project
-from ingot.todos.service import drop_todos
 
 Changes = dict[str, tuple[object, object]]
 
@@ -155,41 +149,13 @@ def delete_merge_request(db: Connection, actor: Actor, merge_request: MergeReque
 def forget_merge_request(db: Connection, merge_request: MergeRequest) -> None:
     """What goes with a merge request besides its row: it counts no more, and nothing is linked to it."""
     service.count(db, merge_request, None)
-    subject = subject_of(merge_request)
-    drop_labels(db, subject)
-    drop_follows(db, KIND, merge_request.id)
-    drop_notes(db, subject)
-    drop_awards(db, KIND, [merge_request.id])
-    drop_history(db, subject)
-    drop_todos(db, subject)
-    drop_people(db, subject)
+    drop_subject(db, subject_of(merge_request))
 
 
-def set_estimate(db: Connection, actor: Actor, merge_request: MergeRequest, seconds: int) -> MergeRequest:
-    """Say how long it takes."""
-    return _set_time(db, actor, hold_merge_request(db, merge_request), "time_estimate", seconds)
-
-
-def add_spent_time(db: Connection, actor: Actor, merge_request: MergeRequest, seconds: int) -> MergeRequest:
-    """Add to the time that it took, or take some back; never below nothing."""
-    held = hold_merge_request(db, merge_request)
-    total = held.total_time_spent + seconds
-    if total < 0:
-        raise Invalid("Time to subtract exceeds the total time spent")
-    if total > LONGEST_TIME:
-        raise Invalid("Time spent is too long")
-    return _set_time(db, actor, held, "total_time_spent", total)
-
-
-def reset_spent_time(db: Connection, actor: Actor, merge_request: MergeRequest) -> MergeRequest:
-    """Forget the time that it took."""
-    return _set_time(db, actor, hold_merge_request(db, merge_request), "total_time_spent", 0)
-
-
-def _set_time(db: Connection, actor: Actor, held: MergeRequest, column: str, seconds: int) -> MergeRequest:
-    before = getattr(held, column)
-    if before == seconds:
-        return held
+def _write_time(db: Connection, actor: Actor, held: MergeRequest, column: str, seconds: int) -> MergeRequest:
     written = write_merge_request(db, held, {column: seconds})
-    announce(db, actor.user_id, written, "updated", {column: (before, seconds)})
+    announce(db, actor.user_id, written, "updated", {column: (getattr(held, column), seconds)})
     return written
+
+
+CLOCK = Clock(hold_merge_request, _write_time)

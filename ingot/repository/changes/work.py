@@ -57,7 +57,6 @@ def change_refs(
     project: Project,
     updates: Sequence[RefUpdate],
     *,
-    via: str = "api",
     merges: bool = False,
     along: Along | None = None,
 ) -> None:
@@ -67,7 +66,7 @@ def change_refs(
     transaction of the intent, when all that led to the present references is recorded; what it raises stops the change.
     """
     standing = standing_of(actor, project.id)
-    intent = pass_gate(database, repository, actor, standing, updates, via=via, merges=merges, along=along)
+    intent = pass_gate(database, repository, actor, standing, updates, via="api", merges=merges, along=along)
     try:
         update_refs(repository, updates)
     except RefMoved:

@@ -17,18 +17,10 @@ class CreateFile(Params):
     execute_filemode: bool | None = None
 
 
-class UpdateFile(Params):
+class UpdateFile(CreateFile):
     """A new content for a file; where the last commit that changed it is another one, it is refused."""
 
-    branch: str
-    content: RawText
-    commit_message: Message
-    encoding: Encoding = "text"
-    start_branch: str | None = None
-    author_email: str | None = None
-    author_name: str | None = None
     last_commit_id: str | None = None
-    execute_filemode: bool | None = None
 
 
 class DeleteFile(Params):

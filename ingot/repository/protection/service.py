@@ -4,7 +4,7 @@ import re
 
 from ingot.access.levels import Level
 from ingot.db.connection import Connection
-from ingot.errors import Conflict, Invalid
+from ingot.errors import Conflict, Invalid, too_long
 from ingot.git.names import MOST_BYTES, ref_trouble
 from ingot.projects.tables import Project
 from ingot.repository.protection.params import AllowedTo
@@ -108,7 +108,7 @@ def _refuse_name(name: str) -> None:
     if not name.strip():
         raise Invalid(name=["can't be blank"])
     if len(name.encode()) > MOST_BYTES:
-        raise Invalid(name=[f"is too long (maximum is {MOST_BYTES} characters)"])
+        raise Invalid(name=[too_long(MOST_BYTES)])
     trouble = ref_trouble(_STARS.sub("x", name))
     if trouble is not None:
         raise Invalid(name=[trouble])

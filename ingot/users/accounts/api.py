@@ -1,13 +1,17 @@
 """Users over the API."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from msgspec import UNSET
 
 from ingot.access.levels import NO_ACCESS, Access
 from ingot.access.passwords import hash_password, password_trouble
 from ingot.access.rules import administrators, require, signed_in
 from ingot.access.scopes import READING_USERS
-from ingot.api.params import Missing, number_or_none
-from ingot.api.routes import Ahead, Call, Routes
+from ingot.api.params import Missing, number_or_none, path_number
+from ingot.api.routes import Ahead, Call, Finder, Routes
+from ingot.db.connection import Connection
 from ingot.db.paging import Listing, Page
 from ingot.db.times import day_of, later
 from ingot.errors import NotFound, Unchanged
@@ -42,11 +46,34 @@ from ingot.users.accounts.views import (
 )
 
 routes = Routes("users")
+T = TypeVar("T")
 
 
 def user_in_path(call: Call) -> tuple[Access, User]:
     """The user whom the path names by number."""
     return NO_ACCESS, queries.find_user(call.db, call.path.get("id") or call.path["user_id"])
+
+
+def id_in_path(call: Call) -> tuple[Access, int]:
+    """The number of that user, who is there."""
+    here, user = user_in_path(call)
+    return here, user.id
+
+
+def own_id(call: Call) -> tuple[Access, int]:
+    """The caller's number, for what everybody does with what is theirs."""
+    return NO_ACCESS, call.actor.user_id
+
+
+def numbered(whose: Finder, name: str, find: Callable[[Connection, int, int], T]) -> Callable[[Call], tuple[Access, T]]:
+    """The finder of what a number in the path names among what somebody has."""
+
+    def found(call: Call) -> tuple[Access, T]:
+        number = path_number(call.path, name)
+        here, user_id = whose(call)
+        return here, find(call.db, user_id, number)
+
+    return found
 
 
 def named_user(call: Call) -> tuple[Access, User]:

@@ -14,7 +14,7 @@ from ingot.db.expressions import any_of, contains, like_pattern, one_of
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.db.search import holding, is_indexed, needle
 from ingot.db.times import Date
-from ingot.errors import Invalid, NotFound
+from ingot.errors import Invalid, NotFound, too_long
 from ingot.users.accounts.params import ListUsers
 from ingot.users.accounts.tables import (
     CustomAttribute,
@@ -305,7 +305,7 @@ def list_custom_attributes(db: Connection, user: User, page: Page) -> Listing[Cu
 def attribute_filters(wanted: dict[str, str] | None) -> list[tuple[str, str]]:
     """The keys and values that a list asks for, each of which takes time to look for."""
     if wanted and len(wanted) > MOST_ATTRIBUTE_FILTERS:
-        raise Invalid(custom_attributes=[f"is too long (maximum is {MOST_ATTRIBUTE_FILTERS} keys)"])
+        raise Invalid(custom_attributes=[too_long(MOST_ATTRIBUTE_FILTERS, "keys")])
     return list((wanted or {}).items())
 
 

@@ -13,7 +13,7 @@ from ingot.api.params import Upload, given
 from ingot.avatars.service import drop_avatar, replace_avatar
 from ingot.db.connection import Connection
 from ingot.db.times import Date, day_of, later
-from ingot.errors import Conflict, Denied, Invalid
+from ingot.errors import Conflict, Denied, Invalid, too_long
 from ingot.events.bus import emit
 from ingot.instance.settings import current_settings
 from ingot.names import NAMESPACES, path_trouble
@@ -253,11 +253,11 @@ def refuse_unfit_attribute(key: str, value: str) -> None:
     if not key.strip():
         errors["key"] = ["can't be blank"]
     elif len(key) > MOST_CHARACTERS:
-        errors["key"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+        errors["key"] = [too_long(MOST_CHARACTERS)]
     if not value:
         errors["value"] = ["can't be blank"]
     elif len(value) > LONGEST_ATTRIBUTE:
-        errors["value"] = [f"is too long (maximum is {LONGEST_ATTRIBUTE} characters)"]
+        errors["value"] = [too_long(LONGEST_ATTRIBUTE)]
     if errors:
         raise Invalid(**errors)
 
@@ -347,7 +347,7 @@ def _validate(columns: dict[str, Any], password: str | None) -> None:
         errors["website_url"] = ["is not a valid URL"]
     for name in (*_TEXTS, "name"):
         if len(columns.get(name, "")) > MOST_CHARACTERS:
-            errors.setdefault(name, [f"is too long (maximum is {MOST_CHARACTERS} characters)"])
+            errors.setdefault(name, [too_long(MOST_CHARACTERS)])
     if columns.get("projects_limit", 0) < 0:
         errors["projects_limit"] = ["must be greater than or equal to 0"]
     if errors:

@@ -10,7 +10,7 @@ from ingot.api.views import View
 from ingot.db.connection import Connection
 from ingot.db.times import Date, Timestamp
 from ingot.users.accounts.queries import custom_attributes_of, identities_of, people_by_ids
-from ingot.users.accounts.tables import CustomAttribute, Identity, Status, User
+from ingot.users.accounts.tables import CustomAttribute, Identity, Person, Status, User
 
 
 class UserBrief(View):
@@ -128,6 +128,21 @@ def avatar_url(user: Pictured, base: str) -> str | None:
 def user_brief(user: Pictured, base: str) -> UserBrief:
     """The user as others' resources name them."""
     return UserBrief(user.id, user.username, user.name, user.state, avatar_url(user, base), web_url(user, base))
+
+
+def joined_brief(
+    user_id: int | None,
+    username: str | None,
+    name: str | None,
+    state: str | None,
+    avatar_id: int | None,
+    avatar_file: str | None,
+    base: str,
+) -> UserBrief | None:
+    """The same of columns that an outer join brought along; nobody where it found none."""
+    if user_id is None:
+        return None
+    return user_brief(Person(user_id, username or "", name or "", state or "", avatar_id, avatar_file), base)
 
 
 def briefs_by_ids(db: Connection, user_ids: Iterable[int | None], base: str) -> dict[int, UserBrief]:

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import msgspec
 
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 
 MOST_CHARACTERS = 100_000
 _BEGIN = "-----BEGIN PGP PUBLIC KEY BLOCK-----"
@@ -33,7 +33,7 @@ def parse_gpg_key(text: str) -> PublicGpgKey:
     if not text:
         _refuse("can't be blank")
     if len(text) > MOST_CHARACTERS:
-        _refuse(f"is too long (maximum is {MOST_CHARACTERS} characters)")
+        _refuse(too_long(MOST_CHARACTERS))
     try:
         (tag, primary), *others = _packets(_without_armor(text))
         if tag != _PUBLIC_KEY or any(other not in _FOLLOWERS for other, _ in others):

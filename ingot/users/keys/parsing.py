@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import msgspec
 
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 
 MOST_CHARACTERS = 5000
 LEAST_RSA_BITS = 2048
@@ -47,7 +47,7 @@ def parse_public_key(text: str) -> PublicKey:
     if not line:
         _refuse("can't be blank")
     if len(line) > MOST_CHARACTERS:
-        _refuse(f"is too long (maximum is {MOST_CHARACTERS} characters)")
+        _refuse(too_long(MOST_CHARACTERS))
     if _BREAK.search(line):
         _refuse("should be a single line")
     kind, *rest = _GAP.split(line, maxsplit=2)
@@ -65,7 +65,7 @@ def parse_public_key(text: str) -> PublicKey:
     if kind == "ssh-rsa" and bits < LEAST_RSA_BITS:
         _refuse(f"is too short (minimum is {LEAST_RSA_BITS} bits)")
     if kind == "ssh-rsa" and bits > MOST_RSA_BITS:
-        _refuse(f"is too long (maximum is {MOST_RSA_BITS} bits)")
+        _refuse(too_long(MOST_RSA_BITS, "bits"))
     return PublicKey(line, kind, bits, _sha256(blob), _md5(blob))
 
 

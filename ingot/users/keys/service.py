@@ -2,7 +2,7 @@
 
 from ingot.db.connection import Connection
 from ingot.db.times import Timestamp
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.events.bus import emit
 from ingot.users.keys.events import KeyAdded, KeyRemoved
 from ingot.users.keys.gpg import parse_gpg_key
@@ -91,4 +91,4 @@ def _read_key(title: str, text: str) -> PublicKey:
 def _title_trouble(title: str) -> str | None:
     if not title:
         return "can't be blank"
-    return f"is too long (maximum is {MOST_CHARACTERS} characters)" if len(title) > MOST_CHARACTERS else None
+    return too_long(MOST_CHARACTERS) if len(title) > MOST_CHARACTERS else None

@@ -25,7 +25,6 @@ FAILURE_WINDOW_SECONDS = 600
 SIGN_IN_DAYS = 90
 LINK_HOURS = {"password": 6, "confirmation": 72}
 
-_DROP_BY_DIGEST = delete(sessions).where(sessions.c.digest == bindparam("digest"))
 _DROP_OF_USER = delete(sessions).where(sessions.c.user_id == bindparam("user"))
 _DROP_OTHERS = _DROP_OF_USER.where(sessions.c.id != bindparam("kept"))
 _DROP_OWN = _DROP_OF_USER.where(sessions.c.id == bindparam("ended"))

@@ -2,24 +2,19 @@
 
 import secrets
 
-from sqlalchemy import bindparam, update
+from sqlalchemy import bindparam
 
 from ingot.access.actor import Via
 from ingot.access.scopes import OAUTH_SCOPES, SCOPES
 from ingot.db.connection import Connection
 from ingot.db.times import Timestamp, later
-from ingot.errors import Invalid
+from ingot.errors import Invalid, too_long
 from ingot.users.tokens.queries import token_or_none
 from ingot.users.tokens.tables import Token, access_tokens
 
 _PREFIXES = {"personal": "ingotp-", "impersonation": "ingoti-", "oauth": ""}
 _DROP_PRIVATE = access_tokens.delete().where(
     access_tokens.c.user_id == bindparam("user"), access_tokens.c.kind == "private"
-)
-_REVOKE_OAUTH = (
-    update(access_tokens)
-    .where(access_tokens.c.user_id == bindparam("user"), access_tokens.c.kind == "oauth")
-    .values(revoked=True)
 )
 # Who acts as somebody else must not act as yet another.
 _ALLOWED: dict[Via, set[str]] = {
@@ -44,7 +39,7 @@ def create_token(
     if not name.strip():
         errors["name"] = ["can't be blank"]
     elif len(name) > MOST_CHARACTERS:
-        errors["name"] = [f"is too long (maximum is {MOST_CHARACTERS} characters)"]
+        errors["name"] = [too_long(MOST_CHARACTERS)]
     if not scopes:
         errors["scopes"] = ["can't be blank"]
     elif not set(scopes) <= _ALLOWED[kind]:
@@ -79,11 +74,6 @@ def reset_private_token(db: Connection, user_id: int) -> str:
     secret = secrets.token_urlsafe(24)
     _insert(db, user_id, "private", "Private token", "", secret, None, sealed=db.vault.seal(secret))
     return secret
-
-
-def revoke_oauth_tokens(db: Connection, user_id: int) -> None:
-    """Take back what applications were granted."""
-    db.run(_REVOKE_OAUTH, user=user_id)
 
 
 def _insert(

@@ -31,12 +31,6 @@ GROUP_CALLERS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 @pytest.mark.parametrize(("role", "read", "write"), PROJECT_CALLERS)
 def test_masters_change_those_of_a_project(api: Api, make: Make, cast: Cast, role: str, read: int, write: int) -> None:
     project, caller = project_with(make, cast), cast[role]

@@ -198,12 +198,6 @@ WHO = [
 
 
 @pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
-@pytest.fixture(scope="module")
 def private(make: Make, cast: Cast) -> Project:
     """A private project of theirs."""
     return project_with(make, cast)

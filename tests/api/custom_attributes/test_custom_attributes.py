@@ -11,12 +11,6 @@ from tests.making import make_group, make_project, statements_of
 CALLERS = [("administrator", 200), ("owner", 403), ("stranger", 403), ("nobody", 401)]
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 @pytest.mark.parametrize(("role", "status"), CALLERS)
 def test_only_administrators_note_on_projects(api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
     project, caller = make_project(make, cast.owner, visibility="public"), cast[role]

@@ -24,12 +24,6 @@ CALLERS = [
 TAKEN = {"fingerprint": ["has already been taken"]}
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 def _add(api: Api, person: Person, project: Project, line: str = "", **attributes: Any) -> dict[str, Any]:
     sent = {"title": "robot", "key": line or ed25519_line(), **attributes}
     added = api.post(f"/projects/{project.id}/deploy_keys", person, **sent)

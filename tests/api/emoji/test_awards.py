@@ -9,12 +9,6 @@ from tests.client import Api, Make
 from tests.making import ids, make_project, statements_of
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 def test_give_and_take_back(api: Api, make: Make) -> None:
     """An emoji on an issue, and on a note about it, from its beginning to its end."""
     owner, other = make.user(), make.user()

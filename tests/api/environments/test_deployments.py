@@ -22,12 +22,6 @@ CALLERS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 @pytest.mark.parametrize(("role", "read", "write"), CALLERS)
 def test_developers_report_and_reporters_read(
     api: Api, make: Make, cast: Cast, role: str, read: int, write: int

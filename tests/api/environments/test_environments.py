@@ -22,12 +22,6 @@ CALLERS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 @pytest.mark.parametrize(("role", "read", "deploy", "change"), CALLERS)
 def test_who_may_what(api: Api, make: Make, cast: Cast, role: str, read: int, deploy: int, change: int) -> None:
     project, caller = project_with(make, cast), cast[role]

@@ -44,14 +44,15 @@ def clock() -> Clock:
 @pytest.fixture(scope="module")
 def dispatcher(house: House, clock: Clock) -> Iterator[Dispatcher]:
     """Delivers what the server has to tell; local addresses may be reached, by it and by who saves a hook."""
-    allowed, before = replace(house.settings, allow_local_requests=True), house.app.kernel._settings
-    house.app.kernel._settings = allowed
+    runner = house.app.kernel._runner
+    allowed, before = replace(house.settings, allow_local_requests=True), runner._settings
+    runner._settings = allowed
     database = open_database(house.settings, clock)
     dispatcher = hook_dispatcher(allowed, database, Log("json", house.log))
     dispatcher.start()
     yield dispatcher
     assert dispatcher.stop()
-    house.app.kernel._settings = before
+    runner._settings = before
     database.close()
 
 

@@ -13,7 +13,6 @@ import pytest
 from sqlalchemy import bindparam, select
 
 from ingot.db.times import moment
-from ingot.hooks.delivery import dispatcher as dispatching
 from ingot.hooks.delivery import sending
 from ingot.hooks.delivery.dispatcher import Dispatcher
 from ingot.hooks.tables import hook_deliveries
@@ -203,64 +202,6 @@ def test_a_hook_that_keeps_failing_is_left_alone_and_then_tried(
     assert titles == ["Issue 5", *(f"Issue {number}" for number in range(5))]
     log.events(11)
     assert (log.hook()["alert_status"], log.hook()["disabled_until"]) == ("executable", None)
-
-
-def test_a_slow_receiver_delays_no_other_one(told: Told, api: Api, make: Make) -> None:
-    """Threat D18, fault 15: one hangs, and the other hears of everything meanwhile, in order."""
-    release = threading.Event()
-
-    def hang(handler: BaseHTTPRequestHandler) -> None:
-        release.wait(DEADLINE_SECONDS)
-        handler.send_response(200)
-        handler.send_header("Content-Length", "0")
-        handler.end_headers()
-
-    slow = f"/slow-{told.project.id}"
-    told.receiver.answers[slow] = [hang]
-    made = api.post(f"{told.url}/hooks", make.root, url=told.receiver.url(slow), issues_events=True)
-    assert made.status_code == 201
-    for number in range(8):
-        told.post("/issues", title=f"Issue {number}")
-    got = told.receiver.some(9)
-    assert [each.path for each in got].count(slow) == 1
-    titles = [each.body["object_attributes"]["title"] for each in got if each.path == told.path]
-    assert titles == [f"Issue {number}" for number in range(8)]
-    release.set()
-    assert [each.body["object_attributes"]["title"] for each in told.receiver.some(7)] == titles[1:]
-
-
-def test_receivers_that_hang_leave_room_for_others(
-    told: Told, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Attack (D18): as many hooks as there are lanes, and each hangs. Those that failed before get some."""
-    release, slow = threading.Event(), [f"/hanging-{told.project.id}-{number}" for number in range(3)]
-
-    def hang(handler: BaseHTTPRequestHandler) -> None:
-        release.wait(DEADLINE_SECONDS)
-        handler.close_connection = True
-
-    for path in slow:
-        told.receiver.answers[path] = [Answer(500), hang]
-        sent = {"url": told.receiver.url(path), "issues_events": True}
-        assert api.post(f"{told.url}/hooks", make.root, **sent).status_code == 201
-    told.post("/issues", title="First")
-    assert {got.path for got in told.receiver.some(4)} == {*slow, told.path}
-    for hook in api.get(f"{told.url}/hooks", make.root).json()[1:]:
-        until_failed(api, make, f"{told.url}/hooks/{hook['id']}")
-    monkeypatch.setattr(dispatching, "MOST_LANES", 3)
-    monkeypatch.setattr(dispatching, "MOST_FAILING", 1)
-    for title in ("Second", "Third"):
-        told.post("/issues", title=title)
-    got = told.receiver.some(3)
-    assert [each.body["object_attributes"]["title"] for each in got if each.path == told.path] == ["Second", "Third"]
-    release.set()
-
-
-def until_failed(api: Api, make: Make, hook: str) -> None:
-    """Wait until it is written down that a hook has failed."""
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while not api.get(f"{hook}/events", make.root, status="server_failure").json():
-        assert time.monotonic() < deadline
 
 
 def test_the_log_leaves_out_what_is_huge(told: Told, log: Log) -> None:

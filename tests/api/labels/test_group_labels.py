@@ -115,12 +115,6 @@ WHO = [
 
 
 @pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
-@pytest.fixture(scope="module")
 def private(make: Make, cast: Cast) -> Group:
     """A private group of theirs."""
     return group_with(make, cast)

@@ -23,12 +23,6 @@ CALLERS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 def fill(house: House, project: Project) -> dict[int, str]:
     """A history of four commits; the second changes lines, the third renames, the fourth is elsewhere."""
     lines = [f"line {number}\n" for number in range(1, 41)]

@@ -30,12 +30,6 @@ FIELDS = {
 }
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 def make_issue(api: Api, project: Project, author: Person | None, **attributes: Any) -> dict[str, Any]:
     """An issue that somebody wrote."""
     made = api.post(f"{project.url}/issues", author, **{"title": "one", **attributes})

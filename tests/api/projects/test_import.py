@@ -2,39 +2,19 @@
 
 import threading
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from ingot.access.levels import Level
 from ingot.jobs.tables import jobs
 from ingot.projects.imports.service import fail_lost_imports
-from tests.api.projects.importing import Importer, SlowServer, filled, is_empty, serving_importer
+from tests.api.projects.importing import Importer, SlowServer, is_empty
 from tests.client import Api, Make
 from tests.git.conftest import git
-from tests.git.git_server import serving
-from tests.server.process import fresh_database
 
 PASSWORD = "pass/w:rd & ünïque"
 QUOTED = "pass%2Fw%3Ard%20%26%20%C3%BCn%C3%AFque"
 SPELLINGS = (PASSWORD, QUOTED, "ünïque", "%C3%BCn", "somebody-secret")
-
-
-@pytest.fixture(scope="module")
-def importer(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterator[Importer]:
-    """A served instance whose imports may reach loopback."""
-    url = fresh_database(database_url, "imports")
-    with serving_importer(tmp_path_factory.mktemp("imports"), url) as running:
-        yield running
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[SlowServer]:
-    """A git server with one repository."""
-    with serving(SlowServer(filled(tmp_path / "served"))) as running:
-        yield running
-        running.release()
 
 
 def test_an_import_brings_the_repository_and_says_so(importer: Importer, server: SlowServer) -> None:

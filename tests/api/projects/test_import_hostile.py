@@ -22,30 +22,13 @@ from ingot.outgoing import fetch
 from ingot.outgoing.guard import Guard
 from ingot.projects.imports.work import NOT_STORED, PASSING
 from ingot.projects.tables import projects
-from tests.api.projects.importing import Importer, SlowServer, filled, is_empty, serving_importer
+from tests.api.projects.importing import Importer, SlowServer, filled, is_empty
 from tests.git.conftest import git
 from tests.git.git_server import GitServer, serving
-from tests.server.process import fresh_database
 
 LOCAL = "Requests to the local network are not allowed"
 ONLY_ONE = [ip_network("127.0.0.1/32")]
 _START = update(projects).where(projects.c.id == bindparam("project")).values(import_status="started")
-
-
-@pytest.fixture(scope="module")
-def importer(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterator[Importer]:
-    """A served instance whose imports may reach loopback, so that the guard of each test decides."""
-    url = fresh_database(database_url, "hostile")
-    with serving_importer(tmp_path_factory.mktemp("hostile"), url) as running:
-        yield running
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[SlowServer]:
-    """A git server with one repository."""
-    with serving(SlowServer(filled(tmp_path / "served"))) as running:
-        yield running
-        running.release()
 
 
 class Resolver:

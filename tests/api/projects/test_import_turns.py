@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -16,30 +15,12 @@ from ingot.log import Log
 from ingot.outgoing.guard import Guard
 from ingot.projects.imports.service import IMPORT_PROJECT
 from ingot.projects.imports.work import ImportWork
-from tests.api.projects.importing import Importer, SlowServer, filled, is_empty, serving_importer
+from tests.api.projects.importing import Importer, SlowServer, is_empty
 from tests.api.projects.test_import_hostile import HEAD, raw_server
 from tests.client import Person
-from tests.git.git_server import serving
-from tests.server.process import fresh_database
 
 DRIPS = (HEAD + b"\r\n", b"0")
 """An answer of which a byte comes now and then, for ever."""
-
-
-@pytest.fixture(scope="module")
-def importer(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterator[Importer]:
-    """A served instance whose imports may reach loopback."""
-    url = fresh_database(database_url, "turns")
-    with serving_importer(tmp_path_factory.mktemp("turns"), url) as running:
-        yield running
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[SlowServer]:
-    """A git server with one repository."""
-    with serving(SlowServer(filled(tmp_path / "served"))) as running:
-        yield running
-        running.release()
 
 
 @contextmanager

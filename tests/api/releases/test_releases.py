@@ -13,12 +13,6 @@ from tests.histories import History, repository_of, run
 from tests.making import Project, day, make_project, statements_of
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 def some_tags() -> History:
     """Two tags and a branch."""
     history = History()

@@ -15,12 +15,6 @@ from tests.making import Project
 SHA1 = "0123456789abcdef0123456789abcdef01234567"
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 @pytest.fixture
 def project(house: House, make: Make, cast: Cast) -> Project:
     """A private project with a merged branch, one that is not, and two tags."""

@@ -1,21 +1,15 @@
 """Commits of several files, made by one call."""
 
 import base64
-from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-import httpx
 import pytest
 from sqlalchemy import bindparam, select
 
-from ingot.git.commits import Commit, Signature, commit_or_none
-from ingot.git.updating import RefMoved, RefUpdate, update_refs
-from ingot.git.writing import Action, Words, commit_actions
 from ingot.repository.changes.tables import ref_changes
-from ingot.repository.making import work
-from tests.api.repository.workshop import MODULE, Workshop, message_of
+from tests.api.repository.workshop import MODULE, Workshop, act, message_of
 from tests.client import Api, Make
 from tests.conftest import House
 from tests.making import make_project
@@ -23,11 +17,6 @@ from tests.making import make_project
 _CHANGES = select(ref_changes.c.ref, ref_changes.c.old, ref_changes.c.new, ref_changes.c.actor_id).where(
     ref_changes.c.project_id == bindparam("project")
 )
-
-
-def act(action: str, file_path: str, **more: Any) -> dict[str, Any]:
-    """One action."""
-    return {"action": action, "file_path": file_path, **more}
 
 
 def test_all_actions_in_one_commit(api: Api, make: Make, shop: Workshop) -> None:
@@ -333,96 +322,3 @@ def test_the_change_is_recorded(api: Api, house: House, shop: Workshop) -> None:
     changes = house.app.database.read(lambda db: [tuple(row) for row in db.rows(_CHANGES, project=shop.project.id)])
     assert changes == [("refs/heads/dev", shop.first, commit, shop.developer.id)]
     assert api.get(f"/projects/{shop.project.id}", shop.developer).json()["last_activity_at"] >= before
-
-
-def test_fifty_at_once_to_one_branch(api: Api, shop: Workshop) -> None:
-    """Fifty callers write to one branch: each commit is in the history or clearly refused, and nothing is lost."""
-    with ThreadPoolExecutor(25) as callers:
-        answers = list(callers.map(lambda n: shop.commit(act("create", f"f{n}", content=str(n))), range(50)))
-    assert {answer.status_code for answer in answers} <= {201, 400}
-    made = {answer.json()["id"] for answer in answers if answer.status_code == 201}
-    assert len(made) >= 40
-    assert set(shop.git("rev-list", f"{shop.first}..dev").split()) == made
-    assert len(shop.listed()) == 6 + len(made)
-
-
-def test_fifty_at_once_to_one_file(shop: Workshop) -> None:
-    """Fifty callers change the same file from the same state: one wins, the others hear why not."""
-
-    def change(number: int) -> httpx.Response:
-        return shop.commit(act("update", "README.md", content=str(number), last_commit_id=shop.first))
-
-    with ThreadPoolExecutor(25) as callers:
-        answers = list(callers.map(change, range(50)))
-    assert sorted(answer.status_code for answer in answers) == [201] + [400] * 49
-    assert shop.git("rev-list", "--count", f"{shop.first}..dev") == "1"
-
-
-def test_first_commits_at_once(empty_shop: Workshop) -> None:
-    """Several callers begin an empty repository: all commits are in one history."""
-    shop = empty_shop
-
-    def begin(number: int) -> httpx.Response:
-        return shop.commit(act("create", str(number), content="x"), branch="main", who=shop.master)
-
-    with ThreadPoolExecutor(10) as callers:
-        answers = list(callers.map(begin, range(10)))
-    assert {answer.status_code for answer in answers} == {201}
-    assert shop.git("rev-list", "--count", "main") == "10"
-    assert shop.git("rev-list", "--count", "--max-parents=0", "main") == "1"
-
-
-def test_racing_with_pushes(house: House, shop: Workshop) -> None:
-    """While callers commit, somebody pushes to the same branch: no commit of either is lost."""
-    somebody = Signature("Pusher", "push@example.org", 1_600_000_000, 0)
-    pushed: list[str] = []
-
-    def push(number: int) -> None:
-        for _ in range(200):
-            tip = commit_or_none(shop.repository, shop.repository.tip("refs/heads/dev") or "")
-            assert tip is not None
-            made = commit_actions(
-                shop.repository,
-                tip,
-                [Action("create", f"pushed{number}", content=b"x")],
-                Words(f"Push {number}", somebody, somebody),
-            )
-            try:
-                update_refs(shop.repository, [RefUpdate("refs/heads/dev", tip.oid, made)])
-            except RefMoved:
-                continue
-            pushed.append(made)
-            return
-
-    with ThreadPoolExecutor(6) as people:
-        pushes = people.map(push, range(10))
-        commits = people.map(lambda n: shop.commit(act("create", f"f{n}", content="x")), range(20))
-        list(pushes)
-        answers = list(commits)
-    assert {answer.status_code for answer in answers} <= {201, 400}
-    made = {answer.json()["id"] for answer in answers if answer.status_code == 201}
-    assert set(shop.git("rev-list", f"{shop.first}..dev").split()) == made | set(pushed)
-    assert len(made) >= 10
-
-
-def test_a_branch_that_moves_just_then(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The branch moves between building the commit and swapping the reference: it is built anew upon that."""
-    real = work.commit_actions
-    moved: list[str] = []
-
-    def with_a_push(repository: Any, parent: Commit | None, actions: Any, words: Words, **more: Any) -> str:
-        made = real(repository, parent, actions, words, **more)
-        if len(moved) < 2:
-            push = real(repository, parent, [Action("create", f"push{len(moved)}", content=b"x")], words)
-            shop.git("update-ref", "refs/heads/dev", push)
-            moved.append(push)
-        return made
-
-    monkeypatch.setattr(work, "commit_actions", with_a_push)
-    made = shop.commit(act("create", "x", content="x"))
-    assert made.status_code == 201, made.text
-    assert made.json()["parent_ids"] == [moved[-1]]
-    assert {"x", "push0", "push1"} <= set(shop.listed())
-    moved.clear()
-    now_there = shop.commit(act("create", "push0", content="x"), branch="dev")
-    assert message_of(now_there) == "A file with this name already exists"

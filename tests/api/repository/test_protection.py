@@ -13,12 +13,6 @@ from tests.histories import History
 from tests.making import Project, make_project, statements_of
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 @pytest.fixture
 def project(house: House, make: Make, cast: Cast) -> Project:
     """A private project with a branch."""

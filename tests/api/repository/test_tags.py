@@ -16,12 +16,6 @@ from tests.making import Project, day, make_project, statements_of
 SHA1 = "0123456789abcdef0123456789abcdef01234567"
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 @pytest.fixture
 def project(house: House, make: Make, cast: Cast) -> Project:
     """A public project with a plain tag, an annotated one, and one whose name has a slash and dots."""

@@ -24,6 +24,11 @@ FILES: dict[str, Any] = {
 }
 
 
+def act(action: str, file_path: str, **more: Any) -> dict[str, Any]:
+    """One action."""
+    return {"action": action, "file_path": file_path, **more}
+
+
 @dataclass(frozen=True)
 class Workshop:
     """``master`` is protected, ``dev`` is not; both begin with the same commit."""

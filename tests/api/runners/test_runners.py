@@ -16,12 +16,6 @@ CALLERS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 @pytest.mark.parametrize(("role", "own", "everyone", "of_project", "of_group"), CALLERS)
 def test_who_lists_runners(
     api: Api, make: Make, cast: Cast, role: str, own: int, everyone: int, of_project: int, of_group: int

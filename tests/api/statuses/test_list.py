@@ -20,12 +20,6 @@ READERS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 def fill(house: House, project: Project) -> str:
     """Put a commit into a project; gives its id."""
     history = History()

@@ -24,12 +24,6 @@ CALLERS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 @pytest.fixture
 def project(house: House, make: Make, cast: Cast) -> Project:
     """A private project with two branches that share a commit."""

@@ -21,12 +21,6 @@ CALLERS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 @pytest.mark.parametrize(("role", "status"), CALLERS)
 def test_masters_manage_triggers(api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
     project, caller = project_with(make, cast), cast[role]

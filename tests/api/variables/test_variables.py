@@ -28,12 +28,6 @@ GROUP_CALLERS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    """Somebody at every level."""
-    return Cast(make)
-
-
 @pytest.mark.parametrize(("role", "status"), PROJECT_CALLERS)
 def test_masters_manage_the_variables_of_a_project(api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
     project = project_with(make, cast)
