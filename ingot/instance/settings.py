@@ -9,6 +9,7 @@ from ingot.db.connection import Connection
 from ingot.instance.tables import StoredSettings, instance_settings
 
 Visibility = Literal["private", "internal", "public"]
+GitProtocol = Literal["ssh", "http"]
 
 
 class InstanceSettings(msgspec.Struct, frozen=True):
@@ -49,7 +50,7 @@ class InstanceSettings(msgspec.Struct, frozen=True):
     help_page_support_url: str | None = None
     send_user_confirmation_email: bool = False
     admin_notification_email: str | None = None
-    enabled_git_access_protocol: Literal["ssh", "http"] | None = None
+    enabled_git_access_protocol: GitProtocol | None = None
     import_sources: tuple[str, ...] = ("git",)
     disabled_oauth_sign_in_sources: tuple[str, ...] = ()
     shared_runners_enabled: bool = True
@@ -101,3 +102,15 @@ def settings_in(stored: StoredSettings) -> InstanceSettings:
 def current_settings(db: Connection) -> InstanceSettings:
     """The settings in force."""
     return settings_in(stored_settings(db))
+
+
+def kept_stored_settings(db: Connection) -> StoredSettings:
+    """The row as nearly every call needs it: it is not read again while nothing was committed."""
+    stored = db.kept(("settings",), lambda: stored_settings(db), lambda found: len(found.document) + 200)
+    assert stored is not None  # noqa: S101 - There always is one.
+    return stored
+
+
+def allows_protocol(db: Connection, protocol: GitProtocol) -> bool:
+    """Whether git may be spoken over this, or only over the other."""
+    return settings_in(kept_stored_settings(db)).enabled_git_access_protocol in (None, protocol)
