@@ -11,6 +11,7 @@ from ingot.markup.highlighting import highlighted_lines, language_of
 from ingot.snippets.params import ListSnippets
 from ingot.snippets.queries import list_public_snippets
 from ingot.snippets.views import SnippetView, snippet_views
+from ingot.web.directions import turns, with_marks
 from ingot.web.discussions.ground import SNIPPET, ground_in
 from ingot.web.discussions.reading import thread_of
 from ingot.web.pages import File, Page, Pages, Redirect, Reply, Visit, form_part, text_of
@@ -89,7 +90,9 @@ def _show(visit: Visit) -> Reply:
         "snippet": snippet,
         "thread": thread,
         "description": thread.besides[0] if thread else html_of(visit, snippet.description, snippet.project_id),
-        "contents": [(name, _coloured(name, content)) for name, content in _contents(shelf, snippet).items()],
+        "contents": [
+            (name, _coloured(name, content), turns(content)) for name, content in _contents(shelf, snippet).items()
+        ],
         "may_edit": visit.user is not None and shelf.may("PUT", route, **path),
     }
     return shelf.page("snippet", context)
@@ -109,7 +112,7 @@ def _coloured(name: str, content: str) -> Markup:
     if len(content) > _LONGEST_INLINE:
         expect_a_wait()
     lines = highlighted_lines(content.removesuffix("\n"), language_of(name))
-    return Markup("\n".join(lines))  # noqa: S704 - The highlighter has escaped them.
+    return Markup(with_marks("\n".join(lines)))  # noqa: S704 - The highlighter has escaped them.
 
 
 def _raw(visit: Visit) -> Reply:
