@@ -6,6 +6,7 @@ import msgspec
 from sqlalchemy import select
 
 from ingot.db.connection import Connection
+from ingot.db.times import Timestamp
 from ingot.instance.tables import StoredSettings, instance_settings
 
 Visibility = Literal["private", "internal", "public"]
@@ -85,6 +86,12 @@ class InstanceSettings(msgspec.Struct, frozen=True):
     throttle_unauthenticated_period_in_seconds: int = 3600
 
 
+class Moments(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the same document holds besides, and nobody sets: since when settings are as they are."""
+
+    two_factor_required_at: Timestamp | None = None
+
+
 _STORED = select(instance_settings).where(instance_settings.c.id == 1)
 
 
@@ -102,6 +109,11 @@ def settings_in(stored: StoredSettings) -> InstanceSettings:
 def current_settings(db: Connection) -> InstanceSettings:
     """The settings in force."""
     return settings_in(stored_settings(db))
+
+
+def second_factor_required_since(stored: StoredSettings) -> Timestamp:
+    """When everybody was told to have one; of what was turned on before that was kept, the last change of all."""
+    return msgspec.json.decode(stored.document, type=Moments).two_factor_required_at or stored.updated_at
 
 
 def kept_stored_settings(db: Connection) -> StoredSettings:

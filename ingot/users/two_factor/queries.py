@@ -4,7 +4,7 @@ from sqlalchemy import bindparam, func, select
 
 from ingot.db.connection import Connection
 from ingot.db.times import later
-from ingot.instance.settings import kept_stored_settings, settings_in
+from ingot.instance.settings import kept_stored_settings, second_factor_required_since, settings_in
 from ingot.users.accounts.tables import User
 from ingot.users.two_factor.tables import SecondFactor, recovery_codes, second_factors
 
@@ -31,5 +31,5 @@ def factor_is_due(db: Connection, user: User) -> bool:
     settings = settings_in(stored)
     if not settings.require_two_factor_authentication:
         return False
-    since = max(user.created_at, stored.updated_at)
+    since = max(user.created_at, second_factor_required_since(stored))
     return later(since, hours=settings.two_factor_grace_period) <= db.now
