@@ -99,8 +99,8 @@ def run_git(
         bufsize=0,
         start_new_session=True,  # A process group of its own, so that helpers die with it.
     )
-    if most_memory is not None and hasattr(resource, "prlimit"):
-        _limit_memory(process.pid, most_memory)
+    if most_memory is not None:
+        limit_memory(process.pid, most_memory)
     pump = _Pump(args[0], process, input or b"", most_bytes, on_out, on_said)
     try:
         pump.run(time.monotonic() + timeout, on_tick)
@@ -112,8 +112,10 @@ def run_git(
     return outcome
 
 
-def _limit_memory(pid: int, most: int) -> None:
+def limit_memory(pid: int, most: int) -> None:
     """Before it starts helpers, which inherit this; mapped packs do not count, what it allocates does."""
+    if not hasattr(resource, "prlimit"):
+        return
     try:
         resource.prlimit(pid, resource.RLIMIT_DATA, (most, most))
     except ProcessLookupError:  # It has ended already.

@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from ingot.git.command import Config, clean_environment, end_process
+from ingot.git.command import Config, clean_environment, end_process, limit_memory
 from ingot.git.faults import GitFailed, GitTimedOut
 from ingot.inline import expect_a_wait
 
@@ -17,7 +17,12 @@ LONGEST_SECONDS = 3600.0
 
 
 def stream_git(
-    args: Sequence[str], cwd: Path, env: Mapping[str, str] | None = None, *, config: Config = ()
+    args: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    *,
+    config: Config = (),
+    most_memory: int | None = None,
 ) -> Generator[bytes, None, None]:
     """What git writes to its standard output; it starts at the first piece, and is killed when that is closed.
 
@@ -36,6 +41,8 @@ def stream_git(
         bufsize=0,
         start_new_session=True,  # A process group of its own, so that helpers die with it.
     )
+    if most_memory is not None:
+        limit_memory(process.pid, most_memory)
     try:
         assert process.stdout is not None  # noqa: S101 - For the type checker: it is a pipe.
         while piece := os.read(process.stdout.fileno(), PIECE_BYTES):

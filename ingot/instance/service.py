@@ -14,7 +14,13 @@ from ingot.db.times import Timestamp, later
 from ingot.errors import Invalid
 from ingot.instance.params import CreateBroadcastMessage, ModifySettings, UpdateBroadcastMessage
 from ingot.instance.queries import find_broadcast_message
-from ingot.instance.settings import InstanceSettings, settings_in, stored_settings
+from ingot.instance.settings import (
+    InstanceSettings,
+    Moments,
+    second_factor_required_since,
+    settings_in,
+    stored_settings,
+)
 from ingot.instance.tables import BroadcastMessage, StoredSettings, broadcast_messages, instance_settings
 
 # Two changes at once must not lose one another's, so the second waits; SQLite has one writer anyway.
@@ -69,7 +75,8 @@ def modify_settings(db: Connection, wanted: ModifySettings) -> StoredSettings:
     changed = msgspec.structs.replace(settings, **sent)
     _validate_settings(changed)
     if changed != settings:
-        db.update(instance_settings, stored.id, document=_differences(changed), updated_at=db.now)
+        document = _differences(changed, _moments(settings, changed, stored, db.now))
+        db.update(instance_settings, stored.id, document=document, updated_at=db.now)
     return stored_settings(db)
 
 
@@ -171,12 +178,18 @@ def _validate_settings(settings: InstanceSettings) -> None:
         raise Invalid(**errors)
 
 
-def _differences(settings: InstanceSettings) -> str:
+def _moments(before: InstanceSettings, after: InstanceSettings, stored: StoredSettings, now: Timestamp) -> Moments:
+    """A requirement that was there before is as old as it was, whatever else changes."""
+    if not after.require_two_factor_authentication:
+        return Moments()
+    return Moments(second_factor_required_since(stored) if before.require_two_factor_authentication else now)
+
+
+def _differences(settings: InstanceSettings, moments: Moments) -> str:
     defaults = InstanceSettings()
     values = msgspec.structs.asdict(settings)
-    return msgspec.json.encode(
-        {name: value for name, value in values.items() if value != getattr(defaults, name)}
-    ).decode()
+    differing = {name: value for name, value in values.items() if value != getattr(defaults, name)}
+    return msgspec.json.encode({**differing, **msgspec.to_builtins(moments)}).decode()
 
 
 def _an_hour_after(starts_at: Timestamp) -> Timestamp:

@@ -6,9 +6,11 @@ import msgspec
 from sqlalchemy import select
 
 from ingot.db.connection import Connection
+from ingot.db.times import Timestamp
 from ingot.instance.tables import StoredSettings, instance_settings
 
 Visibility = Literal["private", "internal", "public"]
+GitProtocol = Literal["ssh", "http"]
 
 
 class InstanceSettings(msgspec.Struct, frozen=True):
@@ -49,7 +51,7 @@ class InstanceSettings(msgspec.Struct, frozen=True):
     help_page_support_url: str | None = None
     send_user_confirmation_email: bool = False
     admin_notification_email: str | None = None
-    enabled_git_access_protocol: Literal["ssh", "http"] | None = None
+    enabled_git_access_protocol: GitProtocol | None = None
     import_sources: tuple[str, ...] = ("git",)
     disabled_oauth_sign_in_sources: tuple[str, ...] = ()
     shared_runners_enabled: bool = True
@@ -84,6 +86,12 @@ class InstanceSettings(msgspec.Struct, frozen=True):
     throttle_unauthenticated_period_in_seconds: int = 3600
 
 
+class Moments(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the same document holds besides, and nobody sets: since when settings are as they are."""
+
+    two_factor_required_at: Timestamp | None = None
+
+
 _STORED = select(instance_settings).where(instance_settings.c.id == 1)
 
 
@@ -101,3 +109,20 @@ def settings_in(stored: StoredSettings) -> InstanceSettings:
 def current_settings(db: Connection) -> InstanceSettings:
     """The settings in force."""
     return settings_in(stored_settings(db))
+
+
+def second_factor_required_since(stored: StoredSettings) -> Timestamp:
+    """When everybody was told to have one; of what was turned on before that was kept, the last change of all."""
+    return msgspec.json.decode(stored.document, type=Moments).two_factor_required_at or stored.updated_at
+
+
+def kept_stored_settings(db: Connection) -> StoredSettings:
+    """The row as nearly every call needs it: it is not read again while nothing was committed."""
+    stored = db.kept(("settings",), lambda: stored_settings(db), lambda found: len(found.document) + 200)
+    assert stored is not None  # noqa: S101 - There always is one.
+    return stored
+
+
+def allows_protocol(db: Connection, protocol: GitProtocol) -> bool:
+    """Whether git may be spoken over this, or only over the other."""
+    return settings_in(kept_stored_settings(db)).enabled_git_access_protocol in (None, protocol)

@@ -14,11 +14,12 @@ from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.errors import NotFound, Throttled, Unauthenticated, Unavailable
 from ingot.http.request import Header, Request, Trace
+from ingot.instance.settings import GitProtocol
 from ingot.projects.tables import Project
 from ingot.settings import Settings
 from ingot.transport.activity import Activity
 from ingot.transport.callers import Prove, by_secret, by_user, nobody
-from ingot.transport.policy import Service, refusal
+from ingot.transport.policy import Service, protocol_refusal, refusal
 from ingot.transport.targets import Target, find_target, target_refusal
 from ingot.users.sessions.service import check_password
 
@@ -50,6 +51,8 @@ class Claim(NamedTuple):
 
     known: bool
     prove: Prove
+    protocol: GitProtocol = "http"
+    """Over what they came; who got their token over SSH only goes on over HTTP."""
 
 
 class Admission:
@@ -70,7 +73,7 @@ class Admission:
         own = own_token(secret) if own_token is not None else None
         if own is not None:
             try:
-                return self._claimed(own)
+                return self._claimed(own)._replace(protocol="ssh")
             except Unauthenticated:
                 raise unauthorized() from None
         for name, word in ((username, secret), ("", username)):
@@ -113,11 +116,11 @@ class Admission:
 
     def admit(self, claim: Claim, raw_path: bytes, service: Service, trace: Trace) -> Project:
         """The project at a path, where the caller may use the service."""
-        return self._admitted(claim, raw_path, trace, partial(_look, prove=claim.prove, service=service))
+        return self._admitted(claim, raw_path, trace, partial(_look, claim=claim, service=service))
 
     def admit_to_target(self, claim: Claim, raw_path: bytes, service: Service, trace: Trace) -> Target:
         """The same for wikis too."""
-        return self._admitted(claim, raw_path, trace, partial(_look_for_target, prove=claim.prove, service=service))
+        return self._admitted(claim, raw_path, trace, partial(_look_for_target, claim=claim, service=service))
 
     def _admitted(self, claim: Claim, raw_path: bytes, trace: Trace, look: Look[T]) -> T:
         try:
@@ -161,16 +164,25 @@ def busy(text: str) -> Refused:
     return Refused(503, text, (b"retry-after", b"%d" % RETRY_AFTER_SECONDS))
 
 
-def _look(db: Connection, prove: Prove, path: str, service: Service) -> tuple[Project, str | None, str]:
-    caller = prove(db)
+def _look(db: Connection, claim: Claim, path: str, service: Service) -> tuple[Project, str | None, str]:
+    _require_protocol(db, claim)
+    caller = claim.prove(db)
     here, project = caller.find(db, path)
     return project, refusal(caller, here, project, service), caller.name
 
 
-def _look_for_target(db: Connection, prove: Prove, path: str, service: Service) -> tuple[Target, str | None, str]:
-    caller = prove(db)
+def _look_for_target(db: Connection, claim: Claim, path: str, service: Service) -> tuple[Target, str | None, str]:
+    _require_protocol(db, claim)
+    caller = claim.prove(db)
     here, target = find_target(db, caller, path)
     return target, target_refusal(caller, here, target, service), caller.name
+
+
+def _require_protocol(db: Connection, claim: Claim) -> None:
+    """Say it to everybody, before anything is asked of them: no password would help."""
+    closed = protocol_refusal(db, claim.protocol)
+    if closed is not None:
+        raise Refused(403, closed)
 
 
 def _credentials(headers: dict[bytes, bytes]) -> tuple[str, str] | None:

@@ -5,6 +5,7 @@ from typing import Literal
 from ingot.access.levels import Access, Level
 from ingot.db.connection import Connection
 from ingot.errors import Denied
+from ingot.instance.settings import GitProtocol, allows_protocol
 from ingot.projects.policy import may_download_code
 from ingot.projects.tables import Project
 from ingot.repository.changes.policy import push_refusal
@@ -12,6 +13,14 @@ from ingot.transport.callers import Caller, Prove
 
 Service = Literal["git-upload-pack", "git-receive-pack", "git-upload-archive"]
 SERVICES: tuple[Service, ...] = ("git-upload-pack", "git-receive-pack", "git-upload-archive")
+
+
+def protocol_refusal(db: Connection, protocol: GitProtocol) -> str | None:
+    """Why nobody may come this way, where administrators left only the other open."""
+    if allows_protocol(db, protocol):
+        return None
+    other = "SSH" if protocol == "http" else "HTTP"
+    return f"Git access over {protocol.upper()} is not allowed. Use the {other} address of the project."
 
 
 def refusal(caller: Caller, here: Access, project: Project, service: Service) -> str | None:

@@ -27,7 +27,7 @@ from ingot.transport.children import Child
 from ingot.transport.greeting import Asked
 from ingot.transport.host_keys import host_keys
 from ingot.transport.lfs_tokens import Operation, lfs_way
-from ingot.transport.policy import SERVICES, Service
+from ingot.transport.policy import SERVICES, Service, protocol_refusal
 from ingot.transport.receiving import Push
 from ingot.transport.serving import hidden_refs, most_bytes, protocol_environment, service_config
 from ingot.transport.ssh_packets import CIPHERS, quicken_channel, quicken_connection
@@ -219,6 +219,9 @@ class SshDoor:
 
     def _admit(self, caller: Caller, wish: _Wish) -> Target:
         def look(db: Connection) -> tuple[Target, str | None]:
+            closed = protocol_refusal(db, "ssh")
+            if closed is not None:
+                raise _Refused(closed)
             if "/" not in wish.path:  # Else it would be taken for a project's number.
                 raise NotFound("Project")
             here, target = find_target(db, caller, wish.path)

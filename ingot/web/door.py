@@ -142,12 +142,24 @@ class WebDoor:
             status = 404  # What somebody may not see looks as if it did not exist.
         by_program = arrival.request.path in self._of_programs
         reply = Data({"error": "invalid_request"}, status) if by_program else message_page(status)
-        status, headers, body = self._render(reply, arrival.visit)
+        visit = arrival.visit or (None if by_program else self._met_anyway(arrival))
+        status, headers, body = self._render(reply, visit)
         if isinstance(error, WrongMethod):
             headers.append((b"allow", ", ".join(error.allowed).encode()))
         if isinstance(error, Throttled):
             headers.append((b"retry-after", b"%d" % error.retry_after))
         return status, headers, body
+
+    def _met_anyway(self, arrival: _Arrival) -> Visit | None:
+        """Who came to what is not there, if they are signed in: they find the way on from any page."""
+        arrival.cookies = read_cookies(arrival.request)
+        if SESSION_COOKIE not in arrival.cookies:
+            return None
+        try:
+            visit = self._database.read(partial(self._meet, {}, arrival))
+        except (BadRequest, Failure, Unavailable):
+            return None
+        return visit if visit.user else None
 
     async def _serve(self, arrival: _Arrival, trace: Trace) -> Answered:
         request, method = arrival.request, arrival.request.method

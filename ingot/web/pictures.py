@@ -22,7 +22,7 @@ def with_own_pictures(html: str, base: str) -> str:
             linked = tag != "</a>"
             return tag
         source = _SOURCE.search(tag)
-        if source is None or _is_ours(unescape(source[1]), base):
+        if source is None or is_ours(unescape(source[1]), base):
             return tag
         said = _WORDS.search(tag)
         words = escape(unescape(said[1]) if said else "") or "Picture"
@@ -31,5 +31,6 @@ def with_own_pictures(html: str, base: str) -> str:
     return _TAG.sub(shown, html)
 
 
-def _is_ours(address: str, base: str) -> bool:
+def is_ours(address: str, base: str) -> bool:
+    """Whether the browser would load a picture from this host."""
     return address.startswith(f"{base}/") or _ELSEWHERE.match(address) is None

@@ -8,6 +8,7 @@ from ingot.db.database import Database
 from ingot.instance.queries import current_broadcasts
 from ingot.todos.queries import count_todos
 from ingot.web import saying
+from ingot.web.directions import visible
 from ingot.web.files.static import versioned
 from ingot.web.pages import Page, Visit
 
@@ -73,5 +74,6 @@ class Templates:
         environment.filters |= {"exactly": saying.exactly, "size": saying.size, "count": saying.count}
         environment.filters |= {"with_query": saying.with_query, "initials": saying.initials}
         environment.filters |= {"pretty": saying.pretty, "local": saying.local}
+        environment.filters["visible"] = visible
         environment.globals["static"] = versioned
         return environment

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from ingot.markup.links import Place
 from ingot.projects.api import store_of
 from ingot.renderings.service import rendered_all
+from ingot.web.boxes import with_named_boxes
 from ingot.web.pages import Visit
 from ingot.web.pictures import with_own_pictures
 
@@ -30,7 +31,12 @@ def html_of_all(visit: Visit, texts: Sequence[str], project_id: int | None = Non
     place = Place(visit.origin.base, project.full_path if project else None, **where)
     html = rendered_all(visit.database, store_of(visit.settings), actor, place, project, texts)
     base = visit.origin.base
-    return [Markup(_below_title(with_own_pictures(one, base))) for one in html]  # noqa: S704 - The sanitiser has been over it.
+    return [Markup(_adapted(one, base)) for one in html]  # noqa: S704 - The sanitiser has been over it.
+
+
+def _adapted(html: str, base: str) -> str:
+    """As it stands well on a page, which has a title, asks no other host for anything, and is also heard."""
+    return _below_title(with_named_boxes(with_own_pictures(html, base)))
 
 
 def _below_title(html: str) -> str:

@@ -34,6 +34,29 @@ def test_what_was_typed_stays_where_it_is_refused(browser: Browser, person: Pers
     assert 'role="alert"' in answer.text
 
 
+def test_a_project_begins_with_files(browser: Browser, person: Person, api: Api) -> None:
+    browser.signed_in_as(person)
+    chosen = {"project[initialize_with_readme]": "true", "project[gitignore]": "Python", "project[licence]": "mit"}
+    refused = browser.submit("/projects/new", "/projects", fields={**chosen, "project[name]": "-"})
+    assert refused.status_code == 422
+    assert 'value="true" checked' in refused.text
+    assert '<option value="Python" selected>' in refused.text
+    unknown = browser.submit(
+        "/projects/new", "/projects", fields={**chosen, "project[name]": "X", "project[licence]": "../x"}
+    )
+    assert unknown.status_code == 422
+
+    answer = browser.submit("/projects/new", "/projects", fields={**chosen, "project[name]": "Moon phases"})
+
+    path = f"{person.username}/moon-phases"
+    assert answer.headers["location"] == f"/{path}"
+    tree = api.get(f"/projects/{path.replace('/', '%2F')}/repository/tree", person).json()
+    assert sorted(entry["name"] for entry in tree) == [".gitignore", "LICENSE", "README.md"]
+    assert api.get(f"/projects/{person.username}%2Fx", person).status_code == 404, "Nothing is made by half."
+    bare = browser.submit("/projects/new", "/projects", fields={"project[name]": "Stars", "project[licence]": "mit"})
+    assert "LICENSE" in browser.get(bare.headers["location"]).text
+
+
 @pytest.mark.parametrize(("visibility", "status"), [("public", 200), ("internal", 404), ("private", 404)])
 def test_a_stranger_finds_what_is_public(
     browser: Browser, make: Make, person: Person, visibility: str, status: int

@@ -3,10 +3,15 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
+from ingot.instance.tables import instance_settings
+from ingot.users.accounts.queries import find_user
+from ingot.users.two_factor.queries import factor_is_due
 from tests.client import Api, Make, Person
-from tests.making import make_project
+from tests.conftest import House
+from tests.making import day, make_project
 from tests.web.browser import Browser
 from tests.web.test_two_factor import HERE, turn_on
 
@@ -48,6 +53,49 @@ def test_everybody_needs_a_second_factor(
     turn_on(browser)
     assert browser.get("/profile/account").status_code == 200
     assert browser.get("/api/v4/user").status_code == 200
+
+
+def test_the_time_for_a_second_factor_counts_from_when_it_was_required(
+    person: Person, house: House, decide: Callable[..., None]
+) -> None:
+    """Saving other settings gives nobody more of it, and turning it off and on again does."""
+    user = house.app.database.read(lambda db: find_user(db, person.id))
+
+    def due() -> bool:
+        return house.app.database.read(lambda db: factor_is_due(db, user))
+
+    with day(house, "2050-01-01"):
+        decide(require_two_factor_authentication=True, two_factor_grace_period=36)
+    with day(house, "2050-01-02"):
+        decide(home_page_url="https://example.org/", require_two_factor_authentication=True)
+        decide(two_factor_grace_period=30)
+        assert not due()
+    with day(house, "2050-01-03"):
+        assert due()
+        decide(home_page_url="")
+        assert due()
+        decide(require_two_factor_authentication=False)
+        assert not due()
+        decide(require_two_factor_authentication=True)
+        assert not due()
+    with day(house, "2050-01-05"):
+        assert due()
+
+
+def test_a_requirement_from_before_its_moment_was_kept(
+    person: Person, house: House, decide: Callable[..., None]
+) -> None:
+    with day(house, "2050-01-01"):
+        decide(require_two_factor_authentication=True, two_factor_grace_period=36)
+    document = {"require_two_factor_authentication": True, "two_factor_grace_period": 36}
+    house.app.database.write(
+        lambda db: db.update(instance_settings, 1, document=msgspec.json.encode(document).decode())
+    )
+    with day(house, "2050-01-02"):
+        decide(home_page_url="https://example.org/")
+    with day(house, "2050-01-03"):
+        user = house.app.database.read(lambda db: find_user(db, person.id))
+        assert house.app.database.read(lambda db: factor_is_due(db, user))
 
 
 def test_people_may_have_to_leave_applications_to_administrators(

@@ -156,6 +156,26 @@ def test_what_is_not_there_is_a_page_that_says_so(browser: Browser, method: str,
     assert "<h1>" in answer.text
 
 
+def test_who_is_signed_in_keeps_the_menu(browser: Browser, person: Person, make: Make) -> None:
+    """Whatever is missing or hidden looks the same."""
+    hidden = make_project(make, visibility="private")
+    strange = browser.get("/nobody/nothing")
+    assert 'aria-label="Main"' not in strange.text
+    browser.signed_in_as(person)
+    seen = set()
+    for path in ("/nobody/nothing", f"/{hidden.path}", f"/{hidden.path}/-/issues/1", "/-/no/such/page", "/admin"):
+        page = browser.get(path)
+        assert page.status_code == 404, path
+        assert f"@{person.username}</summary>" in page.text, path
+        seen.add(page.text)
+    assert len(seen) == 1
+
+    wrong = browser.post("/explore", data={})
+    assert wrong.status_code == 405
+    assert "Sign out" in wrong.text
+    assert browser.get("/nobody?a=%ff&b[").status_code in (400, 404)
+
+
 def test_forms_that_cannot_be_read_are_refused(browser: Browser) -> None:
     rows = [
         (b"a" * (2**20 + 1), "application/x-www-form-urlencoded", 413),

@@ -147,6 +147,25 @@ def test_who_has_no_password_shows_the_factor_to_turn_it_off(
     assert "<svg" in browser.get(HERE).text
 
 
+def test_who_has_no_password_shows_the_factor_to_delete_the_account(
+    guarded: tuple[str, list[str]], browser: Browser, person: Person, house: House
+) -> None:
+    """An open session and the name, which everybody can read on it, must not be enough."""
+    _, codes = guarded
+    house.app.database.write(lambda db: db.update(users, person.id, password_hash=None))
+    assert 'name="otp_attempt"' in browser.get("/profile/account").text
+    fields = {"authenticity_token": browser.token(), "_method": "delete", "username": person.username}
+    for wrong in ({}, {"otp_attempt": "000000"}, {"otp_attempt": codes[0], "username": "other"}):
+        refused = browser.post("/users", data={**fields, **wrong})
+        assert refused.status_code == 422
+        assert ("Type your username" if "username" in wrong else "The code is not right.") in refused.text
+
+    gone = browser.post("/users", data={**fields, "otp_attempt": codes[0]})
+
+    assert gone.headers["location"] == "/users/sign_in", "The code was not used up by a wrong name."
+    assert not browser.is_signed_in()
+
+
 def test_turning_it_on_and_off(browser: Browser, person: Person, open_browser: Callable[[], Browser]) -> None:
     browser.signed_in_as(person)
     elsewhere = open_browser().signed_in_as(person)

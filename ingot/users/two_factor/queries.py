@@ -4,7 +4,7 @@ from sqlalchemy import bindparam, func, select
 
 from ingot.db.connection import Connection
 from ingot.db.times import later
-from ingot.instance.settings import settings_in, stored_settings
+from ingot.instance.settings import kept_stored_settings, second_factor_required_since, settings_in
 from ingot.users.accounts.tables import User
 from ingot.users.two_factor.tables import SecondFactor, recovery_codes, second_factors
 
@@ -27,10 +27,9 @@ def factor_is_due(db: Connection, user: User) -> bool:
     """Whether somebody has to set up a second factor before anything else: all must, and their time for it is over."""
     if user.two_factor_enabled:
         return False
-    stored = db.kept(("settings",), lambda: stored_settings(db), lambda found: len(found.document) + 200)
-    assert stored is not None  # noqa: S101 - There always is one.
+    stored = kept_stored_settings(db)
     settings = settings_in(stored)
     if not settings.require_two_factor_authentication:
         return False
-    since = max(user.created_at, stored.updated_at)
+    since = max(user.created_at, second_factor_required_since(stored))
     return later(since, hours=settings.two_factor_grace_period) <= db.now

@@ -8,7 +8,6 @@ from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part
 from ingot.web.refusals import Refusal, sentences
 
 pages = Pages()
-_LEVELS = ("private", "internal", "public")
 # What the server acts on, with what it does; the rest is for the API alone.
 FIELDS: dict[str, dict[str, tuple[str, str]]] = {
     "Signing in and up": {
@@ -33,6 +32,7 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "user_default_external": ("People begin as external", "switch"),
     },
     "Limits": {
+        "enabled_git_access_protocol": ("Git is reached over", "protocol"),
         "max_attachment_size": ("Largest upload, in MB", "number"),
         "throttle_authenticated_api_enabled": ("Limit the API calls of people", "switch"),
         "throttle_authenticated_api_requests_per_period": ("So many calls", "number"),
@@ -41,6 +41,10 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "throttle_unauthenticated_requests_per_period": ("So many calls of a stranger", "number"),
         "throttle_unauthenticated_period_in_seconds": ("in so many seconds, of a stranger", "number"),
     },
+}
+_CHOICES: dict[str, tuple[tuple[str, str], ...]] = {
+    "choice": tuple((level, level) for level in ("private", "internal", "public")),
+    "protocol": (("", "SSH and HTTP"), ("ssh", "SSH alone"), ("http", "HTTP alone")),
 }
 _KINDS = {name: kind for group in FIELDS.values() for name, (_, kind) in group.items()}
 
@@ -100,7 +104,7 @@ def _shown(visit: Visit) -> dict[str, Any]:
 
 def _form(visit: Visit, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200) -> Page:
     groups = {title: [(name, *field) for name, field in fields.items()] for title, fields in FIELDS.items()}
-    context = {"groups": groups, "typed": typed, "levels": _LEVELS, "errors": errors or []}
+    context = {"groups": groups, "typed": typed, "choices": _CHOICES, "errors": errors or []}
     return admin_page(visit, "settings", "settings", context, status)
 
 

@@ -6,8 +6,10 @@ from urllib.parse import quote
 from ingot.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.git.diffs import diff_between
+from ingot.git.patches import stream_commit_diff, stream_commit_mail
 from ingot.repository.commits.queries import find_commit
 from ingot.repository.commits.views import diff_view
+from ingot.web.code.mails import ended, sent
 from ingot.web.code.remarks import discussed
 from ingot.web.code.where import code_of
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
@@ -19,8 +21,14 @@ pages = Pages()
 
 @pages.get("/:path/-/commit/:sha", open=True)
 def show_commit(visit: Visit, db: Connection) -> Reply:
-    """A commit with its difference; ``at`` names a line to write about."""
-    return _show(place_of(visit), db)
+    """A commit with its difference; ``at`` names a line to write about. With ``.patch`` or ``.diff`` it is a file."""
+    place, wanted = place_of(visit), ended(visit.path["sha"])
+    if wanted is None:
+        return _show(place, db)
+    code = code_of(place, db)
+    commit = find_commit(code.repository, wanted.name)
+    stream = stream_commit_mail if wanted.ending == "patch" else stream_commit_diff
+    return sent(visit.path["sha"], stream(code.repository, commit))
 
 
 @pages.get("/:path/-/commit/:sha/refs", open=True)

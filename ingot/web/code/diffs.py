@@ -14,6 +14,7 @@ from ingot.markup.highlighting import language_of
 from ingot.repository.commits.views import DiffView
 from ingot.web.code.gaps import Around
 from ingot.web.code.patches import Row, hunks_of, split_rows, unified_rows
+from ingot.web.directions import turns
 from ingot.web.saying import with_query
 
 _LINES_OF_A_SCREEN = 1_000
@@ -72,6 +73,8 @@ class DiffFile(msgspec.Struct):
     """Whether its lines are left out because they are many."""
     here: bool = False
     """Whether it is on this screen."""
+    turns: bool = False
+    """Whether signs in it change the direction of writing."""
 
     @property
     def path(self) -> str:
@@ -227,6 +230,7 @@ def _fill(
         if not file.nothing:
             file.folded = file.lines > _LINES_OF_A_FILE and not everything
         if not file.nothing and not file.folded:
+            file.turns = turns(item.diff)
             goes_on = code if not item.new_file and not item.deleted_file else None
             key = _Key(item.diff, file.new_path, file.anchor, *links, shown.split, goes_on)
             rows = _rows.get(key)

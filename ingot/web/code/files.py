@@ -19,6 +19,7 @@ from ingot.web.code.lines import lines_of
 from ingot.web.code.reading import Content, content_of, is_markdown
 from ingot.web.code.trees import last_commit
 from ingot.web.code.where import Where, where_of
+from ingot.web.directions import turns
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
 from ingot.web.texts import html_of
 
@@ -52,6 +53,7 @@ def show_file(visit: Visit, db: Connection) -> Reply:
         "last": last_commit(where),
         "branch": where.branch,
         "executable": file.entry.mode == 0o100755,
+        "turns": turns(content.text),
     }
     return where.place.page("code/file.html", "code", context)
 
@@ -68,6 +70,7 @@ def show_blame(visit: Visit, db: Connection) -> Reply:
         "file": file,
         "content": content,
         "parts_of": [],
+        "turns": turns(content.text),
         "said": "",
         "following": None,
     }

@@ -7,6 +7,7 @@ from markupsafe import Markup
 from ingot.git.remembered import Remembered
 from ingot.inline import expect_a_wait
 from ingot.markup.highlighting import highlighted_lines
+from ingot.web.directions import with_marks
 
 AT_ONCE = 400
 """So many lines are shown of a file that nobody has looked at of late."""
@@ -50,7 +51,7 @@ def _keep(key: tuple[str, str, str], lines: Lines) -> Lines:
 
 def _rows(html: list[str], start: int, anchor: str) -> Markup:
     rows = [
-        f'<tr id="{anchor}{number}"><td><a href="#{anchor}{number}">{number}</a><td>{line}\n'
+        f'<tr id="{anchor}{number}"><td><a href="#{anchor}{number}">{number}</a><td>{with_marks(line)}\n'
         for number, line in enumerate(html, start)
     ]
     return Markup("".join(rows))  # noqa: S704 - The highlighter has escaped them.

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ingot.markup.highlighting import highlighted_lines
 from ingot.web.code.gaps import Around, Gap, ends_there
 from ingot.web.code.words import changed_words, marked
+from ingot.web.directions import with_marks
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,(\d+))? @@(.*)")
 _MOST_PAIRS = 200
@@ -171,7 +172,7 @@ def unified_rows(
             old, new = (number, "") if line.new is None else (line.old or "", number)
             cells = f"<td>{old}</td><td>{new}</td><td>{line.html}</td>"
             rows.append(Row(f'<tr class="{_CLASSES[line.sign]}" id="{name}">{cells}</tr>\n', (line.key,)))
-    return rows + _ending(hunks, around)
+    return _visible(rows) + _ending(hunks, around)
 
 
 def split_rows(
@@ -190,7 +191,11 @@ def split_rows(
                 cells = _cell(left, anchor, leads, "old", left is not right), _cell(right, anchor, leads, "new", True)
                 keys = dict.fromkeys(line.key for line in (left, right) if line)
                 rows.append(Row(f"<tr>{''.join(cells)}</tr>\n", tuple(keys)))
-    return rows + _ending(hunks, around)
+    return _visible(rows) + _ending(hunks, around)
+
+
+def _visible(rows: list[Row]) -> list[Row]:
+    return [row if row.html.isascii() else row._replace(html=with_marks(row.html)) for row in rows]
 
 
 def _headings(hunks: list[Hunk], columns: int, around: Around | None) -> Iterator[Row]:

@@ -20,7 +20,7 @@ from ingot.web.projects.place import Place, place_of
 
 pages = Pages()
 # Only tasks have boxes, with these attributes, in any order.
-_BOX = re.compile(r'<input (?:(?:class|type|disabled|checked)="[a-z-]*" ?)+>')
+_BOX = re.compile(r'<input (?:aria-label="Task [0-9]+" )?(?:(?:class|type|disabled|checked)="[a-z-]*" ?)+>')
 
 
 @pages.get("/:path/-/issues/:issue_iid", open=True)

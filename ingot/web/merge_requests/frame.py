@@ -20,6 +20,7 @@ from ingot.projects.views import ProjectView
 from ingot.web.discussions.ground import MERGE_REQUEST, ground_in
 from ingot.web.merge_requests.source import Source
 from ingot.web.pages import Page, Visit
+from ingot.web.projects.cloning import clone_addresses
 from ingot.web.projects.place import Place, place_of
 
 
@@ -81,7 +82,12 @@ class Frame:
             there = branch_tip(self.repository, request.source_branch) is not None
             return Source(request.source_branch, project, own=True, branch_there=there)
         fork = self._fork()
-        return Source(request.source_branch, fork, branch_there=self._is_in(fork) if fork else True)
+        if fork is None:
+            return Source(request.source_branch, None)
+        addresses = self.visit.database.read(lambda db: clone_addresses(db, fork))
+        return Source(
+            request.source_branch, fork, branch_there=self._is_in(fork), address=next(iter(addresses.values()))
+        )
 
     def source_tip(self) -> str | None:
         """Where the source branch is now, if the visitor may know."""

@@ -2,8 +2,14 @@
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from ingot.db.connection import Connection
+from ingot.git.patches import stream_diff, stream_mails
 from ingot.merge_requests.policy import may_take_part
+from ingot.merge_requests.versions.queries import current_span
+from ingot.web.code.mails import ended, sent
+from ingot.web.discussions.ground import MERGE_REQUEST
 from ingot.web.discussions.reading import thread_of
 from ingot.web.merge_requests.box import box_of
 from ingot.web.merge_requests.frame import Frame, frame_of
@@ -14,9 +20,18 @@ pages = Pages()
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid", open=True)
-def show_merge_request(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
-    """A merge request with all that was said about it."""
-    return overview(frame_of(visit))
+def show_merge_request(visit: Visit, db: Connection) -> Reply:
+    """A merge request with all that was said about it; ``.patch`` and ``.diff`` behind its number are files."""
+    wanted = ended(visit.path[MERGE_REQUEST.word])
+    if wanted is None:
+        return overview(frame_of(visit))
+    frame = frame_of(replace(visit, path={**visit.path, MERGE_REQUEST.word: wanted.name}))
+    span = current_span(db, frame.repository, frame.found.merge_request)
+    if wanted.ending == "patch":
+        pieces = stream_mails(frame.repository, span.start_oid, span.head_oid)
+    else:
+        pieces = stream_diff(frame.repository, span.base_oid, span.head_oid)
+    return sent(visit.path[MERGE_REQUEST.word], pieces)
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/box", open=True)

@@ -16,6 +16,8 @@ class Source(msgspec.Struct, frozen=True):
     own: bool = False
     """Whether it is the project that it would be merged into."""
     branch_there: bool = True
+    address: str = "<address of the fork>"
+    """Where git reaches it, if it is a fork that the visitor may know of."""
 
     @property
     def name(self) -> str:
@@ -30,7 +32,7 @@ class Source(msgspec.Struct, frozen=True):
         if self.own:
             begin = ["git fetch origin", f"git checkout -B {here} {shlex.quote(f'origin/{self.branch}')}"]
             return [*begin, f"git merge {there}", f"git push origin {here}"]
-        address = self.project.http_url_to_repo if self.project else "<address of the fork>"
-        begin = ["git fetch origin", f"git fetch {shlex.quote(address) if self.project else address} {here}"]
-        end = f"git push {shlex.quote(address) if self.project else address} {shlex.quote(f'HEAD:{self.branch}')}"
+        address = shlex.quote(self.address) if self.project else self.address
+        begin = ["git fetch origin", f"git fetch {address} {here}"]
+        end = f"git push {address} {shlex.quote(f'HEAD:{self.branch}')}"
         return [*begin, "git checkout FETCH_HEAD", f"git merge {there}", end]

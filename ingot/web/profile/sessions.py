@@ -11,7 +11,7 @@ from ingot.users.sessions.service import SIGN_IN_DAYS, end_own_session, end_sess
 from ingot.web.cookies import SESSION_COOKIE, set_cookie
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
 from ingot.web.profile.account import account_page
-from ingot.web.profile.two_factor import wrong_password
+from ingot.web.profile.two_factor import needs_code, wrong_code, wrong_password
 from ingot.web.refusals import Refusal, sentences
 
 pages = Pages()
@@ -50,12 +50,14 @@ def show_sign_ins(visit: Visit, db: Connection) -> Reply:
 
 @pages.delete("/users")
 def end_account(visit: Visit) -> Reply:
-    """Delete one's own account, with the password and one's username as proof that it is meant."""
+    """Delete one's own account, with the password (else a code) and one's username as proof that it is meant."""
     user = visit.signed_in
     password, named = visit.form.get("password"), visit.form.get("username")
     errors = [wrong_password(visit, user, password if isinstance(password, str) else "")]
     if named != user.username:
         errors.append("Type your username, to be sure.")
+    elif needs_code(user):
+        errors.append(wrong_code(visit))
 
     def work(db: Connection) -> None:
         db.lock(NAMESPACES)

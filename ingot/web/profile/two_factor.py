@@ -77,10 +77,19 @@ def _password_trouble(visit: Visit) -> str:
 
 def _proof_trouble(visit: Visit) -> str:
     """Why nothing changes: an open session alone must not take the second factor away."""
-    user = visit.signed_in
-    if user.password_hash is not None or not user.two_factor_enabled:
-        return _password_trouble(visit)
-    return "" if holds_second_factor(visit, user, _text(visit, "otp_attempt")) else "The code is not right."
+    if needs_code(visit.signed_in):
+        return wrong_code(visit)
+    return _password_trouble(visit)
+
+
+def needs_code(user: User) -> bool:
+    """Whether somebody has no password to show again, but a second factor."""
+    return user.password_hash is None and user.two_factor_enabled
+
+
+def wrong_code(visit: Visit) -> str:
+    """What is wrong with the code that a form brings; nothing where it is right, and it is used up then."""
+    return "" if holds_second_factor(visit, visit.signed_in, _text(visit, "otp_attempt")) else "The code is not right."
 
 
 def wrong_password(visit: Visit, user: User, password: str) -> str:

@@ -3,31 +3,68 @@
 from typing import Any
 
 from ingot.db.connection import Connection
+from ingot.projects.views import ProjectView
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part
 from ingot.web.projects.namespaces import offered_namespaces
 from ingot.web.refusals import Refusal, sentences
 
 pages = Pages()
 _FIELDS = ("name", "path", "namespace_id", "description", "visibility", "import_url")
+_CHOICES = ("initialize_with_readme", "gitignore", "licence")
+_TEMPLATES = {"gitignore": ("gitignores", ".gitignore"), "licence": ("licenses", "LICENSE")}
 
 
 @pages.get("/projects/new")
 def show_form(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
     """Ask what it shall be called."""
-    return _form(visit, dict.fromkeys(_FIELDS, "") | {"namespace_id": str(visit.query.get("namespace_id", ""))})
+    nothing = dict.fromkeys((*_FIELDS, *_CHOICES), "")
+    return _form(visit, nothing | {"namespace_id": str(visit.query.get("namespace_id", ""))})
 
 
 @pages.post("/projects")
 def create_project(visit: Visit) -> Reply:
-    """Make it, and lead to it; what was typed stays where it is refused."""
-    typed = {name: form_part(visit.form, "project", name) for name in _FIELDS}
+    """Make it, with the files that it shall begin with, and lead to it; what was typed stays where it is refused."""
+    typed = {name: form_part(visit.form, "project", name) for name in (*_FIELDS, *_CHOICES)}
+    sent = {name: typed[name] for name in (*_FIELDS, "initialize_with_readme") if typed[name]}
     try:
-        project = visit.call("POST", "/projects", {name: value for name, value in typed.items() if value})
+        files = {} if typed["import_url"] else _files(visit, typed)
+        project = visit.call("POST", "/projects", sent)
     except Refusal as refusal:
         return _form(visit, typed, sentences(refusal), 422)
+    if files:
+        _begin(visit, project, files)
     return Redirect(f"/{project.path_with_namespace}")
 
 
+def _files(visit: Visit, typed: dict[str, str]) -> dict[str, str]:
+    """What the chosen templates say, by the names of their files."""
+    chosen = [(*_TEMPLATES[name], typed[name]) for name in _TEMPLATES if typed[name]]
+    wanted = {"project": typed["name"]}
+    return {
+        file: visit.get(f"/templates/{kind}/:key", wanted if kind == "licenses" else {}, key=key).content
+        for kind, file, key in chosen
+    }
+
+
+def _begin(visit: Visit, project: ProjectView, files: dict[str, str]) -> None:
+    """Commit them where the visitor may; who may not push to a group's branches has the project all the same."""
+    commit = {
+        "branch": project.default_branch or visit.settings.default_branch,
+        "commit_message": f"Add {' and '.join(files)}",
+        "actions": [{"action": "create", "file_path": name, "content": content} for name, content in files.items()],
+    }
+    try:
+        visit.call("POST", "/projects/:id/repository/commits", commit, id=project.id)
+    except Refusal:
+        pass
+
+
 def _form(visit: Visit, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200) -> Page:
-    context = {"typed": typed, "errors": errors or [], "namespaces": offered_namespaces(visit)}
+    context = {
+        "typed": typed,
+        "errors": errors or [],
+        "namespaces": offered_namespaces(visit),
+        "gitignores": visit.get("/templates/gitignores", {"per_page": 100}).items,
+        "licences": visit.get("/templates/licenses", {"per_page": 100}).items,
+    }
     return Page("projects/new.html", context, status)

@@ -20,6 +20,8 @@ from ingot.web.code.where import Where, code_of
 from ingot.web.explore.people import person_or_none, show_person
 from ingot.web.groups.belonging import belonging
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
+from ingot.web.projects.badges import shown_badges
+from ingot.web.projects.cloning import clone_addresses
 from ingot.web.projects.place import Place, place_of
 from ingot.web.texts import html_of
 
@@ -85,10 +87,13 @@ def show_home(place: Place, db: Connection) -> Reply:
         "state": place.get("/import") if project.import_status in (*_IMPORTING, "failed") else None,
         "importing": project.import_status in _IMPORTING,
         "belonging": belonging(place, db),
+        "addresses": clone_addresses(db, project),
         "code": None,
     }
     if not project.empty_repo and place.may("GET", "/repository/tree"):
         context["code"] = _code(place, db)
+    commit = context["code"]["where"].commit if context["code"] else None
+    context["badges"] = shown_badges(db, record, commit, visit.origin.base)
     return place.page("projects/home.html", "home", context)
 
 

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from ingot.markup.highlighting import language_of
 from ingot.web.code.lines import Lines, lines_of
 from ingot.web.code.reading import is_markdown, text_of
+from ingot.web.directions import turns
 from ingot.web.pages import Visit
 from ingot.web.texts import html_of
 
@@ -21,6 +22,8 @@ class SnippetFile(NamedTuple):
     markdown: bool
     html: Markup | None
     lines: Lines | None
+    turned: bool
+    """Whether some of it may be shown in another order than it is written."""
 
 
 def shown_file(visit: Visit, path: str, body: bytes, number: int, project_id: int | None) -> SnippetFile:
@@ -28,7 +31,8 @@ def shown_file(visit: Visit, path: str, body: bytes, number: int, project_id: in
     text, markdown = text_of(body), is_markdown(path)
     rendered = markdown and "plain" not in visit.query
     html = html_of(visit, text, project_id) if rendered else None
-    return SnippetFile(path, len(body), number, markdown, html, None if rendered else _lines(visit, path, text, number))
+    lines = None if rendered else _lines(visit, path, text, number)
+    return SnippetFile(path, len(body), number, markdown, html, lines, turns(text))
 
 
 def _lines(visit: Visit, path: str, text: str, number: int) -> Lines | None:

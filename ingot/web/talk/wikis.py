@@ -6,6 +6,7 @@ from urllib.parse import quote
 from ingot.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part
+from ingot.web.projects.cloning import clone_addresses
 from ingot.web.projects.place import Place, place_of
 from ingot.web.refusals import Refusal, sentences
 from ingot.web.texts import html_of
@@ -16,20 +17,20 @@ _FIELDS = ("title", "content", "message")
 
 
 @pages.get("/:path/-/wikis", open=True)
-def show_wiki(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def show_wiki(visit: Visit, db: Connection) -> Reply:
     """The page that a wiki begins with."""
-    return _show(place_of(visit), _HOME)
+    return _show(place_of(visit), db, _HOME)
 
 
 @pages.get("/:path/-/wikis/:slug", open=True, slashes="slug")
-def show_page(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def show_page(visit: Visit, db: Connection) -> Reply:
     """A page; ``/edit`` behind it and ``/new`` lead to a form, and ``/pages`` to the list."""
     place, slug = place_of(visit), visit.path["slug"]
     if slug == "new":
         return _form(place, {"title": "", "content": "", "message": ""}, "")
     if slug.endswith("/edit"):
         return _edit(place, slug.removesuffix("/edit"))
-    return _show(place, _HOME if slug == "pages" else slug)
+    return _show(place, db, _HOME if slug == "pages" else slug)
 
 
 @pages.post("/:path/-/wikis")
@@ -52,7 +53,7 @@ def delete_page(visit: Visit) -> Reply:
     return Redirect(f"{place.url}/-/wikis")
 
 
-def _show(place: Place, slug: str) -> Page:
+def _show(place: Place, db: Connection, slug: str) -> Page:
     everything = place.get("/wikis", {"per_page": 100}).items
     try:
         shown = place.get("/wikis/:slug", slug=slug)
@@ -64,6 +65,7 @@ def _show(place: Place, slug: str) -> Page:
         "pages": everything,
         "shown": shown,
         "html": _html(place, shown),
+        "addresses": clone_addresses(db, place.project, wiki=True),
         "may_write": place.may("POST", "/wikis"),
         "may_delete": place.may("DELETE", "/wikis/:slug", slug=slug),
     }

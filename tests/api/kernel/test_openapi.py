@@ -66,6 +66,7 @@ def test_a_page_renders_it_without_reaching_elsewhere(house: House) -> None:
 
     assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert not re.search(r"(?:src|href)=\"(?:https?:)?//", page.text)
+    assert page.text.count("<main") == page.text.count("<h1") == 1, "Those who hear it find what it is."
     assert "default-src 'none'" in page.headers["content-security-policy"]
     for path in re.findall(r"(?:src|href)=\"(/static/[^\"]+)\"", page.text):
         assert httpx.get(house.url + path).status_code == 200, path

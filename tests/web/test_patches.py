@@ -1,0 +1,112 @@
+"""Commits and merge requests as patches, behind addresses that end like files."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ingot.git import patches
+from ingot.git.faults import GitSaidTooMuch
+from ingot.git.repository import Repository
+from tests.api.merge_requests.offering import commit, filled_project, offer
+from tests.client import Make, Person
+from tests.making import Project
+from tests.transport.conftest import BASE
+from tests.web.browser import Browser
+from tests.web.conftest import PASSWORD
+
+
+@pytest.fixture(scope="module")
+def owner(make: Make) -> Person:
+    return make.user(password=PASSWORD)
+
+
+@pytest.fixture(scope="module")
+def project(make: Make, owner: Person) -> Project:
+    project = filled_project(make, owner, visibility="private")
+    make.api.delete(f"{project.url}/protected_branches/master", owner)
+    return project
+
+
+def _git(folder: Path, *args: str, text: bytes = b"") -> str:
+    done = subprocess.run(["git", *args], cwd=folder, env=BASE, input=text, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode()
+
+
+def test_git_takes_them(make: Make, owner: Person, project: Project, browser: Browser, tmp_path: Path) -> None:
+    """What a merge request brings is applied with ``git am`` and with ``git apply``, with the same files at the end."""
+    request = offer(make, project, owner, title="Two steps")
+    commit(make, project, request["source_branch"], {"süß.txt": "second\n"}, owner, message="Ünd noch eins")
+    browser.signed_in_as(owner)
+    page = f"/{project.path}/-/merge_requests/{request['iid']}"
+    shown = browser.get(f"{page}/diffs").text
+    assert f'href="{page}.patch">Email patches' in shown
+    assert f'href="{page}.diff">Plain diff' in shown
+
+    mails, diff = browser.get(f"{page}.patch"), browser.get(f"{page}.diff")
+
+    for answer in (mails, diff):
+        assert answer.status_code == 200
+        assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    assert mails.text.count("Subject: [PATCH ") == 2
+    assert diff.text.startswith("diff --git a/")
+    url = f"http://{owner.username}:{owner.token}@{browser.url.removeprefix('http://')}/{project.path}.git"
+    _git(tmp_path, "clone", "-q", url, "one")
+    _git(tmp_path / "one", "am", "-q", text=mails.content)
+    by_mail = _git(tmp_path / "one", "rev-parse", "HEAD^{tree}")
+    _git(tmp_path / "one", "reset", "-q", "--hard", "origin/master")
+    _git(tmp_path / "one", "apply", "--index", text=diff.content)
+    assert _git(tmp_path / "one", "write-tree") == by_mail
+    assert by_mail.strip() == _git(tmp_path / "one", "rev-parse", f"origin/{request['source_branch']}^{{tree}}").strip()
+
+
+def test_of_one_commit(make: Make, owner: Person, project: Project, browser: Browser) -> None:
+    request = offer(make, project, owner, title="To be merged")
+    merged = make.api.put(f"{project.url}/merge_requests/{request['iid']}/merge", owner)
+    merge, second = merged.json()["merge_commit_sha"], request["sha"]
+    browser.signed_in_as(owner)
+    page = f"/{project.path}/-/commit/{second}"
+    assert f'href="{page}.patch">Email patches' in browser.get(page).text
+
+    mail = browser.get(f"{page}.patch").text
+    assert mail.startswith(f"From {second} ")
+    assert mail.count("\nSubject: ") == 1
+    diff = browser.get(f"{page}.diff").text
+    assert diff.startswith("diff --git a/")
+    assert diff in mail
+    assert browser.get(f"/{project.path}/commit/{second[:10]}.diff").text == diff, "Also by the address as it was."
+    of_merge = browser.get(f"/{project.path}/-/commit/{merge}.patch").text
+    assert of_merge.startswith(f"From {merge} ")
+    assert diff in of_merge, "What it brought to its first parent."
+    (first,) = _firsts(make, owner, project)
+    assert browser.get(f"/{project.path}/-/commit/{first}.patch").text.startswith(f"From {first} ")
+
+
+def _firsts(make: Make, owner: Person, project: Project) -> list[str]:
+    commits = make.api.get(f"{project.url}/repository/commits", owner, per_page=100).json()
+    return [commit["id"] for commit in commits if not commit["parent_ids"]]
+
+
+def test_they_are_for_those_who_see_the_page(make: Make, owner: Person, project: Project, browser: Browser) -> None:
+    request = offer(make, project, owner, title="Hidden")
+    for ending in ("patch", "diff"):
+        for path in (f"commit/{request['sha']}.{ending}", f"merge_requests/{request['iid']}.{ending}"):
+            assert browser.get(f"/{project.path}/-/{path}").status_code == 404
+    browser.signed_in_as(owner)
+    for path in ("commit/0123456789.patch", "merge_requests/999.diff", "merge_requests/ab.patch", "commit/.diff"):
+        assert browser.get(f"/{project.path}/-/{path}").status_code == 404, path
+
+
+def test_what_is_too_large_breaks_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _git(tmp_path, "init", "-q")
+    (tmp_path / "file").write_text("a\n" * 100)
+    _git(tmp_path, "add", ".")
+    _git(tmp_path, "commit", "-q", "-m", "one")
+    head = _git(tmp_path, "rev-parse", "HEAD").strip()
+    repository = Repository(tmp_path / ".git")
+    assert b"".join(patches.stream_diff(repository, None, head)).count(b"+a\n") == 100
+    monkeypatch.setattr(patches, "MOST_BYTES", 100)
+    with pytest.raises(GitSaidTooMuch):
+        b"".join(patches.stream_mails(repository, None, head))
