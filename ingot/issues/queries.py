@@ -71,13 +71,24 @@ def find_issue(db: Connection, actor: Actor, project_name: str, iid: str) -> pol
 
 def issue_or_none(db: Connection, actor: Actor, here: Access, project: Project, iid: int) -> policy.Found | None:
     """The same for a project at hand."""
-    issue = db.first(Issue, _BY_IID, project=project.id, iid=iid)
+    issue = db.kept(
+        ("issue", project.id, iid), lambda: db.first(Issue, _BY_IID, project=project.id, iid=iid), _issue_bytes
+    )
     if issue is None:
         return None
-    assignees = tuple(assignees_of(db, [issue.id]).get(issue.id, ()))
+    assignees = _assignees(db, issue.id)
     if not policy.may_see_issue(actor, here, issue, assignees):
         return None
     return policy.Found(here, project, issue, assignees)
+
+
+def _issue_bytes(issue: Issue) -> int:
+    return 2_000 + 4 * len(issue.description or "")
+
+
+def _assignees(db: Connection, issue_id: int) -> tuple[int, ...]:
+    key = ("assignees of issue", issue_id)
+    return db.kept(key, lambda: tuple(assignees_of(db, [issue_id]).get(issue_id, ())), lambda _: 300) or ()
 
 
 def seen_issues(

@@ -193,12 +193,25 @@ def find_merge_request(db: Connection, actor: Actor, project_name: str, iid: str
 
 def merge_request_or_none(db: Connection, here: Access, project: Project, iid: int) -> policy.Found | None:
     """The same for a project at hand, whose merge requests the caller may see."""
-    merge_request = db.first(MergeRequest, _BY_IID, project=project.id, iid=iid)
+    key = ("merge request", project.id, iid)
+    merge_request = db.kept(key, lambda: db.first(MergeRequest, _BY_IID, project=project.id, iid=iid), _request_bytes)
     if merge_request is None:
         return None
-    assigned, reviewing = people_of(db, [merge_request.id])
-    people = tuple(assigned.get(merge_request.id, ())), tuple(reviewing.get(merge_request.id, ()))
-    return policy.Found(here, project, merge_request, *people)
+    return policy.Found(here, project, merge_request, *_people(db, merge_request.id))
+
+
+def _request_bytes(merge_request: MergeRequest) -> int:
+    return 2_000 + 4 * len(merge_request.description or "")
+
+
+def _people(db: Connection, number: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Who has one to do, and who is to look at it."""
+
+    def look() -> tuple[tuple[int, ...], tuple[int, ...]]:
+        assigned, reviewing = people_of(db, [number])
+        return tuple(assigned.get(number, ())), tuple(reviewing.get(number, ()))
+
+    return db.kept(("people of merge request", number), look, lambda _: 400) or ((), ())
 
 
 def seen_merge_requests(

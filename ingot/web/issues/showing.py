@@ -13,7 +13,7 @@ from ingot.issues.views import IssueView
 from ingot.labels.queries import labels_of
 from ingot.labels.views import LabelBrief, label_brief
 from ingot.markup.tasks import count_tasks
-from ingot.web.discussions.ground import ISSUE, ground_in
+from ingot.web.discussions.ground import ISSUE, Ground, ground_in
 from ingot.web.discussions.reading import thread_of
 from ingot.web.pages import Pages, Reply, Visit
 from ingot.web.projects.place import Place, place_of
@@ -48,7 +48,7 @@ def issue_page(place: Place, iid: str, errors: list[str] | None = None, status: 
         "tasks": tasks,
         "participants": ground.get("/participants", {"per_page": 50}),
         "links": ground.get("/links", {"per_page": 100}).items,
-        "requests": _requests(ground.get("/related_merge_requests"), ground.get("/closed_by")),
+        "requests": _requests(ground),
         "may_edit": may_edit,
         "may_triage": policy.may_triage(actor, found.here, found.project),
         "may_take_part": policy.may_take_part(actor, found.here, found),
@@ -63,10 +63,11 @@ def labels_on(visit: Visit, issue: IssueView) -> list[LabelBrief]:
     return [label_brief(label) for label in found.get(issue.id, [])]
 
 
-def _requests(related: Any, closing: Any) -> list[tuple[Any, bool]]:
+def _requests(ground: Ground) -> list[tuple[Any, bool]]:
     """The merge requests that mention it, and whether each closes it."""
-    closes = {request.id: request for request in closing.items}
-    both = closes | {request.id: request for request in related.items}
+    related = ground.get("/related_merge_requests").items
+    closes = {request.id: request for request in ground.get("/closed_by").items} if related else {}
+    both = closes | {request.id: request for request in related}
     return [(request, number in closes) for number, request in both.items()]
 
 
