@@ -26,7 +26,7 @@ def service_config(service: Service, project: Project, settings: Settings) -> li
         ("receive.maxInputSize", str(settings.max_push_mb * _MEGABYTE)),
         ("receive.keepAlive", "5"),
         # What was pushed borrows from the repository itself, whose references git has looked at by then.
-        ("core.alternateRefsCommand", ":"),
+        ("core.alternateRefsCommand", "true"),
     ]
 
 

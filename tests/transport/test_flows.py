@@ -51,6 +51,19 @@ def test_push_and_clone(
     assert Tree(tmp_path / "copy").git("rev-parse", "HEAD") == first
 
 
+def test_whoever_pushes_hears_nothing_of_the_server_itself(
+    make: Make, tree: Tree, way: Callable[[Person], Way]
+) -> None:
+    """Only what belongs to the push, also where there are branches already to compare it with."""
+    owner = make.user()
+    chosen = way(owner)
+    tree.env, url = chosen.env, chosen.url(make_project(make, owner))
+    for number in range(2):
+        tree.commit(content=f"{number}\n")
+        said = tree.said("push", "-q", url, "HEAD:refs/heads/master")
+        assert [line for line in said.splitlines() if line.startswith(("remote: error", "error", "fatal"))] == []
+
+
 def test_tags_deletes_and_forces(house: House, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
     """Branches that nobody protects may be forced and deleted; each change is recorded."""
     owner = make.user()
