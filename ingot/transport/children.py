@@ -13,7 +13,7 @@ from ingot.git.command import Config, clean_environment
 PIECE = 1024 * 1024
 _HEAR_SECONDS = 1.0
 _FEW = 8
-_GATHER_SECONDS = 0.002
+_GATHER_SECONDS = 0.001
 
 
 class Child:
