@@ -34,11 +34,12 @@ class Kept:
 
     def keep(self, key: Hashable, value: object, size: int) -> None:
         """Keep a value of about this many bytes, unless it alone is too large."""
+        if size > _MOST_BYTES:
+            return
         if len(self._found) >= _MOST_ENTRIES or self._bytes + size > _MOST_BYTES:
             self._forget()
-        if size <= _MOST_BYTES:
-            self._found[key] = value
-            self._bytes += size
+        self._found[key] = value
+        self._bytes += size
 
     def _forget(self) -> None:
         self._found.clear()

@@ -203,6 +203,19 @@ def list_discussions(
 ) -> tuple[Listing[Note], dict[str, list[Note]]]:
     """A page of discussions by the note that begins each, the oldest first, and all notes of each."""
     about, filters, values = _seen(db, actor, reached)
+    key = ("discussions", about, filters, *values.values(), page)
+    found = db.kept(key, lambda: _look_up(db, about, filters, values, page), _discussions_bytes)
+    assert found is not None  # noqa: S101 - There is a page, were it empty.
+    return found
+
+
+def _discussions_bytes(found: tuple[Listing[Note], dict[str, list[Note]]]) -> int:
+    return 1_000 + sum(1_000 + 4 * len(note.body) for notes in found[1].values() for note in notes)
+
+
+def _look_up(
+    db: Connection, about: str, filters: frozenset[str], values: dict[str, Any], page: Page
+) -> tuple[Listing[Note], dict[str, list[Note]]]:
     first = fetch_page(db, Note, _lists_of(about, filters | {"first"}, "created_at", "asc"), page, **values)
     if not first.items:
         return first, {}
