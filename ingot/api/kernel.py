@@ -81,7 +81,7 @@ class Kernel:
             endpoint, path = self.router.match(request.method, route)
             arrival = _Arrival(endpoint, path, request.origin, request=request)
             return await self._handle(arrival), arrival
-        except Exception as error:
+        except Exception as error:  # Whatever has no answer below is raised again.
             refusals = (arrival.endpoint.denied, arrival.endpoint.conflict) if arrival else ()
             answer = error_answer(error, *refusals)
             if answer is None:

@@ -12,7 +12,6 @@ from ingot.access.actor import NOBODY, Actor
 from ingot.access.credentials import Credentials
 from ingot.api.inside import Caller, Inside
 from ingot.api.running import Finds
-from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.http.request import Header, Origin
 from ingot.settings import Settings
@@ -173,7 +172,6 @@ class Data(msgspec.Struct):
 
 Reply = Page | Redirect | Elsewhere | Data | File | StoredFile
 Handler = Callable[[Visit], Reply]
-ReadingHandler = Callable[[Visit, Connection], Reply]
 H = TypeVar("H", bound=Callable[..., Reply])
 
 

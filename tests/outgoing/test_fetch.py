@@ -1,6 +1,5 @@
 """The client that connects only where the guard said, against servers that mean no good."""
 
-import datetime
 import gzip
 import itertools
 import socket
@@ -14,14 +13,12 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from ingot.git.importing import fetch_into
 from ingot.git.store import Store, new_key
 from ingot.outgoing.fetch import Unreachable, find_repository, send
 from ingot.outgoing.guard import Guard, Pinned, Refused
+from tests.certificates import certificate_for
 from tests.git.conftest import Clone
 from tests.git.git_server import GitServer, serving
 
@@ -171,28 +168,10 @@ def test_a_closed_port() -> None:
 @pytest.fixture
 def certificate(tmp_path: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
     """A server's context for repo.example, and a client's that trusts it."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "repo.example")])
-    now = datetime.datetime.now(datetime.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("repo.example")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    file = tmp_path / "certificate.pem"
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    file.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
+    file = certificate_for(tmp_path, "repo.example")
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(file)
-    client = ssl.create_default_context(cadata=made.public_bytes(serialization.Encoding.PEM).decode())
+    client = ssl.create_default_context(cafile=file)
     return server, client
 
 

@@ -1,55 +1,29 @@
 """A directory whose connections are encrypted: what is trusted, and that nothing else is."""
 
-import datetime
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from ingot.doctor.directory import check_directory
 from ingot.settings import Settings
 from ingot.users.providers.directory import UNTRUSTED, Directory, DirectoryTrouble
+from tests.certificates import certificate_for
 from tests.directory import BASE, LOOKING, PEOPLE, SECRET, Server
 from tests.second_house import serving
 from tests.web.browser import Browser
 
 
-def _certificate(folder: Path, host: str) -> str:
-    """A certificate for a host that nobody but itself vouches for, with its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, host)])
-    now = datetime.datetime.now(datetime.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    form = serialization.Encoding.PEM
-    plain = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    file = folder / f"{host}.pem"
-    file.write_bytes(key.private_bytes(form, *plain) + made.public_bytes(form))
-    return str(file)
-
-
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The certificate of this machine."""
-    return _certificate(tmp_path_factory.mktemp("own"), "localhost")
+    return certificate_for(tmp_path_factory.mktemp("own"), "localhost")
 
 
 @pytest.fixture(scope="module")
 def foreign(tmp_path_factory: pytest.TempPathFactory) -> str:
     """That of another one."""
-    return _certificate(tmp_path_factory.mktemp("foreign"), "other.example")
+    return certificate_for(tmp_path_factory.mktemp("foreign"), "other.example")
 
 
 @pytest.fixture(scope="module", params=["tls", "start"])

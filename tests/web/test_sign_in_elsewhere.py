@@ -116,7 +116,7 @@ def test_an_address_that_nobody_had_to_prove_links_nothing(
     """Without mails that ask for proof, whoever wants it takes another's address as a further one of theirs."""
     second.api.put("/application/settings", second.make.root, send_user_confirmation_email=False)
     try:
-        thief = second.make.user()
+        thief = second.make.user(username=second.make.name("thief"))
         assert second.api.post("/user/emails", thief, email=person.email).status_code == 201
         refused = _come_back(house, there, here)
     finally:

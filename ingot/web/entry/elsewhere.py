@@ -2,6 +2,7 @@
 
 import hmac
 import secrets
+from collections.abc import Callable
 from urllib.parse import urlencode
 
 import msgspec
@@ -111,19 +112,18 @@ def link(visit: Visit) -> Reply:
     if found is None or not _same(found.csrf, visit.csrf) or found.until < _now(visit):
         return _refused(visit, "That took too long. Begin anew from your account.", 400)
     known = found.known
-    try:
-        visit.database.write(lambda db: link_identity(db, visit.signed_in, known))
-    except Conflict as refusal:
-        errors = sentences(refusal)
-        return visit.database.read(lambda db: account_page(visit, db, {"identity": errors}))
-    return Redirect("/profile/account")
+    return _changed(visit, lambda db: link_identity(db, visit.signed_in, known))
 
 
 @pages.delete("/profile/identities/openid_connect")
 def unlink(visit: Visit) -> Reply:
     """Let them come in by it no more."""
+    return _changed(visit, lambda db: unlink_identity(db, visit.signed_in, PROVIDER))
+
+
+def _changed(visit: Visit, change: Callable[[Connection], None]) -> Reply:
     try:
-        visit.database.write(lambda db: unlink_identity(db, visit.signed_in, PROVIDER))
+        visit.database.write(change)
     except Conflict as refusal:
         errors = sentences(refusal)
         return visit.database.read(lambda db: account_page(visit, db, {"identity": errors}))
