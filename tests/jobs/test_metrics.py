@@ -19,7 +19,7 @@ def _numbers(house: House) -> dict[str, float]:
 def test_depth_age_and_failures_are_read_when_asked(house: House) -> None:
     house.work()
     before = _numbers(house)
-    assert before["ingot_jobs_oldest_seconds"] == 0
+    assert before["ingot_jobs_oldest_seconds"] < 7200
     database = house.app.database
     overdue, coming, dead = (
         database.write(lambda db, hours=hours: enqueue(db, "metered", 1, later(db.now, hours=hours)))
