@@ -4,8 +4,9 @@ What comes in this way passes no gate and is announced to nobody; it is for test
 """
 
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from sqlalchemy import bindparam, select, update
@@ -80,7 +81,7 @@ class History:
         for place, parent in enumerate(parents or ()):
             self._line(f"{'merge' if place else 'from'} {f':{parent}' if isinstance(parent, int) else parent}")
         for path in removed:
-            self._line(f"D {path}")
+            self._line(f'D "{_quoted(path)}"')
         for path, content in (files or {}).items():
             self._file(path, *(content if isinstance(content, tuple) else ("100644", content)))
         return self._marks
@@ -121,7 +122,7 @@ class History:
         return marks
 
     def _file(self, path: str, mode: str, content: str | bytes) -> None:
-        quoted = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        quoted = _quoted(path)
         if mode == "160000":
             self._line(f'M {mode} {content if isinstance(content, str) else content.decode()} "{quoted}"')
             return
@@ -133,3 +134,19 @@ class History:
 
     def _data(self, data: bytes) -> None:
         self._stream += b"data %d\n" % len(data) + data + b"\n"
+
+
+def parting_and_meeting(chance: Random, names: Sequence[str], commits: int) -> tuple[History, list[int]]:
+    """Branches that part and meet again at random, changing and removing these files; gives its marks too."""
+    history = History()
+    marks = [history.commit(files=dict.fromkeys(names, "0"))]
+    for number in range(commits):
+        parents = tuple(chance.sample(marks[-8:], min(len(marks), chance.choice([1, 1, 1, 2, 3]))))
+        changed = {name: chance.choice("012") for name in chance.sample(names, chance.choice([0, 1, 1, 2]))}
+        removed = tuple(chance.sample(names, 1)) if chance.random() < 0.1 else ()
+        marks.append(history.commit(f"branch-{number}", changed, parents=parents, removed=removed))
+    return history, marks
+
+
+def _quoted(path: str) -> str:
+    return path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

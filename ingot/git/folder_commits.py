@@ -16,6 +16,7 @@ from ingot.git.library import open_repository
 from ingot.git.paths import LITERAL, path_argument
 from ingot.git.remembered import Remembered
 from ingot.git.repository import Repository
+from ingot.git.tree_commits import known_commits_of_tree, note_a_long_look
 from ingot.inline import expect_a_wait
 
 if TYPE_CHECKING:
@@ -43,8 +44,20 @@ _known: Remembered[tuple[str, str, bytes], Found] = Remembered(2_000, 16 * 2**20
 
 def known_commits(repository: Repository, commit: str, folder: bytes, names: Collection[bytes]) -> Found | None:
     """What was found before of all these entries of a folder, if it was."""
-    known = _known.get((str(repository.path), commit, folder))
-    return known if known is not None and all(name in known for name in names) else None
+    found = _found_before(repository, commit, folder, names)
+    return found if len(found) == len(names) else None
+
+
+def _found_before(repository: Repository, commit: str, folder: bytes, names: Collection[bytes]) -> Found:
+    """What is known of these entries, by a walk for this folder or by one for the whole tree."""
+    here = _known.get((str(repository.path), commit, folder)) or {}
+    whole = known_commits_of_tree(repository, commit) or {}
+    found = {name: here[name] for name in names if name in here} if here else {}
+    if whole:
+        above = folder + b"/" if folder else b""
+        missing = (name for name in names if not found.get(name))
+        found |= {name: whole[above + name] for name in missing if above + name in whole}
+    return found
 
 
 def last_commits(
@@ -62,6 +75,7 @@ def last_commits(
         walk.go(_WALK_SECONDS if seconds is None else seconds)
         if walk.left and seconds is not None:
             return None
+        note_a_long_look(repository, commit, sum(map(len, walk.left.values())))
         walk.go_far(_FAR_SECONDS)
     except (KeyError, GitFailed):
         pass  # An object is missing: what has been found so far is still right.
@@ -133,12 +147,10 @@ class _Walk:
 
     def _taken_over(self, commit: str) -> set[bytes]:
         """Entries that somebody asked for before, at a commit on the way."""
-        known = _known.get((self._where, commit, self._folder))
-        if known is None:
-            return set()
-        taken = {name for name in self.left[commit] if known.get(name)}
-        self.found |= {name: known[name] for name in taken}
-        return taken
+        known = _found_before(self._repository, commit, self._folder, self.left[commit])
+        taken = {name: oid for name, oid in known.items() if oid != GIVEN_UP}
+        self.found |= taken
+        return set(taken)
 
     def _read(self, commit: str) -> tuple[str, list[str], int]:
         """The tree, the parents and the time of a commit."""

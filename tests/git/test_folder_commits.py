@@ -10,7 +10,7 @@ from ingot.git.repository import Repository
 from ingot.git.store import Store
 from ingot.inline import TooLong, inline
 from tests.git.conftest import git
-from tests.histories import History
+from tests.histories import History, parting_and_meeting
 
 
 @pytest.fixture
@@ -36,13 +36,7 @@ def test_in_any_history_they_are_what_git_says(
     monkeypatch.setattr(folder_commits, "_FAR_SECONDS", 60.0)
     chance = random.Random(seed)
     names = ["a", "b/c", "b/d", "b/*", "b/e/f", "b/-x", ":(top)a", "ünï"]
-    history = History()
-    marks = [history.commit(files=dict.fromkeys(names, "0"))]
-    for number in range(100):
-        parents = tuple(chance.sample(marks[-8:], min(len(marks), chance.choice([1, 1, 1, 2, 3]))))
-        changed = {name: chance.choice("012") for name in chance.sample(names, chance.choice([0, 1, 1, 2]))}
-        removed = tuple(chance.sample(names, 1)) if chance.random() < 0.1 else ()
-        marks.append(history.commit(f"branch-{number}", changed, parents=parents, removed=removed))
+    history, marks = parting_and_meeting(chance, names, 100)
     commits = history.into(repository)
 
     for mark in [*chance.sample(marks[:-1], 3), marks[-1]]:

@@ -12,7 +12,7 @@ from ingot.git.repository import Repository
 from ingot.git.store import Store
 from ingot.inline import TooLong, inline
 from tests.git.conftest import git
-from tests.histories import History
+from tests.histories import History, parting_and_meeting
 
 
 @pytest.fixture
@@ -29,13 +29,7 @@ def test_in_any_history_it_is_what_git_says(repository: Repository, seed: int) -
     """Branches that part and meet again at random; every path, seen from many commits."""
     chance = random.Random(seed)
     names = ["a", "b/c", "b/d", "*", ":(top)a", "-x", "ünï", "e/f/g"]
-    history = History()
-    marks = [history.commit(files=dict.fromkeys(names, "0"))]
-    for number in range(150):
-        parents = tuple(chance.sample(marks[-8:], min(len(marks), chance.choice([1, 1, 1, 2]))))
-        changed = {name: chance.choice("012") for name in chance.sample(names, chance.choice([0, 1, 1, 2]))}
-        removed = tuple(chance.sample(names, 1)) if chance.random() < 0.1 else ()
-        marks.append(history.commit(f"branch-{number}", changed, parents=parents, removed=removed))
+    history, marks = parting_and_meeting(chance, names, 150)
     commits = history.into(repository)
 
     for mark in chance.sample(marks, 20) + marks[-1:]:

@@ -1,0 +1,115 @@
+"""The last commits of all paths of a tree are those that git names for each of them."""
+
+import random
+import threading
+
+import pytest
+
+from ingot.git import folder_commits, lastcommit, tree_commits
+from ingot.git.folder_commits import known_commits, last_commits
+from ingot.git.lastcommit import last_commit_id
+from ingot.git.repository import Repository
+from ingot.git.store import Store
+from ingot.git.tree_commits import find_all, known_commit, known_commits_of_tree
+from ingot.inline import inline
+from tests.git.conftest import git
+from tests.histories import History, parting_and_meeting
+
+
+@pytest.fixture
+def repository(store: Store, key: str) -> Repository:
+    return store.open(key)
+
+
+def _by_git(repository: Repository, commit: str) -> dict[bytes, str]:
+    paths = git(repository.path, "ls-tree", "-r", "-t", "-z", "--name-only", commit).split("\0")[:-1]
+    asked = ("--literal-pathspecs", "log", "-1", "--format=%H", commit, "--")
+    return {path.encode(): git(repository.path, *asked, path) for path in paths}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_in_any_history_they_are_what_git_says(repository: Repository, seed: int) -> None:
+    """Branches that part and meet again at random; each walk also takes over what those before it found."""
+    chance = random.Random(seed)
+    forged = "\x01" + "0" * 40
+    names = ["a", "b/c", "b/d", "*", ":(top)a", "-x", "ünï", "e/f/g", "\n", forged, "b/\nline"]
+    history, marks = parting_and_meeting(chance, names, 100)
+    commits = history.into(repository)
+
+    for mark in [*chance.sample(marks[:-1], 3), marks[-1]]:
+        assert find_all(repository, commits[mark]) == _by_git(repository, commits[mark])
+
+
+def _long_history(repository: Repository) -> tuple[dict[int, str], int, int]:
+    """Ten old files below a folder, and many commits since; gives the ids, and the first and the last of them."""
+    history = History()
+    first = history.commit(files={f"old/{number}": "x" for number in range(10)})
+    for number in range(60):
+        last = history.commit(files={"busy": str(number)})
+    return history.into(repository), first, last
+
+
+def _wait_for_walks() -> None:
+    for thread in threading.enumerate():
+        if thread.name == "last-commits":
+            thread.join(60)
+
+
+def test_whoever_asks_for_many_old_files_gets_the_rest_at_once(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commits, first, last = _long_history(repository)
+
+    for number in range(8):
+        assert known_commits_of_tree(repository, commits[last]) is None
+        assert last_commit_id(repository, commits[last], b"old/%d" % number) == commits[first]
+    _wait_for_walks()
+    with inline():
+        assert last_commit_id(repository, commits[last], b"old/9") == commits[first]
+        assert last_commit_id(repository, commits[last], b"busy") == commits[last]
+    assert known_commits(repository, commits[last], b"", [b"old", b"busy"]) == {
+        b"old": commits[first],
+        b"busy": commits[last],
+    }
+
+    def refuse(*_: object) -> str:
+        raise AssertionError("It was known")
+
+    monkeypatch.setattr(lastcommit, "_look_far", refuse)
+    more = History()
+    mark = more.commit(files={"busy": "once more"}, parents=(commits[last],))
+    after = more.into(repository)[mark]
+    assert last_commit_id(repository, after, b"old/8") == commits[first]
+    assert last_commits(repository, after, b"old", [b"7", b"9"]) == {b"7": commits[first], b"9": commits[first]}
+
+
+def test_a_folder_that_took_too_long_is_known_when_it_is_looked_at_again(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_commits, "_WALK_SECONDS", 0.0)
+    monkeypatch.setattr(folder_commits, "_FAR_SECONDS", 0.0)
+    commits, first, last = _long_history(repository)
+    names = [b"%d" % number for number in range(10)]
+
+    assert last_commits(repository, commits[last], b"old", names) == dict.fromkeys(names, folder_commits.GIVEN_UP)
+    _wait_for_walks()
+    assert last_commits(repository, commits[last], b"old", names) == dict.fromkeys(names, commits[first])
+
+
+def test_what_lies_too_far_back_is_left_to_git(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree_commits, "_WALK_SECONDS", -1.0)
+    commits, first, last = _long_history(repository)
+
+    assert find_all(repository, commits[last]) == {b"busy": commits[last]}
+    assert known_commit(repository, commits[last], b"old/1") is None
+    assert last_commit_id(repository, commits[last], b"old/1") == commits[first]
+
+
+def test_a_tree_that_is_too_large_is_not_tried_again(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree_commits, "_MOST_TREE_BYTES", 10)
+    commits, first, last = _long_history(repository)
+
+    for number in range(10):
+        assert last_commit_id(repository, commits[last], b"old/%d" % number) == commits[first]
+        _wait_for_walks()
+    assert known_commits_of_tree(repository, commits[last]) == {}
