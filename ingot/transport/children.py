@@ -5,23 +5,28 @@ import fcntl
 import os
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ingot.git.command import Config, clean_environment
 
 PIECE = 1024 * 1024
+_INPUT = 256 * 1024
 _HEAR_SECONDS = 1.0
 _FEW = 8
 _GATHER_SECONDS = 0.001
 
 
 class Child:
-    """One running git; whoever starts it ends it, by ``async with``."""
+    """One running git; whoever starts it ends it, by ``async with``.
 
-    def __init__(self, process: asyncio.subprocess.Process, output: int) -> None:
+    It is started and heard without the loop's own processes: those copy the memory map of ours each time, 4 ms in which
+    nobody is served, where the library's way takes a twentieth of that.
+    """
+
+    def __init__(self, process: "subprocess.Popen[bytes]", ends: "_Ends") -> None:
         self._process = process
-        self._output = output
+        self._ends = ends
         self._said = bytearray()
         self._pieces = 0
         self._hearing = asyncio.ensure_future(self._hear())
@@ -37,39 +42,43 @@ class Child:
         pass_fds: Iterable[int] = (),
     ) -> "Child":
         """Run git in a repository."""
-        output, its_output = _wide_pipe()
+        its_input, input = _wide_pipe(_INPUT)
+        output, its_output = _wide_pipe(PIECE)
+        errors, its_errors = os.pipe()
+        ends = _Ends(input, output, errors)
         try:
-            process = await asyncio.create_subprocess_exec(
-                "git",
-                *args,
+            process = subprocess.Popen(
+                ["git", *args],
                 cwd=repository,
                 env=clean_environment(config, env),
-                stdin=subprocess.PIPE,
+                stdin=its_input,
                 stdout=its_output,
-                stderr=subprocess.PIPE,
+                stderr=its_errors,
                 pass_fds=tuple(pass_fds),
                 start_new_session=True,  # A process group of its own, so that helpers die with it.
             )
         except BaseException:
-            os.close(output)
+            ends.close()
             raise
         finally:
-            os.close(its_output)
-        return cls(process, output)
+            for end in (its_input, its_output, its_errors):
+                os.close(end)
+        return cls(process, ends)
 
     async def __aenter__(self) -> "Child":
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """End it with all that it started, unless it has ended by itself."""
-        if self._process.returncode is None:
-            self.kill()
-        await self._process.wait()
+        self.kill()
+        await self._ended()
         self._hearing.cancel()
-        os.close(self._output)
+        self._ends.close()
 
     def kill(self) -> None:
-        """End it and its helpers at once."""
+        """End it and its helpers at once, unless it has been heard to end: its number may be another's by then."""
+        if self._process.returncode is not None:
+            return
         try:
             os.killpg(self._process.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
@@ -77,18 +86,24 @@ class Child:
 
     async def feed(self, pieces: AsyncIterator[bytes]) -> None:
         """Give it its input as fast as it takes it; what it does not want is thrown away."""
-        stdin = self._process.stdin
-        assert stdin is not None  # noqa: S101 - It was started with a pipe.
         wanted = True
         async for piece in pieces:
-            if not wanted or stdin.is_closing():  # It does not read to the end: the loop has heard of that already.
-                continue
-            stdin.write(piece)
+            wanted = wanted and await self._give(piece)
+        self._ends.close_input()
+
+    async def _give(self, piece: bytes) -> bool:
+        """Whether it took it; where it did not, its exit status or its output tells why."""
+        rest = memoryview(piece)
+        while rest:
+            if self._ends.input < 0:
+                return False
             try:
-                await stdin.drain()
-            except (BrokenPipeError, ConnectionResetError):  # Its exit status or its output tells why.
-                wanted = False
-        stdin.close()
+                rest = rest[os.write(self._ends.input, rest) :]
+            except BlockingIOError:
+                await self._ends.writable()
+            except BrokenPipeError:
+                return False
+        return True
 
     async def read(self) -> bytes:
         """The next piece of its output; nothing at the end.
@@ -99,29 +114,19 @@ class Child:
         """
         if self._pieces > _FEW:
             await asyncio.sleep(_GATHER_SECONDS)
-        while True:
-            try:
-                piece = os.read(self._output, PIECE)
-            except BlockingIOError:
-                await self._readable()
-            else:
-                self._pieces += 1
-                return piece
-
-    async def _readable(self) -> None:
-        loop = asyncio.get_running_loop()
-        ready: asyncio.Future[None] = loop.create_future()
-        loop.add_reader(self._output, _settle, ready)
-        try:
-            await ready
-        finally:
-            loop.remove_reader(self._output)
+        self._pieces += 1
+        return await self._ends.read(self._ends.output, PIECE)
 
     async def wait(self) -> int:
         """Its exit status; what it said is heard by then, unless a helper that lives on keeps the line open."""
-        status = await self._process.wait()
+        status = await self._ended()
         await asyncio.wait([self._hearing], timeout=_HEAR_SECONDS)
         return status
+
+    async def _ended(self) -> int:
+        if self._process.poll() is None:
+            await _end_of(self._process)
+        return self._process.wait()
 
     @property
     def said(self) -> str:
@@ -129,11 +134,78 @@ class Child:
         return self._said.decode(errors="replace")
 
     async def _hear(self) -> None:
-        stderr = self._process.stderr
-        assert stderr is not None  # noqa: S101 - It was started with a pipe.
-        while piece := await stderr.read(4096):
+        while piece := await self._ends.read(self._ends.errors, 4096):
             self._said += piece
             del self._said[:-4096]
+
+
+class _Ends:
+    """Our ends of the pipes to a process."""
+
+    def __init__(self, input: int, output: int, errors: int) -> None:
+        self.input, self.output, self.errors = input, output, errors
+        self._loop = asyncio.get_running_loop()
+        self._awaited: dict[int, asyncio.Future[None]] = {}
+        for end in (input, output, errors):
+            os.set_blocking(end, False)
+
+    async def read(self, end: int, most: int) -> bytes:
+        """The next piece, as soon as there is one; nothing at the end."""
+        while True:
+            try:
+                return os.read(end, most)
+            except BlockingIOError:
+                await self._ready(end, self._loop.add_reader)
+
+    async def writable(self) -> None:
+        """Wait until the process takes more input."""
+        await self._ready(self.input, self._loop.add_writer)
+
+    def close_input(self) -> None:
+        """Say that there is no more to come."""
+        if self.input >= 0:
+            self._forget(self.input)
+            os.close(self.input)
+            self.input = -1
+
+    def close(self) -> None:
+        """Let go of all; whoever still waits at one of them is cancelled."""
+        self.close_input()
+        for end in (self.output, self.errors):
+            self._forget(end)
+            os.close(end)
+
+    async def _ready(self, end: int, watch: Callable[..., object]) -> None:
+        ready = self._awaited[end] = self._loop.create_future()
+        watch(end, _settle, ready)
+        try:
+            await ready
+        finally:
+            if self._awaited.get(end) is ready:  # Else its number may be another's by now.
+                self._forget(end)
+
+    def _forget(self, end: int) -> None:
+        awaited = self._awaited.pop(end, None)
+        if awaited is not None:
+            (self._loop.remove_writer if end == self.input else self._loop.remove_reader)(end)
+            awaited.cancel()
+
+
+async def _end_of(process: "subprocess.Popen[bytes]") -> None:
+    """Wait until a process has ended, by a descriptor of it where the system has such."""
+    loop = asyncio.get_running_loop()
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):
+        await loop.run_in_executor(None, process.wait)
+        return
+    ended: asyncio.Future[None] = loop.create_future()
+    loop.add_reader(descriptor, _settle, ended)
+    try:
+        await ended
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
 
 
 def _settle(ready: "asyncio.Future[None]") -> None:
@@ -141,13 +213,12 @@ def _settle(ready: "asyncio.Future[None]") -> None:
         ready.set_result(None)
 
 
-def _wide_pipe() -> tuple[int, int]:
-    """A pipe that holds as much as one piece, where the system lets us have one: fewer turns for more bytes."""
-    output, its_output = os.pipe()
-    os.set_blocking(output, False)
+def _wide_pipe(size: int) -> tuple[int, int]:
+    """A pipe that holds so much, where the system lets us have one: fewer turns for more bytes."""
+    out, into = os.pipe()
     if hasattr(fcntl, "F_SETPIPE_SZ"):
         try:
-            fcntl.fcntl(output, fcntl.F_SETPIPE_SZ, PIECE)
+            fcntl.fcntl(out, fcntl.F_SETPIPE_SZ, size)
         except OSError:  # This user has used up what all its pipes may hold; then it keeps its usual size.
             pass
-    return output, its_output
+    return out, into
