@@ -34,20 +34,19 @@ class Contract:
 
     def __init__(self) -> None:
         self._document = api_document()
-        self._paths = [
-            (re.compile(re.sub(r"\{\w+\}", "[^/]+", path) + "/?"), operations)
-            for path, operations in self._document["paths"].items()
-        ]
-        # Literal paths come before those with parameters, as in the router.
-        self._paths.sort(key=lambda entry: entry[0].pattern.count("[^/]+"))
+        # By how many parts they have; literal paths come before those with parameters, as in the router.
+        self._paths: dict[int, list[tuple[re.Pattern[str], dict[str, Any]]]] = {}
+        for path in sorted(self._document["paths"], key=lambda path: path.count("{")):
+            pattern = re.compile(re.sub(r"\{\w+\}", "[^/]+", path))
+            self._paths.setdefault(path.count("/"), []).append((pattern, self._document["paths"][path]))
         self._conforming = Conforming(self._document["components"]["schemas"])
         self._checks: dict[int, Check] = {}
 
     def check(self, method: str, path: str, answer: httpx.Response) -> None:
         """Fail where the answer's status or body is not what the document says."""
-        if answer.status_code in (404, 405) and not self._operation(method, path):
-            return
         operation = self._operation(method, path)
+        if answer.status_code in (404, 405) and not operation:
+            return
         assert operation, f"{method} {path} is not in the document"
         responses = operation["responses"]
         status = str(answer.status_code)
@@ -61,7 +60,8 @@ class Contract:
 
     def _operation(self, method: str, path: str) -> dict[str, Any] | None:
         method = "get" if method == "HEAD" else method.lower()
-        for pattern, operations in self._paths:
+        path = path.removesuffix("/")
+        for pattern, operations in self._paths.get(path.count("/"), ()):
             if pattern.fullmatch(path) and method in operations:
                 return operations[method]
         return None
