@@ -1,5 +1,6 @@
 """Pages about people, searches, snippets and wikis."""
 
+import re
 from typing import Any
 from urllib.parse import urlencode
 
@@ -143,6 +144,18 @@ def test_what_happened_in_a_project(browser: Browser, make: Make, api: Api, pers
     assert "Hushed" in browser.signed_in_as(person).get(f"/{project.path}/-/activity").text
     hidden = make_project(make, visibility="private")
     assert browser.get(f"/{hidden.path}/-/activity").status_code == 404
+
+
+def test_a_comment_on_a_commit_leads_to_where_it_stands(
+    browser: Browser, api: Api, person: Person, project: Project
+) -> None:
+    oid = api.get(f"{project.url}/repository/commits", person).json()[0]["id"]
+    api.post(f"{project.url}/repository/commits/{oid}/comments", person, note="Good")
+
+    shown = browser.get(f"/{project.path}/-/activity").text
+
+    (link,) = re.findall(rf'href="(/{project.path}/-/commit/{oid}#note_\d+)">commented on commit {oid[:8]}<', shown)
+    assert f'id="{link.partition("#")[2]}"' in browser.get(link).text
 
 
 @pytest.mark.parametrize("path", ["/dashboard", "/dashboard/projects", "/explore/projects"])
