@@ -6,8 +6,9 @@ from urllib.parse import urlencode
 
 import pytest
 
+from ingot.access.levels import Level
 from tests.client import Api, Make, Person
-from tests.making import Project, make_project
+from tests.making import Project, add_members, make_project
 from tests.web.browser import Browser
 from tests.web.hostile import is_safe
 
@@ -140,6 +141,32 @@ def test_what_happened_in_a_project(browser: Browser, make: Make, api: Api, pers
     assert "Hushed" in browser.signed_in_as(person).get(f"/{project.path}/-/activity").text
     hidden = make_project(make, visibility="private")
     assert browser.get(f"/{hidden.path}/-/activity").status_code == 404
+
+
+def test_a_comment_on_a_snippet_leads_to_where_it_stands(
+    browser: Browser, api: Api, make: Make, person: Person, project: Project
+) -> None:
+    for visibility in ("public", "private"):
+        sent = {"title": f"A {visibility} one", "file_name": "x", "code": "x", "visibility": visibility}
+        snippet = api.post(f"{project.url}/snippets", person, **sent).json()
+        api.post(f"{project.url}/snippets/{snippet['id']}/notes", person, body="Good")
+    named = rf'href="(/{project.path}/-/snippets/\d+#note_\d+)">commented on snippet A (\w+) one<'
+
+    shown = re.findall(named, browser.get(f"/{project.path}/-/activity").text)
+
+    assert [visibility for _, visibility in shown] == ["public"]
+    assert f'id="{shown[0][0].partition("#")[2]}"' in browser.get(shown[0][0]).text
+    browser.signed_in_as(person)
+    assert len(re.findall(named, browser.get(f"/{project.path}/-/activity").text)) == 2
+    told = api.get(f"{project.url}/events", person, action="commented").json()
+    assert [event["target_title"] for event in told] == ["A private one", "A public one"]
+    assert [event["note"]["noteable_type"] for event in told] == ["Snippet", "Snippet"]
+    member = make.user()
+    add_members(make, project, {member: Level.DEVELOPER})
+    assert len(api.get(f"{project.url}/events", member, action="commented").json()) == 1
+    assert len(api.get(f"{project.url}/events", make.root, action="commented").json()) == 2
+    assert api.put(project.url, person, snippets_enabled=False).status_code == 200
+    assert api.get(f"{project.url}/events", person, action="commented").json() == []
 
 
 def test_a_comment_on_a_commit_leads_to_where_it_stands(
