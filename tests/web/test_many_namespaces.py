@@ -74,6 +74,28 @@ def test_forks_and_moves_too(
     assert moved.headers["location"] == f"/{east.path}/{project.path.rpartition('/')[2]}"
 
 
+def test_groups_are_put_into_groups(browser: Browser, make: Make, owner: Person, groups: list[Group]) -> None:
+    browser.signed_in_as(owner)
+    east, west, reef = groups
+    name = make.name("atoll")
+    assert f'value="{reef.path}" list=' in browser.get(f"/groups/new?parent_id={reef.id}").text
+    asked = {"params": {"group[parent]": "lagoon"}}
+    assert east.path in browser.get("/-/namespaces", **asked).text
+    fields = {"group[name]": name, "group[path]": name, "group[parent]": "lagoon"}
+    refused = browser.submit("/groups/new", "/groups", fields=fields)
+    assert (refused.status_code, f"could be {east.path}, {west.path}" in refused.text) == (422, True)
+    assert (
+        browser.submit("/groups/new", "/groups", fields=fields | {"group[parent]": owner.username}).status_code == 422
+    )
+    made = browser.submit("/groups/new", "/groups", fields=fields | {"group[parent]": east.path})
+    assert made.headers["location"] == f"/groups/{east.path}/{name}"
+
+    for where, lies in ((west.path, f"{west.path}/{name}"), ("", name)):
+        here = made.headers["location"] + "/-"
+        made = browser.submit(f"{here}/edit", f"{here}/settings/transfer", fields={"transfer[parent]": where})
+        assert made.headers["location"] == f"/groups/{lies}"
+
+
 def test_the_search_tells_nobody_of_other_groups(browser: Browser, make: Make, person: Person) -> None:
     hidden = make_group(make, visibility="private")
     asked = {"params": {"namespace": hidden.path}}

@@ -3,10 +3,9 @@
 from typing import Any
 
 from ingot.db.connection import Connection
-from ingot.errors import NotFound
 from ingot.projects.views import ProjectView
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part, text_of
-from ingot.web.projects.namespaces import offered_namespaces, typed_namespace
+from ingot.web.projects.namespaces import offered_namespaces, path_of_namespace, typed_namespace
 from ingot.web.refusals import Refusal, sentences
 
 pages = Pages()
@@ -67,7 +66,7 @@ def _begin(visit: Visit, project: ProjectView, files: dict[str, str]) -> None:
 def _form(visit: Visit, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200) -> Page:
     offered = offered_namespaces(visit)
     if offered.more and not typed[_TYPED]:
-        typed = typed | {_TYPED: _path_of(visit, typed["namespace_id"])}
+        typed = typed | {_TYPED: path_of_namespace(visit, typed["namespace_id"]) or visit.signed_in.username}
     context = {
         "typed": typed,
         "errors": errors or [],
@@ -76,11 +75,3 @@ def _form(visit: Visit, typed: dict[str, Any], errors: list[str] | None = None, 
         "licences": visit.get("/templates/licenses", {"per_page": 100}).items,
     }
     return Page("projects/new.html", context, status)
-
-
-def _path_of(visit: Visit, number: str) -> str:
-    """The path of the namespace that the form was opened for, or one's own."""
-    try:
-        return str(visit.get("/namespaces/:id", id=number).full_path) if number else visit.signed_in.username
-    except NotFound:
-        return visit.signed_in.username
