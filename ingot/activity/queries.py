@@ -3,12 +3,12 @@
 from functools import lru_cache
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, false, func, literal_column, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, false, func, literal_column, or_, select, true
 
 from ingot.access.actor import Actor
 from ingot.access.levels import Level
 from ingot.activity.params import ListEvents
-from ingot.activity.tables import Happening, events
+from ingot.activity.tables import SNIPPET, Happening, events
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of, one_of
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
@@ -24,6 +24,8 @@ from ingot.projects.policy import (
     visible_projects,
 )
 from ingot.projects.tables import projects
+from ingot.snippets.policy import open_or_own
+from ingot.snippets.tables import snippets
 
 MOST_COUNTED = 10_000
 """Of longer lists the total is not told, since to count it would take longer than to read the page."""
@@ -66,6 +68,19 @@ def _reads_code(audience: Audience) -> ColumnElement[bool]:
     return or_(opened, belongs_to_this_project(Level.REPORTER)) & has_code()
 
 
+def _sees_snippet(audience: Audience) -> ColumnElement[bool]:
+    """Of those who see the project, who sees its snippet too."""
+    if audience == "administrator":
+        rule: ColumnElement[bool] = true()
+    elif audience == "nobody":
+        rule = snippets.c.visibility == "public"
+    else:
+        among_members = and_(snippets.c.visibility != "private", belongs_to_this_project())
+        rule = or_(open_or_own(external=audience == "external"), among_members)
+    there = exists().where(snippets.c.id == events.c.subject_id, rule).correlate(events, projects)
+    return and_(projects.c.snippets_enabled.is_(True), there)
+
+
 def _seen(kinds: tuple[SubjectKind, ...], audience: Audience) -> ColumnElement[bool]:
     """What happened to the project is seen by who sees that; of the rest, what it is about decides.
 
@@ -77,6 +92,7 @@ def _seen(kinds: tuple[SubjectKind, ...], audience: Audience) -> ColumnElement[b
     ways = [
         and_(events.c.subject_kind.is_(None), events.c.action != "pushed"),
         and_(about_code, _reads_code(audience)),
+        and_(events.c.subject_kind == SNIPPET, _sees_snippet(audience)),
         *(
             and_(events.c.subject_kind == kind.kind, kind.visible(events.c.subject_id, audience))
             for kind in kinds

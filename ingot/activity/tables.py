@@ -6,6 +6,7 @@ from ingot.db.schema import Record, metadata, number, reference, row_id, text
 from ingot.db.times import Timestamp
 
 MILESTONE = "milestone"
+SNIPPET = "snippet"
 """What is no subject and yet a target."""
 
 events = Table(

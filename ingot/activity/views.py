@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from sqlalchemy import select
 
-from ingot.activity.tables import MILESTONE, Happening
+from ingot.activity.tables import MILESTONE, SNIPPET, Happening
 from ingot.api.views import View
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
@@ -22,6 +22,8 @@ from ingot.notes.views import TYPES, NoteView, note_views
 from ingot.projects.queries import projects_by_ids
 from ingot.projects.tables import Project
 from ingot.projects.views import Addresses
+from ingot.snippets.queries import snippets_by_ids
+from ingot.snippets.service import subject_of
 from ingot.subjects import Subject
 from ingot.users.accounts.views import UserBrief, briefs_by_ids
 
@@ -160,12 +162,16 @@ def _subjects(db: Connection, found: Sequence[Happening]) -> Subjects:
     for event in found:
         if event.subject_id is not None:
             numbers[event.subject_kind].add(event.subject_id)
-    return {
+    known: Subjects = {
         (kind.kind, number): subject
         for kind in all_kinds(db)
         if kind.kind in numbers
         for number, subject in kind.subjects(db, sorted(numbers[kind.kind])).items()
     }
+    if SNIPPET in numbers:
+        found_snippets = snippets_by_ids(db, sorted(numbers[SNIPPET]))
+        known |= {(SNIPPET, number): subject_of(snippet) for number, snippet in found_snippets.items()}
+    return known
 
 
 def _milestones(db: Connection, found: Sequence[Happening]) -> dict[int, Milestone]:

@@ -78,7 +78,7 @@ def _work(arguments: argparse.Namespace) -> Callable[[Connection], str]:
                 admin=arguments.admin,
                 external=arguments.external,
             )
-            return f"Created user {create_user(db, wanted, hashed).username}."
+            return f"Created user {create_user(db, wanted, hashed, vouched_for=True).username}."
         user = user_by_login(db, arguments.username)
         if user is None:
             raise NotFound(f"There is no user {arguments.username}")

@@ -56,7 +56,7 @@ def _add_person(db: Connection, person: Invented, password_hash: str) -> User:
         admin=person.admin,
         external=person.external,
     )
-    return create_user(db, wanted, password_hash)
+    return create_user(db, wanted, password_hash, vouched_for=True)
 
 
 def _furnish(db: Connection, person: Invented, user: User) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Generator
 from hashlib import sha256
 from typing import NamedTuple
 
+from ingot.git.hidden_objects import only_hidden
 from ingot.git.library import library, open_repository
 from ingot.git.remembered import Remembered
 from ingot.git.repository import Repository
@@ -35,7 +36,11 @@ def blob_id(repository: Repository, name: str) -> str | None:
         kind, _ = handle.odb.read_header(oid)
     except (KeyError, ValueError):
         return None
-    return oid if kind == library().enums.ObjectType.BLOB else None
+    if kind != library().enums.ObjectType.BLOB or (
+        repository.hidden and only_hidden(repository, [oid], repository.hidden)
+    ):
+        return None
+    return oid
 
 
 class Blob(NamedTuple):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ingot.git.faults import DamagedRepository
+from ingot.git.hidden_objects import only_hidden
 from ingot.git.library import open_repository
 from ingot.git.names import well_formed
 from ingot.git.refs import HEADS, TAGS
@@ -78,7 +79,7 @@ def commit_named(repository: Repository, name: str) -> Commit | None:
 def _named(repository: Repository, name: str) -> Any:
     handle = open_repository(repository.path)
     if _OID.fullmatch(name):
-        return _peeled(handle, handle.get(name.lower()))
+        return _shown(repository, _peeled(handle, handle.get(name.lower())))
     if name == "HEAD":
         return _tip(handle, HEADS + repository.head_branch().encode(errors="replace"))
     raw = name.encode(errors="replace")
@@ -86,8 +87,15 @@ def _named(repository: Repository, name: str) -> Any:
     if found is None and name.startswith(("refs/heads/", "refs/tags/")):
         found = _tip(handle, raw)
     if found is None and _ABBREVIATED.fullmatch(name):
-        return _expanded(handle, name)
+        return _shown(repository, _expanded(handle, name))
     return found
+
+
+def _shown(repository: Repository, found: Any) -> Any:
+    """What was found by its id, unless it is not for whoever looks."""
+    if found is None or not repository.hidden:
+        return found
+    return None if only_hidden(repository, [str(found.id)], repository.hidden) else found
 
 
 def _expanded(handle: "pygit2.Repository", beginning: str) -> Any:
@@ -99,7 +107,7 @@ def _expanded(handle: "pygit2.Repository", beginning: str) -> Any:
 
 def commit_with_id(repository: Repository, beginning: str) -> Commit | None:
     """The one commit whose id begins so; a branch or tag of this name is not meant."""
-    found = _expanded(open_repository(repository.path), beginning)
+    found = _shown(repository, _expanded(open_repository(repository.path), beginning))
     return _read(found) if found is not None and str(found.id).startswith(beginning.lower()) else None
 
 

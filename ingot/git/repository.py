@@ -14,10 +14,16 @@ from ingot.git.refs import HEADS, TAGS, any_ref, read_head, read_refs, read_tip
 class Repository:
     """A bare repository; keeps nothing open, so it never shows a past state."""
 
-    __slots__ = ("path",)
+    __slots__ = ("hidden", "path")
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, hidden: tuple[str, ...] = ()) -> None:
         self.path = path
+        self.hidden = hidden
+        """Where the references lie whose objects nobody gets by an id here, unless others lead to them too."""
+
+    def without(self, *hidden: str) -> "Repository":
+        """The same, as whoever may not have the references at these places sees it."""
+        return Repository(self.path, hidden)
 
     def is_empty(self) -> bool:
         """Whether it has neither branches nor tags."""

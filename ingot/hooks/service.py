@@ -61,6 +61,7 @@ _DROP_OLD = delete(hook_events).where(hook_events.c.id.in_(_OLD.scalar_subquery(
 def create_hook(db: Connection, owner: Owner, wanted: WriteHook, guard: Guard) -> Hook:
     """Add a hook."""
     _refuse_unfit_filter(wanted, "wildcard", None)
+    db.lock(f"hooks of {owner.kind} {owner.id}")  # Else two at once would both be the last that may be added.
     if db.value(_COUNTS[owner.kind], owner=owner.id) >= MOST_HOOKS:
         raise Invalid(f"There can be {MOST_HOOKS} hooks at most")
     variables = _variables(wanted, {})

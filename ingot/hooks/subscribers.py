@@ -14,6 +14,7 @@ from ingot.hooks.payloads.parts import Payload, project_url
 from ingot.hooks.payloads.pushes import push_payload, system_tag_payload, update_payload
 from ingot.hooks.payloads.talk import (
     ISSUE_ACTIONS,
+    Changes,
     Scene,
     commit_subject,
     issue_payload,
@@ -109,7 +110,7 @@ class Ear:
         scene, wanted = self._scene(db, flag, event.project_id, event.actor_id)
         if scene is not None:
             issue = issue_by_id(db, event.issue_id)
-            tell(db, flag, issue_payload(db, scene, issue, event.action, event.changes), wanted)
+            tell(db, flag, issue_payload(db, scene, issue, event.action, _told(event)), wanted)
 
     def hear_note(self, db: Connection, event: NoteAdded) -> None:
         """Somebody wrote a note; on what is confidential, it is confidential too."""
@@ -246,6 +247,16 @@ def _subject(db: Connection, scene: Scene, note: Note) -> tuple[Payload, str, Un
         snippet = snippet_by_id(db, note.subject_id)
         return snippet_subject(snippet, first_file(db, snippet.id)), f"snippets/{snippet.id}", None
     return {}, "", None
+
+
+def _told(event: IssueChanged) -> Changes:
+    """What changed; of an issue that was confidential till now, not what else it was before."""
+    if not event.shows:
+        return event.changes
+    return {
+        name: both if name == "confidential" else ([] if isinstance(both[0], list | tuple) else None, both[1])
+        for name, both in event.changes.items()
+    }
 
 
 def _is_confidential(db: Connection, event: IssueChanged) -> bool:

@@ -40,6 +40,11 @@ class IssueChanged(Event, frozen=True):
     labels: tuple[int, ...] = ()
     """And what it carried."""
 
+    @property
+    def shows(self) -> bool:
+        """Whether it was confidential till now, so that what it was before is not for everybody who sees it now."""
+        return self.changes.get("confidential") == (True, False)
+
 
 class IssueMoved(Event, frozen=True):
     """An issue goes on in another project; the original is closed and points there."""

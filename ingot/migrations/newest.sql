@@ -1,4 +1,4 @@
--- What the scripts make together; `make schema` writes it. Revision: 0015
+-- What the scripts make together; `make schema` writes it. Revision: 0016
 CREATE TABLE alembic_version (
     version_num VARCHAR(32) NOT NULL,
     CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
@@ -114,7 +114,7 @@ CREATE TABLE users (
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL,
     username_key TEXT NOT NULL,
-    name_key TEXT NOT NULL,
+    name_key TEXT NOT NULL, proven_at TEXT,
     CONSTRAINT fk_users_avatar_id FOREIGN KEY(avatar_id) REFERENCES avatars (id) ON DELETE SET NULL,
     CONSTRAINT uq_users_email UNIQUE (email),
     CONSTRAINT uq_users_username_key UNIQUE (username_key)
@@ -144,7 +144,7 @@ CREATE TABLE emails (
     user_id INTEGER NOT NULL,
     email TEXT NOT NULL,
     confirmed_at TEXT,
-    created_at TEXT NOT NULL,
+    created_at TEXT NOT NULL, proven_at TEXT,
     CONSTRAINT fk_emails_user_id FOREIGN KEY(user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT uq_emails_email UNIQUE (email)
 );
@@ -1442,4 +1442,4 @@ CREATE TABLE sign_ins (
 );
 CREATE INDEX ix_sign_ins_created_at ON sign_ins (created_at);
 CREATE INDEX ix_sign_ins_user_id_id ON sign_ins (user_id, id);
-INSERT INTO alembic_version (version_num) VALUES ('0015');
+INSERT INTO alembic_version (version_num) VALUES ('0016');

@@ -168,12 +168,22 @@ def delete_note(db: Connection, note: Note) -> None:
 
 
 def add_system_note(
-    db: Connection, author_id: int, subject: Subject, text: str, action: str, source: Source | None = None
+    db: Connection,
+    author_id: int,
+    subject: Subject,
+    text: str,
+    action: str,
+    source: Source | None = None,
+    *,
+    internal: bool = False,
 ) -> None:
-    """Record below a subject what became of it; nobody hears of it, and it does not count as something said."""
-    columns: dict[str, Any] = {}
+    """Record below a subject what became of it; nobody hears of it, and it does not count as something said.
+
+    An internal one is read by those who work on the subject.
+    """
+    columns: dict[str, Any] = {"internal": internal}
     if source is not None:
-        columns = {"source_kind": source.kind, "source_id": source.id, "source_project_id": source.project_id}
+        columns |= {"source_kind": source.kind, "source_id": source.id, "source_project_id": source.project_id}
     _insert(db, author_id, subject, text, system=True, action=action, **columns)
 
 

@@ -25,7 +25,7 @@ def claims_about(db: Connection, user: User, scopes: set[str], base: str) -> dic
         if user.avatar_id is not None and user.avatar_file is not None:
             claims["picture"] = f"{base}/uploads/-/system/user/avatar/{user.id}/{user.avatar_file}"
     if "email" in scopes:
-        proven = user.confirmed_at is not None and current_settings(db).send_user_confirmation_email
+        proven = user.proven_at is not None and current_settings(db).send_user_confirmation_email
         claims |= {"email": user.email, "email_verified": proven}
     return claims
 

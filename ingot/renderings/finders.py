@@ -17,6 +17,7 @@ from ingot.markup.references import Reference
 from ingot.merge_requests.queries import seen_merge_requests
 from ingot.milestones.queries import named_milestones
 from ingot.milestones.views import milestone_view
+from ingot.projects.code import code_of_project
 from ingot.projects.policy import may_download_code
 from ingot.projects.tables import Project
 from ingot.renderings.reading import Finder, Named, Reader
@@ -204,7 +205,7 @@ def _repository(reader: Reader, one: Named, project: Project) -> Repository | No
     if reader.store is None or not may_download_code(reader.actor, one.here, project):
         return None
     try:
-        return reader.store.open(project.repository_key)
+        return code_of_project(reader.store, project)
     except (MissingRepository, FileNotFoundError):
         return None
 

@@ -8,6 +8,7 @@ from ingot.api.routes import Call, Stage
 from ingot.git.repository import Repository
 from ingot.projects import policy
 from ingot.projects.api import store_of
+from ingot.projects.code import code_of_project
 from ingot.projects.queries import find_project
 from ingot.projects.tables import Project
 
@@ -23,7 +24,7 @@ class Place(NamedTuple):
 def place_in_path(call: Call) -> tuple[Access, Place]:
     """The repository of the project that the path names."""
     here, project = find_project(call.db, call.actor, call.path["id"])
-    return here, Place(here, project, store_of(call.settings).open(project.repository_key))
+    return here, Place(here, project, code_of_project(store_of(call.settings), project))
 
 
 def project_url(call: Call | Stage, project: Project) -> str:

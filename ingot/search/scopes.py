@@ -33,6 +33,7 @@ from ingot.milestones.queries import list_milestones, list_milestones_anywhere
 from ingot.milestones.tables import Milestone
 from ingot.milestones.views import MilestoneView, milestone_view
 from ingot.notes.views import NoteView, views_of_notes
+from ingot.projects.code import code_of_project
 from ingot.projects.params import ListProjects
 from ingot.projects.people.queries import list_everybody
 from ingot.projects.policy import may_download_code
@@ -257,7 +258,7 @@ def _files(asked: Asked, within: Within, repository: Repository, branch: str | N
 
 def _code_of(asked: Asked, within: Within) -> Repository:
     require(may_download_code(asked.actor, within.here, within.project))
-    return asked.store.open(within.project.repository_key)
+    return code_of_project(asked.store, within.project)
 
 
 def _none(asked: Asked, *_: object) -> Listing[Any]:

@@ -25,6 +25,7 @@ from ingot.snippets.tables import Snippet, SnippetFile, snippet_files, snippets
 
 _BEFORE_ALL, _AFTER_ALL = "0", "~"
 _BY_ID = select(snippets).where(snippets.c.id == bindparam("snippet"))
+_ALL_OF = select(snippets).where(any_of(snippets.c.id, "snippets"))
 _BY_IDS = select(snippets).where(any_of(snippets.c.id, "ids"), any_of(snippets.c.project_id, "projects"))
 _FILES = select(snippet_files).where(snippet_files.c.snippet_id == bindparam("snippet")).order_by(snippet_files.c.id)
 _FIRST = _FILES.limit(1)
@@ -84,6 +85,11 @@ def _search_query(where: str, short: bool, external: bool | None, sort: str) -> 
     matching = select(snippets).outerjoin(projects, projects.c.id == snippets.c.project_id)
     order = snippets.c.id.asc() if sort == "asc" else snippets.c.id.desc()
     return list_query(matching.where(_SEARCHED[short][where], visible), snippets.c.id, order)
+
+
+def snippets_by_ids(db: Connection, snippet_ids: Sequence[int]) -> dict[int, Snippet]:
+    """Those with these numbers, whoever asks."""
+    return {one.id: one for one in db.all(Snippet, _ALL_OF, snippets=list(snippet_ids))} if snippet_ids else {}
 
 
 def snippet_by_id(db: Connection, snippet_id: int) -> Snippet:

@@ -7,10 +7,9 @@ from collections.abc import AsyncIterator
 
 from ingot.git.refs import HEADS, TAGS
 from ingot.git.repository import Repository
+from ingot.transport.packet_lines import FLUSH, LENGTH, Garbled, next_line, packet
 
 MOST_BYTES = 64 * 1024
-_LENGTH = 4
-_FLUSH = b"0000"
 _ARGUMENT = b"argument "
 _TAKES_A_VALUE = (b"--prefix", b"--format", b"--mtime", b"-o", b"--output")
 
@@ -29,11 +28,11 @@ async def checked(
     async for piece in pieces:
         asked += piece
         while (line := _line(asked, place)) is not None:
-            place += max(len(line), _LENGTH)
-            if line == _FLUSH:
-                yield b"".join(map(_packet, _with_whole_name(arguments, repository))) + _FLUSH + asked[place:]
+            place += len(line)
+            if line == FLUSH:
+                yield b"".join(map(_packet, _with_whole_name(arguments, repository))) + FLUSH + asked[place:]
                 return
-            argument = line[_LENGTH:].removeprefix(_ARGUMENT).rstrip(b"\n")
+            argument = line[LENGTH:].removeprefix(_ARGUMENT).rstrip(b"\n")
             if _names_hidden(argument, repository, hidden):
                 raise NotServed
             arguments.append(argument)
@@ -43,23 +42,17 @@ async def checked(
 
 
 def _line(asked: bytearray, place: int) -> bytes | None:
-    """The next line with its length before it, or nothing where it has not come yet."""
-    length = bytes(asked[place : place + _LENGTH])
-    if len(length) < _LENGTH:
-        return None
-    if length == _FLUSH:
-        return length
     try:
-        size = int(length, 16)
-    except ValueError:
+        line = next_line(asked, place)
+    except Garbled:
         raise NotServed from None
-    if size <= _LENGTH:
+    if line is not None and len(line) <= LENGTH and line != FLUSH:
         raise NotServed
-    return bytes(asked[place : place + size]) if len(asked) >= place + size else None
+    return line
 
 
 def _packet(argument: bytes) -> bytes:
-    return b"%04x%s%s\n" % (_LENGTH + len(_ARGUMENT) + len(argument) + 1, _ARGUMENT, argument)
+    return packet(_ARGUMENT + argument + b"\n")
 
 
 def _with_whole_name(arguments: list[bytes], repository: Repository) -> list[bytes]:

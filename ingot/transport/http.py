@@ -25,10 +25,12 @@ from ingot.transport.bodies import TooLarge, Unreadable, read_body
 from ingot.transport.callers import Prove
 from ingot.transport.children import Child
 from ingot.transport.greeting import Asked
+from ingot.transport.packet_lines import Garbled
 from ingot.transport.policy import Service
 from ingot.transport.receiving import Push
-from ingot.transport.serving import most_bytes, protocol_environment, service_config
+from ingot.transport.serving import most_bytes, protocol_environment, service_config, withheld_refs
 from ingot.transport.targets import Target, open_target
+from ingot.transport.wants import NotOurs, checked_wants
 from ingot.transport.wiki_pushes import WikiPush
 
 MOST_AT_ONCE = 24
@@ -151,6 +153,11 @@ class GitDoor:
         """How much a client may send."""
         return most_bytes(service, self._settings)
 
+    def checked(self, pieces: AsyncIterator[bytes], repository: Repository, project: Project) -> AsyncIterator[bytes]:
+        """What a client asks for, where it may not have all that is there."""
+        hidden = withheld_refs(project)
+        return checked_wants(pieces, repository, hidden, self._pool) if hidden else pieces
+
     def report(self, trace: Trace, service: Service, status: int, said: str) -> None:
         """Say in the log that git failed, and what it said."""
         self._log("git failed", request_id=trace.request_id, service=service, status=status, said=said)
@@ -219,9 +226,11 @@ class Transfer:
         """Pass the body on; git ends at once where that is not what it should be."""
         encoding = self._request.headers.get(b"content-encoding", b"").lower()
         body = read_body(self._request.receive, encoding, self._door.most_bytes(self._service))
+        if self._service == "git-upload-pack":
+            body = self._door.checked(body, self._admitted.repository, self._admitted.target.project)
         try:
             await child.feed(body)
-        except (TooLarge, Unreadable, TooSlow, TimeoutError):
+        except (TooLarge, Unreadable, TooSlow, TimeoutError, NotOurs, Garbled):
             child.kill()
             raise
 
@@ -256,13 +265,20 @@ class Transfer:
             self._refuse(feeding.exception())
             if feeding.exception() is None:
                 raise Refused(400, "Git does not understand this request.")
-        await self._end(watching)
+        error = feeding.exception() if feeding.done() else None
+        if isinstance(error, NotOurs):
+            await self._piece(error.answer)
+            await self._send({"type": "http.response.body", "body": b""})
+        else:
+            await self._end(watching)
 
     def _refuse(self, error: BaseException | None) -> None:
         if isinstance(error, TooLarge):
             raise Refused(413, "This is more than may be sent at once.")
         if isinstance(error, Unreadable):
             raise Refused(400, "The body is not what its encoding says.")
+        if isinstance(error, Garbled):
+            raise Refused(400, "Git does not understand this request.")
         if isinstance(error, TooSlow | TimeoutError):
             raise Refused(408, "The body came too slowly.")
 

@@ -36,6 +36,11 @@ def hidden_refs(project: Project) -> tuple[str, ...]:
     return INTERNAL_REFS if project.merge_requests_enabled else (*INTERNAL_REFS, MERGE_REQUEST_REFS)
 
 
+def withheld_refs(project: Project) -> tuple[str, ...]:
+    """What is not served by an object's id either; nothing where everybody who reads the code may have everything."""
+    return () if project.merge_requests_enabled else hidden_refs(project)
+
+
 def most_bytes(service: Service, settings: Settings) -> int:
     """How much a client may send; git itself says when a pack is too large, so it gets a little more than that."""
     if service == "git-receive-pack":

@@ -27,12 +27,14 @@ from ingot.transport.children import Child
 from ingot.transport.greeting import Asked
 from ingot.transport.host_keys import host_keys
 from ingot.transport.lfs_tokens import Operation, lfs_way
+from ingot.transport.packet_lines import Garbled
 from ingot.transport.policy import SERVICES, Service, protocol_refusal
 from ingot.transport.receiving import Push
-from ingot.transport.serving import hidden_refs, most_bytes, protocol_environment, service_config
+from ingot.transport.serving import hidden_refs, most_bytes, protocol_environment, service_config, withheld_refs
 from ingot.transport.ssh_packets import CIPHERS, quicken_channel, quicken_connection
 from ingot.transport.talking import Process, Talk, TooQuiet
 from ingot.transport.targets import Target, find_target, open_target, target_refusal
+from ingot.transport.wants import NotOurs, checked_wants
 from ingot.transport.wiki_pushes import WikiPush
 from ingot.users.keys.usage import KeyUsage
 
@@ -199,6 +201,10 @@ class SshDoor:
             process.stderr.write(b"The server cannot answer right now. Try again in a moment.\n")
         except TooLarge:
             process.stderr.write(b"This is more than may be sent at once.\n")
+        except NotOurs as error:
+            process.stdout.write(error.answer)
+        except Garbled:
+            process.stderr.write(b"Git does not understand this request.\n")
         except NotServed:
             process.stderr.write(b"There is no such branch, tag or commit.\n")
         except TooQuiet:  # What it does not read would never leave; the rest of the connection may be in use.
@@ -267,10 +273,13 @@ class SshDoor:
             starting = Child.start(args, call.repository.path, config=config, env=env)
         async with await starting as child:
             talk = Talk(process, child, push, most_bytes(call.service, self._settings))
-            if call.service != "git-upload-archive":
-                return await talk.run()
-            hidden = hidden_refs(call.target.project)
-            return await talk.run(lambda pieces: checked(pieces, call.repository, hidden))
+            if call.service == "git-upload-archive":
+                hidden = hidden_refs(call.target.project)
+                return await talk.run(lambda pieces: checked(pieces, call.repository, hidden))
+            withheld = withheld_refs(call.target.project) if call.service == "git-upload-pack" else ()
+            if withheld:
+                return await talk.run(lambda pieces: checked_wants(pieces, call.repository, withheld, self._pool))
+            return await talk.run()
 
     def _push(self, call: _Call, prove: Prove) -> Push:
         kind = WikiPush if call.target.wiki else Push

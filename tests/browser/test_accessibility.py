@@ -14,6 +14,7 @@ OWN = [
     "/explore",
     "/explore/groups",
     "/explore/snippets",
+    "/help",
     "/projects/new",
     "/groups/new",
     "/-/snippets",

@@ -1,13 +1,16 @@
 """Pages about people, searches, snippets and wikis."""
 
+import re
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
+from ingot.access.levels import Level
 from tests.client import Api, Make, Person
-from tests.making import Project, make_project
+from tests.making import Project, add_members, make_project
 from tests.web.browser import Browser
+from tests.web.hostile import is_safe
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 HOSTILE = "\"><img src=x onerror=alert(1)><script>alert('x')</script>"
@@ -20,11 +23,6 @@ def project(make: Make, person: Person, api: Api) -> Project:
     sent = {"branch": "master", "commit_message": "Add the log", "content": "the lantern is lit\n"}
     assert api.post(f"{made.url}/repository/files/log.txt", person, **sent).status_code == 201
     return made
-
-
-def is_harmless(text: str) -> bool:
-    """Whether what was meant as an attack stands there as text."""
-    return "<img src=x" not in text and "<script>alert" not in text
 
 
 def test_a_person_is_shown_with_what_everybody_may_know(
@@ -45,7 +43,7 @@ def test_a_person_is_shown_with_what_everybody_may_know(
 def test_a_persons_words_about_themselves_do_nothing(browser: Browser, make: Make) -> None:
     person = make.user(name=HOSTILE[:100], bio=HOSTILE)
 
-    assert is_harmless(browser.get(f"/{person.username}").text)
+    assert is_safe(browser.get(f"/{person.username}").text)
 
 
 def test_searching(browser: Browser, person: Person, project: Project, api: Api) -> None:
@@ -56,7 +54,7 @@ def test_searching(browser: Browser, person: Person, project: Project, api: Api)
     code = browser.get(f"/{project.path}/-/search", params={"search": "lantern"})
 
     assert "Mend the lantern" in everywhere.text
-    assert is_harmless(everywhere.text)
+    assert is_safe(everywhere.text)
     assert "the lantern is lit" in code.text
     assert f'action="/{project.path}/-/search"' in browser.get(f"/{project.path}/-/issues").text
     assert 'href="/search?search=lantern"' in code.text
@@ -95,7 +93,7 @@ def test_the_life_of_a_snippet(browser: Browser, person: Person, project: Projec
     assert "a b.txt" in refused.text, "What was typed stays."
     assert made.status_code == 302, made.text
     there = made.headers["location"]
-    assert is_harmless(browser.get(there).text)
+    assert is_safe(browser.get(there).text)
     assert browser.get(there.replace("/-/", "/")).status_code == 200
     raw = browser.get(f"{there}/raw")
     assert (raw.text, raw.headers["content-type"]) == (HOSTILE, "text/plain; charset=utf-8")
@@ -127,7 +125,7 @@ def test_projects_are_found_by_topic_and_in_an_order(browser: Browser, make: Mak
     found = browser.get("/explore", params={"topic": topic, "order_by": "star_count"}).text
     assert named[0].path in found
     assert named[1].path not in found
-    assert is_harmless(browser.get("/explore", params={"topic": HOSTILE, "order_by": HOSTILE}).text)
+    assert is_safe(browser.get("/explore", params={"topic": HOSTILE, "order_by": HOSTILE}).text)
 
 
 def test_what_happened_in_a_project(browser: Browser, make: Make, api: Api, person: Person) -> None:
@@ -138,11 +136,49 @@ def test_what_happened_in_a_project(browser: Browser, make: Make, api: Api, pers
     page = browser.get(f"/{project.path}/-/activity")
 
     assert f"/{project.path}/-/issues/1" in page.text
-    assert is_harmless(page.text)
+    assert is_safe(page.text)
     assert "Hushed" not in page.text
     assert "Hushed" in browser.signed_in_as(person).get(f"/{project.path}/-/activity").text
     hidden = make_project(make, visibility="private")
     assert browser.get(f"/{hidden.path}/-/activity").status_code == 404
+
+
+def test_a_comment_on_a_snippet_leads_to_where_it_stands(
+    browser: Browser, api: Api, make: Make, person: Person, project: Project
+) -> None:
+    for visibility in ("public", "private"):
+        sent = {"title": f"A {visibility} one", "file_name": "x", "code": "x", "visibility": visibility}
+        snippet = api.post(f"{project.url}/snippets", person, **sent).json()
+        api.post(f"{project.url}/snippets/{snippet['id']}/notes", person, body="Good")
+    named = rf'href="(/{project.path}/-/snippets/\d+#note_\d+)">commented on snippet A (\w+) one<'
+
+    shown = re.findall(named, browser.get(f"/{project.path}/-/activity").text)
+
+    assert [visibility for _, visibility in shown] == ["public"]
+    assert f'id="{shown[0][0].partition("#")[2]}"' in browser.get(shown[0][0]).text
+    browser.signed_in_as(person)
+    assert len(re.findall(named, browser.get(f"/{project.path}/-/activity").text)) == 2
+    told = api.get(f"{project.url}/events", person, action="commented").json()
+    assert [event["target_title"] for event in told] == ["A private one", "A public one"]
+    assert [event["note"]["noteable_type"] for event in told] == ["Snippet", "Snippet"]
+    member = make.user()
+    add_members(make, project, {member: Level.DEVELOPER})
+    assert len(api.get(f"{project.url}/events", member, action="commented").json()) == 1
+    assert len(api.get(f"{project.url}/events", make.root, action="commented").json()) == 2
+    assert api.put(project.url, person, snippets_enabled=False).status_code == 200
+    assert api.get(f"{project.url}/events", person, action="commented").json() == []
+
+
+def test_a_comment_on_a_commit_leads_to_where_it_stands(
+    browser: Browser, api: Api, person: Person, project: Project
+) -> None:
+    oid = api.get(f"{project.url}/repository/commits", person).json()[0]["id"]
+    api.post(f"{project.url}/repository/commits/{oid}/comments", person, note="Good")
+
+    shown = browser.get(f"/{project.path}/-/activity").text
+
+    (link,) = re.findall(rf'href="(/{project.path}/-/commit/{oid}#note_\d+)">commented on commit {oid[:8]}<', shown)
+    assert f'id="{link.partition("#")[2]}"' in browser.get(link).text
 
 
 @pytest.mark.parametrize("path", ["/dashboard", "/dashboard/projects", "/explore/projects"])
@@ -170,7 +206,7 @@ def test_people_talk_about_a_snippet_of_a_project(browser: Browser, person: Pers
 
     read = browser.get(there)
     assert "<em>glows</em>" in read.text
-    assert is_harmless(read.text)
+    assert is_safe(read.text)
     assert '<span class="kc">True</span>' in read.text
     assert "Sign in" in read.text
     browser.signed_in_as(person)
@@ -222,7 +258,7 @@ def test_the_life_of_a_wiki(browser: Browser, person: Person, project: Project) 
     assert made.headers["location"] == f"{wiki}/home"
     page = browser.get(wiki).text
     assert "<strong>Welcome</strong>" in page
-    assert is_harmless(page)
+    assert is_safe(page)
     browser.submit(f"{wiki}/home/edit", f"{wiki}/home", fields={**sent, "_method": "put", "wiki[content]": "Later"})
     assert "Later" in browser.get(f"/{project.path}/wikis/home").text
     assert browser.get(f"{wiki}/nothing").status_code == 404

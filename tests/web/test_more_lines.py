@@ -10,7 +10,7 @@ from tests.conftest import House
 from tests.histories import History
 from tests.making import Project, make_project
 from tests.web.browser import Browser
-from tests.web.test_code import HOSTILE, is_safe
+from tests.web.hostile import HOSTILE, is_safe
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """OpenID Connect: other programs let people sign in by us."""
 
+import quopri
 import re
 import subprocess
 import time
@@ -20,6 +21,7 @@ from tests.conftest import House
 from tests.making import Project, make_project
 from tests.oauth_client import App, agree, answers, by_password, register, with_bearer
 from tests.web.browser import Browser
+from tests.web.conftest import PASSWORD
 
 
 @pytest.fixture
@@ -91,6 +93,45 @@ def test_an_address_counts_as_proven_where_proof_is_asked_for(browser: Browser, 
     api.put("/application/settings", make.root, send_user_confirmation_email=True)
     try:
         assert told() is True
+    finally:
+        api.put("/application/settings", make.root, send_user_confirmation_email=False)
+
+
+def test_an_address_taken_while_nobody_asked_is_proven_by_its_own_mail_alone(
+    house: House, open_browser: Callable[[], Browser], api: Api, make: Make, app: App
+) -> None:
+    """Somebody takes another's address, and would prove it by a mail to their own, or by one of before."""
+    thief, victim = make.user(password=PASSWORD), f"{make.name('victim')}@example.org"
+    mine = open_browser().signed_in_as(thief)
+    emails = "/profile/emails"
+    token = app.trade(app.code(mine, scope="openid email")).json()["access_token"]
+
+    def told() -> tuple[str, bool]:
+        claims = with_bearer(app.url, token, "/oauth/userinfo").json()
+        return claims["email"], claims["email_verified"]
+
+    def mailed(address: str) -> str:
+        written = [quopri.decodestring(mail.encode()).decode() for mail in house.mails() if f"To: {address}" in mail]
+        return str(re.findall(r"/users/confirmation\?confirmation_token=[\w-]+", written[-1])[-1])
+
+    assert mine.submit(emails, emails, fields={"email[email]": victim}).status_code == 302
+    api.put("/application/settings", make.root, send_user_confirmation_email=True)
+    try:
+        assert told() == (thief.email, True), "An administrator vouched for it."
+        number = re.findall(rf"{emails}/(\d+)/primary", mine.get(emails).text)[0]
+        assert mine.submit(emails, f"{emails}/{number}/primary").status_code == 302
+        assert told() == (victim, False)
+        assert mine.submit(emails, f"{emails}/confirm").status_code == 302
+        own = mailed(victim)
+        assert mine.submit(emails, f"{emails}/{number}/primary").status_code == 302
+        assert mine.submit(emails, f"{emails}/{number}/primary").status_code == 302
+        assert mine.get(own).status_code == 404, "It was meant for what stood first then."
+        assert mine.submit(emails, f"{emails}/confirm").status_code == 302
+        assert mine.submit(mailed(victim), "/users/confirmation").status_code == 302
+        assert told() == (victim, True)
+        assert f'{emails}/confirm"' not in mine.get(emails).text
+        assert api.put(f"/users/{thief.id}", make.root, email=f"new-{victim}").status_code == 200
+        assert told() == (f"new-{victim}", True)
     finally:
         api.put("/application/settings", make.root, send_user_confirmation_email=False)
 

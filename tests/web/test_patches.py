@@ -84,6 +84,21 @@ def test_of_one_commit(make: Make, owner: Person, project: Project, browser: Bro
     assert browser.get(f"/{project.path}/-/commit/{first}.patch").text.startswith(f"From {first} ")
 
 
+def test_of_branches_and_tags(make: Make, owner: Person, project: Project, browser: Browser) -> None:
+    """What the page shows under a name is there as a patch too; what is called like a patch is a page."""
+    first, *_ = _firsts(make, owner, project)
+    for name in ("a/b.c", "odd.patch"):
+        assert make.api.post(f"{project.url}/repository/branches", owner, branch=name, ref=first).status_code == 201
+    make.api.post(f"{project.url}/repository/tags", owner, tag_name="v1.0", ref=first)
+    browser.signed_in_as(owner)
+    here = f"/{project.path}/-/commit"
+    for name in ("a%2Fb.c", "v1.0", "odd.patch"):
+        assert browser.get(f"{here}/{name}").headers["content-type"].startswith("text/html"), name
+        assert browser.get(f"{here}/{name}.patch").text.startswith(f"From {first} "), name
+        assert browser.get(f"{here}/{name}.diff").text.startswith("diff --git a/"), name
+    assert browser.get(f"{here}/nothing.patch").status_code == 404
+
+
 def _firsts(make: Make, owner: Person, project: Project) -> list[str]:
     commits = make.api.get(f"{project.url}/repository/commits", owner, per_page=100).json()
     return [commit["id"] for commit in commits if not commit["parent_ids"]]

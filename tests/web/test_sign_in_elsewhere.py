@@ -122,6 +122,7 @@ def test_an_address_that_nobody_had_to_prove_links_nothing(
     finally:
         second.api.put("/application/settings", second.make.root, send_user_confirmation_email=True)
     assert refused.status_code == 403
+    assert _come_back(house, there, here).status_code == 403, "What they took then is theirs no more than before."
     assert not here.is_signed_in()
 
 

@@ -49,8 +49,12 @@ def record_move(db: Connection, actor_id: int, original: Issue, copy: Issue) -> 
         add_system_note(db, actor_id, subject_of(one), text, "moved", Source("issue", other.id, other.project_id))
 
 
-def _record_title(db: Connection, event: Changed, subject: Subject, change: Change) -> None:
-    add_system_note(db, event.actor_id, subject, wording.title_changed(*change), "title")
+def _record_title(db: Connection, event: Changed, subject: Subject, change: Change, *, internal: bool = False) -> None:
+    add_system_note(db, event.actor_id, subject, wording.title_changed(*change), "title", internal=internal)
+
+
+def _record_title_of_issue(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:
+    _record_title(db, event, subject, change, internal=event.shows)
 
 
 def _record_description(db: Connection, event: Changed, subject: Subject, change: Change) -> None:  # noqa: ARG001 - All records take the same.
@@ -126,7 +130,7 @@ SHARED_RECORDS = {
 }
 """What is written alike below all that is planned."""
 _RECORDS = {
-    "title": _record_title,
+    "title": _record_title_of_issue,
     "description": _record_description,
     "confidential": _record_confidentiality,
     "labels": _record_labels,

@@ -124,7 +124,7 @@ def create_user(call: Call, params: CreateUser, password_hash: str | None) -> Us
     """Create a user."""
     if params.password is UNSET and not (params.reset_password or params.force_random_password):
         raise Missing("password")
-    user = service.create_user(call.db, params, password_hash)
+    user = service.create_user(call.db, params, password_hash, vouched_for=True)
     return admin_view(call.db, user, call.origin.base)
 
 

@@ -42,6 +42,12 @@ class UserDeleting(Event, frozen=True):
     hard: bool
 
 
+class FirstAddressChanged(Event, frozen=True):
+    """A user has another first address; what was mailed to the one before proves nothing of this one."""
+
+    user_id: int
+
+
 class EmailAdded(Event, frozen=True):
     """A user has a further address, which they must confirm."""
 

@@ -17,7 +17,14 @@ from ingot.errors import Conflict, Denied, Invalid, too_long
 from ingot.events.bus import emit
 from ingot.instance.settings import current_settings
 from ingot.names import NAMESPACES, path_trouble
-from ingot.users.accounts.events import PasswordChanged, UserBlocked, UserCreated, UserDeleting, UserRenamed
+from ingot.users.accounts.events import (
+    FirstAddressChanged,
+    PasswordChanged,
+    UserBlocked,
+    UserCreated,
+    UserDeleting,
+    UserRenamed,
+)
 from ingot.users.accounts.params import ChangeStatus, CreateUser, ModifyUser, SetStatus
 from ingot.users.accounts.queries import (
     count_administrators,
@@ -60,8 +67,11 @@ _CLEAR_AFTER = {
 _DROP_STATUS = delete(statuses).where(statuses.c.user_id == bindparam("user"))
 
 
-def create_user(db: Connection, wanted: CreateUser, password_hash: str | None) -> User:
-    """Add a user; who reset or did not give a password chooses one by mail."""
+def create_user(db: Connection, wanted: CreateUser, password_hash: str | None, *, vouched_for: bool = False) -> User:
+    """Add a user; who reset or did not give a password chooses one by mail.
+
+    ``vouched_for`` says that the address is known to be theirs, where it counts as confirmed at all.
+    """
     chooses = wanted.reset_password or wanted.force_random_password
     columns = _columns(given(wanted))
     _refuse_taken(db, columns)
@@ -82,6 +92,7 @@ def create_user(db: Connection, wanted: CreateUser, password_hash: str | None) -
         "password_hash": None if chooses else password_hash,
         "password_expired": False,
         "confirmed_at": db.now if confirmed else None,
+        "proven_at": db.now if vouched_for and _is_confirmed(wanted) else None,
         "created_at": db.now,
         "updated_at": db.now,
     }
@@ -116,11 +127,16 @@ def modify_user(db: Connection, actor: Actor, user: User, wanted: ModifyUser, pa
         columns |= {"projects_limit": 0, "can_create_group": False}
     if wanted.password is not UNSET:
         columns |= {"password_hash": password_hash, "password_expired": actor.user_id != user.id}
+    moved = columns.get("email", user.email) != user.email
+    if moved:
+        columns["proven_at"] = db.now if actor.admin else None
     db.update(users, user.id, **columns, updated_at=db.now)
     _set_identity(db, user.id, wanted.provider, wanted.extern_uid)
     if wanted.avatar is not UNSET:
         _set_avatar(db, user, wanted.avatar)
     changed = find_user(db, user.id)
+    if moved:
+        emit(db, FirstAddressChanged(user_id=user.id))
     if (changed.username, changed.name) != (user.username, user.name):
         emit(db, UserRenamed(user_id=user.id, username=changed.username, name=changed.name))
     if wanted.password is not UNSET:

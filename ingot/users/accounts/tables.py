@@ -36,6 +36,9 @@ users = Table(
     text("password_hash", nullable=True),
     flag("password_expired"),
     text("confirmed_at", nullable=True),
+    # Since when the address is known to be theirs: they read a mail to it, or an administrator vouched for them. One
+    # that nobody asked about counts as confirmed too.
+    text("proven_at", nullable=True),
     text("last_sign_in_at", nullable=True),
     text("current_sign_in_at", nullable=True),
     text("last_activity_on", nullable=True),
@@ -70,6 +73,7 @@ emails = Table(
     reference("user_id", "users.id", index=True),
     text("email", unique=True),
     text("confirmed_at", nullable=True),
+    text("proven_at", nullable=True),
     text("created_at"),
     sqlite_autoincrement=True,
 )
@@ -151,6 +155,7 @@ class User(Record, frozen=True):
     password_hash: str | None
     password_expired: bool
     confirmed_at: Timestamp | None
+    proven_at: Timestamp | None
     last_sign_in_at: Timestamp | None
     current_sign_in_at: Timestamp | None
     last_activity_on: Date | None
@@ -176,6 +181,7 @@ class Email(Record, frozen=True):
     user_id: int
     email: str
     confirmed_at: Timestamp | None
+    proven_at: Timestamp | None
     created_at: Timestamp
 
 

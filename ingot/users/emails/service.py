@@ -4,7 +4,7 @@ from ingot.db.connection import Connection
 from ingot.errors import Invalid
 from ingot.events.bus import emit
 from ingot.instance.settings import current_settings
-from ingot.users.accounts.events import EmailAdded
+from ingot.users.accounts.events import EmailAdded, FirstAddressChanged
 from ingot.users.accounts.queries import user_by_email
 from ingot.users.accounts.service import valid_address
 from ingot.users.accounts.tables import Email, User, emails, users
@@ -25,7 +25,12 @@ def create_email(db: Connection, user_id: int, address: str, *, vouched_for: boo
         raise Invalid(email=["has already been taken"])
     confirmed = vouched_for or not current_settings(db).send_user_confirmation_email
     email_id = db.insert(
-        emails, user_id=user_id, email=address, confirmed_at=db.now if confirmed else None, created_at=db.now
+        emails,
+        user_id=user_id,
+        email=address,
+        confirmed_at=db.now if confirmed else None,
+        proven_at=db.now if vouched_for else None,
+        created_at=db.now,
     )
     if not confirmed:
         emit(db, EmailAdded(email_id=email_id))
@@ -41,5 +46,7 @@ def make_first(db: Connection, user: User, email: Email) -> None:
     """Let a further address be the first one; the one before becomes a further one."""
     if email.confirmed_at is None:
         raise Invalid(email=["must be confirmed first"])
-    db.update(emails, email.id, email=user.email, confirmed_at=user.confirmed_at)
-    db.update(users, user.id, email=email.email, confirmed_at=email.confirmed_at, updated_at=db.now)
+    db.update(emails, email.id, email=user.email, confirmed_at=user.confirmed_at, proven_at=user.proven_at)
+    first = {"email": email.email, "confirmed_at": email.confirmed_at, "proven_at": email.proven_at}
+    db.update(users, user.id, **first, updated_at=db.now)
+    emit(db, FirstAddressChanged(user_id=user.id))

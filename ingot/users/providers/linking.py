@@ -15,11 +15,11 @@ from ingot.users.accounts.service import create_user
 from ingot.users.accounts.tables import User, emails, identities
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
-_CONFIRMED = select(
+_PROVEN = select(
     exists().where(
         emails.c.user_id == bindparam("user"),
         emails.c.email == bindparam("address"),
-        emails.c.confirmed_at.is_not(None),
+        emails.c.proven_at.is_not(None),
     )
 )
 _MOST_CHARACTERS = 200
@@ -63,13 +63,14 @@ def account_of(db: Connection, known: Known, *, sign_up: bool, link_by_email: bo
 def _is_proven(db: Connection, holder: User, address: str) -> bool:
     """Whether an account's address was proven: else somebody waits in an account that they made for another.
 
-    Where no mail asks to confirm addresses, everybody may have given themselves this one.
+    Where no mail asks to confirm addresses, everybody may have given themselves this one; what they took as long as
+    that was so stays unproven.
     """
     if holder.placeholder or not current_settings(db).send_user_confirmation_email:
         return False
     if holder.email == address.lower():
-        return holder.confirmed_at is not None
-    return bool(db.value(_CONFIRMED, user=holder.id, address=address.lower()))
+        return holder.proven_at is not None
+    return bool(db.value(_PROVEN, user=holder.id, address=address.lower()))
 
 
 def _create(db: Connection, known: Known) -> User:
@@ -83,7 +84,7 @@ def _create(db: Connection, known: Known) -> User:
         extern_uid=known.uid,
     )
     try:
-        return create_user(db, wanted, None)
+        return create_user(db, wanted, None, vouched_for=True)
     except (Invalid, Conflict):
         raise Denied("An account for you cannot be made. Ask an administrator for one.") from None
 

@@ -35,6 +35,7 @@ _DROP_LINKS = delete(one_time_links).where(
     one_time_links.c.purpose == bindparam("purpose"),
     one_time_links.c.email_id.is_(None),
 )
+_DROP_ALL_LINKS = delete(one_time_links).where(one_time_links.c.user_id == bindparam("user"))
 _DROP_ENDED_LINKS = delete(one_time_links).where(one_time_links.c.expires_at <= bindparam("now"))
 
 
@@ -193,12 +194,16 @@ def _make_link(db: Connection, user: User, purpose: Purpose, email: Email | None
     return token
 
 
+def drop_links(db: Connection, user_id: int) -> None:
+    """Let nothing count any more that was mailed to a user."""
+    db.run(_DROP_ALL_LINKS, user=user_id)
+
+
 def use_password_link(db: Connection, link: OneTimeLink, password_hash: str) -> User:
     """Set the password that the reader of the mail chose; reading it also proves the address."""
     user = find_user(db, link.user_id)
     set_password(db, user, password_hash)
-    if user.confirmed_at is None:
-        db.update(users, user.id, confirmed_at=db.now)
+    db.update(users, user.id, confirmed_at=user.confirmed_at or db.now, proven_at=db.now)
     db.delete(one_time_links, link.id)
     return user
 
@@ -206,8 +211,8 @@ def use_password_link(db: Connection, link: OneTimeLink, password_hash: str) -> 
 def use_confirmation_link(db: Connection, link: OneTimeLink) -> User:
     """Take the address as proven."""
     if link.email_id is None:
-        db.update(users, link.user_id, confirmed_at=db.now)
+        db.update(users, link.user_id, confirmed_at=db.now, proven_at=db.now)
     else:
-        db.update(emails, link.email_id, confirmed_at=db.now)
+        db.update(emails, link.email_id, confirmed_at=db.now, proven_at=db.now)
     db.delete(one_time_links, link.id)
     return find_user(db, link.user_id)

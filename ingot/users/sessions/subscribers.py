@@ -4,10 +4,10 @@ from sqlalchemy import bindparam, select
 
 from ingot.db.connection import Connection
 from ingot.events.bus import Subscriptions
-from ingot.users.accounts.events import EmailAdded, PasswordChanged, UserBlocked, UserCreated
+from ingot.users.accounts.events import EmailAdded, FirstAddressChanged, PasswordChanged, UserBlocked, UserCreated
 from ingot.users.accounts.queries import find_user
 from ingot.users.accounts.tables import Email, emails
-from ingot.users.sessions.service import end_sessions, mail_confirmation_link, mail_password_link
+from ingot.users.sessions.service import drop_links, end_sessions, mail_confirmation_link, mail_password_link
 
 subscriptions = Subscriptions()
 _EMAIL = select(emails).where(emails.c.id == bindparam("email"))
@@ -28,6 +28,12 @@ def write_to_address(db: Connection, event: EmailAdded) -> None:
     email = db.first(Email, _EMAIL, email=event.email_id)
     if email is not None:
         mail_confirmation_link(db, find_user(db, email.user_id), email)
+
+
+@subscriptions.on(FirstAddressChanged)
+def forget_mails(db: Connection, event: FirstAddressChanged) -> None:
+    """Who reads a mail to one address proves nothing of another, which now stands where that one stood."""
+    drop_links(db, event.user_id)
 
 
 @subscriptions.on(UserBlocked)

@@ -24,6 +24,11 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
         "user_oauth_applications": ("People register applications of their own", "switch"),
         "home_page_url": ("Where the first page leads those who are not signed in", "text"),
     },
+    "Help": {
+        "help_page_text": ("Text of the help page, in Markdown; first steps where there is none", "long"),
+        "help_page_support_url": ("Where people ask for support", "text"),
+        "help_page_hide_commercial_content": ("Say nothing about Ingot itself there", "switch"),
+    },
     "What is new": {
         "default_project_visibility": ("Projects begin as", "choice"),
         "default_group_visibility": ("Groups begin as", "choice"),

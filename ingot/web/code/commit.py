@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 from ingot.db.connection import Connection
 from ingot.errors import NotFound
+from ingot.git.commits import commit_id
 from ingot.git.diffs import diff_between
 from ingot.git.patches import stream_commit_diff, stream_commit_mail
 from ingot.repository.commits.queries import find_commit
@@ -26,6 +27,8 @@ def show_commit(visit: Visit, db: Connection) -> Reply:
     if wanted is None:
         return _show(place, db)
     code = code_of(place, db)
+    if commit_id(code.repository, visit.path["sha"]) is not None:  # A branch or tag is called so.
+        return _show(place, db)
     commit = find_commit(code.repository, wanted.name)
     stream = stream_commit_mail if wanted.ending == "patch" else stream_commit_diff
     return sent(visit.path["sha"], stream(code.repository, commit))

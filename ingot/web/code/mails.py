@@ -9,7 +9,7 @@ from ingot.web.pages import Reply, StoredFile
 from ingot.web.sending import as_file
 
 Ending = Literal["patch", "diff"]
-_ENDED = re.compile(r"([0-9a-f]{1,40})\.(patch|diff)")
+_ENDED = re.compile(r"(.+)\.(patch|diff)")
 
 
 class Ended(NamedTuple):
@@ -20,7 +20,7 @@ class Ended(NamedTuple):
 
 
 def ended(name: str) -> Ended | None:
-    """A commit's id or a number with an ending; a branch may be called like anything, and is none."""
+    """What stands before an ending, where there is one; a branch may be called like that itself."""
     found = _ENDED.fullmatch(name)
     return Ended(found[1], cast("Ending", found[2])) if found else None
 

@@ -9,6 +9,7 @@ from ingot.git.commits import branch_tip, commit_id
 from ingot.git.paths import path_trouble
 from ingot.git.repository import Repository
 from ingot.projects.api import store_of
+from ingot.projects.code import code_of_project
 from ingot.projects.queries import find_project
 from ingot.repository.place import Place as CodePlace
 from ingot.repository.place import may_read_code
@@ -60,7 +61,7 @@ def code_of(place: Place, db: Connection) -> CodePlace:
     """The repository, for those who may read the code."""
     actor = place.visit.actor_or_nobody
     here, project = find_project(db, actor, place.project.id)
-    found = CodePlace(here, project, store_of(place.visit.settings).open(project.repository_key))
+    found = CodePlace(here, project, code_of_project(store_of(place.visit.settings), project))
     if not may_read_code(actor, here, found):
         raise NotFound("Project")
     return found

@@ -6,9 +6,10 @@ from urllib.parse import quote
 
 from ingot.activity.views import EventView
 from ingot.projects.queries import paths_of_projects
+from ingot.web.explore.noted import PAGES, page_of_note
 from ingot.web.pages import Visit
 
-_PAGES = {"Issue": "issues", "MergeRequest": "merge_requests", "Milestone": "milestones"}
+_SHORT = 8
 
 
 class Happening(NamedTuple):
@@ -38,14 +39,12 @@ def _line(event: EventView, path: str) -> Happening:
         return Happening(event, path, text, address)
     note = event.note or None
     if note is not None:
-        kind, iid = note.noteable_type, note.noteable_iid
-        what = f"{_noun(kind)} {event.target_title or ''}".strip()
-        page = _PAGES.get(kind)
-        address = f"/{path}/-/{page}/{iid}#note_{note.id}" if page and iid else f"/{path}"
-        return Happening(event, path, f"commented on {what}", address)
+        about = event.target_title or (note.commit_id or "")[:_SHORT]
+        what = f"{_noun(note.noteable_type)} {about}".strip()
+        return Happening(event, path, f"commented on {what}", f"/{path}/-/{page_of_note(note)}#note_{note.id}")
     if event.target_type is None:  # It happened to the project itself.
         return Happening(event, "", f"{event.action_name} {path}", f"/{path}")
-    page = _PAGES.get(event.target_type)
+    page = PAGES.get(event.target_type)
     address = f"/{path}/-/{page}/{event.target_iid}" if page and event.target_iid else f"/{path}"
     what = f"{_noun(event.target_type)} {event.target_title or ''}".strip()
     return Happening(event, path, f"{event.action_name} {what}".strip(), address)

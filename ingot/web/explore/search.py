@@ -5,8 +5,8 @@ from typing import Any
 from ingot.db.connection import Connection
 from ingot.db.paging import Listing
 from ingot.db.paging import Page as ListPage
-from ingot.notes.views import NoteView
 from ingot.projects.queries import paths_of_projects
+from ingot.web.explore.noted import page_of_note
 from ingot.web.pages import Page, Pages, Reply, Visit
 from ingot.web.projects.place import place_of
 from ingot.web.refusals import Refusal, sentences
@@ -24,7 +24,6 @@ _NAMES = {
     "users": "People",
     "wiki_blobs": "Wiki",
 }
-_PAGES = {"Issue": "issues", "MergeRequest": "merge_requests", "Snippet": "snippets", "Commit": "commit"}
 _ANYWHERE = ("projects", "issues", "merge_requests", "milestones", "snippet_titles", "users")
 _IN_GROUP = ("projects", "issues", "merge_requests", "milestones", "users")
 _IN_PROJECT = ("blobs", "commits", "issues", "merge_requests", "milestones", "notes", "wiki_blobs", "users")
@@ -89,12 +88,6 @@ def _context(visit: Visit, scopes: tuple[str, ...], scope: str, found: Listing[A
         "found": found,
         "paths": paths,
         "where": "",
-        "note_page": _page_of_note,
+        "note_page": page_of_note,
         "errors": [],
     }
-
-
-def _page_of_note(note: NoteView) -> str:
-    """Where what a note is about has its page, below that of the project."""
-    number = note.noteable_iid or note.commit_id or note.noteable_id
-    return f"{_PAGES.get(note.noteable_type, 'issues')}/{number}"

@@ -12,6 +12,7 @@ from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
 from ingot.web.projects import general
 from ingot.web.projects.forms import Forms, filled, texts_of, tried
 from ingot.web.projects.general import Parts, part_of
+from ingot.web.projects.namespaces import offered_groups, path_of_namespace, typed_namespace
 from ingot.web.projects.repository_settings import SCOPES, token_form, token_wish
 from ingot.web.projects.settings import VISIBILITIES
 from ingot.web.refusals import Refusal, sentences
@@ -44,17 +45,26 @@ def show_form(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every pa
 @pages.post("/groups")
 def create_group(visit: Visit) -> Reply:
     """Make it, and lead to it."""
-    typed = texts_of(visit, "group", ("name", "path", "parent_id", "description", "visibility"))
+    typed = texts_of(visit, "group", ("name", "path", "parent_id", "parent", "description", "visibility"))
     try:
-        group = visit.call("POST", "/groups", filled(typed))
+        group = visit.call("POST", "/groups", _with_parent(visit, typed, "parent_id"))
     except Refusal as refusal:
         return _new(visit, Forms("group", typed, sentences(refusal)))
     return Redirect(f"/groups/{group.full_path}")
 
 
+def _with_parent(visit: Visit, typed: dict[str, Any], name: str) -> dict[str, Any]:
+    """What is sent: the number of the group whose path was typed, where there are too many to choose from."""
+    sent = filled({field: value for field, value in typed.items() if field != "parent"})
+    return sent | {name: typed_namespace(visit, typed["parent"]).id} if typed["parent"] else sent
+
+
 def _new(visit: Visit, forms: Forms) -> Page:
-    owned = visit.get("/groups", {"owned": "true", "per_page": 100}).items
-    context = {"forms": forms, "owned": owned, "visibilities": VISIBILITIES}
+    offered = offered_groups(visit)
+    parent = forms.value("group", "parent")
+    if offered.more and not parent:
+        parent = path_of_namespace(visit, forms.value("group", "parent_id"))
+    context = {"forms": forms, "offered": offered, "parent": parent, "visibilities": VISIBILITIES}
     return Page("groups/new.html", context, forms.status)
 
 
@@ -86,9 +96,9 @@ def change_picture(visit: Visit) -> Reply:
 def transfer(visit: Visit) -> Reply:
     """Put it into another group, or to the top."""
     place = group_settings_of(visit)
-    typed = texts_of(visit, "transfer", ("group_id",))
+    typed = texts_of(visit, "transfer", ("group_id", "parent"))
     try:
-        group = place.call("POST", "/transfer", filled(typed))
+        group = place.call("POST", "/transfer", _with_parent(visit, typed, "group_id"))
     except Refusal as refusal:
         return _page(place, Forms("transfer", typed, sentences(refusal)))
     return Redirect(f"/groups/{group.full_path}")
@@ -105,7 +115,7 @@ def delete(visit: Visit) -> Reply:
 
 def _page(place: GroupPlace, forms: Forms) -> Page:
     group = place.group
-    owned = place.visit.get("/groups", {"owned": "true", "per_page": 100}).items
+    offered = offered_groups(place.visit)
     below = f"{group.full_path}/"
     context: dict[str, Any] = {
         "forms": forms,
@@ -116,10 +126,11 @@ def _page(place: GroupPlace, forms: Forms) -> Page:
             ("", "No other group"),
             *(
                 (each.id, each.full_path)
-                for each in owned
+                for each in offered.items
                 if each.id != group.id and not each.full_path.startswith(below)
             ),
         ],
+        "searched": offered.items if offered.more else [],
     }
     return ground_page(place, "groups/edit.html", "edit", context, forms.status)
 

@@ -4,6 +4,7 @@ from ingot.api.params import path_number
 from ingot.db.connection import Connection
 from ingot.db.paging import Page as ListPage
 from ingot.errors import Invalid
+from ingot.instance.settings import current_settings
 from ingot.instance.throttles import count_try, refuse_beyond
 from ingot.names import NAMESPACES
 from ingot.users.accounts.queries import find_user
@@ -52,8 +53,22 @@ def ask_again(visit: Visit) -> Reply:
         user = visit.signed_in
         email = find_email(db, user.id, path_number(visit.path, "id"))
         _count_mail(db, user.id)
-        if email.confirmed_at is None:
+        if email.proven_at is None:
             mail_confirmation_link(db, user, email)
+
+    visit.database.write(work)
+    return Redirect(HERE)
+
+
+@pages.post("/profile/emails/confirm")
+def ask_about_first(visit: Visit) -> Reply:
+    """Write to the first address, which was taken when nobody had to prove one."""
+
+    def work(db: Connection) -> None:
+        user = find_user(db, visit.signed_in.id)
+        _count_mail(db, user.id)
+        if user.proven_at is None:
+            mail_confirmation_link(db, user)
 
     visit.database.write(work)
     return Redirect(HERE)
@@ -85,5 +100,6 @@ def _count_mail(db: Connection, user_id: int) -> None:
 
 def _page(visit: Visit, db: Connection, typed: str = "", errors: list[str] | None = None) -> Page:
     held = list_emails(db, visit.signed_in.id, ListPage(size=100)).items
-    context = {"tab": "emails", "emails": held, "typed": typed, "errors": errors or []}
+    asks = current_settings(db).send_user_confirmation_email
+    context = {"tab": "emails", "emails": held, "asks": asks, "typed": typed, "errors": errors or []}
     return Page("profile/emails.html", context, 422 if errors else 200)

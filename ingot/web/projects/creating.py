@@ -4,12 +4,14 @@ from typing import Any
 
 from ingot.db.connection import Connection
 from ingot.projects.views import ProjectView
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part
-from ingot.web.projects.namespaces import offered_namespaces
+from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part, text_of
+from ingot.web.projects.namespaces import offered_namespaces, path_of_namespace, typed_namespace
 from ingot.web.refusals import Refusal, sentences
 
 pages = Pages()
 _FIELDS = ("name", "path", "namespace_id", "description", "visibility", "import_url")
+_TYPED = "namespace"
+"""Where it shall lie, by its path, where there are too many to choose from."""
 _CHOICES = ("initialize_with_readme", "gitignore", "licence")
 _TEMPLATES = {"gitignore": ("gitignores", ".gitignore"), "licence": ("licenses", "LICENSE")}
 
@@ -17,16 +19,18 @@ _TEMPLATES = {"gitignore": ("gitignores", ".gitignore"), "licence": ("licenses",
 @pages.get("/projects/new")
 def show_form(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
     """Ask what it shall be called."""
-    nothing = dict.fromkeys((*_FIELDS, *_CHOICES), "")
-    return _form(visit, nothing | {"namespace_id": str(visit.query.get("namespace_id", ""))})
+    nothing = dict.fromkeys((*_FIELDS, _TYPED, *_CHOICES), "")
+    return _form(visit, nothing | {"namespace_id": text_of(visit.query, "namespace_id")})
 
 
 @pages.post("/projects")
 def create_project(visit: Visit) -> Reply:
     """Make it, with the files that it shall begin with, and lead to it; what was typed stays where it is refused."""
-    typed = {name: form_part(visit.form, "project", name) for name in (*_FIELDS, *_CHOICES)}
+    typed = {name: form_part(visit.form, "project", name) for name in (*_FIELDS, _TYPED, *_CHOICES)}
     sent = {name: typed[name] for name in (*_FIELDS, "initialize_with_readme") if typed[name]}
     try:
+        if typed[_TYPED]:
+            sent["namespace_id"] = str(typed_namespace(visit, typed[_TYPED]).id)
         files = {} if typed["import_url"] else _files(visit, typed)
         project = visit.call("POST", "/projects", sent)
     except Refusal as refusal:
@@ -60,10 +64,13 @@ def _begin(visit: Visit, project: ProjectView, files: dict[str, str]) -> None:
 
 
 def _form(visit: Visit, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200) -> Page:
+    offered = offered_namespaces(visit)
+    if offered.more and not typed[_TYPED]:
+        typed = typed | {_TYPED: path_of_namespace(visit, typed["namespace_id"]) or visit.signed_in.username}
     context = {
         "typed": typed,
         "errors": errors or [],
-        "namespaces": offered_namespaces(visit),
+        "offered": offered,
         "gitignores": visit.get("/templates/gitignores", {"per_page": 100}).items,
         "licences": visit.get("/templates/licenses", {"per_page": 100}).items,
     }

@@ -5,7 +5,7 @@ from typing import Any
 from ingot.db.connection import Connection
 from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
 from ingot.web.projects.forms import filled
-from ingot.web.projects.namespaces import offered_namespaces
+from ingot.web.projects.namespaces import offered_namespaces, typed_namespace
 from ingot.web.projects.place import Place, place_of
 from ingot.web.refusals import Refusal, sentences
 
@@ -35,7 +35,10 @@ def fork_project(visit: Visit) -> Reply:
     place = place_of(visit)
     typed = {name: str(visit.form.get(name, "")) for name in _FIELDS}
     try:
-        fork = place.call("POST", "/fork", {**filled(typed), "by_job": "true"})
+        sent = filled(typed)
+        if typed["namespace"]:
+            sent["namespace"] = typed_namespace(visit, typed["namespace"]).full_path
+        fork = place.call("POST", "/fork", {**sent, "by_job": "true"})
     except Refusal as refusal:
         return _form(place, typed, sentences(refusal), 422)
     return Redirect(f"/{fork.path_with_namespace}")
@@ -45,7 +48,7 @@ def _form(place: Place, typed: dict[str, str], errors: list[str] | None = None, 
     context: dict[str, Any] = {
         "typed": typed,
         "errors": errors or [],
-        "namespaces": offered_namespaces(place.visit),
+        "offered": offered_namespaces(place.visit),
         "may_fork": place.may("POST", "/fork"),
     }
     return place.page("projects/fork.html", "home", context, status)

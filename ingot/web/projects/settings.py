@@ -9,8 +9,9 @@ from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
 from ingot.web.projects import general
 from ingot.web.projects.forms import Forms, texts_of, tried
 from ingot.web.projects.general import Parts, part_of
-from ingot.web.projects.namespaces import offered_namespaces
+from ingot.web.projects.namespaces import offered_namespaces, typed_namespace
 from ingot.web.projects.place import Place, place_of
+from ingot.web.refusals import Refusal, sentences
 
 pages = Pages()
 FEATURES = {
@@ -108,8 +109,12 @@ def transfer(visit: Visit) -> Reply:
     """Put it elsewhere, and lead there."""
     place = settings_of(visit)
     typed = texts_of(visit, "transfer", ("namespace",))
-    there = f"/{typed['namespace']}/{place.project.path}"
-    return tried("transfer", typed, lambda: place.call("PUT", "/transfer", typed), partial(_page, place), there)
+    try:
+        there = typed_namespace(visit, typed["namespace"]).full_path
+        place.call("PUT", "/transfer", {"namespace": there})
+    except Refusal as refusal:
+        return _page(place, Forms("transfer", typed, sentences(refusal)))
+    return Redirect(f"/{there}/{place.project.path}")
 
 
 @pages.delete("/:path/-/edit")
@@ -124,6 +129,7 @@ def _acted(place: Place, method: str, route: str, form: str) -> Reply:
 
 
 def _page(place: Place, forms: Forms) -> Page:
+    offered = offered_namespaces(place.visit)
     context: dict[str, Any] = {
         "section": "edit",
         "forms": forms,
@@ -137,10 +143,9 @@ def _page(place: Place, forms: Forms) -> Page:
         "may_own": place.may("POST", "/archive"),
         "may_unlink": place.may("DELETE", "/fork") and bool(place.project.forked_from_project),
         "namespaces": [
-            (each.full_path, each.full_path)
-            for each in offered_namespaces(place.visit)
-            if each.id != place.project.namespace.id
+            (each.full_path, each.full_path) for each in offered.items if each.id != place.project.namespace.id
         ],
+        "searched": offered.items if offered.more else [],
     }
     return place.page("projects/edit.html", "settings", context, forms.status)
 

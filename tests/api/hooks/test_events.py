@@ -1,17 +1,19 @@
 """Every kind of thing that can happen in a project, by every path, as its receiver sees it: field for field."""
 
 import hashlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ingot.access.levels import Level
 from tests.api.hooks.conftest import Told
 from tests.api.hooks.receiver import Receiver
 from tests.client import Api, Make, Person
 from tests.conftest import House
-from tests.making import make_group, make_project
+from tests.making import add_members, make_group, make_project
 from tests.transport.conftest import Tree, over_http, over_ssh, ssh_key
 
 __all__ = ["ssh_key"]
@@ -291,6 +293,30 @@ def test_confidential_things_only_reach_who_asks(
     assert told.next("Confidential Note Hook")["object_attributes"]["id"] == note["id"]
     told.post("/issues", title="Open")
     assert {each.body["object_attributes"]["title"] for each in receiver.some(2)} == {"Open"}
+
+
+def test_what_an_issue_was_while_it_was_confidential_is_not_told(told: Told, api: Api, make: Make) -> None:
+    """Whoever opens it cleans it up first, in the same call; those who hear of it by then hear nothing else (D26)."""
+    reader, reporter = make.user(), make.user()
+    add_members(make, told.project, {reader: Level.GUEST, reporter: Level.REPORTER})
+    secret = {"title": "Hidden name", "description": "Hidden words", "labels": "hidden-label"}
+    issue = told.post("/issues", **secret, confidential=True)
+    told.next("Confidential Issue Hook")
+
+    clean = {"title": "Clean name", "description": "Clean words", "labels": ""}
+    told.put(f"/issues/{issue['iid']}", **clean, confidential=False)
+
+    heard = told.next("Issue Hook")
+    assert "idden" not in json.dumps(heard)
+    assert heard["changes"]["confidential"] == {"previous": True, "current": False}
+    assert heard["changes"]["title"] == {"previous": None, "current": "Clean name"}
+    assert heard["changes"]["labels"] == {"previous": [], "current": []}
+    notes = f"{told.url}/issues/{issue['iid']}/notes"
+    assert "Hidde" not in api.get(notes, reader).text
+    assert "made the issue visible" in api.get(notes, reader).text
+    assert "{-Hidde-}" in api.get(notes, reporter).text
+    told.put(f"/issues/{issue['iid']}", title="Other name")
+    assert told.next("Issue Hook")["changes"]["title"] == {"previous": "Clean name", "current": "Other name"}
 
 
 def test_branches_that_a_hook_does_not_want(api: Api, make: Make, told: Told, receiver: Receiver) -> None:

@@ -1,12 +1,19 @@
 """Hooks over the API: what is kept of them, what is told of them, and who may have any."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from ingot.access.levels import Level
+from ingot.errors import Invalid
 from ingot.hooks import service
+from ingot.hooks.params import WriteHook
+from ingot.hooks.queries import Owner
+from ingot.outgoing.guard import Guard
 from tests.client import Api, Make, Person
+from tests.conftest import House
 from tests.making import Project, make_group, make_project, statements_of
 
 URL = "https://example.com/hook?x=1"
@@ -251,6 +258,28 @@ def test_there_is_an_end_to_how_many(api: Api, make: Make, monkeypatch: pytest.M
     short = statements_of(make, lambda: api.get(f"/projects/{project.id}/hooks", make.root, per_page=1))
     long = statements_of(make, lambda: api.get(f"/projects/{project.id}/hooks", make.root, per_page=100))
     assert short == long
+
+
+def test_of_several_at_once_only_so_many_are_added(
+    api: Api, make: Make, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "MOST_HOOKS", 2)
+    project, group = make_project(make), make_group(make)
+    guard = Guard()
+    for owner in (Owner("project", project.id), Owner("group", group.id)):
+        line = threading.Barrier(6, timeout=30)
+
+        def add(_: int, owner: Owner = owner, line: threading.Barrier = line) -> bool:
+            line.wait()
+            try:
+                house.app.database.write(lambda db: service.create_hook(db, owner, WriteHook(url=URL), guard))
+            except Invalid:
+                return False
+            return True
+
+        with ThreadPoolExecutor(6) as threads:
+            assert sum(threads.map(add, range(6))) == 2
+        assert len(api.get(f"/{owner.kind}s/{owner.id}/hooks", make.root).json()) == 2
 
 
 def test_who_is_removed_has_no_hooks_any_more(api: Api, make: Make) -> None:

@@ -1,0 +1,132 @@
+"""Where nobody may see merge requests, nobody gets what only they brought by asking for it by its id (D45)."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.making import Project, make_project
+from tests.transport.conftest import Tree, Way, over_http, over_ssh
+from tests.transport.wire import auth_of, exchange, packet
+
+
+class Scene(NamedTuple):
+    """A project that had a merge request, whose branch is gone."""
+
+    owner: Person
+    project: Project
+    old: str
+    """An early commit of master, with a file that was removed later and that the merge request brought again."""
+    tip: str
+    version: str
+    """What the merge request was before somebody rewrote it."""
+    head: str
+    secret: str
+    """The content that only it has."""
+    again: str
+    """The content that it shares with the early commit."""
+
+
+@pytest.fixture
+def scene(house: House, api: Api, make: Make, tree: Tree) -> Scene:
+    owner = make.user()
+    project = make_project(make, owner, visibility="public")
+    url = over_http(house, project, owner)
+    old = tree.commit("again", "was here before\n")
+    tree.git("rm", "-q", "again")
+    tree.commit("other", "other\n")
+    tip = tree.commit("third", "third\n")
+    tree.git("checkout", "-q", "-b", "topic")
+    version = tree.commit("first", "first\n")
+    tree.git("push", "-q", url, "master", "topic")
+    sent = {"source_branch": "topic", "target_branch": "master", "title": "Topic"}
+    assert api.post(f"/projects/{project.id}/merge_requests", owner, **sent).status_code == 201
+    tree.git("reset", "-q", "--hard", tip)
+    tree.commit("secret", "nobody knows\n")
+    head = tree.commit("again", "was here before\n")
+    tree.git("push", "-q", "--force", url, "topic")
+    tree.git("push", "-q", url, ":topic")
+    secret, again = tree.git("rev-parse", f"{head}:secret"), tree.git("rev-parse", f"{head}:again")
+    return Scene(owner, project, old, tip, version, head, secret, again)
+
+
+def test_what_only_hidden_merge_requests_hold_is_not_fetched(
+    api: Api, make: Make, tree: Tree, way: Callable[[Person], Way], scene: Scene
+) -> None:
+    chosen = way(make.user())
+    url = chosen.url(scene.project)
+    empty = Tree(tree.folder.parent / "empty", chosen.env)
+    empty.folder.mkdir()
+    empty.git("init", "-q")
+    assert api.put(f"/projects/{scene.project.id}", scene.owner, merge_requests_enabled=False).status_code == 200
+
+    for version, loud in (("0", scene.head), ("2", scene.head.upper())):
+        empty.git("config", "protocol.version", version)
+        for oids in ([loud], [scene.version], ["master", scene.secret]):
+            assert "not our ref" in empty.git("fetch", "-q", url, *oids, fails=True), oids
+        empty.git("fetch", "-q", "--depth=1", url, scene.tip, scene.old, scene.again)
+    empty.git("clone", "-q", "--filter=blob:none", url, "partly")
+    empty.git("-C", "partly", "checkout", "-q", scene.old)
+    assert (empty.folder / "partly" / "again").read_text() == "was here before\n"
+
+    assert api.put(f"/projects/{scene.project.id}", scene.owner, merge_requests_enabled=True).status_code == 200
+    empty.git("fetch", "-q", url, scene.head, scene.version)
+
+
+def test_no_packet_gets_past_the_look(house: House, api: Api, scene: Scene) -> None:
+    """Requests that git's client would not send: without an end, in pieces, garbled, with much besides."""
+    assert api.put(f"/projects/{scene.project.id}", scene.owner, merge_requests_enabled=False).status_code == 200
+    path, auth = f"{scene.project.path}.git", auth_of(scene.owner)
+    two = {"Git-Protocol": "version=2"}
+    want = packet(f"want {scene.head}\n")
+    asking = packet("command=fetch") + b"0001"
+    for headers, body in (
+        ({}, want + b"0000" + packet("done\n")),
+        ({}, want),
+        ({}, packet(f"want {scene.tip}\n") + want + b"0000" + packet("done\n")),
+        (two, asking + want + packet("done\n") + b"0000"),
+        (two, asking + packet("done\n") + want + b"0000"),
+        (two, asking + packet(f"want {scene.tip}\n") + packet("done\n") + b"0000" + asking + want + b"0000"),
+        (two, packet("command=object-info") + b"0001" + packet("size") + packet(f"oid {scene.secret}") + b"0000"),
+    ):
+        answer = exchange(house, path, "upload", body, auth, headers)
+        assert b"not our ref" in answer.content and b"PACK" not in answer.content.partition(b"ERR")[2], body
+    for garbage in (b"zzzz", b"0003", b"00", b"ffff"):
+        assert exchange(house, path, "upload", garbage + want, auth, two).status_code in (200, 400)
+        assert b"PACK" not in exchange(house, path, "upload", asking + garbage + want + b"0000", auth, two).content
+
+
+def test_the_api_does_not_show_it_either(
+    house: House, api: Api, make: Make, tree: Tree, scene: Scene, ssh_key: Callable[[Person], dict[str, str]]
+) -> None:
+    here, reader = f"/projects/{scene.project.id}", make.user()
+    code = f"{here}/repository"
+    asked = [
+        f"{code}/commits/{scene.head}",
+        f"{code}/commits/{scene.head[:12]}",
+        f"{code}/commits/{scene.head}/diff",
+        f"{code}/blobs/{scene.secret}",
+        f"{code}/blobs/{scene.secret[:12]}/raw",
+        f"{code}/tree?ref={scene.head}",
+        f"{code}/files/secret/raw?ref={scene.head}",
+        f"{code}/compare?from={scene.tip}&to={scene.head}",
+        f"{code}/archive?sha={scene.head}",
+    ]
+    for path in asked:
+        assert api.get(path, reader).status_code == 200, path
+    assert api.put(here, scene.owner, merge_requests_enabled=False).status_code == 200
+    for path in asked:
+        assert api.get(path, reader).status_code == 404, path
+    assert api.get(f"{here}/search?scope=commits&search={scene.head}", reader).json() == []
+    assert api.post(f"{code}/branches", scene.owner, branch="mine", ref=scene.head).status_code == 400
+    text = api.post("/markdown", reader, text=scene.head, gfm=True, project=scene.project.path)
+    assert "A change" not in text.text and "commit/" not in text.text
+    for path in (f"commits/{scene.old}", f"commits/{scene.tip[:12]}", f"blobs/{scene.again}", "commits/master"):
+        assert api.get(f"{code}/{path}", reader).status_code == 200, path
+
+    tree.env = ssh_key(reader)
+    archive = ("archive", f"--remote={over_ssh(house, scene.project)}", "--format=tar")
+    assert tree.git(*archive, scene.head, fails=True)
+    assert tree.git(*archive, "-o", "got.tar", "master") == ""

@@ -1,0 +1,57 @@
+"""The help page: first steps, or what administrators wrote."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.client import Api, Make
+from tests.conftest import ROOT_PASSWORD
+from tests.web.browser import Browser
+
+
+@pytest.fixture
+def afterwards(api: Api, make: Make) -> Iterator[None]:
+    """The settings are as they were."""
+    before = api.get("/application/settings", make.root).json()
+    yield
+    now = api.get("/application/settings", make.root).json()
+    changed = {name: value for name, value in before.items() if now[name] != value}
+    assert api.put("/application/settings", make.root, **changed).status_code == 200
+
+
+def test_first_steps_for_everybody(browser: Browser, api: Api, make: Make, afterwards: None) -> None:
+    page = browser.get("/help")
+
+    assert page.status_code == 200
+    assert f'value="git clone {browser.url}/group/project.git"' in page.text
+    assert 'value="git clone ssh://git@' in page.text
+    assert 'href="/api/v4/docs"' in page.text
+    assert "PRIVATE-TOKEN: &lt;your token&gt;" in page.text
+    assert "Ingot keeps git repositories" in page.text
+    assert 'href="/help"' in browser.get("/explore").text
+    changed = {"enabled_git_access_protocol": "http", "help_page_hide_commercial_content": True}
+    assert api.put("/application/settings", make.root, **changed).status_code == 200
+    page = browser.get("/help")
+    assert "ssh-keygen" not in page.text and "ssh://" not in page.text
+    assert "Ingot keeps git repositories" not in page.text
+
+
+def test_what_administrators_wrote(browser: Browser, afterwards: None) -> None:
+    assert browser.sign_in("root", ROOT_PASSWORD).status_code == 302
+    settings = "/admin/application_settings"
+    form = browser.form(settings, settings)
+    text = "# Ask *Ada*\n\n<script>alert(1)</script>[bad](javascript:alert(1))"
+    typed = {**form.fields, "settings[signin_enabled]": "1", "settings[help_page_text]": text}
+
+    refused = browser.post(settings, data={**typed, "settings[help_page_support_url]": "javascript:alert(1)"})
+    assert refused.status_code == 422
+    assert "# Ask *Ada*" in refused.text
+    typed["settings[help_page_support_url]"] = "https://help.example.org/?a=1&b=2"
+    assert browser.post(settings, data=typed).status_code == 302
+
+    page = browser.get("/help").text
+    assert "Ask <em>Ada</em>" in page
+    assert page.count("<h1") == 1
+    assert "<script>alert" not in page and 'href="javascript' not in page
+    assert 'href="https://help.example.org/?a=1&amp;b=2"' in page
+    assert "git clone" not in page
