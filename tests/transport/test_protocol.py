@@ -257,7 +257,7 @@ def test_nothing_stays_open(house: House, owner: Person, project: Project) -> No
         before = count()
         for _ in range(5):
             await begin()
-        assert count() == before
+        assert count() <= before  # A connection of an earlier test may end meanwhile.
 
     asyncio.run(begin_all())
     exchange(house, f"{project.path}.git", "receive", b"0000", auth_of(owner))
