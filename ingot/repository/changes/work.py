@@ -13,7 +13,7 @@ from ingot.access.levels import Access
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.times import Timestamp, later
-from ingot.errors import Conflict, Denied, Invalid
+from ingot.errors import Conflict, Denied, Invalid, Unavailable
 from ingot.events.bus import emit
 from ingot.git.ancestry import is_ancestor, new_among
 from ingot.git.commits import NO_OID
@@ -184,16 +184,31 @@ def ask_to_settle(db: Connection) -> None:
 
 
 def settle_all(database: Database, store: Store) -> None:
-    """Settle every open intent: after a start, and from time to time."""
+    """Settle every open intent: after a start, and from time to time.
+
+    What cannot be settled stays open and is told at the end: it must not keep the others from being settled.
+    """
+    failed: Exception | None = None
     for intent in database.read(open_intents):
-        project = database.read(partial(project_or_none, project_id=intent.project_id))
         try:
-            if project is None:
-                forget(database, intent)
-            else:
-                settle(database, store.open(project.repository_key), intent)
-        except (MissingRepository, FileNotFoundError):
+            _settle_one(database, store, intent)
+        except Unavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - Whatever is wrong with one change, the others are whole.
+            failed = error
+    if failed is not None:
+        raise failed
+
+
+def _settle_one(database: Database, store: Store, intent: RefIntent) -> None:
+    project = database.read(partial(project_or_none, project_id=intent.project_id))
+    try:
+        if project is None:
             forget(database, intent)
+        else:
+            settle(database, store.open(project.repository_key), intent)
+    except (MissingRepository, FileNotFoundError):
+        forget(database, intent)
 
 
 def _clash_sentence(clash: RefInTheWay) -> str:
