@@ -14,6 +14,7 @@ from ingot.repository.protection import policy as protection
 from ingot.repository.protection.tables import ProtectedBranch, ProtectedTag
 
 MOST_REFS = 20_000
+KEPT_DEFAULT = "The default branch of a project cannot be deleted."
 IsForced = Callable[[RefUpdate], bool]
 
 
@@ -61,7 +62,7 @@ def _branch_refusal(ground: Ground, update: RefUpdate, branch: str, is_forced: I
     if trouble is not None:
         return f"The name of a branch {trouble}."
     if update.deletes and branch == ground.project.default_branch and not ground.project.empty:
-        return "The default branch of a project cannot be deleted."
+        return KEPT_DEFAULT
     rules = protection.branch_rules_on(ground.branch_rules, branch)
     # A project that is still empty counts as protected as a whole: who may begin it may administer it.
     if not rules and not ground.project.empty:

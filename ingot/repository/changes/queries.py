@@ -5,6 +5,7 @@ from sqlalchemy import bindparam, select
 
 from ingot.db.connection import Connection
 from ingot.git.updating import RefUpdate
+from ingot.projects.tables import projects
 from ingot.repository.changes.tables import RefIntent, ref_changes, ref_intents
 
 _OPEN = select(ref_intents).order_by(ref_intents.c.id)
@@ -17,6 +18,9 @@ _RECORDED_BY_OTHERS = select(ref_changes.c.id).where(
     ref_changes.c.new == bindparam("new"),
     ref_changes.c.key != bindparam("key"),
     ref_changes.c.created_at >= bindparam("since"),
+)
+_HOLD_DEFAULT = (
+    select(projects.c.default_branch, projects.c.empty).where(projects.c.id == bindparam("project")).with_for_update()
 )
 _decode = msgspec.json.Decoder(tuple[RefUpdate, ...]).decode
 
@@ -46,3 +50,9 @@ def is_by_others(db: Connection, intent: RefIntent, update: RefUpdate) -> bool:
 def recorded_refs(db: Connection, key: str) -> set[str]:
     """Which changes of an intent were recorded already, be it by whoever made them or by somebody who settled it."""
     return {ref for (ref,) in db.rows(_RECORDED, key=key)}
+
+
+def held_default_branch(db: Connection, project_id: int) -> str | None:
+    """The default branch of a project that is not empty; nobody chooses another one until this is committed."""
+    rows = db.rows(_HOLD_DEFAULT, project=project_id)
+    return rows[0][0] if rows and not rows[0][1] else None

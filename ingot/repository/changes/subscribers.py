@@ -3,13 +3,15 @@
 from sqlalchemy import bindparam, update
 
 from ingot.db.connection import Connection
+from ingot.errors import Invalid
 from ingot.events.bus import Subscriptions
 from ingot.git.counting import Brought, Message
 from ingot.projects.beginnings import FIRST_MESSAGE
-from ingot.projects.events import ProjectBegun, ProjectCreated
+from ingot.projects.events import DefaultBranchChosen, ProjectBegun, ProjectCreated
 from ingot.projects.imports.events import ProjectImported
 from ingot.projects.queries import project_or_none
 from ingot.projects.tables import projects
+from ingot.repository.changes.queries import open_intents_in, updates_of
 from ingot.repository.changes.service import After, open_intent, record
 from ingot.repository.changes.tables import ref_changes
 from ingot.repository.protection.service import protect_branch
@@ -36,6 +38,14 @@ def record_first_commit(db: Connection, event: ProjectBegun) -> None:
         said = (Message(event.update.new, FIRST_MESSAGE),)
         brought = {event.update.ref: Brought(1, FIRST_MESSAGE, said)}
         record(db, intent, [event.update], After(project.default_branch, lambda: False, brought))
+
+
+@subscriptions.on(DefaultBranchChosen)
+def refuse_leaving_branch(db: Connection, event: DefaultBranchChosen) -> None:
+    """A branch that is about to be deleted does not become the default one."""
+    for intent in open_intents_in(db, event.project_id):
+        if any(update.deletes and update.branch == event.branch for update in updates_of(intent)):
+            raise Invalid(default_branch=["does not exist"])
 
 
 @subscriptions.on(ProjectImported)

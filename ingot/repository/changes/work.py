@@ -26,8 +26,14 @@ from ingot.jobs.queue import enqueue
 from ingot.projects.queries import find_project, project_or_none
 from ingot.projects.tables import Project
 from ingot.repository.changes.events import CommitsAwaited
-from ingot.repository.changes.policy import MOST_REFS, Ground, refusal
-from ingot.repository.changes.queries import is_by_others, open_intents, open_intents_in, updates_of
+from ingot.repository.changes.policy import KEPT_DEFAULT, MOST_REFS, Ground, refusal
+from ingot.repository.changes.queries import (
+    held_default_branch,
+    is_by_others,
+    open_intents,
+    open_intents_in,
+    updates_of,
+)
 from ingot.repository.changes.service import After, drop_intent, open_intent, record
 from ingot.repository.changes.tables import RefIntent
 from ingot.repository.protection.queries import branch_rules, tag_rules
@@ -110,10 +116,14 @@ def pass_gate(
     settle_predecessors(database, repository, ground.project.id, updates)
     break_stale_locks(repository, [update.ref for update in updates])
     actor_id = actor.user_id or None
+    leaving = {update.branch for update in updates if update.deletes and update.branch is not None}
 
     def write(db: Connection) -> RefIntent:
         if along is not None:
             along(db)
+        # Looked at again, since somebody may have chosen it as the default one meanwhile.
+        if leaving and held_default_branch(db, ground.project.id) in leaving:
+            raise Denied(KEPT_DEFAULT)
         return open_intent(db, ground.project.id, actor_id, via, updates)
 
     return database.write(write)
