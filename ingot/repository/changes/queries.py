@@ -10,6 +10,7 @@ from ingot.repository.changes.tables import RefIntent, ref_changes, ref_intents
 
 _OPEN = select(ref_intents).order_by(ref_intents.c.id)
 _OPEN_IN = select(ref_intents).where(ref_intents.c.project_id == bindparam("project")).order_by(ref_intents.c.id)
+_ACTOR = select(ref_intents.c.actor_id).where(ref_intents.c.key == bindparam("key"))
 _RECORDED = select(ref_changes.c.ref).where(ref_changes.c.key == bindparam("key"))
 _RECORDED_BY_OTHERS = select(ref_changes.c.id).where(
     ref_changes.c.project_id == bindparam("project"),
@@ -38,6 +39,12 @@ def open_intents_in(db: Connection, project_id: int) -> list[RefIntent]:
 def updates_of(intent: RefIntent) -> tuple[RefUpdate, ...]:
     """What an intent was to change."""
     return _decode(intent.updates)
+
+
+def actor_of(db: Connection, intent: RefIntent) -> int | None:
+    """Who makes a change: the account may have been deleted since it began, and what it did handed over."""
+    rows = db.rows(_ACTOR, key=intent.key)
+    return rows[0][0] if rows else intent.actor_id
 
 
 def is_by_others(db: Connection, intent: RefIntent, update: RefUpdate) -> bool:

@@ -13,14 +13,15 @@ from ingot.projects.queries import project_or_none
 from ingot.projects.tables import projects
 from ingot.repository.changes.queries import open_intents_in, updates_of
 from ingot.repository.changes.service import After, open_intent, record
-from ingot.repository.changes.tables import ref_changes
+from ingot.repository.changes.tables import ref_changes, ref_intents
 from ingot.repository.protection.service import protect_branch
 from ingot.users.accounts.events import UserDeleting
 
 subscriptions = Subscriptions()
-_HAND_OVER = (
-    update(ref_changes).where(ref_changes.c.actor_id == bindparam("user")).values(actor_id=bindparam("placeholder"))
-)
+_HAND_OVER = [
+    update(table).where(table.c.actor_id == bindparam("user")).values(actor_id=bindparam("placeholder"))
+    for table in (ref_changes, ref_intents)
+]
 
 
 @subscriptions.on(ProjectCreated)
@@ -65,5 +66,6 @@ def _protect_default_branch(db: Connection, project_id: int) -> None:
 
 @subscriptions.on(UserDeleting)
 def hand_over_changes(db: Connection, event: UserDeleting) -> None:
-    """What somebody pushed stays, in the name of the placeholder."""
-    db.run(_HAND_OVER, user=event.user_id, placeholder=event.placeholder_id)
+    """What somebody pushed stays, in the name of the placeholder; so does what is still under way."""
+    for statement in _HAND_OVER:
+        db.run(statement, user=event.user_id, placeholder=event.placeholder_id)
