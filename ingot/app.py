@@ -1,6 +1,7 @@
 """The one place that builds: how the doors, the database and the job process are wired to the rooms."""
 
 import re
+import traceback
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from operator import attrgetter
@@ -123,6 +124,7 @@ class App:
     ) -> None:
         self.database = database
         self._settings = settings
+        self._log = log
         router = api_router() if endpoints is None else Router(endpoints, attrgetter("slashes"))
         self.kernel = Kernel(router, database, self._authenticate, ApiLimits(database), settings)
         self._usage = TokenUsage(database, self.kernel.writer)
@@ -144,8 +146,14 @@ class App:
         return actor
 
     def settle(self) -> None:
-        """Bring what a crash left half done to its end, before anybody is served."""
-        settle_all(self.database, projects.store_of(self._settings))
+        """Bring what a crash left half done to its end, before anybody is served; a job tries again what cannot be."""
+        try:
+            settle_all(self.database, projects.store_of(self._settings))
+        except Unavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - One repository in trouble must not end all.
+            where = "".join(traceback.format_tb(error.__traceback__))
+            self._log("changes not settled", error=type(error).__name__, where=where)
 
     def health(self) -> dict[str, str]:
         """What serves and what does not; the truth at this moment."""

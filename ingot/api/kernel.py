@@ -23,7 +23,7 @@ from ingot.api.running import Asked, Runner
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.paging import Listing
-from ingot.errors import Failure, Unauthenticated, Unavailable
+from ingot.errors import Failure, NotFound, Unauthenticated, Unavailable
 from ingot.http.request import Request
 from ingot.inline import TooLong, inline
 from ingot.settings import Settings
@@ -84,9 +84,23 @@ class Kernel:
         except Exception as error:  # Whatever has no answer below is raised again.
             refusals = (arrival.endpoint.denied, arrival.endpoint.conflict) if arrival else ()
             answer = error_answer(error, *refusals)
+            if answer is None and arrival is not None:
+                answer = self._answer_of_the_gone(arrival)
             if answer is None:
                 raise
             return answer, arrival
+
+    def _answer_of_the_gone(self, arrival: _Arrival) -> Answer | None:
+        """How a call ends that failed because what it is about was deleted under it; nothing for a fault of ours."""
+        if arrival.endpoint.on is None:
+            return None
+        try:
+            self._database.read(partial(self._runner.subject, arrival))
+        except NotFound as gone:
+            return error_answer(gone)
+        except Exception:  # noqa: BLE001 - What went wrong first is what there is to tell.
+            return None
+        return None
 
     async def _handle(self, arrival: _Arrival) -> Answer:
         endpoint, request = arrival.endpoint, arrival.request

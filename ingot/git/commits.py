@@ -20,6 +20,9 @@ NO_OID = "0" * 40
 _OID = re.compile(r"[0-9a-f]{40}", re.IGNORECASE)
 # Kinds of objects, by the numbers that git itself gives them in packs.
 _COMMIT, _TAG = 1, 4
+_USUAL = "utf-8"
+_NO_TEXT = re.compile(r"[\0\ud800-\udfff]")
+"""Neither JSON nor a database takes these."""
 _ABBREVIATED = re.compile(r"[0-9a-f]{4,39}", re.IGNORECASE)
 
 
@@ -172,7 +175,7 @@ def _peeled(handle: "pygit2.Repository", found: Any) -> Any:
 
 
 def _read(found: Any) -> Commit:
-    encoding = found.message_encoding or "utf-8"
+    encoding = encoding_of(found)
     return Commit(
         str(found.id),
         str(found.tree_id),
@@ -185,19 +188,38 @@ def _read(found: Any) -> Commit:
 
 def commit_message(found: Any) -> str:
     """What a commit says, as libgit2 shows it."""
-    return decoded(found.raw_message, found.message_encoding or "utf-8")
+    return decoded(found.raw_message, encoding_of(found))
 
 
-def signature_of(found: Any, encoding: str = "utf-8") -> Signature:
+def encoding_of(found: Any) -> str:
+    """The encoding that a commit claims to be written in."""
+    try:
+        return found.message_encoding or _USUAL
+    except UnicodeDecodeError:  # Not even its name is plain.
+        return _USUAL
+
+
+def signature_of(found: Any, encoding: str = _USUAL) -> Signature:
     """A signature as libgit2 shows it."""
     return Signature(decoded(found.raw_name, encoding), decoded(found.raw_email, encoding), found.time, found.offset)
 
 
-def decoded(raw: bytes, encoding: str = "utf-8") -> str:
+def decoded(raw: bytes, encoding: str = _USUAL) -> str:
     """Text that somebody may have written in another encoding than they said; nothing is lost to an error."""
-    for attempt in (encoding, "utf-8"):
-        try:
-            return raw.decode(attempt)
-        except (LookupError, UnicodeDecodeError):
-            continue
-    return raw.decode("latin-1")
+    if encoding != _USUAL:
+        text = _in_encoding(raw, encoding)
+        if text is not None:
+            return text
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def _in_encoding(raw: bytes, encoding: str) -> str | None:
+    """The text, unless it cannot be meant so: some encodings make signs of plain letters that no text may hold."""
+    try:
+        text = raw.decode(encoding)
+    except (LookupError, ValueError):
+        return None
+    return None if _NO_TEXT.search(text) else text

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from ingot.git.commits import NO_OID, Signature, commit_id, commit_message, commit_or_none, signature_of
+from ingot.git.commits import NO_OID, Signature, commit_id, commit_message, commit_or_none, encoding_of, signature_of
 from ingot.git.library import library, open_repository
 from ingot.git.repository import Repository
 from ingot.git.updating import RefUpdate
@@ -70,5 +70,5 @@ def _look_through(repository: Repository, tip: str, known: str, title: str) -> B
 
 
 def _message(found: Any) -> Message:
-    author, committer = signature_of(found.author), signature_of(found.committer)
+    author, committer = signature_of(found.author, encoding_of(found)), signature_of(found.committer)
     return Message(str(found.id), commit_message(found), author, committer.zoned)

@@ -38,6 +38,9 @@ def ref_trouble(name: str) -> str | None:
         return "is not a valid name for a branch or a tag"
     if name.startswith(_EXPANDED):
         return "cannot begin with 'refs/' or 'heads/'"
+    if name.startswith("HEAD/"):
+        # In every clone it would lie where git notes the default branch, so that nobody could clone any more.
+        return "cannot begin with 'HEAD/'"
     if _OBJECT_ID.match(name):
         return "cannot look like the id of a commit"
     return None

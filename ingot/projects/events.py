@@ -67,3 +67,13 @@ class LinksAsked(Event, frozen=True):
     store: Store
     references: Sequence[Reference]
     found: list[Link | None]
+
+
+class DefaultBranchChosen(Event, frozen=True):
+    """A port to rooms above, asked while the project's row is held: does nobody delete this branch right now?
+
+    Whoever knows of one raises.
+    """
+
+    project_id: int
+    branch: str

@@ -33,7 +33,7 @@ from ingot.projects.attributes import (
     refuse_taken,
     validate,
 )
-from ingot.projects.events import ProjectCreated, ProjectDeleted, ProjectEdited, ProjectMoved
+from ingot.projects.events import DefaultBranchChosen, ProjectCreated, ProjectDeleted, ProjectEdited, ProjectMoved
 from ingot.projects.heads import SETTLE_HEAD, head_key, settle_head
 from ingot.projects.leaving import REMOVAL_KEY
 from ingot.projects.params import CreateProject, EditProject
@@ -199,6 +199,10 @@ def set_default_branch(db: Connection, project: Project, store: Store, branch: s
     if branch == project.default_branch == head_or_none(repository):
         return project
     db.update(projects, project.id, default_branch=branch)
+    # From here on the row is held: who wants to delete the branch waits for it, and who did so before is seen.
+    if not may_be_head(repository, branch):
+        raise Invalid(default_branch=["does not exist"])
+    emit(db, DefaultBranchChosen(project.id, branch))
     enqueue(db, SETTLE_HEAD, {"project_id": project.id}, unique_key=head_key(project.id))
     db.after_commit(partial(settle_head, store=store, project_id=project.id))
     return project_by_id(db, project.id)

@@ -18,6 +18,7 @@ from ingot.http.request import Door, Header, Request, Send, Trace
 from ingot.http.streaming import until_gone
 from ingot.log import Log
 from ingot.projects.api import store_of
+from ingot.projects.queries import project_or_none
 from ingot.projects.tables import Project
 from ingot.settings import Settings
 from ingot.transport.admission import Admission, Refused, busy
@@ -39,6 +40,7 @@ WAIT_SECONDS = 20.0
 SEND_SECONDS = 120.0
 _CALL = re.compile(rb"/(?P<path>.+?)(?:\.git)?/(?P<call>info/refs|git-upload-pack|git-receive-pack)/?")
 _INSIDE = re.compile(rb"/.+\.git/.+")
+_GONE = "The project is gone."
 _SERVICES: dict[bytes, Service] = {b"git-upload-pack": "git-upload-pack", b"git-receive-pack": "git-receive-pack"}
 _NO_CACHE: list[Header] = [
     (b"cache-control", b"no-cache, max-age=0, must-revalidate"),
@@ -99,12 +101,18 @@ class GitDoor:
             # Only a wiki's may have to be made.
             return await asyncio.get_running_loop().run_in_executor(self._pool, opening) if target.wiki else opening()
         except MissingRepository:
-            self._log("repository missing", project_id=target.project.id)
-            raise Refused(500, UNREADABLE) from None
+            raise self._lost(target) from None
         except NotFound:
-            raise Refused(404, "The project is gone.") from None
+            raise Refused(404, _GONE) from None
         except Unavailable:
             raise busy("The server cannot answer right now. Retry later.") from None
+
+    def _lost(self, target: Target) -> Refused:
+        """What is said of a repository that is not there: its project was deleted a moment ago, or we have lost it."""
+        if self._database.read(partial(project_or_none, project_id=target.project.id)) is None:
+            return Refused(404, _GONE)
+        self._log("repository missing", project_id=target.project.id)
+        return Refused(500, UNREADABLE)
 
     async def _serve(
         self, request: Request, send: Send, trace: Trace, service: Service, admitted: Admitted, *, advertise: bool
@@ -123,6 +131,10 @@ class GitDoor:
             await (transfer.advertise() if advertise else transfer.exchange())
         except TimeoutError:  # The client has stopped reading; there is nobody to tell.
             pass
+        except FileNotFoundError:
+            if trace.answered or admitted.repository.path.exists():
+                raise
+            raise self._lost(admitted.target) from None
         except Unavailable:
             if trace.answered:
                 raise

@@ -13,6 +13,7 @@ SHA1, SHA256 = "0123456789abcdef0123456789abcdef01234567", "f" * 64
 GOOD = [
     "master", "feature/x", "a.b", "a-b", "x@y", "@a", "a@", "ünïcode", "日本", "1.0", "v1", "a/b/c/d", "%2e", "a+b",
     "#1", "a'b", 'a"b', "$(id)", ";id", "|", "&", "{", "a{", "lock", "a.lockx", "HEADER", "head", "tags/v1",
+    "head/x", "x/HEAD",
     f"{SHA1}-foo", f"{SHA1}x", SHA1[:39], f"x/{SHA1}", f"{SHA256}0", f"feature-{SHA1}", "x" * 250,
 ]  # fmt: skip
 BAD_FOR_GIT = [
@@ -22,7 +23,7 @@ BAD_FOR_GIT = [
 ]  # fmt: skip
 BAD_FOR_US = [
     SHA1, SHA1.upper(), SHA256, f"{SHA1}/x", f"{SHA256}/x/y", "refs/heads/main", "refs/x", "heads/main", "@",
-    "x" * 251, "a/" * 600 + "a",
+    "HEAD/x", "HEAD/a/b", "x" * 251, "a/" * 600 + "a",
 ]  # fmt: skip
 
 

@@ -146,6 +146,24 @@ def test_the_same_change_by_two(house: House, make: Make, tree: Tree) -> None:
     assert recorded(house, project)[1:] == [("refs/heads/master", ZERO, tip)]
 
 
+def test_an_account_that_goes_under_its_push(house: House, api: Api, make: Make, tree: Tree) -> None:
+    """What it brought is recorded, in the name of the placeholder."""
+    owner, leaving = make.user(), make.user()
+    project = make_project(make, owner, members={leaving: Level.MASTER})
+    tip = tree.commit()
+    tree.git("push", "-q", over_http(house, project, owner), "master:refs/tags/v1")
+    repository, database = repository_of(house, project), house.app.database
+    change = [RefUpdate("refs/heads/master", ZERO, tip)]
+    intent = database.write(lambda db: service.open_intent(db, project.id, leaving.id, "http", change))
+    update_refs(repository, change)
+    assert api.delete(f"/users/{leaving.id}", make.root).status_code == 200
+    house.work()
+    work.finish(database, repository, intent, change)
+    assert recorded(house, project)[1:] == [("refs/heads/master", ZERO, tip)]
+    placeholder = database.read(lambda db: db.rows(_WHO, project=project.id))[1][0]
+    assert placeholder not in (None, leaving.id, owner.id)
+
+
 def test_emptied_while_another_pushes(house: House, make: Make, tree: Tree) -> None:
     """Whoever records last tells what is there then, and not what was there when they changed it."""
     owner = make.user()

@@ -4,6 +4,7 @@ import pytest
 
 from tests.client import Api, Make
 from tests.conftest import House
+from tests.making import make_project
 from tests.web.browser import Browser
 
 
@@ -27,3 +28,15 @@ def test_the_way_back_keeps_its_query(house: House, make: Make) -> None:
 def test_a_setting_cannot_break_signing_out(api: Api, make: Make) -> None:
     for path in ("/a\x7f", "http://ok.example/\x01"):
         assert api.put("/application/settings", make.root, after_sign_out_path=path).status_code == 400
+
+
+def test_the_address_for_git_leads_to_the_project(house: House, make: Make) -> None:
+    """People open what they copied for ``git clone``; of a hidden project it tells as little as its page does."""
+    owner = make.user()
+    shown, hidden = (make_project(make, owner, visibility=level) for level in ("public", "private"))
+    with Browser(house.url) as browser:
+        answer = browser.get(f"/{shown.path}.git")
+        assert (answer.status_code, answer.headers["location"]) == (302, f"/{shown.path}")
+        assert [browser.get(f"/{path}").status_code for path in (f"{hidden.path}.git", f"{shown.path}.git.git")] == [
+            404
+        ] * 2

@@ -9,6 +9,7 @@ from ingot.git.names import ref_trouble
 from ingot.git.refs import HEADS
 from ingot.git.sorted_refs import NamedRef, sorted_refs
 from ingot.git.updating import RefUpdate
+from ingot.repository.changes.policy import KEPT_DEFAULT
 from ingot.repository.changes.work import change_refs
 from ingot.repository.place import Place
 from ingot.repository.protection import policy as protection
@@ -41,7 +42,7 @@ def delete_branch(database: Database, actor: Actor, place: Place, name: str) -> 
     if tip is None:
         return
     if name == place.project.default_branch:
-        raise Invalid("The default branch of a project cannot be deleted.")
+        raise Invalid(KEPT_DEFAULT)
     update = RefUpdate(f"refs/heads/{name}", tip, NO_OID)
     try:
         change_refs(database, place.repository, actor, place.project, [update])

@@ -14,6 +14,8 @@ from ingot.repository.protection import policy as protection
 from ingot.repository.protection.tables import ProtectedBranch, ProtectedTag
 
 MOST_REFS = 20_000
+KEPT_DEFAULT = "The default branch of a project cannot be deleted."
+_MOST_SHOWN = 60
 IsForced = Callable[[RefUpdate], bool]
 
 
@@ -59,9 +61,9 @@ def refusal(ground: Ground, update: RefUpdate, is_forced: IsForced) -> str | Non
 def _branch_refusal(ground: Ground, update: RefUpdate, branch: str, is_forced: IsForced) -> str | None:
     trouble = None if update.deletes else ref_trouble(branch)
     if trouble is not None:
-        return f"The name of a branch {trouble}."
+        return _misnamed(branch, trouble)
     if update.deletes and branch == ground.project.default_branch and not ground.project.empty:
-        return "The default branch of a project cannot be deleted."
+        return KEPT_DEFAULT
     rules = protection.branch_rules_on(ground.branch_rules, branch)
     # A project that is still empty counts as protected as a whole: who may begin it may administer it.
     if not rules and not ground.project.empty:
@@ -92,7 +94,7 @@ def _deletion_refusal(ground: Ground) -> str | None:
 def _tag_refusal(ground: Ground, update: RefUpdate, tag: str) -> str | None:
     trouble = None if update.deletes else ref_trouble(tag)
     if trouble is not None:
-        return f"The name of a tag {trouble}."
+        return _misnamed(tag, trouble)
     if not update.creates and not may_admin_project(ground.actor, ground.here, ground.project):
         return "You are not allowed to change existing tags on this project."
     rules = protection.tag_rules_on(ground.tag_rules, tag)
@@ -105,3 +107,8 @@ def _tag_refusal(ground: Ground, update: RefUpdate, tag: str) -> str | None:
     if not protection.may_create_tag(ground.actor, ground.here, rules):
         return "You are not allowed to create this tag as it is protected."
     return None
+
+
+def _misnamed(name: str, trouble: str) -> str:
+    shown = name if len(name) <= _MOST_SHOWN else f"{name[:_MOST_SHOWN]}…"
+    return f"'{shown}' {trouble}."

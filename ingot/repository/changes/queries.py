@@ -5,10 +5,12 @@ from sqlalchemy import bindparam, select
 
 from ingot.db.connection import Connection
 from ingot.git.updating import RefUpdate
+from ingot.projects.tables import projects
 from ingot.repository.changes.tables import RefIntent, ref_changes, ref_intents
 
 _OPEN = select(ref_intents).order_by(ref_intents.c.id)
 _OPEN_IN = select(ref_intents).where(ref_intents.c.project_id == bindparam("project")).order_by(ref_intents.c.id)
+_ACTOR = select(ref_intents.c.actor_id).where(ref_intents.c.key == bindparam("key"))
 _RECORDED = select(ref_changes.c.ref).where(ref_changes.c.key == bindparam("key"))
 _RECORDED_BY_OTHERS = select(ref_changes.c.id).where(
     ref_changes.c.project_id == bindparam("project"),
@@ -17,6 +19,9 @@ _RECORDED_BY_OTHERS = select(ref_changes.c.id).where(
     ref_changes.c.new == bindparam("new"),
     ref_changes.c.key != bindparam("key"),
     ref_changes.c.created_at >= bindparam("since"),
+)
+_HOLD_DEFAULT = (
+    select(projects.c.default_branch, projects.c.empty).where(projects.c.id == bindparam("project")).with_for_update()
 )
 _decode = msgspec.json.Decoder(tuple[RefUpdate, ...]).decode
 
@@ -36,6 +41,12 @@ def updates_of(intent: RefIntent) -> tuple[RefUpdate, ...]:
     return _decode(intent.updates)
 
 
+def actor_of(db: Connection, intent: RefIntent) -> int | None:
+    """Who makes a change: the account may have been deleted since it began, and what it did handed over."""
+    rows = db.rows(_ACTOR, key=intent.key)
+    return rows[0][0] if rows else intent.actor_id
+
+
 def is_by_others(db: Connection, intent: RefIntent, update: RefUpdate) -> bool:
     """Whether somebody else, who wanted the very same, has made a change of an intent since."""
     wanted = {"ref": update.ref, "old": update.old, "new": update.new}
@@ -46,3 +57,9 @@ def is_by_others(db: Connection, intent: RefIntent, update: RefUpdate) -> bool:
 def recorded_refs(db: Connection, key: str) -> set[str]:
     """Which changes of an intent were recorded already, be it by whoever made them or by somebody who settled it."""
     return {ref for (ref,) in db.rows(_RECORDED, key=key)}
+
+
+def held_default_branch(db: Connection, project_id: int) -> str | None:
+    """The default branch of a project that is not empty; nobody chooses another one until this is committed."""
+    rows = db.rows(_HOLD_DEFAULT, project=project_id)
+    return rows[0][0] if rows and not rows[0][1] else None

@@ -15,7 +15,7 @@ from ingot.projects.queries import project_or_none
 from ingot.projects.service import measure_project, tidy_project
 from ingot.projects.tables import projects
 from ingot.repository.changes.events import RefsChanged
-from ingot.repository.changes.queries import recorded_refs
+from ingot.repository.changes.queries import actor_of, recorded_refs
 from ingot.repository.changes.tables import RefIntent, ref_changes, ref_intents
 from ingot.repository.protection.service import move_protection
 
@@ -67,6 +67,7 @@ def record(
 
     Somebody else may have seen some of it and recorded that before.
     """
+    actor_id = actor_of(db, intent)
     if complete:
         drop_intent(db, intent.key)
     known = recorded_refs(db, intent.key)
@@ -77,7 +78,7 @@ def record(
     project = project_or_none(db, intent.project_id)
     if project is None:  # Deleted meanwhile: nothing follows any more.
         return
-    common = {"project_id": project.id, "actor_id": intent.actor_id, "key": intent.key, "via": intent.via}
+    common = {"project_id": project.id, "actor_id": actor_id, "key": intent.key, "via": intent.via}
     for each in happened:
         db.insert(ref_changes, **common, ref=each.ref, old=each.old, new=each.new, created_at=db.now)
     if project.empty and after.head != project.default_branch:
@@ -86,4 +87,4 @@ def record(
     db.update(projects, project.id, empty=after.is_empty())
     measure_project(db, project)
     tidy_project(db, project, run_at=later(db.now, seconds=TIDY_AFTER_SECONDS))
-    emit(db, RefsChanged(project.id, intent.actor_id, intent.via, tuple(happened), after.brought, after.arrived))
+    emit(db, RefsChanged(project.id, actor_id, intent.via, tuple(happened), after.brought, after.arrived))

@@ -13,7 +13,7 @@ from ingot.access.levels import Access
 from ingot.db.connection import Connection
 from ingot.db.database import Database
 from ingot.db.times import Timestamp, later
-from ingot.errors import Conflict, Denied, Invalid
+from ingot.errors import Conflict, Denied, Invalid, Unavailable
 from ingot.events.bus import emit
 from ingot.git.ancestry import is_ancestor, new_among
 from ingot.git.commits import NO_OID
@@ -26,8 +26,14 @@ from ingot.jobs.queue import enqueue
 from ingot.projects.queries import find_project, project_or_none
 from ingot.projects.tables import Project
 from ingot.repository.changes.events import CommitsAwaited
-from ingot.repository.changes.policy import MOST_REFS, Ground, refusal
-from ingot.repository.changes.queries import is_by_others, open_intents, open_intents_in, updates_of
+from ingot.repository.changes.policy import KEPT_DEFAULT, MOST_REFS, Ground, refusal
+from ingot.repository.changes.queries import (
+    held_default_branch,
+    is_by_others,
+    open_intents,
+    open_intents_in,
+    updates_of,
+)
 from ingot.repository.changes.service import After, drop_intent, open_intent, record
 from ingot.repository.changes.tables import RefIntent
 from ingot.repository.protection.queries import branch_rules, tag_rules
@@ -110,10 +116,14 @@ def pass_gate(
     settle_predecessors(database, repository, ground.project.id, updates)
     break_stale_locks(repository, [update.ref for update in updates])
     actor_id = actor.user_id or None
+    leaving = {update.branch for update in updates if update.deletes and update.branch is not None}
 
     def write(db: Connection) -> RefIntent:
         if along is not None:
             along(db)
+        # Looked at again, since somebody may have chosen it as the default one meanwhile.
+        if leaving and held_default_branch(db, ground.project.id) in leaving:
+            raise Denied(KEPT_DEFAULT)
         return open_intent(db, ground.project.id, actor_id, via, updates)
 
     return database.write(write)
@@ -184,16 +194,31 @@ def ask_to_settle(db: Connection) -> None:
 
 
 def settle_all(database: Database, store: Store) -> None:
-    """Settle every open intent: after a start, and from time to time."""
+    """Settle every open intent: after a start, and from time to time.
+
+    What cannot be settled stays open and is told at the end: it must not keep the others from being settled.
+    """
+    failed: Exception | None = None
     for intent in database.read(open_intents):
-        project = database.read(partial(project_or_none, project_id=intent.project_id))
         try:
-            if project is None:
-                forget(database, intent)
-            else:
-                settle(database, store.open(project.repository_key), intent)
-        except (MissingRepository, FileNotFoundError):
+            _settle_one(database, store, intent)
+        except Unavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - Whatever is wrong with one change, the others are whole.
+            failed = error
+    if failed is not None:
+        raise failed
+
+
+def _settle_one(database: Database, store: Store, intent: RefIntent) -> None:
+    project = database.read(partial(project_or_none, project_id=intent.project_id))
+    try:
+        if project is None:
             forget(database, intent)
+        else:
+            settle(database, store.open(project.repository_key), intent)
+    except (MissingRepository, FileNotFoundError):
+        forget(database, intent)
 
 
 def _clash_sentence(clash: RefInTheWay) -> str:

@@ -37,7 +37,7 @@ def show_path(visit: Visit, db: Connection) -> Reply:
     try:
         place = place_of(visit)
     except NotFound:
-        return _somebody(visit)
+        return _of_git(visit) or _somebody(visit)
     return show_home(place, db)
 
 
@@ -130,6 +130,17 @@ def _release(place: Place) -> Any:
     """What came out last, if anything did."""
     try:
         return place.get("/releases/permalink/latest")
+    except NotFound:
+        return None
+
+
+def _of_git(visit: Visit) -> Reply | None:
+    """The project whose address for git somebody has opened."""
+    path = visit.path["path"]
+    if not path.endswith(".git"):
+        return None
+    try:
+        return Redirect(f"/{visit.get('/projects/:id', id=path.removesuffix('.git')).path_with_namespace}")
     except NotFound:
         return None
 

@@ -1,0 +1,75 @@
+"""Choosing the default branch while somebody deletes that branch, at several servers of the instance."""
+
+import pytest
+
+from ingot.access.actor import Actor
+from ingot.db.connection import Connection
+from ingot.errors import Denied
+from ingot.git.updating import RefUpdate
+from ingot.projects.queries import project_by_id
+from ingot.projects.tables import projects
+from ingot.repository.changes.service import drop_intent, open_intent
+from ingot.repository.changes.work import change_refs
+from tests.api.races.racing import Send, Track
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.histories import repository_of
+from tests.making import Project, make_project
+from tests.transport.wire import ZERO
+
+
+@pytest.fixture
+def project(api: Api, make: Make) -> Project:
+    """With one commit on master."""
+    return make_project(make, initialize_with_readme=True)
+
+
+def _branch(api: Api, make: Make, project: Project, name: str) -> str:
+    made = api.post(f"{project.url}/repository/branches", make.root, branch=name, ref="master")
+    assert made.status_code == 201, made.text
+    tip: str = made.json()["commit"]["id"]
+    return tip
+
+
+def test_the_default_branch_is_always_there(api: Api, make: Make, track: Track, project: Project) -> None:
+    """One of the two calls wins, and whichever it is, HEAD leads somewhere."""
+    for turn in range(4):
+        name = f"topic-{turn}"
+        _branch(api, make, project, name)
+        choose = Send("PUT", project.url, make.root, {"default_branch": name})
+        delete = Send("DELETE", f"{project.url}/repository/branches/{name}", make.root)
+        assert set(track.race(choose, delete)) <= {200, 400, 403}
+        branch = api.get(project.url, make.root).json()["default_branch"]
+        shown = api.get(f"{project.url}/repository/branches/{branch}", make.root)
+        assert shown.status_code == 200, (turn, branch)
+        assert api.put(project.url, make.root, default_branch="master").status_code == 200
+
+
+def test_a_branch_that_became_the_default_one_meanwhile_stays(
+    house: House, api: Api, make: Make, project: Project
+) -> None:
+    """Between the gate's look and its leave somebody chose it."""
+    tip = _branch(api, make, project, "topic")
+    database, repository = house.app.database, repository_of(house, project)
+    row = database.read(lambda db: project_by_id(db, project.id))
+    root = Actor(user_id=1, username="root", name="Administrator", admin=True)
+
+    def choose(db: Connection) -> None:
+        db.update(projects, project.id, default_branch="topic")
+
+    update = RefUpdate("refs/heads/topic", tip, ZERO)
+    with pytest.raises(Denied, match="default branch"):
+        change_refs(database, repository, root, row, [update], along=choose)
+    assert repository.tip("refs/heads/topic") == tip
+
+
+def test_a_branch_that_is_about_to_go_does_not_become_the_default_one(
+    house: House, api: Api, make: Make, project: Project
+) -> None:
+    tip = _branch(api, make, project, "topic")
+    update = RefUpdate("refs/heads/topic", tip, ZERO)
+    intent = house.app.database.write(lambda db: open_intent(db, project.id, None, "http", [update]))
+    refused = api.put(project.url, make.root, default_branch="topic")
+    assert (refused.status_code, refused.json()) == (400, {"message": {"default_branch": ["does not exist"]}})
+    house.app.database.write(lambda db: drop_intent(db, intent.key))
+    assert api.put(project.url, make.root, default_branch="topic").status_code == 200

@@ -1,0 +1,48 @@
+"""A project that is deleted between somebody's admission and git's start is as good as none."""
+
+import shutil
+from typing import Any, NoReturn
+
+import pytest
+
+from ingot.projects.tables import projects
+from ingot.transport import http
+from ingot.transport.children import Child
+from ingot.transport.targets import open_target
+from tests.client import Make
+from tests.conftest import House
+from tests.histories import repository_of
+from tests.making import Project, make_project
+from tests.transport.conftest import Tree, over_http
+
+
+def _delete(house: House, project: Project) -> None:
+    shutil.rmtree(repository_of(house, project).path)
+    gone = {"namespace_id": None, "full_path_key": f"deleted//{project.id}"}
+    house.app.database.write(lambda db: db.update(projects, project.id, **gone))
+
+
+@pytest.mark.parametrize("when", ["before git is started", "before the repository is opened"])
+def test_a_project_that_goes_under_a_fetch(
+    house: House, make: Make, tree: Tree, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    owner = make.user()
+    project = make_project(make, owner)
+    url = over_http(house, project, owner)
+    tree.commit()
+    tree.git("push", "-q", url, "master")
+
+    async def delete_first(*_: Any, **__: Any) -> NoReturn:
+        _delete(house, project)
+        raise FileNotFoundError
+
+    def delete_and_open(*args: Any) -> Any:
+        _delete(house, project)
+        return open_target(*args)
+
+    if when == "before git is started":
+        monkeypatch.setattr(Child, "start", delete_first)
+    else:
+        monkeypatch.setattr(http, "open_target", delete_and_open)
+    said = tree.git("ls-remote", url, fails=True)
+    assert "remote: The project is gone." in said and "not found" in said

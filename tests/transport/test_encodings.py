@@ -1,0 +1,78 @@
+"""Commits that claim to be written in an encoding, and what they do to those who read them."""
+
+import pytest
+
+from ingot.db.database import Database
+from ingot.git.repository import Repository
+from ingot.git.updating import RefUpdate, update_refs
+from ingot.repository.changes import service, work
+from ingot.repository.changes.tables import RefIntent
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.histories import repository_of
+from tests.making import make_project
+from tests.transport.conftest import Tree, over_http
+from tests.transport.test_flows import recorded
+from tests.transport.wire import ZERO
+
+# What stands in the header, how the message is written, and how it is read.
+CLAIMED = [
+    (b"ISO-8859-1", b"caf\xe9", "café"),
+    (b"koi8-r", b"\xc4\xc1", "да"),
+    (b"no-such-thing", b"caf\xe9", "café"),
+    (b"hex", b"zz", "zz"),
+    (b"undefined", b"x", "x"),
+    (b"\xe9", b"x", "x"),
+    (b"utf-7", b"+2AA-x", "+2AA-x"),  # Half a sign, which no text may hold.
+    (b"utf-7", b"+AAA-x", "+AAA-x"),  # NUL, which PostgreSQL does not take.
+    (b"unicode_escape", rb"\ud800", r"\ud800"),
+]
+
+
+def test_no_claimed_encoding_stops_a_push(house: House, api: Api, make: Make, tree: Tree) -> None:
+    """Attack: half a sign in a message made every answer about the project a fault, and the next start fail."""
+    owner = make.user()
+    project = make_project(make, owner)
+    tree.commit()
+    body = tree.git("cat-file", "commit", "HEAD").encode().partition(b"\n\n")[0]
+    tips = []
+    for place, (encoding, message, _) in enumerate(CLAIMED):
+        raw = tree.folder / "raw"
+        raw.write_bytes(body + b"\nencoding " + encoding + b"\n\n" + message + b"\n")
+        tip = tree.git("hash-object", "-t", "commit", "-w", "--literally", str(raw))
+        tips.append(f"{tip}:refs/heads/b{place}")
+    tree.git("push", "-q", over_http(house, project, owner), "master", *tips)
+    shown = api.get(f"/projects/{project.id}/repository/branches", owner).json()
+    titles = {branch["name"]: branch["commit"]["title"] for branch in shown}
+    assert titles.pop("master") == "A change"
+    assert titles == {f"b{place}": read for place, (_, _, read) in enumerate(CLAIMED)}
+    events = api.get(f"/projects/{project.id}/events", owner).json()
+    told = {event["push_data"]["ref"]: event["push_data"]["commit_title"] for event in events if "push_data" in event}
+    assert {ref: told[ref] for ref in titles} == titles
+
+
+def test_one_change_in_trouble_leaves_the_others_alone(
+    house: House, make: Make, tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot be settled is told, and keeps neither others from being recorded nor the server from starting."""
+    owner = make.user()
+    broken, whole = make_project(make, owner), make_project(make, owner)
+    tip = tree.commit()
+    change, database = [RefUpdate("refs/heads/master", ZERO, tip)], house.app.database
+    for project in (broken, whole):
+        tree.git("push", "-q", over_http(house, project, owner), "master:refs/tags/v1")
+        database.write(lambda db, project=project: service.open_intent(db, project.id, owner.id, "http", change))  # type: ignore[misc] # It is a default.
+        update_refs(repository_of(house, project), change)
+    settle = work.settle
+
+    def hindered(database: Database, repository: Repository, intent: RefIntent) -> None:
+        if intent.project_id == broken.id:
+            raise RuntimeError("This one is in trouble")
+        settle(database, repository, intent)
+
+    monkeypatch.setattr(work, "settle", hindered)
+    house.app.settle()
+    assert recorded(house, whole)[1:] == [("refs/heads/master", ZERO, tip)]
+    monkeypatch.undo()
+    house.app.settle()
+    assert recorded(house, broken)[1:] == [("refs/heads/master", ZERO, tip)]
