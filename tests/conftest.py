@@ -61,11 +61,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 class House:
     """The server under test, and what a test may look at from inside."""
 
-    def __init__(self, settings: Settings, app: App, url: str, log: io.StringIO) -> None:
+    def __init__(self, settings: Settings, app: App, url: str, log: io.StringIO, ssh: SshDoor | None = None) -> None:
         self.settings = settings
         self.app = app
         self.url = url
         self.log = log
+        self.ssh = ssh
         self._worker: Worker = job_worker(settings, app.database, Log("json", log))
 
     def work(self) -> None:
@@ -137,7 +138,7 @@ def house(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterat
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()
-    yield House(settings, app, f"http://127.0.0.1:{listener.getsockname()[1]}", log)
+    yield House(settings, app, f"http://127.0.0.1:{listener.getsockname()[1]}", log, ssh)
     server.should_exit = True
     thread.join(10)
     ssh.close()

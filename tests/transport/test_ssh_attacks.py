@@ -13,6 +13,7 @@ from ingot.transport import ssh
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.making import Project, make_project
+from tests.server.process import until
 from tests.ssh_lines import ed25519_line
 from tests.transport.conftest import ssh_command
 from tests.transport.wire import OpenConnection, connected, key_of
@@ -247,6 +248,7 @@ def test_many_who_never_prove_anything(
     house: House, owner: Person, ssh_key: Give, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are turned away before they take everybody's memory; when they have gone, a key opens the door again."""
+    until("those of other tests to be gone", lambda: house.ssh and not house.ssh.knocking)
     monkeypatch.setattr(ssh, "MOST_KNOCKING", 3)
     key = key_of(ssh_key(owner))
     there = ("127.0.0.1", house.settings.ssh_port)
