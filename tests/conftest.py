@@ -24,6 +24,7 @@ from ingot.supervisor import open_socket
 from ingot.transport.ssh import SshDoor
 from tests.casting import Cast
 from tests.client import Api, Make, Person
+from tests.plain_http import share_certificates
 
 ROOT_TOKEN = "root-token-of-the-tests"
 ROOT_PASSWORD = "root-password-of-the-tests"
@@ -31,7 +32,9 @@ ROOT_PASSWORD = "root-password-of-the-tests"
 
 # A busy machine may need longer than the usual five seconds, and no test is about how fast an answer comes.
 DEFAULT_TIMEOUT_CONFIG.read = DEFAULT_TIMEOUT_CONFIG.connect = 30.0
-LONGEST = ("/faults/", "/browser/", "/test_hostile.py", "/test_every_route.py", "/test_serve.py", "/test_openapi.py")
+share_certificates()
+LONGEST = ("/faults/", "/browser/", "/test_hostile.py", "/test_every_", "/test_serve.py", "/test_junk_in_paths.py")
+LONGEST += ("/test_openapi.py", "/test_backup_repositories.py", "/transport/", "/services/", "/races/", "/test_import_")
 MEMORY = Path("/dev/shm")
 ROOM_NEEDED = 8 * 2**30
 
