@@ -13,7 +13,7 @@ from ingot.rooms import api_document
 from tests.conforming import Check, Conforming
 from tests.plain_http import PlainTransport
 
-TIMEOUT = httpx.Timeout(30).as_dict()
+TIMEOUT = httpx.Timeout(60).as_dict()
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Api:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._transport = PlainTransport(url, timeout=30)
+        self._transport = PlainTransport(url, timeout=60)
         self._contract = Contract()
 
     def __enter__(self) -> "Api":

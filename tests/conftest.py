@@ -31,7 +31,7 @@ ROOT_PASSWORD = "root-password-of-the-tests"
 
 
 # A busy machine may need longer than the usual five seconds, and no test is about how fast an answer comes.
-DEFAULT_TIMEOUT_CONFIG.read = DEFAULT_TIMEOUT_CONFIG.connect = 30.0
+DEFAULT_TIMEOUT_CONFIG.read = DEFAULT_TIMEOUT_CONFIG.connect = 60.0
 share_certificates()
 LONGEST = ("/faults/", "/browser/", "/test_hostile.py", "/test_every_", "/test_serve.py", "/test_junk_in_paths.py")
 LONGEST += ("/test_openapi.py", "/test_backup_repositories.py", "/transport/", "/services/", "/races/", "/test_import_")

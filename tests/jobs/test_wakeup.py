@@ -106,7 +106,7 @@ def test_an_idle_worker_asks_the_queue_nothing(bench: Bench) -> None:
     bench.database.write(lambda db: enqueue(db, "unknown", 1))
     until(lambda: bench.job().attempts == 1)
     os.close(stopper)
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
     os.close(stop)
     assert database.statements.executed < 60
