@@ -6,7 +6,7 @@ T ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: pictures help run setup test test-sqlite test-postgresql check format bench soak migration schema access lock
+.PHONY: pictures help run setup test test-sqlite test-postgresql check types rules format bench soak migration schema access lock
 
 help: ## List these words
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -28,22 +28,30 @@ test: test-sqlite test-postgresql ## Run all tests on both databases; T=... name
 
 test-sqlite: setup
 	@sh scripts/browser
-	INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(T)
+	INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),--ignore=tests/house)
 
 # What hardly asks a database is run once; so are the faults, which take longest. T=... runs any of it here too.
 RUN_ONCE := tests/git tests/house tests/markup tests/outgoing tests/faults tests/web tests/browser tests/policy \
-	$(addprefix tests/api/kernel/test_,openapi.py parameters.py secrets.py) \
+	$(addprefix tests/api/kernel/test_,every_scope.py openapi.py parameters.py secrets.py) \
 	$(addprefix tests/server/test_,commands.py demo.py progress.py serve.py supervisor.py)
 
 test-postgresql: setup
 	INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),$(RUN_ONCE:%=--ignore=%))
 
+# The types take one processor for a while. Another can read all tests meanwhile, which is then done: four processes
+# that begin with unread ones would each do it for themselves.
 check: setup ## Format, lint, types, layers, house rules
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	@$(MAKE) --no-print-directory --jobs=2 types rules
+
+types: setup
 	$(BIN)/mypy
+
+rules: setup
 	$(BIN)/lint-imports
 	$(BIN)/pytest tests/house
+	@said=$$($(BIN)/pytest --collect-only -qq) || { echo "$$said"; exit 1; }
 
 format: setup ## Format the code and mend what the linter can
 	$(BIN)/ruff check --fix .

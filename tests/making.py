@@ -10,12 +10,14 @@ import httpx
 
 from ingot.access.levels import Level
 from ingot.db.times import Timestamp
+from ingot.instance import limits
 from tests.client import Make, Person
 
 if TYPE_CHECKING:  # What it names here is built out of this.
     from tests.conftest import House
 
 Members = Mapping[Person, int]
+MOST_TRIES = 12
 
 
 @dataclass(frozen=True)
@@ -130,11 +132,18 @@ def day(house: "House", date: str) -> Iterator[None]:
 
 
 def statements_of(make: Make, call: Callable[[], httpx.Response]) -> int:
-    """How many statements a call takes; the fewest of a few tries, since noting a token's use may fall into one."""
-    costs = []
-    for _ in range(3):
-        before = make.database.statements.executed
-        answer = call()
-        assert answer.status_code in (200, 201), answer.text
-        costs.append(make.database.statements.executed - before)
+    """How many statements a call takes; the fewest of some tries, which come to it again and again.
+
+    Noting a token's use may fall into one, and on a busy machine a thread may answer that has kept nothing yet.
+    """
+    costs: list[int] = []
+    look_again, limits.LOOK_AGAIN_SECONDS = limits.LOOK_AGAIN_SECONDS, float("inf")
+    try:
+        while len(costs) < MOST_TRIES and costs.count(min(costs, default=0)) < 3:
+            before = make.database.statements.executed
+            answer = call()
+            assert answer.status_code in (200, 201), answer.text
+            costs.append(make.database.statements.executed - before)
+    finally:
+        limits.LOOK_AGAIN_SECONDS = look_again
     return min(costs)

@@ -4,11 +4,34 @@ What is large or comes piece by piece goes the usual way, as an answer may come 
 """
 
 import http.client
+import os
 import select
+import ssl
+from functools import cache, cached_property
+from typing import Any
 
 import httpx
+from httpx._transports import default
 
 MOST_BYTES = 65_536
+_make_context = default.create_ssl_context
+
+
+@cache
+def _usual_context(_file: str | None, _folder: str | None) -> ssl.SSLContext:
+    """What is trusted where these two say what that is."""
+    return _make_context()
+
+
+def share_certificates() -> None:
+    """Let all clients share what they trust: to read it for each one takes longer than most of the calls."""
+
+    def context(verify: Any = True, cert: Any = None, trust_env: bool = True) -> ssl.SSLContext:
+        if verify is True and cert is None and trust_env:
+            return _usual_context(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+        return _make_context(verify, cert, trust_env)
+
+    default.create_ssl_context = context
 
 
 class PlainTransport(httpx.BaseTransport):
@@ -18,7 +41,10 @@ class PlainTransport(httpx.BaseTransport):
         self._url = httpx.URL(url)
         self._timeout = timeout
         self._idle: list[http.client.HTTPConnection] = []
-        self._usual = httpx.HTTPTransport()
+
+    @cached_property
+    def _usual(self) -> httpx.HTTPTransport:
+        return httpx.HTTPTransport()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request, and read the whole answer."""
@@ -54,7 +80,8 @@ class PlainTransport(httpx.BaseTransport):
         """Close what is kept."""
         for connection in self._idle:
             connection.close()
-        self._usual.close()
+        if "_usual" in self.__dict__:
+            self._usual.close()
 
 
 def _sent(connection: http.client.HTTPConnection, request: httpx.Request, body: bytes) -> httpx.Response:

@@ -64,11 +64,11 @@ def test_a_commit_of_one_that_was_under_way_counts_too(make: Make) -> None:
     def change_and_wait(db: Connection) -> None:
         db.update(users, make.root.id, updated_at=db.now)
         changed.set()
-        assert asked.wait(10)
+        assert asked.wait(60)
 
     other = threading.Thread(target=make.database.write, args=(change_and_wait,))
     other.start()
-    assert changed.wait(10)
+    assert changed.wait(60)
     _ask(make, key, question)
     before = question.asked
     asked.set()

@@ -32,7 +32,7 @@ def test_more_connections_than_descriptors(stopped: Server) -> None:
     held: list[socket.socket] = []
     try:
         for _ in range(CONNECTIONS):
-            connection = socket.create_connection((parts.hostname, parts.port), timeout=10)
+            connection = socket.create_connection((parts.hostname, parts.port), timeout=60)
             held.append(connection)
         for connection in held:
             try:

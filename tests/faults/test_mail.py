@@ -37,7 +37,7 @@ def test_no_mail_server_answers(house: House, api: Api, make: Make) -> None:
         assert browser.post("/users/sign_in", data=form).status_code == 302
     project = make_project(make, person, initialize_with_readme=True)
     address = house.url.replace("://", f"://{person.username}:{person.token}@") + f"/{project.path}.git"
-    listed = subprocess.run(["git", "ls-remote", address], capture_output=True, check=True, timeout=20)
+    listed = subprocess.run(["git", "ls-remote", address], capture_output=True, check=True, timeout=60)
     assert b"refs/heads/master" in listed.stdout
 
     before = len(house.mails())

@@ -108,13 +108,13 @@ def newer(stopped: Server, tmp_path: Path) -> Iterator[NewerVersion]:
 def _kill(process: subprocess.Popen[str]) -> None:
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait(10)
+    process.wait(60)
     if process.stdout is not None:
         process.stdout.close()
 
 
 def _finished(process: subprocess.Popen[str]) -> str:
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=60)
     assert process.returncode == 0, output
     return output
 

@@ -44,6 +44,7 @@ def _has(repository: Repository, commit: str, name: str) -> bool:
 
 
 def test_far_back_git_is_asked_once(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lastcommit, "_NEAR_SECONDS", 60.0)
     history = History()
     first = history.commit(files={"old": "x", "sub/old": "x"})
     for number in range(300):

@@ -18,7 +18,7 @@ from ingot.log import Log
 from ingot.settings import Settings
 from ingot.startup import prepare
 
-DEADLINE_SECONDS = 30.0
+DEADLINE_SECONDS = 60.0
 _ALL = select(jobs).order_by(jobs.c.id)
 
 

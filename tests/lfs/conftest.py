@@ -96,5 +96,5 @@ class Lfs:
 @pytest.fixture(scope="session")
 def lfs(house: House) -> Iterator[Lfs]:
     """Such a client."""
-    with httpx.Client(timeout=30) as client:
+    with httpx.Client(timeout=60) as client:
         yield Lfs(house.url, client)

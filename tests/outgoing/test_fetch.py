@@ -4,7 +4,6 @@ import gzip
 import itertools
 import socket
 import ssl
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ipaddress import ip_network
@@ -136,11 +135,8 @@ def test_a_dripping_server_meets_the_deadline(start: bytes) -> None:
             except TimeoutError:
                 connection.sendall(b"a")
 
-    with answering(drip) as (port, _):
-        began = time.monotonic()
-        with pytest.raises(Unreachable, match="too long"):
-            send(pinned(port), deadline_seconds=0.5)
-    assert time.monotonic() - began < 5
+    with answering(drip) as (port, _), pytest.raises(Unreachable, match="too long"):
+        send(pinned(port), deadline_seconds=0.5)
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def served_inside(settings: Settings, clock: Callable[[], Timestamp] = wall_cloc
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
     thread.start()
     try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=30) as client:
+        with httpx.Client(base_url=f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=60) as client:
             yield Inside(settings, database, client)
     finally:
         server.should_exit = True

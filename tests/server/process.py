@@ -34,7 +34,7 @@ def ingot(*arguments: object, stdin: str = "", **more: str) -> subprocess.Comple
     return forking.run("ingot", *map(str, arguments), stdin=stdin, env=environment(**more))
 
 
-def until(what: str, look: Callable[[], T | None], seconds: float = 20.0) -> T:
+def until(what: str, look: Callable[[], T | None], seconds: float = 60.0) -> T:
     """Look again and again until there is something to see; fails with ``what`` when time is up."""
     deadline = time.monotonic() + seconds
     while True:
@@ -119,14 +119,14 @@ class Server:
     def ready(self) -> int:
         """What readiness says; 0 when nobody answers."""
         try:
-            return httpx.get(f"{self.url}/-/readiness", timeout=5).status_code
+            return httpx.get(f"{self.url}/-/readiness", timeout=30).status_code
         except httpx.TransportError:
             return 0
 
     def call(self, method: str, path: str, token: str = TOKEN, **options: Any) -> httpx.Response:
         """Call the API as root."""
         headers = {"PRIVATE-TOKEN": token, **options.pop("headers", {})}
-        return httpx.request(method, f"{self.url}/api/v4{path}", headers=headers, timeout=30, **options)
+        return httpx.request(method, f"{self.url}/api/v4{path}", headers=headers, timeout=60, **options)
 
     def log(self) -> str:
         """All that was logged so far."""
@@ -153,7 +153,7 @@ class Server:
         """Ask it to end; gives the exit status."""
         assert self.process is not None
         self.process.send_signal(number)
-        return self.process.wait(15)
+        return self.process.wait(60)
 
     def kill(self) -> None:
         """End all of its processes at once, as a power cut would."""
@@ -163,7 +163,7 @@ class Server:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-        self.process.wait(15)
+        self.process.wait(60)
         until("the children's end", lambda: not any(map(is_alive, self.children())))
 
 

@@ -12,6 +12,7 @@ import uvicorn
 from ingot.http import protocol
 from ingot.supervisor import open_socket
 
+SECONDS = 60.0
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
@@ -31,11 +32,18 @@ async def _app(scope: dict[str, Any], receive: Callable[[], Awaitable[dict[str, 
 
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """A server that has little patience."""
-    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.3)
+    """A server that has much patience, until a test takes it away."""
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", SECONDS)
     listener = open_socket("127.0.0.1", 0)
     config = uvicorn.Config(
-        _app, loop="uvloop", http=protocol.JoinedHttp, ws="none", lifespan="off", log_config=None, access_log=False
+        _app,
+        loop="uvloop",
+        http=protocol.JoinedHttp,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        timeout_keep_alive=int(SECONDS),
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
@@ -46,37 +54,47 @@ def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 
 
 def _connected(port: int) -> socket.socket:
-    connection = socket.create_connection(("127.0.0.1", port), timeout=10)
-    connection.settimeout(10)
+    return socket.create_connection(("127.0.0.1", port), timeout=SECONDS)
+
+
+def _served(port: int) -> socket.socket:
+    """A connection that has had an answer; a whole head that comes on it in one piece needs no patience."""
+    connection = _connected(port)
+    _ask(connection)
     return connection
 
 
+def _ask(connection: socket.socket) -> None:
+    connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert connection.recv(1000).endswith(b"\r\n\r\n0")
+
+
 @pytest.mark.parametrize("said", [b"", b"G", b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: ", b"POST / HTTP/1.1\r\n"])
-def test_who_never_ends_a_head_is_let_go(port: int, said: bytes) -> None:
-    with _connected(port) as silent:
-        silent.sendall(said)
-        with _connected(port) as other:
-            other.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-            assert other.recv(1000).endswith(b"\r\n\r\n0")
-        assert silent.recv(1) == b"", "the server closed"
+def test_who_never_ends_a_head_is_let_go(port: int, said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    with _served(port) as other:
+        monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.3)
+        with _connected(port) as silent:
+            silent.sendall(said)
+            _ask(other)
+            assert silent.recv(1) == b"", "the server closed"
 
 
-def test_the_next_head_has_as_long_as_the_first(port: int) -> None:
-    with _connected(port) as connection:
-        connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        assert connection.recv(1000).endswith(b"\r\n\r\n0")
+def test_the_next_head_has_as_long_as_the_first(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    with _served(port) as connection:
+        monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.3)
         connection.sendall(b"GET / HTTP/1.1\r\n")
         assert connection.recv(1) == b""
 
 
-def test_a_body_may_take_longer_than_a_head(port: int) -> None:
+def test_a_body_may_take_longer_than_a_head(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """How long is for the doors to say."""
-    with _connected(port) as connection:
+    with _served(port) as connection:
+        monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.3)
         connection.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n1")
         connection.settimeout(0.6)
         with pytest.raises(TimeoutError):
             connection.recv(1)
-        connection.settimeout(10)
+        connection.settimeout(SECONDS)
         connection.sendall(b"2")
         assert connection.recv(1000).endswith(b"\r\n\r\n2")
 

@@ -175,7 +175,7 @@ def test_the_same_over_ssh(house: House, scene: Scene, tree: Tree, ssh_key: Give
         assert process.stdout is not None
         assert b"refs/heads/master" in process.stdout.read(100), "it has begun"
         scene.take(what)
-        out, _ = process.communicate(pack[len(pack) // 2 :], timeout=30)
+        out, _ = process.communicate(pack[len(pack) // 2 :], timeout=60)
     assert b"does not open anything any more" in out or b"could not be found" in out
     assert repository_of(house, scene.project).tip("refs/heads/topic") is None
     assert recorded(house, scene.project) == []

@@ -4,9 +4,10 @@ import os
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -15,6 +16,7 @@ from ingot.git.housekeeping import STALE_SECONDS, prune_temporary
 from ingot.http import pace
 from ingot.repository.changes.work import finish
 from ingot.transport import http, receiving, talking
+from ingot.transport.children import Child
 from tests.client import Make, Person
 from tests.conftest import House
 from tests.histories import repository_of
@@ -26,7 +28,6 @@ from tests.transport.test_immediacy import push_of
 from tests.transport.wire import ZERO, key_of, packet
 
 LARGE = 8 * 2**20
-SECONDS = 5.0
 WAYS = ["http", "ssh"]
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for git processes in /proc")
 Give = Callable[..., dict[str, str]]
@@ -78,6 +79,21 @@ def pipes() -> int:
     return found
 
 
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
+    """The git commands that were started, also those that have ended before anybody looked."""
+    begun: list[Sequence[str]] = []
+    start = Child.start
+
+    async def noted(args: Sequence[str], *rest: Any, **options: Any) -> Child:
+        child = await start(args, *rest, **options)
+        begun.append(args)
+        return child
+
+    monkeypatch.setattr(Child, "start", noted)
+    return begun
+
+
 @contextmanager
 def client(
     house: House, owner: Person, project: Project, key: Path, way: str, service: str, sent: bytes
@@ -123,16 +139,16 @@ HALF = packet(f"{ZERO} {'1' * 40} refs/heads/half\0report-status side-band-64k")
 def test_somebody_goes(house: House, owner: Person, project: Project, key: Path, tree: Tree, way: str) -> None:
     """In the middle of a clone, and of a push."""
     repository = repository_of(house, project)
-    until("the end of git", lambda: not gits(house), SECONDS)
+    until("the end of git", lambda: not gits(house))
     before = pipes()
     for _ in range(2):
         with client(house, owner, project, key, way, "upload-pack", _wants(house, project)):
             until("its git", lambda: any("pack-objects" in git for git in gits(house)))
-        until("the end of git", lambda: not gits(house), SECONDS)
+        until("the end of git", lambda: not gits(house))
         with client(house, owner, project, key, way, "receive-pack", HALF):
             until("its quarantine", lambda: list(repository.path.glob("objects/*incoming-*")))
-        until("the end of git", lambda: not gits(house), SECONDS)
-    until("the end of all pipes", lambda: pipes() <= before, SECONDS)
+        until("the end of git", lambda: not gits(house))
+    until("the end of all pipes", lambda: pipes() <= before)
     assert len(recorded(house, project)) == 1
     assert not list(repository.path.rglob("*.lock"))
     prune_temporary(repository.path, time.time() + STALE_SECONDS + 1)
@@ -142,25 +158,37 @@ def test_somebody_goes(house: House, owner: Person, project: Project, key: Path,
 
 @pytest.mark.parametrize("way", WAYS)
 def test_somebody_does_not_read(
-    house: House, owner: Person, project: Project, key: Path, way: str, monkeypatch: pytest.MonkeyPatch
+    house: House,
+    owner: Person,
+    project: Project,
+    key: Path,
+    way: str,
+    begun: list[Sequence[str]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """They are given up; others are served meanwhile."""
     monkeypatch.setattr(http, "SEND_SECONDS", 0.3)
     monkeypatch.setattr(talking, "SEND_SECONDS", 0.3)
     with client(house, owner, project, key, way, "upload-pack", _wants(house, project)):
-        until("its git", lambda: gits(house))
-        until("the end of git", lambda: not gits(house), SECONDS)
+        until("its git", lambda: begun)
+        until("the end of git", lambda: not gits(house))
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_somebody_does_not_send(
-    house: House, owner: Person, project: Project, key: Path, way: str, monkeypatch: pytest.MonkeyPatch
+    house: House,
+    owner: Person,
+    project: Project,
+    key: Path,
+    way: str,
+    begun: list[Sequence[str]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(pace, "WINDOW_SECONDS", 0.5)
     monkeypatch.setattr(talking, "IDLE_SECONDS", 0.5)
     with client(house, owner, project, key, way, "receive-pack", HALF):
-        until("its git", lambda: gits(house))
-        until("the end of git", lambda: not gits(house), SECONDS)
+        until("its git", lambda: begun)
+        until("the end of git", lambda: not gits(house))
     assert len(recorded(house, project)) == 1
 
 

@@ -224,7 +224,7 @@ def test_bombs(small: Server) -> None:
         "Content-Encoding": "gzip",
         "PRIVATE-TOKEN": TOKEN,
     }
-    answer = httpx.post(f"{small.url}/root/bombs.git/git-receive-pack", headers=kind, content=bomb, timeout=30)
+    answer = httpx.post(f"{small.url}/root/bombs.git/git-receive-pack", headers=kind, content=bomb, timeout=60)
     assert answer.status_code == 413
 
 

@@ -13,6 +13,7 @@ from ingot.transport import ssh
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.making import Project, make_project
+from tests.server.process import until
 from tests.ssh_lines import ed25519_line
 from tests.transport.conftest import ssh_command
 from tests.transport.wire import OpenConnection, connected, key_of
@@ -67,7 +68,7 @@ COMMANDS = [
 def _ssh(house: House, key: Path, *args: str, sent: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
     there = ["-p", str(house.settings.ssh_port)]
     return subprocess.run(
-        [*ssh_command(key).split(), *there, *args], capture_output=True, check=False, timeout=30, input=sent
+        [*ssh_command(key).split(), *there, *args], capture_output=True, check=False, timeout=60, input=sent
     )
 
 
@@ -134,7 +135,7 @@ def test_nothing_but_commands(house: House, owner: Person, ssh_key: Give, tmp_pa
     for words in (["scp", "-O"], ["scp"]):
         options = ssh_command(key).split()[1:]
         target = f"scp://git@127.0.0.1:{house.settings.ssh_port}//tmp/pwned-by-scp"
-        copied = subprocess.run([*words, *options, str(key), target], capture_output=True, check=False, timeout=30)
+        copied = subprocess.run([*words, *options, str(key), target], capture_output=True, check=False, timeout=60)
         assert copied.returncode != 0
     assert not Path("/tmp/pwned-by-scp").exists()
 
@@ -172,7 +173,7 @@ def test_a_key_that_is_shown_but_not_held(
         ["ssh", *options, "-T", "-p", str(house.settings.ssh_port), "git@127.0.0.1"],
         capture_output=True,
         check=False,
-        timeout=30,
+        timeout=60,
     )
     assert f"@{other.username}".encode() not in done.stdout
 
@@ -247,6 +248,7 @@ def test_many_who_never_prove_anything(
     house: House, owner: Person, ssh_key: Give, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are turned away before they take everybody's memory; when they have gone, a key opens the door again."""
+    until("those of other tests to be gone", lambda: house.ssh and not house.ssh.knocking)
     monkeypatch.setattr(ssh, "MOST_KNOCKING", 3)
     key = key_of(ssh_key(owner))
     there = ("127.0.0.1", house.settings.ssh_port)

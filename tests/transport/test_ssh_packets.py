@@ -58,7 +58,7 @@ def test_a_slow_cipher_is_only_for_who_knows_no_quick_one(
 ) -> None:
     command = [word for word in ssh_command(key_of(ssh_key(owner))).split() if word != "-q"]
     there = ["-v", "-p", str(house.settings.ssh_port), "git@127.0.0.1"]
-    said = subprocess.run([*command, *options, *there], capture_output=True, check=True, timeout=30)
+    said = subprocess.run([*command, *options, *there], capture_output=True, check=True, timeout=60)
     assert b"Welcome to Ingot" in said.stdout
     chosen = [line for line in said.stderr.decode().splitlines() if "kex: server->client cipher:" in line]
     assert [line.split("cipher: ")[1].split()[0] for line in chosen] == [expected]

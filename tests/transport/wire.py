@@ -55,7 +55,7 @@ def advertised(house: House, path: str, service: str = "upload", auth: Auth = No
 
 def advertised_at(house: House, target: str, auth: Auth = None) -> tuple[int, bytes]:
     """The same of a target exactly as it is written, which clients would put in order before they send it."""
-    connection = HTTPConnection(httpx.URL(house.url).host, httpx.URL(house.url).port, timeout=30)
+    connection = HTTPConnection(httpx.URL(house.url).host, httpx.URL(house.url).port, timeout=60)
     sent = {"Authorization": "Basic " + base64.b64encode(":".join(auth).encode()).decode()} if auth else {}
     try:
         connection.request("GET", target, headers=sent)

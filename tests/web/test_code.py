@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from ingot.git import file_names
-from ingot.web.code import finding
+from ingot.web.code import entries, finding
 from tests.api.repository.sample import FILES, NAMES, as_shown
 from tests.client import Api, Make, Person
 from tests.conftest import House
@@ -64,7 +64,10 @@ def test_a_project_shows_its_code(browser: Browser, code: Code) -> None:
     assert is_safe(home.text)
 
 
-def test_each_entry_tells_its_last_commit(browser: Browser, house: House, make: Make) -> None:
+def test_each_entry_tells_its_last_commit(
+    browser: Browser, house: House, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entries, "_SHORT_SECONDS", 60.0)
     project = make_project(make, visibility="public")
     history = History()
     first = history.commit(files={"old/a": "x", "old/b": "x", "new": "x"}, message=f"First {HOSTILE}")

@@ -3,10 +3,12 @@
 import re
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import httpx
 import pytest
 
+from ingot.db.times import moment
 from ingot.users.accounts.tables import users
 from ingot.users.two_factor.totp import STEP_SECONDS, code_at
 from tests.client import Api, Person
@@ -38,6 +40,14 @@ def _second_step(browser: Browser, person: Person, code: str, **changes: str) ->
     assert "Second step" in asked.text
     (form,) = [form for form in forms_of(asked) if form.action == "/users/sign_in"]
     return browser.post(form.action, data={**form.fields, "user[otp_attempt]": code, **changes})
+
+
+@pytest.fixture(autouse=True)
+def still(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time stands still, for us as for the server: or a test meets the end of a step now and then."""
+    now = house.app.database.clock()
+    monkeypatch.setattr(house.app.database, "clock", lambda: now)
+    monkeypatch.setattr(f"{__name__}.time", SimpleNamespace(time=lambda: moment(now).timestamp()))
 
 
 @pytest.fixture

@@ -219,7 +219,7 @@ def test_no_secret_but_the_right_one(place: Place, secret: str) -> None:
 def raw_get(house: House, path: str, who: Person) -> tuple[int, bytes]:
     """Send a path as it is."""
     parts = urlsplit(house.url)
-    with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=10) as connection:
+    with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=60) as connection:
         lines = [f"GET {path} HTTP/1.1", f"Host: {parts.netloc}", f"PRIVATE-TOKEN: {who.token}", "Connection: close"]
         connection.sendall("\r\n".join([*lines, "", ""]).encode("latin-1"))
         answer = b""

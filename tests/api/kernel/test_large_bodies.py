@@ -76,7 +76,7 @@ def test_who_does_not_send_what_they_promised_is_let_go(
         f"POST /api/v4/projects HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {make.root.token}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {2**20}\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", httpx.URL(house.url).port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", httpx.URL(house.url).port), timeout=60) as connection:
         connection.sendall(head.encode())
         done = threading.Event()
 

@@ -82,7 +82,7 @@ def test_a_text_is_worked_out_once_while_others_write(
 
     def render_while_somebody_writes(text: str, place: Place) -> str:
         with ThreadPoolExecutor(1) as somebody:
-            somebody.submit(house.app.database.write, lambda db: db.now).result(timeout=4)
+            somebody.submit(house.app.database.write, lambda db: db.now).result(timeout=60)
         rendered.append(text)
         return render(text, place)
 

@@ -211,12 +211,12 @@ def test_a_hundred_thousand_parts_are_refused(
     """Each costs little to send and more to read (D20)."""
     part = f'--x\r\nContent-Disposition: form-data; name="file"{named}\r\n\r\n\r\n'.encode()
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
-    began = time.monotonic()
+    began = time.process_time()
     answer = api.request(
         "POST", f"/projects/{project['id']}/uploads", owner, content=part * 100_000 + b"--x--\r\n", headers=headers
     )
     assert answer.status_code == 400
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
     assert stored(house, project) == []
 
 
@@ -261,10 +261,15 @@ def test_what_has_no_row_is_swept_up(house: House, api: Api, owner: Person, proj
     database = house.app.database
     UploadWork(files).sweep(database, None)
     assert len(stored(house, project)) == 3, "they are young"
-    time.sleep(0.05)
-    swept = files.sweep(lambda _: {kept.parent.name}, 0.04)
-    assert {path.name for path in swept if path.parent.name == str(project["id"])} == {old, f"{'c' * 32}.partial"}
+
+    def known(number: int) -> set[str]:
+        """Of other tests' projects, everything."""
+        mine = number == project["id"]
+        return {kept.parent.name} if mine else {path.name for path in (files.root / str(number)).iterdir()}
+
+    swept = files.sweep(known, -60)  # Whatever is older than in a minute.
+    assert {path.name for path in swept} == {old, f"{'c' * 32}.partial"}
     files.store(project["id"], young, "young.txt", io.BytesIO(b"x"))
-    files.sweep(lambda _: {kept.parent.name}, SWEEP_AFTER_SECONDS)
+    files.sweep(known, SWEEP_AFTER_SECONDS)
     assert {path.name for path in stored(house, project)} == {"young.txt", "kept.lock"}
     assert not [finding for finding in check_files(house.settings.data) if "kept.lock" in finding.text]

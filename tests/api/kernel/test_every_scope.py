@@ -1,0 +1,32 @@
+"""Every route that is declared, asked by tokens of one scope each: what the table does not allow is refused."""
+
+import pytest
+
+from ingot.access.scopes import SCOPES
+from tests.api.kernel.asking import ask, declared
+from tests.api.kernel.test_every_route import USED_UP
+from tests.api.kernel.who_reaches import TABLE
+from tests.client import Api, Make, Person
+
+
+@pytest.fixture(scope="module")
+def narrow(make: Make) -> dict[str, Person]:
+    """An administrator with a token of each scope alone."""
+    return {scope: make.root.with_token(make.token(make.root.id, scope)) for scope in SCOPES}
+
+
+@pytest.mark.parametrize("route", declared())
+def test_a_token_of_one_scope_gets_no_further_than_that_scope(
+    api: Api, make: Make, narrow: dict[str, Person], route: str
+) -> None:
+    """D30: an administrator's token that is made for one thing opens nothing else, by default nothing at all."""
+    _, scopes = TABLE[route]
+
+    for scope in SCOPES:
+        fresh = USED_UP in route
+        answer = ask(api, route, make.root.with_token(make.token(make.root.id, scope)) if fresh else narrow[scope])
+        if scope in scopes:
+            assert answer.status_code not in (401, 403), (scope, answer.text)
+        else:
+            assert answer.status_code == 403, (scope, answer.text)
+            assert answer.json()["error"] == "insufficient_scope"
