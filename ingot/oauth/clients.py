@@ -1,5 +1,6 @@
 """Applications, codes and tokens as the protocol's library asks about them."""
 
+import re
 from calendar import timegm
 
 from authlib.oauth2.rfc6749 import ClientMixin, TokenMixin
@@ -12,6 +13,9 @@ from ingot.oauth.service import secret_matches
 from ingot.oauth.tables import Application, Code, HeldToken
 
 DEFAULT_SCOPE = "api"
+# A program on the person's machine listens where the system lets it, and cannot say so beforehand (RFC 8252, 7.3). By
+# number only: a name such as localhost may lead elsewhere.
+_LOOPBACK = re.compile(r"(http://(?:127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?((?:/[^\s\\#]*)?)", re.ASCII)
 _GRANTS = ("authorization_code", "implicit", "password", "refresh_token")
 
 
@@ -37,8 +41,14 @@ class Client(ClientMixin):  # type: ignore[misc] # The library has no types.
         return " ".join(dict.fromkeys(wanted)) if set(wanted) <= set(allowed) else None
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
-        """Exactly what was registered, sign by sign."""
-        return self.application is not None and redirect_uri in self.application.redirect_uris
+        """Exactly what was registered, sign by sign; but for the port of a program on the person's own machine."""
+        if self.application is None:
+            return False
+        registered = self.application.redirect_uris
+        if redirect_uri in registered:
+            return True
+        anywhere = _without_loopback_port(redirect_uri)
+        return anywhere is not None and anywhere in map(_without_loopback_port, registered)
 
     def check_client_secret(self, client_secret: str) -> bool:
         """Whether the secret is the application's."""
@@ -101,3 +111,9 @@ class RenewedToken(TokenMixin):  # type: ignore[misc] # The library has no types
     def get_scope(self) -> str:
         """What it opens."""
         return self.held.scopes
+
+
+def _without_loopback_port(address: str) -> tuple[str, str] | None:
+    """An address on the person's own machine but for its port, or None if it is elsewhere."""
+    found = _LOOPBACK.fullmatch(address)
+    return (found[1], found[2]) if found else None
