@@ -6,16 +6,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from msgspec import UNSET
-from sqlalchemy import bindparam, delete
+from sqlalchemy import bindparam, delete, select
 
 from ingot.api.params import given
 from ingot.db.connection import Connection
-from ingot.errors import Invalid, too_long
+from ingot.errors import Invalid, NotFound, too_long
 from ingot.releases.params import CreateLink, EditLink, EditRelease
 from ingot.releases.queries import all_links, find_link, own_milestones
 from ingot.releases.tables import ReleaseLink, release_links, release_milestones
 from ingot.repository.tags import service as tags
-from ingot.repository.tags.tables import Release
+from ingot.repository.tags.tables import Release, releases
 
 MOST_LINKS = 1000
 """Answers hold them all."""
@@ -25,6 +25,7 @@ LONGEST_URL = 2048
 LONGEST_PATH = 128
 _URL = re.compile(r"(?:https?|ftp)://[^\s\x00-\x1f\x7f\"<>\\^`|]+", re.IGNORECASE)
 _PATH = re.compile(r"(?:/[-.\w]+)+", re.ASCII)
+_HELD = select(releases.c.id).where(releases.c.id == bindparam("release")).with_for_update()
 _WITHOUT_MILESTONES = delete(release_milestones).where(release_milestones.c.release_id == bindparam("release"))
 _UNIQUE = ("name", "url", "filepath")
 
@@ -55,6 +56,9 @@ def edit_release(db: Connection, release: Release, wanted: EditRelease) -> Relea
     """Tell something else about a tag."""
     titles, ids = wanted.milestones, wanted.milestone_ids
     if titles is not UNSET or ids is not UNSET:
+        # Of two who say so at once, the later one counts, and not both.
+        if db.value(_HELD, release=release.id) is None:
+            raise NotFound
         named = find_milestones(db, release.project_id, titles or None, ids or None)
         db.run(_WITHOUT_MILESTONES, release=release.id)
         add_milestones(db, release, named)

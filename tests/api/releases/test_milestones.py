@@ -1,5 +1,7 @@
 """The milestones that a release reached: glab and semantic-release name them when they publish one."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from tests.casting import Cast, project_with
@@ -76,3 +78,16 @@ def test_whoever_has_nothing_to_plan_is_shown_no_milestones(api: Api, cast: Cast
     assert titles(api, project) == ["1.0"]
     api.put(f"/projects/{project.id}", cast.master, issues_enabled=False, merge_requests_enabled=False)
     assert titles(api, project) == []
+
+
+def test_of_several_who_change_them_at_once_one_counts(api: Api, cast: Cast, project: Project) -> None:
+    names = ["1.0", "1.1", "1.2"]
+    for title in names:
+        api.post(f"/projects/{project.id}/milestones", cast.developer, title=title)
+    url = f"/projects/{project.id}/releases"
+    api.post(url, cast.developer, tag_name="v1", milestones=names)
+    wanted = [["1.0", "1.1"], ["1.1", "1.2"]] * 4
+    with ThreadPoolExecutor(8) as together:
+        said = together.map(lambda each: api.put(f"{url}/v1", cast.developer, milestones=each).status_code, wanted)
+        assert set(said) == {200}
+    assert titles(api, project) in wanted
