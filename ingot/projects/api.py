@@ -109,9 +109,11 @@ def get_project(call: Call, found: policy.Found, params: GetProject) -> ProjectV
     """Get a project."""
     at = addresses_of(call.origin, call.settings)
     view = project_view(call.db, call.actor, found, at, statistics=params.statistics)
+    # Only here: where something is written, git is not asked before it is.
     if policy.may_download_code(call.actor, found.here, found.project):
         path = readme_path(store_of(call.settings), found.project)
-        view.readme_url = f"{view.web_url}/-/blob/{quote(found.project.default_branch)}/{quote(path)}" if path else None
+        if path is not None:
+            view.readme_url = f"{view.web_url}/-/blob/{quote(found.project.default_branch)}/{quote(path)}"
     if params.with_custom_attributes:
         add_attributes(call.db, call.actor, "project", [view])
     return view
