@@ -1,7 +1,11 @@
 """What glab sends beside what the other clients do, call by call."""
 
+import shutil
+
 from tests.casting import Cast, project_with
 from tests.client import Api, Make
+from tests.conftest import House
+from tests.histories import repository_of
 from tests.making import make_project
 
 
@@ -48,3 +52,10 @@ def test_a_project_says_where_its_readme_is(api: Api, make: Make, cast: Cast) ->
     assert api.get(url, cast.reporter).json()["readme_url"] == f"{address}/master/ReadMe.md"
     api.delete(f"{files}/ReadMe.md", cast.master, branch="master", commit_message="Say less")
     assert api.get(url, cast.reporter).json()["readme_url"] == f"{address}/master/readme.rst"
+
+
+def test_a_project_is_shown_though_its_repository_cannot_be_read(api: Api, make: Make, house: House) -> None:
+    project = make_project(make, initialize_with_readme=True)
+    shutil.rmtree(repository_of(house, project).path)
+    shown = api.get(f"/projects/{project.id}", make.root)
+    assert (shown.status_code, "readme_url" in shown.json()) == (200, False)
