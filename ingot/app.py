@@ -86,6 +86,7 @@ from ingot.web.door import WebDoor
 _ONE = select(literal(1))
 # Some clients still use the older prefix for uploads, and for nothing else.
 OLD_PREFIX = b"/api/v3"
+_NOTHING = re.compile(rb"(?!)")
 _OLD_ROUTES = re.compile(rb"/projects/[^/]+/uploads/?")
 
 
@@ -135,6 +136,8 @@ class App:
             (PREFIX + b"/docs", web),
             (PREFIX, ApiDoor(self.kernel)),
             (OLD_PREFIX, ApiDoor(self.kernel, OLD_PREFIX, _OLD_ROUTES)),
+            # Clients that look for another kind of API, such as GraphQL, read that there is none.
+            (b"/api", ApiDoor(self.kernel, b"/api", _NOTHING)),
             (b"", LfsDoor(settings, database, self.kernel.pool, admission, git)),
         ]
         metrics = Metrics(metrics_folder, partial(database.read, job_numbers))

@@ -38,6 +38,7 @@ class SettingsView(InstanceSettings, frozen=True, kw_only=True):
     """All settings, some under a second name, by which later clients know them."""
 
     id: int
+    polling_interval_multiplier: str  # type: ignore[assignment] # Clients of strict types expect its text.
     asset_proxy_whitelist: tuple[str, ...]
     domain_allowlist: tuple[str, ...]
     domain_denylist: tuple[str, ...]
@@ -74,7 +75,10 @@ def settings_view(stored: StoredSettings) -> SettingsView:
     """The settings in force."""
     settings = settings_in(stored)
     return SettingsView(
-        **msgspec.structs.asdict(settings),
+        **{
+            **msgspec.structs.asdict(settings),
+            "polling_interval_multiplier": str(settings.polling_interval_multiplier),
+        },
         id=stored.id,
         asset_proxy_whitelist=settings.asset_proxy_allowlist,
         domain_allowlist=settings.domain_whitelist,

@@ -211,6 +211,8 @@ class Asked(AskedOf[ListIssues]):
 
     def _read_more(self) -> None:
         wanted, excluded = self._wanted, self._wanted.excluded
+        if wanted.issue_type not in (None, "issue"):
+            self._nothing = True  # All are plain issues here.
         if wanted.confidential is not None:
             self.add("confidential" if wanted.confidential else "not_confidential")
         self._read_due_date(wanted.due_date)

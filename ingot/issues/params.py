@@ -9,6 +9,8 @@ from ingot.db.times import Date, Timestamp
 
 Scope = Literal["created_by_me", "created-by-me", "assigned_to_me", "assigned-to-me", "all"]
 
+Type = Literal["issue", "incident", "test_case", "requirement", "task"]
+
 Order = Literal[
     "id",
     "created_at",
@@ -76,6 +78,7 @@ class ListIssues(ListPlanned):
     scope: Scope | None = None
     confidential: bool | None = None
     due_date: str | None = None
+    issue_type: Type | None = None
     excluded: Excluded | None = field(default=None, name="not")
 
 

@@ -1,4 +1,4 @@
--- What the scripts make together; `make schema` writes it. Revision: 0016
+-- What the scripts make together; `make schema` writes it. Revision: 0017
 CREATE TABLE alembic_version (
     version_num VARCHAR(32) NOT NULL,
     CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
@@ -1442,4 +1442,13 @@ CREATE TABLE sign_ins (
 );
 CREATE INDEX ix_sign_ins_created_at ON sign_ins (created_at);
 CREATE INDEX ix_sign_ins_user_id_id ON sign_ins (user_id, id);
-INSERT INTO alembic_version (version_num) VALUES ('0016');
+CREATE TABLE release_milestones (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    release_id INTEGER NOT NULL,
+    milestone_id INTEGER NOT NULL,
+    CONSTRAINT fk_release_milestones_release_id FOREIGN KEY(release_id) REFERENCES releases (id) ON DELETE CASCADE,
+    CONSTRAINT fk_release_milestones_milestone_id FOREIGN KEY(milestone_id) REFERENCES milestones (id) ON DELETE CASCADE,
+    CONSTRAINT uq_release_milestones_release_id_milestone_id UNIQUE (release_id, milestone_id)
+);
+CREATE INDEX ix_release_milestones_milestone_id ON release_milestones (milestone_id);
+INSERT INTO alembic_version (version_num) VALUES ('0017');

@@ -1,5 +1,6 @@
 """Applications, codes and tokens as the protocol's library asks about them."""
 
+import re
 from calendar import timegm
 
 from authlib.oauth2.rfc6749 import ClientMixin, TokenMixin
@@ -12,6 +13,9 @@ from ingot.oauth.service import secret_matches
 from ingot.oauth.tables import Application, Code, HeldToken
 
 DEFAULT_SCOPE = "api"
+# A program on the person's machine listens where the system lets it, and cannot say so beforehand (RFC 8252, 7.3). By
+# number only: a name such as localhost may lead elsewhere.
+_LOOPBACK_PORT = re.compile(r"\A(http://(?:127\.0\.0\.1|\[::1\])):[0-9]{1,5}(?=/|\Z)", re.ASCII)
 _GRANTS = ("authorization_code", "implicit", "password", "refresh_token")
 
 
@@ -37,8 +41,9 @@ class Client(ClientMixin):  # type: ignore[misc] # The library has no types.
         return " ".join(dict.fromkeys(wanted)) if set(wanted) <= set(allowed) else None
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
-        """Exactly what was registered, sign by sign."""
-        return self.application is not None and redirect_uri in self.application.redirect_uris
+        """Exactly what was registered, sign by sign; a program on the person's own machine adds a port if none was."""
+        registered = self.application.redirect_uris if self.application is not None else ()
+        return redirect_uri in registered or _LOOPBACK_PORT.sub(r"\1", redirect_uri, count=1) in registered
 
     def check_client_secret(self, client_secret: str) -> bool:
         """Whether the secret is the application's."""

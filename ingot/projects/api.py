@@ -3,6 +3,7 @@
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from msgspec import UNSET
 
@@ -33,6 +34,7 @@ from ingot.projects.beginnings import begin_with_readme
 from ingot.projects.events import ProjectBegun
 from ingot.projects.imports.service import refuse_unfit_url, schedule_import
 from ingot.projects.params import CreateProject, EditProject, GetProject, ListProjects, TransferProject
+from ingot.projects.readmes import readme_path
 from ingot.projects.tables import Project
 from ingot.projects.views import ProjectView, SimpleProjectView, addresses_of, project_view, project_views, simple_view
 from ingot.projects.work import drop_unnamed
@@ -107,6 +109,11 @@ def get_project(call: Call, found: policy.Found, params: GetProject) -> ProjectV
     """Get a project."""
     at = addresses_of(call.origin, call.settings)
     view = project_view(call.db, call.actor, found, at, statistics=params.statistics)
+    # Only here: where something is written, git is not asked before it is.
+    if policy.may_download_code(call.actor, found.here, found.project):
+        path = readme_path(store_of(call.settings), found.project)
+        if path is not None:
+            view.readme_url = f"{view.web_url}/-/blob/{quote(found.project.default_branch)}/{quote(path)}"
     if params.with_custom_attributes:
         add_attributes(call.db, call.actor, "project", [view])
     return view

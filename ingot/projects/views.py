@@ -138,6 +138,7 @@ class ProjectView(SimpleProjectView):
     open_issues_count: int | UnsetType = UNSET
     permissions: PermissionsView | UnsetType = UNSET
     statistics: StatisticsView | UnsetType = UNSET
+    readme_url: str | UnsetType = UNSET
     import_error: str | UnsetType | None = UNSET
     runners_token: str | UnsetType = UNSET
     custom_attributes: list[CustomAttributeView] | UnsetType = UNSET

@@ -66,5 +66,5 @@ class EditRelease(Params):
     name: Name | UnsetType | None = UNSET
     description: Text | UnsetType | None = UNSET
     released_at: Timestamp | UnsetType = UNSET
-    milestones: list[str] | None = None
-    milestone_ids: list[int] | None = None
+    milestones: list[str] | UnsetType | None = UNSET
+    milestone_ids: list[int] | UnsetType | None = UNSET

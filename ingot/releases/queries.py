@@ -2,16 +2,18 @@
 
 from functools import cache
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, or_, select
 
 from ingot.db.connection import Connection
 from ingot.db.expressions import any_of
 from ingot.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.db.schema import Record
 from ingot.errors import NotFound
+from ingot.milestones.queries import milestones_by_ids
+from ingot.milestones.tables import Milestone, milestones
 from ingot.projects.tables import Project
 from ingot.releases.params import ListReleases
-from ingot.releases.tables import ReleaseLink, release_links
+from ingot.releases.tables import ReleaseLink, release_links, release_milestones
 from ingot.repository.tags.tables import Release, releases
 from ingot.users.accounts.tables import users
 
@@ -26,6 +28,15 @@ _LINK = _LINKS.where(release_links.c.id == bindparam("link"))
 _LIST_LINKS = list_query(_LINKS, release_links.c.id, release_links.c.id.desc())
 _LINKS_OF = (
     select(release_links).where(any_of(release_links.c.release_id, "releases")).order_by(release_links.c.id.desc())
+)
+_MILESTONES_OF = (
+    select(release_milestones.c.release_id, release_milestones.c.milestone_id)
+    .where(any_of(release_milestones.c.release_id, "releases"))
+    .order_by(release_milestones.c.milestone_id)
+)
+_OWN_MILESTONES = select(milestones.c.id, milestones.c.title).where(
+    milestones.c.project_id == bindparam("project"),
+    or_(any_of(milestones.c.title, "titles"), any_of(milestones.c.id, "ids")),
 )
 _AUTHORS = select(
     users.c.id, users.c.username, users.c.name, users.c.state, users.c.avatar_id, users.c.avatar_file
@@ -97,3 +108,18 @@ def authors_of(db: Connection, wanted: list[Release]) -> dict[int, Author]:
     """Who published some releases."""
     ids = sorted({release.author_id for release in wanted if release.author_id is not None})
     return {author.id: author for author in db.all(Author, _AUTHORS, authors=ids)}
+
+
+def milestones_of(db: Connection, wanted: list[Release]) -> dict[int, list[Milestone]]:
+    """What was reached by some releases, by the release."""
+    rows = list(db.rows(_MILESTONES_OF, releases=[release.id for release in wanted]))
+    known = milestones_by_ids(db, [milestone for _, milestone in rows]) if rows else {}
+    found: dict[int, list[Milestone]] = {}
+    for release, milestone in rows:
+        found.setdefault(release, []).append(known[milestone])
+    return found
+
+
+def own_milestones(db: Connection, project_id: int, titles: list[str], ids: list[int]) -> dict[int, str]:
+    """The titles of a project's own milestones that are called so or have these numbers."""
+    return dict(db.rows(_OWN_MILESTONES, project=project_id, titles=titles, ids=ids))

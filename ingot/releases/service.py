@@ -6,35 +6,62 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from msgspec import UNSET
+from sqlalchemy import bindparam, delete, select
 
 from ingot.api.params import given
 from ingot.db.connection import Connection
-from ingot.errors import Invalid, too_long
+from ingot.errors import Invalid, NotFound, too_long
 from ingot.releases.params import CreateLink, EditLink, EditRelease
-from ingot.releases.queries import all_links, find_link
-from ingot.releases.tables import ReleaseLink, release_links
+from ingot.releases.queries import all_links, find_link, own_milestones
+from ingot.releases.tables import ReleaseLink, release_links, release_milestones
 from ingot.repository.tags import service as tags
-from ingot.repository.tags.tables import Release
+from ingot.repository.tags.tables import Release, releases
 
 MOST_LINKS = 1000
 """Answers hold them all."""
+MOST_MILESTONES = 100
 MOST_CHARACTERS = 255
 LONGEST_URL = 2048
 LONGEST_PATH = 128
 _URL = re.compile(r"(?:https?|ftp)://[^\s\x00-\x1f\x7f\"<>\\^`|]+", re.IGNORECASE)
 _PATH = re.compile(r"(?:/[-.\w]+)+", re.ASCII)
+_HELD = select(releases.c.id).where(releases.c.id == bindparam("release")).with_for_update()
+_WITHOUT_MILESTONES = delete(release_milestones).where(release_milestones.c.release_id == bindparam("release"))
 _UNIQUE = ("name", "url", "filepath")
 
 
-def refuse_milestones(titles: list[str] | None, ids: list[int] | None) -> None:
-    """There are none yet that a release could belong to."""
-    if titles or ids:
-        raise Invalid(f"Milestone(s) not found: {', '.join([*(titles or []), *map(str, ids or [])])}")
+def find_milestones(db: Connection, project_id: int, titles: list[str] | None, ids: list[int] | None) -> list[int]:
+    """The milestones that a release is to have, all of which must be the project's own."""
+    if titles and ids:
+        raise Invalid("milestones, milestone_ids are mutually exclusive")
+    if len(titles or ids or []) > MOST_MILESTONES:
+        raise Invalid(f"A release can have {MOST_MILESTONES} milestones at most")
+    if not titles and not ids:
+        return []
+    found = own_milestones(db, project_id, titles or [], ids or [])
+    absent = [title for title in titles or [] if title not in found.values()]
+    absent += [str(number) for number in ids or [] if number not in found]
+    if absent:
+        raise Invalid(f"Milestone(s) not found: {', '.join(absent)}")
+    return sorted(found)
+
+
+def add_milestones(db: Connection, release: Release, ids: Sequence[int]) -> None:
+    """Say which milestones a release reached."""
+    for number in ids:
+        db.insert(release_milestones, release_id=release.id, milestone_id=number)
 
 
 def edit_release(db: Connection, release: Release, wanted: EditRelease) -> Release:
     """Tell something else about a tag."""
-    refuse_milestones(wanted.milestones, wanted.milestone_ids)
+    titles, ids = wanted.milestones, wanted.milestone_ids
+    if titles is not UNSET or ids is not UNSET:
+        # Of two who say so at once, the later one counts, and not both.
+        if db.value(_HELD, release=release.id) is None:
+            raise NotFound
+        named = find_milestones(db, release.project_id, titles or None, ids or None)
+        db.run(_WITHOUT_MILESTONES, release=release.id)
+        add_milestones(db, release, named)
     return tags.edit_release(db, release, given(wanted, "milestones", "milestone_ids"))
 
 

@@ -1,8 +1,8 @@
-"""What is stored of the links of releases; releases themselves are stored beside the tags."""
+"""What is stored of the links and milestones of releases; releases themselves are stored beside the tags."""
 
 from typing import Literal
 
-from sqlalchemy import Table, UniqueConstraint
+from sqlalchemy import Index, Table, UniqueConstraint
 
 from ingot.db.schema import Record, metadata, reference, row_id, text
 from ingot.db.times import Timestamp
@@ -22,6 +22,18 @@ release_links = Table(
     UniqueConstraint("release_id", "name"),
     UniqueConstraint("release_id", "url"),
     UniqueConstraint("release_id", "filepath"),
+    sqlite_autoincrement=True,
+)
+
+# Only milestones of the release's own project; one that becomes a group's is the release's no more.
+release_milestones = Table(
+    "release_milestones",
+    metadata,
+    row_id(),
+    reference("release_id", "releases.id"),
+    reference("milestone_id", "milestones.id"),
+    UniqueConstraint("release_id", "milestone_id"),
+    Index("ix_release_milestones_milestone_id", "milestone_id"),
     sqlite_autoincrement=True,
 )
 

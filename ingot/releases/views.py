@@ -9,7 +9,8 @@ from ingot.api.views import View
 from ingot.db.connection import Connection
 from ingot.db.times import Timestamp
 from ingot.git.commits import commit_or_none, tag_tip
-from ingot.releases.queries import authors_of, links_of
+from ingot.milestones.views import MilestoneView, milestone_view
+from ingot.releases.queries import authors_of, links_of, milestones_of
 from ingot.releases.tables import LinkType, ReleaseLink
 from ingot.repository.commits.views import CommitView, commit_view
 from ingot.repository.place import Place
@@ -71,7 +72,7 @@ class ReleaseView(View):
     upcoming_release: bool
     author: UserBrief | None
     commit: CommitView | None
-    milestones: list[str]
+    milestones: list[MilestoneView]
     commit_path: str | None
     tag_path: str
     assets: AssetsView
@@ -88,9 +89,11 @@ class Addresses(msgspec.Struct, frozen=True):
 
 
 def release_views(db: Connection, place: Place, releases: Sequence[Release], at: Addresses) -> list[ReleaseView]:
-    """A page of releases: two statements, and the commits of their tags."""
+    """A page of releases: four statements at most, and the commits of their tags."""
     wanted = list(releases)
-    links, authors = links_of(db, wanted), authors_of(db, wanted)
+    links, authors, reached = links_of(db, wanted), authors_of(db, wanted), milestones_of(db, wanted)
+    # Who reads the code sees the project, and so its milestones, where there is anything to plan.
+    planned = place.project.issues_enabled or place.project.merge_requests_enabled
     views = []
     for release in wanted:
         tag = quote(release.tag, safe="")
@@ -112,7 +115,7 @@ def release_views(db: Connection, place: Place, releases: Sequence[Release], at:
                 upcoming_release=release.released_at > db.now,
                 author=user_brief(author, at.base) if author else None,
                 commit=commit_view(commit, at.project) if commit else None,
-                milestones=[],
+                milestones=[milestone_view(each, db.now, at.base) for each in reached.get(release.id, []) if planned],
                 commit_path=f"{path}/-/commit/{commit.oid}" if commit else None,
                 tag_path=f"{path}/-/tags/{tag}",
                 assets=AssetsView(len(sources) + len(shown), sources, shown),

@@ -9,7 +9,7 @@ from ingot.errors import Conflict, Invalid
 from ingot.events.bus import emit
 from ingot.git.tagging import tag_or_none
 from ingot.releases.params import CreateRelease
-from ingot.releases.service import add_links, link_columns, refuse_milestones
+from ingot.releases.service import add_links, add_milestones, find_milestones, link_columns
 from ingot.repository.place import Place
 from ingot.repository.tags import service as tags
 from ingot.repository.tags.events import ReleaseChanged
@@ -21,13 +21,13 @@ from ingot.repository.tags.work import TagExists, create_tag
 def create_release(database: Database, actor: Actor, place: Place, wanted: CreateRelease) -> Release:
     """Tell about a tag; all that can be refused is refused before the tag is made."""
     name, project = wanted.tag_name, place.project
-    refuse_milestones(wanted.milestones, wanted.milestone_ids)
     links = link_columns((wanted.assets.links if wanted.assets else None) or [])
 
     def look(db: Connection) -> None:
         if release_or_none(db, project.id, name) is not None:
             raise Conflict("Release already exists")
         tags.require_release(db, actor, place.here, project, name)
+        find_milestones(db, project.id, wanted.milestones, wanted.milestone_ids)
 
     database.read(look)
     if tag_or_none(place.repository, name) is None:
@@ -48,6 +48,8 @@ def create_release(database: Database, actor: Actor, place: Place, wanted: Creat
             complete=False,
         )
         add_links(db, release, links)
+        # Looked up again: one may have gone while the tag was made.
+        add_milestones(db, release, find_milestones(db, project.id, wanted.milestones, wanted.milestone_ids))
         emit(db, ReleaseChanged(release, "create"))
         return release
 

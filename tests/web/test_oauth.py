@@ -268,6 +268,40 @@ def test_nobody_is_led_where_the_application_has_no_address(signed_in: Browser, 
         assert "location" not in posted.headers
 
 
+@pytest.mark.parametrize(
+    ("registered", "asked", "led"),
+    [
+        ("http://127.0.0.1", "http://127.0.0.1:41573", True),
+        ("http://127.0.0.1:8080/back", "http://127.0.0.1:41573/back", False),
+        ("http://127.0.0.1/back?x=1", "http://127.0.0.1:41573/back?x=1", True),
+        ("http://[::1]/back", "http://[::1]:41573/back", True),
+        ("http://127.0.0.1/back", "http://127.0.0.1:41573/other", False),
+        ("http://127.0.0.1/back", "http://127.0.0.1:41573/back?x=1", False),
+        ("http://127.0.0.1/back", "http://127.0.0.1:415730/back", False),
+        ("http://127.0.0.1", "http://127.0.0.1:1@evil.example", False),
+        ("http://127.0.0.1", "http://127.0.0.1:1.evil.example", False),
+        ("http://127.0.0.1/", "http://127.0.0.1:\uff11/", False),
+        ("http://127.0.0.1/back", "http://[::1]/back", False),
+        ("http://127.0.0.1/back", "https://127.0.0.1:41573/back", False),
+        ("http://localhost/back", "http://localhost:41573/back", False),
+        ("http://app.example/back", "http://127.0.0.1:41573/back", False),
+    ],
+)
+def test_a_program_on_the_persons_machine_listens_at_any_port(
+    signed_in: Browser, registered: str, asked: str, led: bool
+) -> None:
+    """git-credential-oauth registers http://127.0.0.1 and listens where the system lets it (RFC 8252, 7.3)."""
+    app = register(signed_in, redirect_uri=registered)
+    if not led:
+        assert signed_in.get(app.address(redirect_uri=asked)).status_code == 400
+        return
+    answer = agree(signed_in, app.address(redirect_uri=asked))
+    assert answer.headers["location"].startswith(f"{asked}{'&' if '?' in asked else '?'}code=")
+    code = answers(answer)["code"]
+    assert app.trade(code, redirect_uri=registered).status_code == 400
+    assert app.trade(app.code(signed_in, redirect_uri=asked), redirect_uri=asked).status_code == 200
+
+
 def test_what_is_asked_for_in_a_wrong_way(signed_in: Browser, app: App) -> None:
     assert signed_in.get(app.address(client_id="nobody")).status_code == 400
     assert signed_in.get("/oauth/authorize").status_code == 400

@@ -209,3 +209,39 @@ def test_an_account_ends_when_that_is_meant(
     assert gone.status_code == 302
     assert api.get(f"/users/{person.id}", make.root).status_code == 404
     assert not mine.is_signed_in()
+
+
+@pytest.mark.parametrize(
+    ("known", "led"),
+    [
+        ("/-/user_settings/personal_access_tokens?name=a+b&scopes=api", "?name=a+b&scopes=api"),
+        ("/-/profile/personal_access_tokens", ""),
+    ],
+)
+def test_clients_lead_people_to_where_tokens_are_made(
+    mine: Browser, open_browser: Callable[[], Browser], known: str, led: str
+) -> None:
+    """``glab auth login`` prints such an address, editors open it."""
+    answer = mine.get(known)
+    assert (answer.status_code, answer.headers["location"]) == (302, f"/profile/personal_access_tokens{led}")
+    assert open_browser().get(known).headers["location"] == answer.headers["location"]
+
+
+def test_every_address_that_clients_know_leads_to_a_page(mine: Browser) -> None:
+    for name in ("profile", "applications", "ssh_keys", "gpg_keys", "active_sessions", "password/edit"):
+        assert mine.get(mine.get(f"/-/user_settings/{name}").headers["location"]).status_code == 200
+    assert mine.get("/-/profile").headers["location"] == "/profile"
+    for tab in TABS[1:]:
+        assert mine.get(f"/-{tab}").headers["location"] == tab
+    for unknown in ("/-/user_settings/nothing", "/-/profile/nothing", "/-/user_settings/..%2Fadmin"):
+        assert mine.get(unknown).status_code == 404
+
+
+def test_what_a_token_is_to_be_called_is_filled_in(mine: Browser) -> None:
+    page = mine.get("/profile/personal_access_tokens", params={"name": HOSTILE, "scopes": "api,read_user,none"})
+    fields = mine.form("/profile/personal_access_tokens?name=An+editor&scopes=api", "/profile/personal_access_tokens")
+    assert fields.fields["personal_access_token[name]"] == "An editor"
+    assert HOSTILE not in page.text
+    assert page.text.count(" checked") == 2
+    odd = {"name[]": "x", "scopes[a]": "api"}
+    assert mine.get("/profile/personal_access_tokens", params=odd).status_code == 200

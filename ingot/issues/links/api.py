@@ -33,7 +33,8 @@ def list_links(call: Call, found: Found, page: Page) -> Listing[LinkedIssueView]
 )
 def link_issue(call: Call, found: Found, params: LinkIssue) -> IssueLinkView:
     """Link an issue to another one."""
-    other = find_issue(call.db, call.actor, params.target_project_id, str(params.target_issue_iid))
+    target = params.target_project_id or str(found.issue.project_id)
+    other = find_issue(call.db, call.actor, target, str(params.target_issue_iid))
     require(policy.may_triage(call.actor, other.here, other.project))
     link = service.link_issues(call.db, found.issue, other.issue, params.link_type)
     return link_view(call.db, call.actor, link, [found.issue, other.issue], call.origin.base)

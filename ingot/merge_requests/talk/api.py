@@ -24,7 +24,13 @@ from ingot.merge_requests.queries import find_merge_request
 from ingot.merge_requests.service import subject_of
 from ingot.merge_requests.talk import approving, policy, service, work
 from ingot.merge_requests.talk.params import Approve, BeginDiscussion, EditOrResolve, Resolve
-from ingot.merge_requests.talk.views import ApprovalStateView, ApprovalsView, approvals_view
+from ingot.merge_requests.talk.views import (
+    ApprovalStateView,
+    ApprovalsView,
+    ReviewerView,
+    approvals_view,
+    reviewer_views,
+)
 from ingot.notes.api import Orders, discussion_routes, note_routes
 from ingot.notes.params import WriteNote
 from ingot.notes.policy import may_change_note, may_write_notes
@@ -131,6 +137,18 @@ def _approvals(call: Call, found: Found) -> ApprovalsView:
     may = may_approve(call.actor, found.here, found)
     asked = found.merge_request, approvers, call.actor.user_id, call.origin.base
     return approvals_view(call.db, *asked, may=may)
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid/reviewers",
+    on=merge_request_in_path,
+    may=merge_request_policy.may_read_found,
+    returns=list[ReviewerView],
+)
+def list_reviewers(call: Call, found: Found) -> list[ReviewerView]:
+    """List those who are to look at a merge request, and whether they approved of it."""
+    approvers = approving.approvers_of(call.db, found.merge_request.id)
+    return reviewer_views(call.db, found.reviewers, approvers, call.origin.base)
 
 
 @routes.get(

@@ -1,7 +1,7 @@
 """How approvals are shown."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from ingot.api.views import View
 from ingot.db.connection import Connection
@@ -41,6 +41,13 @@ class ApprovalsView(View):
     has_approval_rules: bool = False
 
 
+class ReviewerView(View):
+    """Somebody who is to look at a merge request; who approved of it has."""
+
+    user: UserBrief
+    state: Literal["unreviewed", "approved"]
+
+
 class ApprovalStateView(View):
     """The rules on approvals, of which there are none."""
 
@@ -72,3 +79,12 @@ def approvals_view(
         user_has_approved=user_id in approvers,
         user_can_approve=may and user_id not in approvers and merge_request.state == "opened",
     )
+
+
+def reviewer_views(db: Connection, reviewers: Sequence[int], approvers: Sequence[int], base: str) -> list[ReviewerView]:
+    """Who is to look at a merge request, and whether they approved of it."""
+    users = users_by_ids(db, reviewers) if reviewers else {}
+    return [
+        ReviewerView(user_brief(users[number], base), "approved" if number in approvers else "unreviewed")
+        for number in reviewers
+    ]

@@ -34,7 +34,7 @@ def begin_discussion(
     """
     validate_body(wanted.body)
     placed: Mapping[str, object] | None = None
-    if wanted.position is not None:
+    if wanted.position not in (None, Place()):  # Some clients send one in which nothing is said.
         placed = _placed(database, repository, reached, wanted.position)
 
     def write(db: Connection) -> object:

@@ -87,8 +87,14 @@ def reset_token_by_method(visit: Visit) -> Reply:
 
 @pages.get("/profile/personal_access_tokens")
 def show_tokens(visit: Visit, db: Connection) -> Reply:
-    """List the tokens and offer to make one."""
-    return _tokens_page(visit, db)
+    """List the tokens and offer to make one; clients that lead here say what they would call it, and its scopes."""
+    name, scopes = (visit.query.get(each) for each in ("name", "scopes"))
+    typed = {
+        "name": name if isinstance(name, str) else "",
+        "expires_at": "",
+        "scopes": scopes.split(",") if isinstance(scopes, str) else [],
+    }
+    return _tokens_page(visit, db, typed=typed)
 
 
 @pages.post("/profile/personal_access_tokens")

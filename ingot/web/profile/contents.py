@@ -1,6 +1,6 @@
 """The pages of this room, for the door."""
 
-from ingot.web.profile import account, details, emails, keys, sessions, two_factor, wishes
+from ingot.web.profile import account, details, emails, keys, sessions, signposts, two_factor, wishes
 
 PAGES = (
     account.pages,
@@ -10,4 +10,5 @@ PAGES = (
     wishes.pages,
     two_factor.pages,
     sessions.pages,
+    signposts.pages,
 )

@@ -77,7 +77,7 @@ def test_shows_what_clients_know(settings: dict[str, Any]) -> None:
     assert settings["default_project_visibility"] == "private"
     assert settings["domain_whitelist"] == settings["domain_allowlist"] == []
     assert settings["repository_storages"] == ["default"]
-    assert settings["polling_interval_multiplier"] == 1.0
+    assert settings["polling_interval_multiplier"] == "1.0"
 
 
 def test_changes_what_was_sent_and_nothing_else(api: Api, make: Make, settings: dict[str, Any]) -> None:
@@ -96,7 +96,7 @@ def test_changes_what_was_sent_and_nothing_else(api: Api, make: Make, settings: 
     changed = api.put(PATH, as_user=make.root, **sent)
 
     assert changed.status_code == 200
-    assert _values(changed.json()) == {**_values(settings), **sent}
+    assert _values(changed.json()) == {**_values(settings), **sent, "polling_interval_multiplier": "0.5"}
     assert api.get(PATH, as_user=make.root).json() == changed.json()
     assert changed.json()["created_at"] == settings["created_at"]
 

@@ -289,6 +289,22 @@ def test_lines_that_are_not_there(api: Api, stage: Stage, ten: dict[str, Any], l
     assert refused.status_code == 400, refused.text
 
 
+def test_reviewers_and_whether_they_approved(api: Api, make: Make, stage: Stage) -> None:
+    owner, reader, project = stage
+    helper = make.user()
+    api.post(f"/projects/{project.id}/members", owner, user_id=helper.id, access_level=int(Level.DEVELOPER))
+    made = offer(make, project, owner)
+    url = f"/projects/{project.id}/merge_requests/{made['iid']}"
+    assert api.get(f"{url}/reviewers", reader).json() == []
+    api.put(url, owner, reviewer_ids=[owner.id, helper.id])
+    api.post(f"{url}/approve", helper)
+    listed = api.get(f"/projects/{project.id}/merge_requests/{made['iid']}/reviewers", reader).json()
+    assert [(each["user"]["id"], each["state"]) for each in listed] == [
+        (owner.id, "unreviewed"),
+        (helper.id, "approved"),
+    ]
+
+
 def test_approvals(api: Api, make: Make, stage: Stage) -> None:
     owner, reader, project = stage
     helper = make.user()

@@ -1,0 +1,34 @@
+"""The file that says what a project is."""
+
+from functools import lru_cache
+
+from ingot.git.commits import branch_tip
+from ingot.git.entries import FOLDER, MODULE
+from ingot.git.faults import is_unreadable
+from ingot.git.store import Store
+from ingot.git.trees import list_tree
+from ingot.projects.tables import Project
+
+NAMES = (b"readme.md", b"readme.markdown", b"readme", b"readme.txt", b"readme.rst")
+_MOST_ENTRIES = 10_000
+
+
+def readme_path(store: Store, project: Project) -> str | None:
+    """The README at the top of the default branch."""
+    try:
+        return _readme_path(store, project.repository_key, project.default_branch, project.generation)
+    except Exception as error:
+        if is_unreadable(error):  # The rest can still be told of the project.
+            return None
+        raise
+
+
+# Looked up once for each state of the repository: to read a tree would double what a call on a project costs.
+@lru_cache(4096)
+def _readme_path(store: Store, key: str, branch: str, generation: int) -> str | None:  # noqa: ARG001 - Tells the states apart.
+    repository = store.open(key)
+    tip = branch_tip(repository, branch)
+    window = list_tree(repository, tip, b"", 0, _MOST_ENTRIES) if tip else None
+    entries = window.entries if window else []
+    files = {entry.name.lower(): entry.path for entry in entries if entry.mode not in (FOLDER, MODULE)}
+    return next((files[name].decode(errors="replace") for name in NAMES if name in files), None)

@@ -1,0 +1,93 @@
+"""The milestones that a release reached: glab and semantic-release name them when they publish one."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.casting import Cast, project_with
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.histories import History
+from tests.making import Project, make_group, make_project
+
+
+@pytest.fixture
+def project(house: House, make: Make, cast: Cast) -> Project:
+    """A public project with a tag."""
+    project = project_with(make, cast, visibility="public")
+    history = History()
+    history.tag("v1", history.commit(files={"README.md": "hello\n"}))
+    history.fill(house, project)
+    return project
+
+
+def titles(api: Api, project: Project, tag: str = "v1") -> list[str]:
+    """What anybody reads of them."""
+    return [each["title"] for each in api.get(f"/projects/{project.id}/releases/{tag}").json()["milestones"]]
+
+
+def test_a_release_names_milestones_by_title_or_number(api: Api, cast: Cast, project: Project) -> None:
+    url = f"/projects/{project.id}/releases"
+    one, two = (
+        api.post(f"/projects/{project.id}/milestones", cast.developer, title=title).json() for title in ("1.0", "1.1")
+    )
+    made = api.post(url, cast.developer, tag_name="v1", milestones=["1.1", "1.0", "1.0"])
+    assert made.status_code == 201, made.text
+    assert made.json()["milestones"] == [one, two]
+    assert api.get(url).json()[0]["milestones"] == [one, two]
+
+    edited = api.put(f"{url}/v1", cast.developer, name="One")
+    assert [each["id"] for each in edited.json()["milestones"]] == [one["id"], two["id"]]
+    assert api.put(f"{url}/v1", cast.developer, milestone_ids=[two["id"]]).json()["milestones"] == [two]
+    for wrong in ({"milestones": ["1.0", "none"]}, {"milestone_ids": [one["id"], 10**9]}):
+        refused = api.put(f"{url}/v1", cast.developer, **wrong)
+        assert refused.status_code == 400
+        assert refused.json()["message"].startswith("Milestone(s) not found: ")
+    both = api.put(f"{url}/v1", cast.developer, milestones=["1.0"], milestone_ids=[one["id"]])
+    assert both.status_code == 400
+    assert titles(api, project) == ["1.1"]
+
+    api.delete(f"/projects/{project.id}/milestones/{two['id']}", cast.developer)
+    assert titles(api, project) == []
+    assert api.put(f"{url}/v1", cast.developer, milestones=["1.0"]).json()["milestones"] == [one]
+    assert api.put(f"{url}/v1", cast.developer, milestones=[]).json()["milestones"] == []
+
+
+def test_nothing_is_made_for_a_milestone_that_is_not_the_projects(api: Api, make: Make, cast: Cast) -> None:
+    group = make_group(make)
+    project, other = (make_project(make, namespace_id=group.id, initialize_with_readme=True) for _ in range(2))
+    around = api.post(f"/groups/{group.id}/milestones", make.root, title="ours").json()
+    elsewhere = api.post(f"/projects/{other.id}/milestones", make.root, title="theirs").json()
+    for wrong in (
+        {"milestones": ["theirs"]},
+        {"milestone_ids": [elsewhere["id"]]},
+        {"milestones": ["ours"]},
+        {"milestone_ids": [around["id"]]},
+        {"milestones": [f"m{number}" for number in range(101)]},
+        {"milestone_ids": ["x"]},
+        {"milestone_ids": [2**63]},
+    ):
+        refused = api.post(f"/projects/{project.id}/releases", make.root, tag_name="v1", ref="master", **wrong)
+        assert refused.status_code == 400, refused.text
+    assert api.get(f"/projects/{project.id}/repository/tags", make.root).json() == []
+
+
+def test_whoever_has_nothing_to_plan_is_shown_no_milestones(api: Api, cast: Cast, project: Project) -> None:
+    api.post(f"/projects/{project.id}/milestones", cast.developer, title="1.0")
+    api.post(f"/projects/{project.id}/releases", cast.developer, tag_name="v1", milestones=["1.0"])
+    assert titles(api, project) == ["1.0"]
+    api.put(f"/projects/{project.id}", cast.master, issues_enabled=False, merge_requests_enabled=False)
+    assert titles(api, project) == []
+
+
+def test_of_several_who_change_them_at_once_one_counts(api: Api, cast: Cast, project: Project) -> None:
+    names = ["1.0", "1.1", "1.2"]
+    for title in names:
+        api.post(f"/projects/{project.id}/milestones", cast.developer, title=title)
+    url = f"/projects/{project.id}/releases"
+    api.post(url, cast.developer, tag_name="v1", milestones=names)
+    wanted = [["1.0", "1.1"], ["1.1", "1.2"]] * 4
+    with ThreadPoolExecutor(8) as together:
+        said = together.map(lambda each: api.put(f"{url}/v1", cast.developer, milestones=each).status_code, wanted)
+        assert set(said) == {200}
+    assert titles(api, project) in wanted

@@ -1,0 +1,38 @@
+"""What lab and other programs on GitLab's Go library send beside what the other clients do, call by call."""
+
+import httpx
+
+from tests.client import Api, Make
+from tests.conftest import House
+from tests.making import make_project
+
+
+def test_a_position_in_which_nothing_is_said_is_none(api: Api, make: Make) -> None:
+    """``lab mr discussion 1 -m text`` sends one whose only field is null."""
+    project = make_project(make, initialize_with_readme=True)
+    url = f"/projects/{project.id}"
+    sent = {"branch": "topic", "start_branch": "master", "content": "x", "commit_message": "Add"}
+    assert api.post(f"{url}/repository/files/x", make.root, **sent).status_code == 201
+    branches = {"source_branch": "topic", "target_branch": "master"}
+    made = api.post(f"{url}/merge_requests", make.root, title="Add", **branches).json()
+    discussions = f"{url}/merge_requests/{made['iid']}/discussions"
+    for position in ({"position_type": None}, {}, None):
+        begun = api.request("POST", discussions, make.root, json={"body": "text", "position": position})
+        assert begun.status_code == 201, begun.text
+        assert (begun.json()["notes"][0]["type"], begun.json()["notes"][0].get("position")) == ("DiscussionNote", None)
+    half = api.request("POST", discussions, make.root, json={"body": "text", "position": {"new_line": 1}})
+    assert half.status_code == 400
+
+
+def test_whoever_looks_for_another_api_reads_that_there_is_none(house: House, make: Make) -> None:
+    """``glab api graphql`` and editors read the answer as JSON."""
+    headers = {"Authorization": f"Bearer {make.root.token}"}
+    for path in ("/api/graphql", "/api/graphql/", "/api/v5/user", "/api", "/api/"):
+        answer = httpx.post(house.url + path, headers=headers, json={"query": "{ currentUser { username } }"})
+        assert (answer.status_code, answer.json()) == (404, {"error": "404 Not Found"})
+        assert answer.headers["content-type"] == "application/json"
+
+
+def test_settings_are_of_the_types_that_clients_decode(api: Api, make: Make) -> None:
+    """The Go library decodes this one number from a text, and refuses all settings where it is none."""
+    assert isinstance(api.get("/application/settings", make.root).json()["polling_interval_multiplier"], str)
