@@ -58,8 +58,10 @@ def _show(place: Place, db: Connection, slug: str) -> Page:
     try:
         shown = place.get("/wikis/:slug", slug=slug)
     except NotFound:
-        if slug != _HOME:
+        if slug != _HOME and not place.may("POST", "/wikis"):
             raise
+        if slug != _HOME:
+            return _form(place, {"title": slug.replace("-", " "), "content": "", "message": ""}, "", status=404)
         shown = None
     context = {
         "pages": everything,
