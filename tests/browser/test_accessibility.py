@@ -1,4 +1,4 @@
-"""axe-core finds nothing that keeps people out, on every page, in both colour schemes; nor is any too wide for a phone."""
+"""axe-core finds nothing that keeps people out, on every page, by day and by night; none is too wide for a phone."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,5 +1,8 @@
 """What scripts add to pages that work without them."""
 
+from pathlib import Path
+from zipfile import ZipFile
+
 import pytest
 from playwright.sync_api import expect
 
@@ -84,3 +87,26 @@ def test_a_name_does_not_turn_what_stands_beside_it(
 
     title = page.get_by_role("link", name="abc").first
     assert title.evaluate("element => getComputedStyle(element).unicodeBidi") == "isolate"
+
+
+def test_a_download_says_that_it_is_being_made(
+    window: Window, person: Person, project: Project, api: Api, tmp_path: Path
+) -> None:
+    """Until it begins; a second click meanwhile begins no other."""
+    file = {"branch": "master", "content": "x", "commit_message": "Begin"}
+    assert api.post(f"{project.url}/repository/files/hinge.txt", person, **file).status_code == 201
+    asked: list[str] = []
+    window.page.on("request", lambda request: asked.append(request.url))
+    page = window.enter(person).open(f"/{project.path}")
+    page.get_by_text("Clone", exact=True).click()
+    link = page.get_by_role("link", name="Download zip")
+
+    with page.expect_download() as begun:
+        shown = link.evaluate("link => { link.click(); link.click(); return [link.textContent, link.ariaBusy] }")
+
+    assert shown == ["It is being made…", "true"]
+    begun.value.save_as(tmp_path / "hinge.zip")
+    assert any(name.endswith("/hinge.txt") for name in ZipFile(tmp_path / "hinge.zip").namelist())
+    expect(link).to_be_visible()
+    assert (link.get_attribute("aria-busy"), "began=" in str(link.get_attribute("href"))) == (None, False)
+    assert sum("/-/archive/" in address for address in asked) == 1

@@ -100,7 +100,7 @@ EMPTY += ["/-/snippets", "/-/labels", "/-/milestones", "/-/activity", "/-/hooks"
 EMPTY += ["/-/project_members"]
 # What people see who are not signed in.
 STRANGE = ["", "/-/issues/1", "/-/merge_requests/1", "/-/merge_requests/1/diffs", "/-/snippets", "/-/commit/master"]
-WITHOUT_NAME = ["/", "/users/sign_in", "/users/sign_up", "/users/confirmation/new", "/users/password/new"]
+WITHOUT_NAME = ["/users/sign_in", "/users/sign_up", "/users/confirmation/new", "/users/password/new"]
 WITHOUT_NAME += ["/users/password/edit", "/users/confirmation", "/sent_notifications/:key/unsubscribe"]
 # Forms that were filled in wrongly; what was typed stays in them.
 REFUSED: dict[Visitor, dict[str, dict[str, str]]] = {
@@ -195,18 +195,13 @@ PAGE_OF_BOX = "/:path/-/merge_requests/:merge_request_iid/box"
 
 
 def _of(world: World, route: str) -> list[Address]:
-    visitor: Visitor = "owner"
-    if route.startswith("/admin"):
-        visitor = "root"
-    if route in WITHOUT_NAME and route != "/":
-        visitor = "nobody"
     plain = _filled(world, route)
-    found = [plain]
-    for state in STATES.get(route, []):
-        found.append(plain.partition("?")[0] + state if state.startswith("?") else _filled(world, route, state))
-    if route == "/":
-        return [Address(route, "/", "owner")]
-    return [Address(route, path, visitor) for path in found]
+    more = [
+        plain.partition("?")[0] + state if state.startswith("?") else _filled(world, route, state)
+        for state in STATES.get(route, [])
+    ]
+    visitor: Visitor = "root" if route.startswith("/admin") else "nobody" if route in WITHOUT_NAME else "owner"
+    return [Address(route, path, visitor) for path in (plain, *more)]
 
 
 def _filled(world: World, route: str, last: str = "") -> str:
@@ -252,7 +247,10 @@ def _words(world: World, route: str) -> dict[str, str]:
         ":rest": _rest(world, route),
         ":id": _id(world, route),
     }
-    return {word: quote(text, safe="/.") if word in (":path", ":rest", ":name", ":slug") else quote(text, safe=".") for word, text in texts.items()}
+    return {
+        word: quote(text, safe="/.") if word in (":path", ":rest", ":name", ":slug") else quote(text, safe=".")
+        for word, text in texts.items()
+    }
 
 
 _TALKS = {"merge_requests": "offer", "snippets": "snippet", "commit": "commit"}

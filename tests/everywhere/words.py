@@ -25,7 +25,8 @@ _MARKDOWN = """
 | "><svg/onload=zqx()> |
 
 <form action="javascript:zqx()"><button formaction="javascript:zqx()">x</button></form><style>*{color:url(zqx)}</style>
-<a href="javascript:zqx()" hx-get="/zqx" hx-on:click="zqx()" data-color="url(zqx)">x</a><base href="//zqx"><iframe src="x">
+<a href="javascript:zqx()" hx-get="/zqx" hx-on:click="zqx()" data-color="url(zqx)">x</a>
+<base href="//zqx"><iframe src="x">
 """
 
 

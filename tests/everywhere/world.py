@@ -25,7 +25,9 @@ from tests.ssh_lines import ed25519_line
 
 PASSWORD = "correct horse battery"
 _CODE = 'def tide(hours: int) -> str:\n    """High or low."""\n    return "high" if hours % 12 < 6 else "low"\n'
-_README = "# Tides\n\n## When\n\nTwice a day, see [the charts](charts/north.csv).\n\n- [ ] write more\n\n```py\nx = 1\n```\n"
+_README = (
+    "# Tides\n\n## When\n\nTwice a day, see [the charts](charts/north.csv).\n\n- [ ] write more\n\n```py\nx = 1\n```\n"
+)
 # Texts of services that are not free.
 _CHOSEN = {"recipients": "ada@example.org", "branches_to_be_notified": "all"}
 
@@ -64,9 +66,9 @@ class World:
     def call(self, method: str, path: str, as_user: Person | None = None, /, **sent: Any) -> Any:
         """The same for any method."""
         answer = self.make.api.request(method, path, as_user or self.owner, json=sent)
-        assert answer.status_code in (200, 201, 202), (path, sent, answer.text)
+        assert answer.status_code in (200, 201, 202, 204), (path, sent, answer.text)
         self.said |= {(f"{method} {path}", name) for name, value in sent.items() if MARK in str(value)}
-        return answer.json()
+        return answer.json() if answer.content else None
 
 
 @contextmanager
@@ -110,7 +112,7 @@ def _build(house: House, make: Make, words: Words) -> World:
 def _fill_code(world: World) -> None:
     here, words, say = world.project.url, world.words, world.words.say
     folder, file, branch = words.file("charts.d"), words.file("moon.py"), words.ref("topic")
-    wrote = {"author_name": say("Ada Anchor").replace("<", "(").replace(">", ")"), "author_email": "ada@example.org"}
+    wrote = {name: say(name).replace("<", "(").replace(">", ")") for name in ("author_name", "author_email")}
     action = {"action": "create", "encoding": "text"}
     actions = [
         {**action, "file_path": "README.md", "content": words.write(_README)},
@@ -121,22 +123,28 @@ def _fill_code(world: World) -> None:
         {**action, "file_path": "LICENSE", "content": "MIT License"},
     ]
     message = f"{say('Begin')}\n\n{words.write('With the charts.')}"
-    first = world.post(
-        f"{here}/repository/commits", branch="master", commit_message=message, actions=actions, **wrote
-    )
+    first = world.post(f"{here}/repository/commits", branch="master", commit_message=message, actions=actions, **wrote)
     world.post(f"{here}/repository/branches", branch=branch, ref="master")
-    change = [{"action": "update", "file_path": name, "content": _CODE.replace("12", "13")} for name in (file, "tides.py")]
+    change = [
+        {"action": "update", "file_path": name, "content": _CODE.replace("12", "13")} for name in (file, "tides.py")
+    ]
     world.post(f"{here}/repository/commits", branch=branch, commit_message=say("Count"), actions=change, **wrote)
     tag = words.ref("v1")
     sent = {"message": say("First"), "release_description": words.write("It floats.")}
     world.post(f"{here}/repository/tags", tag_name=tag, ref="master", **sent)
     links = f"{here}/releases/{quote(tag, safe='')}/assets/links"
-    world.post(links, name=say("Handbook"), url=words.address("https://files.example/handbook"), filepath="/handbook")
+    world.post(
+        links, name=say("Handbook"), url=words.address("https://files.example/handbook"), filepath="/handbook-zqx"
+    )
     world.put(f"{here}/releases/{quote(tag, safe='')}", name=say("One"), description=words.write("It floats."))
+    sent = {"tag_message": say("Second"), "description": words.write("It sinks."), "name": say("Two")}
+    world.post(f"{here}/releases", tag_name=words.ref("v2"), ref=branch, **sent)
     world.post(f"{here}/repository/commits/master/comments", note=words.write("Why?"))
-    world.post(f"{here}/repository/commits/master/comments", note=words.write("Here"), path=file, line=1, line_type="new")
+    world.post(
+        f"{here}/repository/commits/master/comments", note=words.write("Here"), path=file, line=1, line_type="new"
+    )
     status = {"state": "failed", "name": say("build"), "target_url": words.address("https://ci.example/1")}
-    world.post(f"{here}/statuses/{first['id']}", description=say("It broke"), ref="master", **status)
+    world.post(f"{here}/statuses/{first['id']}", description=say("It broke"), ref=branch, **status)
     (talk, *_) = world.make.api.get(f"{here}/repository/commits/master/discussions", world.owner).json()
     (pipeline,) = world.make.api.get(f"{here}/pipelines", world.owner).json()
     world.named |= {"file": file, "folder": folder, "branch": branch, ":tag": tag, ":sha": first["id"]}
@@ -151,7 +159,9 @@ def _fill_plans(world: World) -> None:
         leak = world.post(f"{place.url}/labels", name=say(f"{kind} leak"), color="#d9534f", description=say("Wet"))
         title = say(f"Spring of the {kind}")
         plan = world.post(f"{place.url}/milestones", title=title, description=text, due_date="2030-04-01")
-        board, _ = (world.post(f"{place.url}/boards", name=say(f"{name} of the {kind}")) for name in ("Board", "Second"))
+        board, _ = (
+            world.post(f"{place.url}/boards", name=say(f"{name} of the {kind}")) for name in ("Board", "Second")
+        )
         world.post(f"{place.url}/boards/{board['id']}/lists", label_id=leak["id"])
         world.named |= {f"{kind} label": str(leak["id"]), f"{kind} milestone": str(plan["iid"])}
         world.named |= {f"{kind} milestone id": str(plan["id"]), f"{kind} board": str(board["id"])}
@@ -191,7 +201,9 @@ def _fill_talk(world: World) -> None:
     own = world.post("/snippets", **sent, file_name=words.file("own.py"), content=_CODE + words.write(""))
     world.named["own snippet"] = str(own["id"])
     home = world.post(f"{here}/wikis", title="home", content=words.write("# Welcome\n\nto it"))
-    page = world.post(f"{here}/wikis", title=say("Ropes/Knots", 100), content=words.write("[[home]]"))
+    page = world.post(
+        f"{here}/wikis", title=say("Ropes/Knots", 100), content=words.write("[[home]]"), message=say("Tie")
+    )
     world.named |= {"wiki home": home["slug"], "wiki": page["slug"]}
 
 
@@ -216,6 +228,7 @@ def _fill_offers(world: World) -> None:
         if target == "main":
             world.post(f"{here}/repository/branches", branch="main", ref="master")
         world.post(f"{here}/merge_requests", source_branch=name, target_branch=target, title=say(name))
+    world.post(f"{here}/merge_requests", source_branch="clash", target_branch=branch, title=say("Into the other"))
     change[0]["content"] = "other\n"
     world.post(f"{here}/repository/commits", branch="master", commit_message=say("Other"), actions=change)
     world.put(f"{here}/merge_requests/3/merge", merge_commit_message=say("Merge it"))
@@ -223,12 +236,18 @@ def _fill_offers(world: World) -> None:
 
 def _fill_settings(world: World) -> None:
     words, say = world.words, world.words.say
-    hook = {"name": say("Builds"), "description": say("Tells the builder"), "push_events_branch_filter": ""}
+    hook = {
+        "name": say("Builds"),
+        "description": say("Tells the builder"),
+        "push_events_branch_filter": words.ref("topic"),
+    }
     badge = {"link_url": words.address("https://ci.example/"), "image_url": words.address("https://ci.example/b.svg")}
     for place, kind in ((world.project, "project"), (world.group, "group")):
         url = words.address("https://ci.example.org/hook")
         made = world.post(f"{place.url}/hooks", **hook, url=url, token="secret")
         world.named[f"{kind} hook"] = str(made["id"])
+        for word, key in (("custom_headers", "X-Harbour"), ("url_variables", "WHERE")):
+            world.put(f"{place.url}/hooks/{made['id']}/{word}/{key}", value=say("north"))
         world.post(f"{place.url}/badges", **badge, name=say("built"))
         value = {"key": "HARBOUR", "value": say("north"), "environment_scope": "prod"}
         world.post(f"{place.url}/variables", **value, description=say("Where to"))
@@ -239,7 +258,9 @@ def _fill_settings(world: World) -> None:
     world.post(f"{here}/triggers", description=say("By hand"))
     world.post(f"{here}/protected_branches", name=words.ref("stable-*"))
     world.post(f"{here}/protected_tags", name=words.ref("v*"))
-    world.post("/projects", name=world.make.name("copy"), description=words.write("x"), visibility="public")
+    world.put(here, description=words.write("Of the sea"), ci_config_path=words.file("build.yml"))
+    world.put(world.group.url, description=words.write("All about the sea"))
+    world.put(f"/users/{world.owner.id}", world.make.root, name=say("Ada Anchor"))
     if words.hostile:
         _fill_services(world)
 
@@ -261,12 +282,13 @@ def _fill_people(world: World) -> None:
     words, say, owner = world.words, world.words.say, world.owner
     texts = {name: say(name) for name in ("bio", "location", "organization", "skype", "linkedin", "twitter")}
     world.put(f"/users/{owner.id}", world.make.root, **texts, website_url=words.address("https://ada.example/"))
+    world.put(f"/users/{owner.id}", world.make.root, provider=say("harbour", 100), extern_uid=say(owner.username))
     world.put("/user/status", owner, message=say("At sea", 100), emoji="palm_tree")
     world.post("/user/keys", owner, title=say("Laptop"), key=ed25519_line())
     world.post("/user/gpg_keys", owner, key=gpg_key())
     world.post("/user/emails", owner, email=f"{owner.username}@sea.example")
     token = {"name": say("Crane"), "scopes": ["api"]}
-    world.post(f"/users/{owner.id}/impersonation_tokens", world.make.root, **token)
+    world.post(f"/users/{owner.id}/impersonation_tokens", world.make.root, **token, description=say("x"))
     world.post(f"/users/{owner.id}/personal_access_tokens", world.make.root, **token, description=say("For cranes"))
     vault = world.house.app.database.vault
     kept = Unsubscribing(owner.id, "issue", int(world.named["issue id"]))
@@ -293,9 +315,13 @@ def _fill_instance(world: World) -> None:
     vault = world.house.app.database.vault
     made = world.post("/applications", root, name=say("Harbour"), redirect_uri="https://app.example/", scopes="api")
     world.named |= {"instance application": str(made["id"]), "client": made["application_id"]}
-    hook = world.post("/hooks", root, url=words.address("https://ci.example.org/all"), name=say("All"), description=say("x"))
+    hook = world.post(
+        "/hooks", root, url=words.address("https://ci.example.org/all"), name=say("All"), description=say("x")
+    )
     world.named["system hook"] = str(hook["id"])
-    world.post("/topics", root, name=f"{world.make.name('topic')} {say('')}", title=say("Sea"), description=words.write(""))
+    world.post(
+        "/topics", root, name=f"{world.make.name('topic')} {say('')}", title=say("Sea"), description=words.write("")
+    )
     name, there = say("Cranes"), "https://app.example/"
     own, _ = world.house.app.database.write(
         lambda db: create_application(db, world.owner.id, name, there, ["api"], confidential=True)

@@ -1,4 +1,4 @@
-"""D24, D25: words that are to run in others' browsers, in every text that anybody can write, stay words on every page."""
+"""D24, D25: words that are to run in others' browsers, in every text that people write, stay words on every page."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -10,8 +10,9 @@ import pytest
 
 from tests.client import Make
 from tests.conftest import House
-from tests.everywhere.addresses import Address, addresses, parts
+from tests.everywhere.addresses import addresses, parts
 from tests.everywhere.elements import alive
+from tests.everywhere.fields import ELSEWHERE, free_texts, noun_of
 from tests.everywhere.words import MARK, Words
 from tests.everywhere.world import World, open_world
 from tests.web.browser import Browser
@@ -19,7 +20,20 @@ from tests.web.browser import Browser
 SCRIPT = "javascript:zqx()"
 # What pages read from their address.
 ASKED = ["at", "back", "file", "file_name", "filter", "label_name", "namespace_id", "note_id", "order_by", "only"]
-ASKED += ["path", "redirect_to", "ref", "scope", "search", "sort", "state", "status", "tag_name", "topic", "view", "word"]
+ASKED += [
+    "path",
+    "redirect_to",
+    "ref",
+    "scope",
+    "search",
+    "sort",
+    "state",
+    "status",
+    "tag_name",
+    "topic",
+    "view",
+    "word",
+]
 ASKED += ["author_username", "assignee_username", "milestone_title", "issue[title]", "issue[description]", "with"]
 ASKED += ["merge_request[source_branch]", "merge_request[title]", "issuable_template", "start", "diff_id", "member"]
 
@@ -67,6 +81,14 @@ def browsers(house: House, world: World) -> Iterator[dict[str, Browser]]:
 def _troubles(answer: httpx.Response) -> list[str]:
     assert answer.status_code < 500, answer.request.url
     return alive(answer.text) if answer.headers.get("content-type", "").startswith("text/html") else []
+
+
+def test_every_text_of_the_api_is_hostile(world: World) -> None:
+    """Whoever adds one gives it hostile words in the world of these tests, or says why there is no need."""
+    given = {(noun_of(call), name) for call, name in world.said}
+
+    assert sorted(free_texts() - given - ELSEWHERE.keys()) == []
+    assert sorted(ELSEWHERE.keys() - free_texts()) == []
 
 
 def test_no_page_lets_words_live(browsers: dict[str, Browser], world: World) -> None:
