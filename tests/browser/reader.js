@@ -1,4 +1,5 @@
-/* Shows a page in the window that is open, so that axe-core is loaded once, and says what keeps people out of it. */
+/* Puts a page into the window that is open, so that axe-core, styles and scripts are loaded once, and says what keeps
+   people out of it. */
 (() => {
   const contrast = { runOnly: ["color-contrast"], resultTypes: ["violations"], preload: false };
   const seen = new Set();
@@ -44,12 +45,12 @@
     const form = sent && new URLSearchParams({ authenticity_token: token, ...sent });
     const answer = await fetch(path, form ? { method: "POST", body: form } : {});
     const text = await answer.text();
-    document.open();
-    document.write(text);
-    document.close();
-    if (document.readyState !== "complete") {
-      await new Promise((done) => addEventListener("load", done, { once: true }));
-    }
+    const page = new DOMParser().parseFromString(text, "text/html");
+    document.documentElement.lang = page.documentElement.lang;
+    document.title = page.title;
+    document.body.replaceWith(page.body);
+    htmx.process(document.body);
+    document.body.dispatchEvent(new CustomEvent("htmx:load", { bubbles: true }));
     document.documentElement.dataset.theme = "light";
     const { violations } = await axe.run(document, { ...rules, rules: { "color-contrast": { enabled: false } } });
     violations.push(...(await colours()));

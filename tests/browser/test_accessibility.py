@@ -17,10 +17,8 @@ _READER = (Path(__file__).parent / "reader.js").read_text()
 _READ = "([path, sent, rules]) => readPage(path, sent, rules)"
 # No taller than needed: what nobody looks at is drawn all the same.
 _DESK, _PHONE = {"width": 1280, "height": 100}, {"width": 390, "height": 100}
-_BROKEN = """<!doctype html><html lang="en"><title>Broken</title><style>
-:root[data-theme=light] { background: white } :root[data-theme=dark] { background: black }
-.soft { color: #eee } .night { color: #111 } pre { width: 800px }
-</style><main><h1>Broken</h1><p class="soft">By day</p><p class="night">By night</p><input><pre>Wide</pre></main>"""
+_BROKEN = """<!doctype html><html lang="en"><title>Broken</title><main><h1>Broken</h1><p style="color: #eee">By day</p>
+<p style="color: #222">By night</p><input><p style="width: 800px">Wide</p></main>"""
 
 
 @pytest.fixture(scope="module")
@@ -78,11 +76,9 @@ def test_who_looks_sees_what_is_wrong(open_window: Callable[..., Window]) -> Non
 
     found = _read(window, "/broken")
 
-    assert [trouble.partition(":")[0] for trouble in found] == [
-        *("label", "color-contrast", "color-contrast"),
-        *("answered 418", "is 808 pixels wide"),
-    ]
-    assert ["day" in found[1], "night" in found[2]] == [True, True]
+    begun = ["label:", "color-contrast:", "color-contrast:", "answered 418", "is 8"]
+    assert [trouble.startswith(start) for trouble, start in zip(found, begun, strict=True)] == [True] * 5, found
+    assert ["By day" in found[1], "By night" in found[2]] == [True, True]
 
 
 def test_a_phone_shows_the_tab_that_is_open(open_window: Callable[..., Window], world: World) -> None:

@@ -106,7 +106,7 @@ WITHOUT_NAME += ["/users/password/edit", "/users/confirmation", "/sent_notificat
 REFUSED: dict[Visitor, dict[str, dict[str, str]]] = {
     "nobody": {
         "/users/sign_in": {"user[login]": "ada", "user[password]": "wrong"},
-        "/users": {"new_user[username]": "ad a", "new_user[email]": "ada", "new_user[name]": "Ada"},
+        "/users": {"user[username]": "ad a", "user[email]": "ada", "user[name]": "Ada"},
     },
     "owner": {
         "/projects": {"project[name]": "", "project[description]": "Kept"},
@@ -124,13 +124,13 @@ REFUSED: dict[Visitor, dict[str, dict[str, str]]] = {
         "/:path/-/milestones": {"milestone[title]": "", "milestone[description]": "Kept"},
         "/:path/-/merge_requests": {"merge_request[title]": "", "merge_request[source_branch]": "nowhere"},
         "/:path/-/wikis": {"wiki[title]": "", "wiki[content]": "Kept"},
-        "/:path/-/branches": {"branch[name]": "a..b"},
-        "/:path/-/tags": {"tag[name]": "a..b"},
+        "/:path/-/branches": {"branch": "a..b", "ref": "master"},
+        "/:path/-/tags": {"tag_name": "a..b", "ref": "master", "message": "Kept"},
         "/:path/-/releases": {"tag_name": "", "description": "Kept"},
         "/:path/-/hooks": {"hook[url]": "no address"},
         "/:path/-/settings/variables": {"variable[key]": "no key", "variable[value]": "kept"},
         "/:path/-/settings/badges": {"badge[name]": "kept", "badge[link_url]": "no address"},
-        "/:path/-/settings/deploy_keys": {"deploy_key[title]": "kept", "deploy_key[key]": "no key"},
+        "/:path/-/settings/deploy_keys": {"key[title]": "kept", "key[key]": "no key"},
         "/:path/-/project_members": {"member[username]": "nobody-of-this-name"},
         "/:path/-/new/master": {"file_name": "", "content": "Kept"},
         "/:path/-/issues/1/notes": {"note[body]": ""},
