@@ -110,3 +110,25 @@ def test_a_download_says_that_it_is_being_made(
     expect(link).to_be_visible()
     assert (link.get_attribute("aria-busy"), "began=" in str(link.get_attribute("href"))) == (None, False)
     assert sum("/-/archive/" in address for address in asked) == 1
+
+
+def test_single_keys_are_listed_and_can_be_turned_off(window: Window, person: Person, project: Project) -> None:
+    """Who speaks to the machine would press them by speaking (WCAG 2.1.4)."""
+    page = window.enter(person).open(f"/{project.path}/-/issues/1")
+    keys = page.get_by_role("checkbox", name="Single keys work")
+    expect(keys).not_to_be_visible()
+    page.keyboard.press("?")
+    expect(keys).to_be_checked()
+    assert window.barriers() == []
+    page.keyboard.press("Escape")
+    expect(keys).not_to_be_visible()
+    page.keyboard.press("/")
+    expect(page.get_by_role("searchbox", name="Search")).to_be_focused()
+
+    page.get_by_text("Keys", exact=True).click()
+    keys.uncheck()
+    page.reload()
+    page.keyboard.press("/")
+    page.keyboard.press("?")
+    expect(page.get_by_role("searchbox", name="Search")).not_to_be_focused()
+    expect(keys).not_to_be_visible()
