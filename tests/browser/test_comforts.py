@@ -22,7 +22,7 @@ def project(make: Make, person: Person) -> Project:
 
 def test_copying_works_where_the_connection_is_not_encrypted(window: Window, person: Person, project: Project) -> None:
     window.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
-    page = window.sign_in(person).open(f"/{project.path}/-/issues/1")
+    page = window.enter(person).open(f"/{project.path}/-/issues/1")
     reference = page.get_by_label("Reference", exact=True)
     reference.locator("xpath=..").get_by_role("button").click()
     expect(reference.locator("xpath=..").get_by_role("button")).to_have_text("Copied")
@@ -33,7 +33,7 @@ def test_copying_works_where_the_connection_is_not_encrypted(window: Window, per
 
 def test_the_commands_of_a_first_push_are_copied_whole(window: Window, person: Person, project: Project) -> None:
     window.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page = window.sign_in(person).open(f"/{project.path}")
+    page = window.enter(person).open(f"/{project.path}")
     page.get_by_role("button", name="Copy the commands of step two").click()
     expect(page.get_by_text("Copied")).to_be_visible()
 
@@ -43,7 +43,7 @@ def test_the_commands_of_a_first_push_are_copied_whole(window: Window, person: P
 
 
 def test_a_second_click_sends_nothing_twice(window: Window, person: Person, project: Project, api: Api) -> None:
-    page = window.sign_in(person).open(f"/{project.path}/-/issues/1")
+    page = window.enter(person).open(f"/{project.path}/-/issues/1")
     page.get_by_role("textbox", name="Comment").fill("Only once")
     page.get_by_role("button", name="Comment", exact=True).dblclick()
     expect(page.get_by_text("Only once")).to_be_visible()
@@ -53,7 +53,7 @@ def test_a_second_click_sends_nothing_twice(window: Window, person: Person, proj
 
 
 def test_who_was_signed_out_hears_so_and_keeps_the_text(window: Window, person: Person, project: Project) -> None:
-    page = window.sign_in(person).open(f"/{project.path}/-/issues/1")
+    page = window.enter(person).open(f"/{project.path}/-/issues/1")
     page.get_by_role("textbox", name="Comment").fill("Oil it *well*, and oil it often")
     window.context.clear_cookies()
 
@@ -72,7 +72,7 @@ def test_who_was_signed_out_hears_so_and_keeps_the_text(window: Window, person: 
 
 def test_a_narrow_screen_shows_where_one_is(window: Window, person: Person, project: Project) -> None:
     window.page.set_viewport_size({"width": 360, "height": 740})
-    page = window.sign_in(person).open(f"/{project.path}/-/hooks")
+    page = window.enter(person).open(f"/{project.path}/-/hooks")
 
     expect(page.get_by_role("navigation", name="Project").get_by_role("link", name="Settings")).to_be_in_viewport()
     expect(page.get_by_role("link", name="Hooks")).to_be_in_viewport()
@@ -83,7 +83,7 @@ def test_a_name_does_not_turn_what_stands_beside_it(
 ) -> None:
     """A sign that turns the direction of writing would let a title rewrite the rest of its line."""
     write_issue(make, project, person, title="abc \u202e fed")
-    page = window.sign_in(person).open(f"/{project.path}/-/issues")
+    page = window.enter(person).open(f"/{project.path}/-/issues")
 
     title = page.get_by_role("link", name="abc").first
     assert title.evaluate("element => getComputedStyle(element).unicodeBidi") == "isolate"
