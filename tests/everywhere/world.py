@@ -84,8 +84,13 @@ def open_world(house: House, make: Make, words: Words) -> Iterator[World]:
     yield world
     kept = {name: before[name] for name in (*changed, "signup_enabled")}
     assert make.api.put("/application/settings", make.root, **kept).status_code == 200
-    for left in (f"/broadcast_messages/{message['id']}", f"/hooks/{world.named['system hook']}"):
-        assert make.api.delete(left, make.root).status_code in (200, 204), left
+    left = ("system hook", "/hooks/{}"), ("instance application", "/applications/{}"), ("topic", "/topics/{}")
+    more = ("own application", "/applications/{}"), ("variable", "/admin/ci/variables/{}")
+    paths = [path.format(world.named[name]) for name, path in (*left, *more)]
+    # Forms may have made others.
+    paths += [f"/broadcast_messages/{each['id']}" for each in make.api.get("/broadcast_messages", make.root).json()]
+    for path in paths:
+        assert make.api.delete(path, make.root).status_code in (200, 202, 204), path
 
 
 def _build(house: House, make: Make, words: Words) -> World:
@@ -319,7 +324,7 @@ def _fill_instance(world: World) -> None:
         "/hooks", root, url=words.address("https://ci.example.org/all"), name=say("All"), description=say("x")
     )
     world.named["system hook"] = str(hook["id"])
-    world.post(
+    topic = world.post(
         "/topics", root, name=f"{world.make.name('topic')} {say('')}", title=say("Sea"), description=words.write("")
     )
     name, there = say("Cranes"), "https://app.example/"
@@ -329,4 +334,5 @@ def _fill_instance(world: World) -> None:
     world.named["own application"] = str(own.id)
     going = Farewell(world.owner.id, "project", world.project.path, 1, world.house.app.database.clock())
     world.named["farewell"] = signed(vault, "deleting", going)
-    world.post("/admin/ci/variables", root, key=world.make.name("KEY").replace("-", "_"), value=say("x"))
+    world.named |= {"topic": str(topic["id"]), "variable": world.make.name("KEY").replace("-", "_")}
+    world.post("/admin/ci/variables", root, key=world.named["variable"], value=say("x"))
