@@ -89,6 +89,8 @@ def open_world(house: House, make: Make, words: Words) -> Iterator[World]:
     paths = [path.format(world.named[name]) for name, path in (*left, *more)]
     # Forms may have made others.
     paths += [f"/broadcast_messages/{each['id']}" for each in make.api.get("/broadcast_messages", make.root).json()]
+    # What is public is on the first pages of everybody.
+    paths += [world.project.url, world.empty.url, world.group.url, f"/snippets/{world.named['own snippet']}"]
     for path in paths:
         assert make.api.delete(path, make.root).status_code in (200, 202, 204), path
 
