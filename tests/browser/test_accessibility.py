@@ -1,119 +1,90 @@
-"""axe-core finds nothing that keeps people out, on every kind of page, in both colour schemes."""
+"""axe-core finds nothing that keeps people out, on every page, by day and by night; none is too wide for a phone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.browser.conftest import Window
-from tests.client import Api, Make, Person
-from tests.conftest import ROOT_PASSWORD
-from tests.making import Project, make_group, make_project
+from tests.browser.conftest import AXE, RULES, Window, told
+from tests.client import Make
+from tests.conftest import House
+from tests.everywhere.addresses import addresses
+from tests.everywhere.words import Words
+from tests.everywhere.world import World, open_world
 
-OWN = [
-    "/",
-    "/explore",
-    "/explore/groups",
-    "/explore/snippets",
-    "/help",
-    "/projects/new",
-    "/groups/new",
-    "/-/snippets",
-    "/-/snippets/new",
-]
-OWN += ["/dashboard/issues", "/dashboard/merge_requests", "/dashboard/todos", "/search?search=a"]
-OWN += ["/profile/account", "/profile/personal_access_tokens", "/profile/password/edit", "/profile/applications"]
-OF_PROJECT = ["", "/-/tree/master", "/-/blob/master/tides.py", "/-/blame/master/tides.py", "/-/commits/master"]
-OF_PROJECT += ["/-/commit/master", "/-/compare/master...topic", "/-/branches", "/-/tags", "/-/releases"]
-OF_PROJECT += ["/-/edit/master/tides.py", "/-/issues", "/-/issues/1", "/-/issues/new", "/-/boards", "/-/labels"]
-OF_PROJECT += ["/-/milestones", "/-/milestones/1", "/-/merge_requests", "/-/merge_requests/1", "/-/pipelines"]
-OF_PROJECT += ["/-/merge_requests/1/diffs", "/-/merge_requests/1/diffs?view=split", "/-/merge_requests/1/commits"]
-OF_PROJECT += ["/-/merge_requests/new", "/-/wikis", "/-/wikis/new", "/-/snippets", "/-/search?search=tide"]
-OF_PROJECT += ["/-/edit", "/-/project_members", "/-/hooks", "/-/settings/repository", "/-/settings/integrations"]
-OF_PROJECT += ["/-/settings/ci_cd", "/-/forks/new", "/-/issues/1/facts/labels", "/-/merge_requests/1/facts/time"]
-OF_PROJECT += ["/-/issues/1/award_emoji", "/-/find_file/master", "/-/activity", "/-/blob/master/README.md"]
-IN_THE_DARK = ["", "/-/blob/master/tides.py", "/-/issues/1", "/-/boards", "/-/merge_requests/1/diffs", "/-/edit"]
-SNIPPET = [{"file_path": "a.py", "content": "x = 1"}, {"file_path": "b.md", "content": "# B\n\nmore"}]
-OF_ADMIN = ["", "/users", "/users/1", "/projects", "/groups", "/jobs", "/hooks", "/application_settings"]
-OF_ADMIN += ["/broadcast_messages", "/applications"]
+_READER = (Path(__file__).parent / "reader.js").read_text()
+_READ = "([path, sent, rules]) => readPage(path, sent, rules)"
+# No taller than needed: what nobody looks at is drawn all the same.
+_DESK, _PHONE = {"width": 1280, "height": 100}, {"width": 390, "height": 100}
+_BROKEN = """<!doctype html><html lang="en"><title>Broken</title><main><h1>Broken</h1><p style="color: #eee">By day</p>
+<p style="color: #222">By night</p><input><p style="width: 800px">Wide</p></main>"""
 
 
-@pytest.fixture
-def project(make: Make, person: Person, api: Api) -> Project:
-    """A project with something on each of its pages."""
-    made = make_project(make, person, visibility="public", group=make_group(make, person, visibility="public"))
-    file = {"commit_message": "Write\n\nit", "content": "def tide() -> int:\n    return 4\n"}
-    for path, sent in (
-        ("/repository/files/tides.py", {**file, "branch": "master"}),
-        ("/repository/files/README.md", {**file, "branch": "master", "content": "# Tides\n\n## When\n\nTwice a day"}),
-        ("/repository/branches", {"branch": "topic", "ref": "master"}),
-        ("/repository/files/more.py", {**file, "branch": "topic"}),
-        ("/repository/commits/master/comments", {"note": "Why"}),
-        ("/repository/tags", {"tag_name": "v1", "ref": "master", "release_description": "First"}),
-        ("/labels", {"name": "leak", "color": "#d9534f"}),
-        ("/milestones", {"title": "Spring"}),
-        ("/issues", {"title": "Water", "description": "- [ ] find\n\n```py\nx = 1\n```", "labels": "leak"}),
-        ("/issues/1/notes", {"body": "Seen, **twice**"}),
-        ("/merge_requests", {"source_branch": "topic", "target_branch": "master", "title": "Offer"}),
-        ("/merge_requests/1/notes", {"body": "Good"}),
-        ("/wikis", {"title": "home", "content": "# Welcome\n\nto it"}),
-        ("/snippets", {"title": "Kept", "visibility": "public", "files": SNIPPET}),
-        ("/hooks", {"url": "https://ci.example.org/"}),
-    ):
-        answer = api.post(f"{made.url}{path}", person, **sent)
-        assert answer.status_code == 201, (path, answer.text)
-    return made
+@pytest.fixture(scope="module")
+def world(house: House, make: Make) -> Iterator[World]:
+    """Something on each page."""
+    with open_world(house, make, Words(hostile=False)) as world:
+        yield world
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_keeps_anybody_out(
-    open_window: Callable[..., Window], person: Person, project: Project, api: Api, scheme: str
-) -> None:
-    """Everything is looked for in the light; in the dark only colours differ, and one page of each kind will do."""
-    window = open_window(color_scheme=scheme)
-    window.open("/users/sign_in")
-    found = {"/users/sign_in": window.barriers()}
-    window.sign_in(person)
-    group = project.path.rpartition("/")[0]
-    paths = [*OWN, f"/{person.username}", f"/groups/{group}", f"/groups/{group}/-/group_members"]
-    (snippet,) = api.get(f"{project.url}/snippets", person).json()
-    kinds = [*(OF_PROJECT if scheme == "light" else IN_THE_DARK), f"/-/snippets/{snippet['id']}"]
-    for path in [*(paths if scheme == "light" else OWN[:1]), *(f"/{project.path}{path}" for path in kinds)]:
-        answer = window.page.goto(window.url + path)
-        assert answer is not None
-        assert answer.status == 200, path
-        found[path] = window.barriers(only_colours=scheme == "dark")
+def _begin(window: Window) -> Window:
+    """Open a first page, into whose window all others are put: what looks at them is loaded once."""
+    window.open("/explore")
+    window.page.evaluate(AXE)
+    window.page.evaluate(_READER)
+    return window
+
+
+def _read(window: Window, path: str, sent: dict[str, str] | None = None, status: int = 200) -> list[str]:
+    """What is wrong with a page by day and by night, at a desk and on a phone."""
+    read: dict[str, Any] = window.page.evaluate(_READ, [path, sent, RULES])
+    found = told(read["violations"])
+    if read["status"] != status:
+        found.append(f"answered {read['status']}")
+    if read["window"] == _DESK["width"]:
+        window.page.set_viewport_size(_PHONE)  # type: ignore[arg-type]  # It is a dictionary of two numbers.
+        width = window.page.evaluate("document.documentElement.scrollWidth")
+    else:
+        width = read["width"]
+        window.page.set_viewport_size(_DESK)  # type: ignore[arg-type]  # The same; the next page begins at a desk.
+    return [*found, f"is {width} pixels wide"] if width > _PHONE["width"] else found
+
+
+@pytest.mark.parametrize("visitor", ["owner", "colleague", "root", "nobody"])
+def test_no_page_keeps_anybody_out(open_window: Callable[..., Window], world: World, visitor: str) -> None:
+    """The list of pages is made of all routes; a house test sees to it."""
+    window = open_window(viewport=_DESK)
+    if visitor != "nobody":
+        window.enter(world.people[visitor])
+    _begin(window)
+
+    found = {
+        f"{address.route} {address.path}": _read(window, address.path, address.sent, address.status)
+        for address in addresses(world)
+        if address.visitor == visitor
+    }
 
     assert {path: barriers for path, barriers in found.items() if barriers} == {}
 
 
-def test_nor_does_the_administration(window: Window) -> None:
-    window.sign_in(Person(1, "root", "", "", ROOT_PASSWORD))
-    found = {}
-    for path in OF_ADMIN:
-        window.open(f"/admin{path}")
-        found[path] = window.barriers()
+def test_who_looks_sees_what_is_wrong(open_window: Callable[..., Window]) -> None:
+    """Colours of each scheme, rules that have nothing to do with them, the width on a phone, and the answer itself."""
+    window = open_window(viewport=_DESK, bypass_csp=True)
+    window.page.route("**/broken", lambda route: route.fulfill(status=418, content_type="text/html", body=_BROKEN))
+    _begin(window)
 
-    assert {path: barriers for path, barriers in found.items() if barriers} == {}
+    found = _read(window, "/broken")
 
-
-@pytest.mark.parametrize("path", ["", "/-/issues/1", "/-/merge_requests/1/diffs", "/-/edit", "/-/boards"])
-def test_a_phone_scrolls_one_way_only(
-    open_window: Callable[..., Window], person: Person, project: Project, path: str
-) -> None:
-    window = open_window(viewport={"width": 390, "height": 800}).sign_in(person)
-
-    page = window.open(f"/{project.path}{path}")
-
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
-    tab = page.locator(".tabs a[aria-current]").first.bounding_box()
-    assert tab is not None
-    assert tab["x"] >= 0 and tab["x"] + tab["width"] <= 390, "The tab that is open is seen."
+    begun = ["label:", "color-contrast:", "color-contrast:", "answered 418", "is 8"]
+    assert [trouble.startswith(start) for trouble, start in zip(found, begun, strict=True)] == [True] * 5, found
+    assert ["By day" in found[1], "By night" in found[2]] == [True, True]
 
 
-def test_nor_does_a_new_project_on_a_phone(open_window: Callable[..., Window], person: Person, make: Make) -> None:
-    window = open_window(viewport={"width": 390, "height": 800}).sign_in(person)
+def test_a_phone_shows_the_tab_that_is_open(open_window: Callable[..., Window], world: World) -> None:
+    window = open_window(viewport=_PHONE).enter(world.owner)
 
-    page = window.open(f"/{make_project(make, person).path}")
-
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
-    assert window.barriers() == []
+    for path in ("", "/-/issues/1", "/-/merge_requests/1/diffs", "/-/edit", "/-/boards"):
+        tab = window.open(f"/{world.project.path}{path}").locator(".tabs a[aria-current]").first.bounding_box()
+        assert tab is not None, path
+        assert tab["x"] >= 0 and tab["x"] + tab["width"] <= 390, path

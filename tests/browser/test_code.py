@@ -24,7 +24,7 @@ def project(house: House, make: Make, person: Person) -> Project:
 
 
 def test_code_is_read_and_talked_about(window: Window, person: Person, project: Project, api: Api) -> None:
-    page = window.sign_in(person).open(f"/{project.path}")
+    page = window.enter(person).open(f"/{project.path}")
     expect(page.locator(".files td.said").get_by_text("Change the middle")).to_be_visible()
 
     page.keyboard.press("t")

@@ -18,7 +18,7 @@ def project(make: Make, person: Person) -> Project:
 
 def test_the_life_of_an_issue(window: Window, person: Person, project: Project, api: Api) -> None:
     api.post(f"{project.url}/labels", person, name="leak", color="#d9534f")
-    page = window.sign_in(person).open(f"/{project.path}/-/issues")
+    page = window.enter(person).open(f"/{project.path}/-/issues")
     page.get_by_role("link", name="New issue").first.click()
     page.get_by_label("Title").fill("Water in the cellar")
     page.get_by_label("Description").fill("It is **wet**\n\n- [ ] find the leak\n- [ ] mend it")
@@ -44,7 +44,7 @@ def test_two_people_and_one_description(
 ) -> None:
     """Who ticks a task of a text that has changed meanwhile changes nothing else in it."""
     api.post(f"{project.url}/issues", person, title="Tasks", description="- [ ] one\n- [ ] two")
-    page = open_window().sign_in(person).open(f"/{project.path}/-/issues/1")
+    page = open_window().enter(person).open(f"/{project.path}/-/issues/1")
     api.put(f"{project.url}/issues/1", person, description="All is different now\n\n- [ ] three")
 
     page.locator(".prose li").first.locator("button, input").first.click()
@@ -59,7 +59,7 @@ def test_facts_and_emoji_by_keyboard(window: Window, person: Person, project: Pr
     for name in ("leak", "cellar"):
         api.post(f"{project.url}/labels", person, name=name, color="#d9534f")
     api.post(f"{project.url}/issues", person, title="Water")
-    page = window.sign_in(person).open(f"/{project.path}/-/issues/1")
+    page = window.enter(person).open(f"/{project.path}/-/issues/1")
     edit = page.get_by_role("link", name="Edit labels")
 
     edit.click()
@@ -91,7 +91,7 @@ def test_facts_and_emoji_by_keyboard(window: Window, person: Person, project: Pr
 
 def test_a_card_is_moved_by_keyboard(window: Window, person: Person, project: Project, api: Api) -> None:
     api.post(f"{project.url}/issues", person, title="A card")
-    page = window.sign_in(person).open(f"/{project.path}/-/boards")
+    page = window.enter(person).open(f"/{project.path}/-/boards")
 
     page.get_by_role("combobox").first.focus()
     page.get_by_role("combobox").first.select_option(label="Closed")
@@ -109,7 +109,7 @@ def test_a_template_replaces_what_was_typed_only_after_a_question(
         sent = {"branch": "master", "commit_message": "Offer it", "content": f"What is the {name.lower()}?"}
         made = api.post(f"{project.url}/repository/files/.gitlab%2Fissue_templates%2F{name}.md", person, **sent)
         assert made.status_code == 201
-    page = window.sign_in(person).open(f"/{project.path}/-/issues/new")
+    page = window.enter(person).open(f"/{project.path}/-/issues/new")
     asked: list[str] = []
 
     def refuse(dialog: Dialog) -> None:

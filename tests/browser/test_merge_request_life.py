@@ -32,7 +32,7 @@ def _write(api: Api, person: Person, project: Project, method: str, branch: str,
 def test_from_open_to_merged_with_a_conflict_on_the_way(
     window: Window, person: Person, project: Project, api: Api, tmp_path: Path
 ) -> None:
-    page = window.sign_in(person).open(f"/{project.path}/-/merge_requests/new?merge_request[source_branch]=topic")
+    page = window.enter(person).open(f"/{project.path}/-/merge_requests/new?merge_request[source_branch]=topic")
     _open(page)
     expect(page.get_by_role("heading", name="Ready to be merged")).to_be_visible()
 
@@ -74,7 +74,7 @@ def _open(page: Page) -> None:
 def test_a_discussion_on_a_line(window: Window, person: Person, project: Project, api: Api) -> None:
     sent = {"source_branch": "topic", "target_branch": "master", "title": "Say how high"}
     api.post(f"{project.url}/merge_requests", person, **sent)
-    page = window.sign_in(person).open(f"/{project.path}/-/merge_requests/1/diffs")
+    page = window.enter(person).open(f"/{project.path}/-/merge_requests/1/diffs")
 
     page.locator("table.diff a[href*='at=']").last.click()
     page.locator("textarea").first.fill("Is this in metres?")

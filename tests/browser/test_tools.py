@@ -11,7 +11,7 @@ OUT_OF_BAND = "urn:ietf:wg:oauth:2.0:oob"
 
 
 def test_a_token_is_shown_once_and_works(window: Window, person: Person) -> None:
-    page = window.sign_in(person).open("/profile/personal_access_tokens")
+    page = window.enter(person).open("/profile/personal_access_tokens")
     page.get_by_label("Name", exact=True).fill("For my script")
     page.get_by_role("checkbox", name="read_api").check()
     page.get_by_role("button", name="Create personal access token").click()
@@ -27,7 +27,7 @@ def test_a_token_is_shown_once_and_works(window: Window, person: Person) -> None
 
 def test_a_program_is_let_in(window: Window, person: Person) -> None:
     """An application is made, asks for consent, and acts with what it got for its code."""
-    page = window.sign_in(person).open("/profile/applications")
+    page = window.enter(person).open("/profile/applications")
     page.locator("[name='doorkeeper_application[name]']").fill("Tide bot")
     page.locator("[name='doorkeeper_application[redirect_uri]']").fill(OUT_OF_BAND)
     page.locator("form:has([name='doorkeeper_application[name]']) button[type=submit]").click()
@@ -50,7 +50,7 @@ def test_a_program_is_let_in(window: Window, person: Person) -> None:
 
 def test_settings_and_hooks_of_a_project(window: Window, person: Person, make: Make, api: Api) -> None:
     project = make_project(make, person)
-    page = window.sign_in(person).open(f"/{project.path}")
+    page = window.enter(person).open(f"/{project.path}")
     page.get_by_role("link", name="Settings").last.click()
     page.get_by_label("Description", exact=True).fill("Tells the tides")
     page.get_by_role("button", name="Save").first.click()

@@ -3,14 +3,18 @@
 from ingot.db.connection import Connection
 from ingot.web.code.activity import commits_by_week
 from ingot.web.code.where import where_of
-from ingot.web.pages import Pages, Reply, Visit
+from ingot.web.pages import Pages, Redirect, Reply, Visit
+from ingot.web.projects.place import place_of
 
 pages = Pages()
 
 
 @pages.get("/:path/-/graphs", open=True)
 def show_graphs(visit: Visit, db: Connection) -> Reply:
-    """The same of the default branch."""
+    """The same of the default branch; where nothing was written yet, the way to a first push."""
+    place = place_of(visit)
+    if place.project.empty_repo and place.may("GET", "/repository/tree"):
+        return Redirect(place.url)
     return show_contributors(visit, db)
 
 

@@ -103,6 +103,14 @@
     if (templates) delete templates.dataset.typed;
   });
 
+  /* Who speaks to the machine, or hits keys by accident, turns single keys off; a browser may refuse to keep that. */
+  const kept = (() => { try { return window.localStorage; } catch { return { getItem() {}, setItem() {} }; } })();
+  document.addEventListener("DOMContentLoaded", () => each(document, "[data-keys]", (box) => {
+    box.closest("details").hidden = false;
+    box.checked = kept.getItem("keys") !== "off";
+    box.addEventListener("change", () => kept.setItem("keys", box.checked ? "on" : "off"));
+  }));
+
   /* One key leads to what is marked with it, unless somebody types. */
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") each(document, "details.menu[open]", (menu) => { menu.open = false; });
@@ -110,7 +118,7 @@
       if (event.key === "Enter" && event.target.matches("textarea")) event.target.form?.requestSubmit();
       return;
     }
-    if (event.target.matches("input, textarea, select, [contenteditable]")) return;
+    if (event.target.matches("input, textarea, select, [contenteditable]") || kept.getItem("keys") === "off") return;
     const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
     if (!target) return;
     event.preventDefault();

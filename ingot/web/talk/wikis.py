@@ -26,6 +26,8 @@ def show_wiki(visit: Visit, db: Connection) -> Reply:
 def show_page(visit: Visit, db: Connection) -> Reply:
     """A page; ``/edit`` behind it and ``/new`` lead to a form, and ``/pages`` to the list."""
     place, slug = place_of(visit), visit.path["slug"]
+    if (slug == "new" or slug.endswith("/edit")) and not place.may("POST", "/wikis"):
+        raise NotFound("Page")
     if slug == "new":
         return _form(place, {"title": "", "content": "", "message": ""}, "")
     if slug.endswith("/edit"):
@@ -58,8 +60,10 @@ def _show(place: Place, db: Connection, slug: str) -> Page:
     try:
         shown = place.get("/wikis/:slug", slug=slug)
     except NotFound:
-        if slug != _HOME:
+        if slug != _HOME and not place.may("POST", "/wikis"):
             raise
+        if slug != _HOME:
+            return _form(place, {"title": slug.replace("-", " "), "content": "", "message": ""}, "", status=404)
         shown = None
     context = {
         "pages": everything,
@@ -98,4 +102,5 @@ def _save(place: Place, method: str, slug: str) -> Reply:
 
 
 def _form(place: Place, typed: dict[str, str], slug: str, errors: list[str] | None = None, status: int = 200) -> Page:
-    return place.page("talk/wiki_form.html", "wiki", {"typed": typed, "slug": slug, "errors": errors or []}, status)
+    context = {"typed": typed, "slug": slug, "errors": errors or [], "missing": status == 404}
+    return place.page("talk/wiki_form.html", "wiki", context, status)

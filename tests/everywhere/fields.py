@@ -1,0 +1,100 @@
+"""The texts that the API takes, and which of them are not free."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ingot.rooms import api_document
+
+_WORDS_OF_PATHS = re.compile(r"/[a-z_-]+(?=/|$)")
+_ALREADY_THERE = {
+    "ref",
+    "sha",
+    "start_branch",
+    "start_project",
+    "start_sha",
+    "last_commit_id",
+    "commit_id",
+    "namespace",
+}
+_ALREADY_THERE |= {"merge_request_diff_head_sha", "discussion_to_resolve", "target_project_id", "namespace_path"}
+_SECRET = {"password", "approval_password", "token", "signing_token", "import_url"}
+_CHECKED = {"color", "font", "email", "public_email", "notification_email", "username", "path", "slug", "key", "scopes"}
+_CHECKED |= {"duration", "recipients", "branches_to_be_notified", "environment_scope", "redirect_uri", "login"}
+NOT_FREE = _ALREADY_THERE | _SECRET | _CHECKED
+ELSEWHERE = {
+    ("award_emoji", "name"): "one of a list",
+    ("status", "emoji"): "one of a list",
+    ("groups", "name"): "letters, digits and a few signs",
+    ("projects", "name"): "the same",
+    ("fork", "name"): "the same",
+    ("projects", "default_branch"): "a branch like others",
+    ("attachments", "branch"): "never used",
+    ("environments", "name"): "letters, digits and a few signs; no page shows any",
+    ("deployments", "environment"): "the same",
+    ("custom_attributes", "value"): "no page shows any",
+    ("links", "direct_asset_path"): "another word for the path",
+    ("labels", "new_name"): "another word for the name",
+    ("statuses", "context"): "another word for the name",
+    ("snippets", "code"): "another word for the content",
+    ("time_estimate", "summary"): "passed over",
+    ("fork", "description"): "the description of a project",
+    ("release", "description"): "the description of a release",
+    ("cherry_pick", "branch"): "a branch that is there",
+    ("cherry_pick", "message"): "the message of a commit",
+    ("revert", "branch"): "a branch that is there",
+    ("merge", "squash_commit_message"): "the message of a commit",
+    ("files", "branch"): "the same call as for many files",
+    ("files", "author_email"): "the same",
+    ("files", "author_name"): "the same",
+    ("files", "commit_message"): "the same",
+    ("files", "content"): "the same",
+    ("markdown", "text"): "rendered and kept nowhere",
+    ("markdown", "project"): "a project that is there",
+}
+"""Texts that the world does not hold, and why."""
+PASSED_OVER = {
+    "settings": "those that pages show are set where the world opens",
+    "features": "switches for programs",
+    "user": "projects, made for somebody else",
+    "session": "tells who somebody is",
+}
+"""Kinds of things that are not asked about."""
+
+
+def noun_of(path: str) -> str:
+    """What a call is about: the last word of its path that names no single thing."""
+    words: list[str] = _WORDS_OF_PATHS.findall(path)
+    return words[-1][1:]
+
+
+def free_texts() -> set[tuple[str, str]]:
+    """What each kind of thing can be told in words."""
+    return {
+        (noun_of(path), name)
+        for path, operations in api_document()["paths"].items()
+        for method in ("post", "put")
+        for name in _texts(operations.get(method, {}))
+        if name not in NOT_FREE and noun_of(path) not in PASSED_OVER
+    }
+
+
+def _texts(operation: dict[str, Any]) -> Iterator[str]:
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        for name, schema in _plain(content["schema"]).get("properties", {}).items():
+            if _is_text(schema):
+                yield name
+
+
+def _plain(schema: dict[str, Any]) -> dict[str, Any]:
+    name = schema.get("$ref", "").rpartition("/")[2]
+    found: dict[str, Any] = api_document()["components"]["schemas"][name] if name else schema
+    return found
+
+
+def _is_text(schema: dict[str, Any]) -> bool:
+    plain = _plain(schema)
+    kinds = plain.get("type", [])
+    if "string" in ([kinds] if isinstance(kinds, str) else kinds):
+        return "enum" not in plain and "format" not in plain
+    return any(_is_text(each) for each in [*plain.get("anyOf", []), *plain.get("oneOf", [])])

@@ -1,0 +1,23 @@
+"""Every page is visited by those who look for barriers and for words that run, or somebody said why not."""
+
+from collections import Counter
+
+from ingot.web.door import ALL_PAGES
+from tests.everywhere.addresses import ELSEWHERE, FILES, LEFT_OUT, NOT_PAGES, PARTS, ROUTES, STATES, THE_SAME
+
+HANDLERS = {
+    place.path: place.handler.__module__ for pages in ALL_PAGES for place in pages.places if place.method == "GET"
+}
+
+
+def test_what_is_not_visited_is_there_and_listed_once() -> None:
+    """A page that is new is visited by itself: what a test visits is made of the routes."""
+    listed = Counter([*PARTS, *ELSEWHERE, *FILES, *THE_SAME, *LEFT_OUT])
+
+    assert [route for route, times in listed.items() if times > 1 or route not in ROUTES] == []
+    assert [route for route in STATES if route in NOT_PAGES or route not in ROUTES] == []
+    assert len(set(ROUTES) - NOT_PAGES) > 120
+
+
+def test_the_same_page_comes_from_the_same_module() -> None:
+    assert [path for path, other in THE_SAME.items() if HANDLERS[path] != HANDLERS[other] or other in NOT_PAGES] == []

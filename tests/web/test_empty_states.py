@@ -1,0 +1,61 @@
+"""Where there is nothing yet, pages say what to do next."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.client import Api, Make, Person
+from tests.making import Project, make_project
+from tests.web.browser import Browser
+
+
+@pytest.fixture
+def project(make: Make, person: Person) -> Project:
+    """One in which nobody did anything."""
+    return make_project(make, person, visibility="public")
+
+
+def test_a_wiki_page_that_nobody_wrote_can_be_written(
+    browser: Browser, open_browser: Callable[[], Browser], person: Person, project: Project
+) -> None:
+    """As links in a wiki lead to pages before these are written."""
+    missing = f"/{project.path}/-/wikis/How-to-moor"
+    nobody = open_browser().get(missing)
+    assert (nobody.status_code, "<form method" in nobody.text.partition("<main")[2]) == (404, False)
+    assert open_browser().get(f"/{project.path}/-/wikis/new").status_code == 404
+    browser.signed_in_as(person)
+
+    shown = browser.get(missing)
+    assert (shown.status_code, "There is no such page yet" in shown.text) == (404, True)
+    written = browser.post(
+        f"/{project.path}/-/wikis",
+        data={"authenticity_token": browser.token(), "wiki[title]": "How to moor", "wiki[content]": "With ropes."},
+    )
+    assert written.headers["location"] == missing
+    assert "With ropes." in browser.get(missing).text
+
+
+def test_nobody_contributed_to_an_empty_project(browser: Browser, project: Project) -> None:
+    assert browser.get(f"/{project.path}/-/graphs").headers["location"] == f"/{project.path}"
+
+
+def test_a_board_without_lists_says_how_to_get_one(
+    browser: Browser, open_browser: Callable[[], Browser], person: Person, project: Project, api: Api
+) -> None:
+    page = f"/{project.path}/-/boards"
+    browser.signed_in_as(person)
+
+    assert "Lists are made of labels" in browser.get(page, follow_redirects=True).text
+    label = api.post(f"{project.url}/labels", person, name="Doing", color="#123456").json()["id"]
+    assert "add one under “Change board”" in browser.get(page, follow_redirects=True).text
+    assert "Change board" not in open_browser().get(page, follow_redirects=True).text
+    board = api.get(f"{project.url}/boards", person).json()[0]["id"]
+    assert api.post(f"{project.url}/boards/{board}/lists", person, label_id=label).status_code == 201
+    assert "add one under" not in browser.get(page, follow_redirects=True).text
+
+
+def test_who_mistyped_the_password_types_only_that_again(browser: Browser, person: Person) -> None:
+    wrong = browser.sign_in(person.username, "wrong").text
+
+    assert ('autocomplete="current-password" autofocus' in wrong, f'value="{person.username}"' in wrong) == (True, True)
+    assert 'spellcheck="false" autofocus' in browser.get("/users/sign_in").text
