@@ -12,6 +12,7 @@ ROUTES = [place.path for pages in ALL_PAGES for place in pages.places if place.m
 
 PARTS = {
     "/-/people": "names for a field that completes them",
+    "/-/namespaces": "paths for a field that completes them",
     "/:path/-/diff_lines/:rest": "rows of a difference",
     "/:path/-/merge_requests/:merge_request_iid/box": "the box to merge in, which asks for itself anew",
 }
@@ -23,6 +24,9 @@ ELSEWHERE = {
     "/groups": "/explore/groups",
     "/groups/:path/-/members": "the members of a group",
     "/oauth/applications": "/profile/applications",
+    "/-/profile": "/profile",
+    "/-/profile/:rest": "the page of this name below /profile",
+    "/-/user_settings/:rest": "the same",
     "/:path/-/branches/:name": "its files",
     "/:path/-/releases/permalink/latest": "the newest release",
     "/:path/-/releases/:tag/downloads/:rest": "a file that lies anywhere",
@@ -188,7 +192,9 @@ def parts(world: World) -> list[Address]:
     boxes = [Address(PAGE_OF_BOX, f"/{world.project.path}/-/merge_requests/{iid}/box") for iid in (1, 2, 3)]
     gap = f"{quote(world.named[':sha'])}/{quote(world.named['file'])}?first=1&last=3&ahead=0&anchor=d0123456789"
     people = Address("/-/people", f"/-/people?search={quote(world.owner.username)}")
-    return [*boxes, people, Address("/:path/-/diff_lines/:rest", f"/{world.project.path}/-/diff_lines/{gap}")]
+    spaces = Address("/-/namespaces", f"/-/namespaces?namespace={quote(world.owner.username)}")
+    rows = Address("/:path/-/diff_lines/:rest", f"/{world.project.path}/-/diff_lines/{gap}")
+    return [*boxes, people, spaces, rows]
 
 
 PAGE_OF_BOX = "/:path/-/merge_requests/:merge_request_iid/box"
