@@ -14,6 +14,7 @@ from tests.conforming import Check, Conforming
 from tests.plain_http import PlainTransport
 
 TIMEOUT = httpx.Timeout(60).as_dict()
+USER_AGENT = "client of the tests"
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,7 @@ class Api:
         """As a client does that keeps no cookies and follows nothing, for less than half of the work."""
         request.headers.setdefault("Accept", "*/*")
         request.headers.setdefault("Accept-Encoding", "gzip")
+        request.headers.setdefault("User-Agent", USER_AGENT)
         request.extensions.setdefault("timeout", TIMEOUT)
         answer = self._transport.handle_request(request)
         answer.request = request

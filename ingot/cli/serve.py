@@ -8,6 +8,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -20,6 +21,9 @@ from ingot.log import Log
 from ingot.migrations.run import is_ready
 from ingot.settings import BadSetting, Settings
 from ingot.supervisor import Child, Supervisor, open_socket, run_and_wait
+
+_OTHER_ENDS_SECONDS = 2.0
+_LOOK_AGAIN_SECONDS = 0.05
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -78,15 +82,20 @@ def _serve(settings: Settings) -> None:
 
 
 def _own(settings: Settings) -> IO[bytes] | None:
-    """Make sure that no other server uses the same embedded database."""
+    """Make sure that no other server uses the same embedded database; one that was killed just now may still end."""
     if not settings.embedded:
         return None
     lock = (settings.data / ".serving").open("ab")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        sys.exit(f"ingot: another server is running on {settings.data}; stop it first, or use another --data")
-    return lock
+    patience = time.monotonic() + _OTHER_ENDS_SECONDS
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > patience:
+                sys.exit(f"ingot: another server is running on {settings.data}; stop it first, or use another --data")
+            time.sleep(_LOOK_AGAIN_SECONDS)
+        else:
+            return lock
 
 
 def _load() -> None:

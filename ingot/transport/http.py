@@ -280,6 +280,7 @@ class Transfer:
         error = feeding.exception() if feeding.done() else None
         if isinstance(error, NotOurs):
             await self._piece(error.answer)
+        if isinstance(error, NotOurs | Garbled):  # The client has not gone, and hears that this is all.
             await self._send({"type": "http.response.body", "body": b""})
         else:
             await self._end(watching)

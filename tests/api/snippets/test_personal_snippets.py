@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import USER_AGENT, Api, Make, Person
 from tests.making import ids
 
 
@@ -35,7 +35,7 @@ def test_create_read_edit_delete(api: Api, make: Make) -> None:
     assert api.get(f"/snippets/{number}/files/main/b.py/raw", author).status_code == 404
     assert api.put(f"/snippets/{number}", author).status_code == 400
     assert api.get(f"/snippets/{number}/user_agent_detail", author).status_code == 403
-    assert "httpx" in api.get(f"/snippets/{number}/user_agent_detail", make.root).json()["user_agent"]
+    assert api.get(f"/snippets/{number}/user_agent_detail", make.root).json()["user_agent"] == USER_AGENT
     for _ in range(2):
         assert api.delete(f"/snippets/{number}", author).status_code == 200
     assert api.get(f"/snippets/{number}", author).status_code == 404

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ingot.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import USER_AGENT, Api, Make, Person
 from tests.making import Project, ids, make_project, statements_of
 
 
@@ -247,7 +247,7 @@ def test_user_agent_detail(api: Api, make: Make) -> None:
     detail = f"/projects/{project.id}/snippets/{number}/user_agent_detail"
     assert api.get(detail, owner).status_code == 403
     shown = api.get(detail, make.root).json()
-    assert "httpx" in shown["user_agent"]
+    assert shown["user_agent"] == USER_AGENT
     assert (shown["ip_address"], shown["akismet_submitted"]) == ("127.0.0.1", False)
     assert api.get(f"/projects/{project.id}/snippets/{number + 1000}/user_agent_detail", make.root).status_code == 404
 
