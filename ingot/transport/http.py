@@ -278,6 +278,8 @@ class Transfer:
             if feeding.exception() is None:
                 raise Refused(400, "Git does not understand this request.")
         error = feeding.exception() if feeding.done() else None
+        if not self._trace.answered:
+            self._refuse(error)
         if isinstance(error, NotOurs):
             await self._piece(error.answer)
         if isinstance(error, NotOurs | Garbled):  # The client has not gone, and hears that this is all.
