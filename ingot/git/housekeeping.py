@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ingot.git.command import run_git
 from ingot.git.faults import GitFailed, GitTimedOut
+from ingot.git.whole_pack import note_whole_pack
 
 STALE_SECONDS = 6 * 3600
 """Longer than any transfer may take."""
@@ -47,6 +48,7 @@ def tidy(path: Path) -> bool:
         run_git(
             ["commit-graph", "write", "--reachable", "--changed-paths", "--no-progress"], path, timeout=TIMEOUT_SECONDS
         )
+        note_whole_pack(path)
     finally:
         os.close(descriptor)
     return True

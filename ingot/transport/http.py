@@ -157,9 +157,9 @@ class GitDoor:
             max_file_mb=self._settings.max_file_mb,
         )
 
-    def config(self, service: Service, project: Project) -> list[tuple[str, str]]:
+    def config(self, service: Service, project: Project, repository: Repository) -> list[tuple[str, str]]:
         """What git is told for a service."""
-        return service_config(service, project, self._settings)
+        return service_config(service, project, repository.path, self._settings)
 
     def most_bytes(self, service: Service) -> int:
         """How much a client may send."""
@@ -188,7 +188,7 @@ class Transfer:
         self._service = service
         self._admitted = admitted
         self._path = admitted.repository.path
-        self._config = door.config(service, admitted.target.project)
+        self._config = door.config(service, admitted.target.project, admitted.repository)
         self._env = protocol_environment(request.headers.get(b"git-protocol", b"").decode("latin-1"))
 
     async def advertise(self) -> None:

@@ -2,8 +2,10 @@
 
 import re
 from pathlib import Path
+from shlex import quote
 
 from ingot.git.layout import INTERNAL_REFS, MERGE_REQUEST_REFS
+from ingot.git.whole_pack import has_whole_pack
 from ingot.projects.tables import Project
 from ingot.settings import Settings
 from ingot.transport.policy import Service
@@ -15,10 +17,13 @@ _MOST_BYTES_OF_WANTS = 64 * _MEGABYTE
 _MOST_BYTES_OF_COMMANDS = 16 * _MEGABYTE
 
 
-def service_config(service: Service, project: Project, settings: Settings) -> list[tuple[str, str]]:
+def service_config(service: Service, project: Project, repository: Path, settings: Settings) -> list[tuple[str, str]]:
     """What git is told besides what stands in the repository."""
     if service != "git-receive-pack":
-        return [("uploadpack.hideRefs", prefix) for prefix in hidden_refs(project)]
+        config = [("uploadpack.hideRefs", prefix) for prefix in hidden_refs(project)]
+        if has_whole_pack(repository):
+            config.append(("uploadpack.packObjectsHook", quote(str(HOOKS / "pack-objects"))))
+        return config
     return [
         ("core.hooksPath", str(HOOKS)),
         # The gate decides, and says it in words that a person understands.

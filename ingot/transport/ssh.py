@@ -265,7 +265,7 @@ class SshDoor:
     async def _run(self, process: Process, call: _Call, prove: Prove) -> int:
         env = protocol_environment(_asked_protocol(process))
         args = [call.service.removeprefix("git-"), "."]
-        config = service_config(call.service, call.target.project, self._settings)
+        config = service_config(call.service, call.target.project, call.repository.path, self._settings)
         push = self._push(call, prove) if call.service == "git-receive-pack" else None
         if push is not None:
             starting = push.start(args, config, env)
