@@ -9,7 +9,8 @@ from ingot.git.store import Store
 from ingot.git.trees import list_tree
 from ingot.projects.tables import Project
 
-NAMES = (b"readme.md", b"readme.markdown", b"readme", b"readme.txt", b"readme.rst")
+README_NAMES = ("readme.md", "readme.markdown", "readme", "readme.txt", "readme.rst")
+"""In small letters; what comes first counts."""
 _MOST_ENTRIES = 10_000
 
 
@@ -30,5 +31,6 @@ def _readme_path(store: Store, key: str, branch: str, generation: int) -> str | 
     tip = branch_tip(repository, branch)
     window = list_tree(repository, tip, b"", 0, _MOST_ENTRIES) if tip else None
     entries = window.entries if window else []
-    files = {entry.name.lower(): entry.path for entry in entries if entry.mode not in (FOLDER, MODULE)}
-    return next((files[name].decode(errors="replace") for name in NAMES if name in files), None)
+    names = (entry.name.decode(errors="replace") for entry in entries if entry.mode not in (FOLDER, MODULE))
+    files = {name.lower(): name for name in names}
+    return next((files[name] for name in README_NAMES if name in files), None)

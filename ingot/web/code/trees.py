@@ -10,6 +10,7 @@ from ingot.git.commits import read_commits
 from ingot.git.entries import FOLDER, entry_at
 from ingot.git.lastcommit import last_commit_id
 from ingot.git.paths import spellings
+from ingot.projects.readmes import README_NAMES
 from ingot.repository.commits.views import commit_view
 from ingot.repository.files.queries import find_file
 from ingot.repository.trees.params import ListTree
@@ -24,7 +25,6 @@ from ingot.web.saying import with_query
 from ingot.web.texts import html_of
 
 pages = Pages()
-_READMES = ("readme.md", "readme.markdown", "readme", "readme.txt", "readme.rst")
 _ENTRIES = 1_000
 
 
@@ -97,7 +97,7 @@ def last_commit(where: Where) -> Any:
 def readme_of(where: Where, entries: list[TreeEntryView]) -> tuple[str, str, Any] | None:
     """The README of a folder: its name, its path, and what it says."""
     files = {entry.name.lower(): entry for entry in entries if entry.type == "blob"}
-    found = next((files[name] for name in _READMES if name in files), None)
+    found = next((files[name] for name in README_NAMES if name in files), None)
     if found is None:
         return None
     try:
