@@ -64,10 +64,10 @@ soak: setup ## The long fault tests: 100 rounds where `make test` does two or th
 	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=sqlite $(BIN)/pytest tests/faults tests/markup/test_hostile.py
 
 migration: setup ## Write the script that takes the schema to the tables as they are; M="what changes"
-	$(BIN)/python -m ingot.migrations.write "$(M)"
+	$(BIN)/python -m ingot.core.migrations.autogenerate "$(M)"
 
-schema: setup ## Write ingot/migrations/newest.sql: what all scripts make of an empty embedded database
-	$(BIN)/python -m ingot.migrations.whole
+schema: setup ## Write ingot/core/migrations/newest.sql: what all scripts make of an empty embedded database
+	$(BIN)/python -m ingot.core.migrations.schema_dump
 
 access: setup ## Write docs/access.md: who may call what
 	{ sed '/^| [A-Z]* | `/d' docs/access.md; $(BIN)/ingot routes --markdown; } > docs/access.new && mv docs/access.new docs/access.md

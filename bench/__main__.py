@@ -20,8 +20,8 @@ from bench.people import PERSON_TOKEN, TOKEN, fill
 from bench.process import idle_megabytes, start_seconds
 from bench.projects import SLOWEST, measure
 from bench.repositories import fill_projects, measure_git, measure_moments, measure_reads
+from ingot.operations.startup import initialize_instance
 from ingot.settings import Settings
-from ingot.startup import prepare
 
 ROUNDS = 3
 PEOPLE = 10_000
@@ -63,7 +63,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         settings = Settings(data=data, database_url=arguments.database_url, root_token=TOKEN, root_password="-" * 9)
-        prepare(settings)
+        initialize_instance(settings)
         if not arguments.part or {"calls", "process"} & set(arguments.part):
             print(f"filling with {PEOPLE} people", flush=True)
             fill(settings, PEOPLE)
@@ -114,7 +114,7 @@ def _measure_projects(folder: Path, seconds: float) -> None:
     for how_many in (1_000, 10_000):
         data = folder / f"forest-{how_many}"
         settings = Settings(data=data, root_token=TOKEN, root_password="-" * 9)
-        prepare(settings)
+        initialize_instance(settings)
         print(f"planting {how_many} projects", flush=True)
         forests[data] = plant(settings, how_many)
     (bush, small), (forest, large) = forests.items()
@@ -130,7 +130,7 @@ def _measure_projects(folder: Path, seconds: float) -> None:
 def _measure_repositories(folder: Path, seconds: float) -> None:
     data = folder / "repositories"
     settings = Settings(data=data, root_token=TOKEN, root_password="-" * 9)
-    prepare(settings)
+    initialize_instance(settings)
     print("writing a history of 20,000 commits", flush=True)
     with _serving("app", data, "") as (port, pid):
         large, bulk = fill_projects(settings, port)
@@ -145,7 +145,7 @@ def _measure_repositories(folder: Path, seconds: float) -> None:
 def _measure_issues(folder: Path, seconds: float) -> None:
     data = folder / "issues"
     settings = Settings(data=data, root_token=TOKEN, root_password="-" * 9)
-    prepare(settings)
+    initialize_instance(settings)
     print(f"writing {ISSUES} issues", flush=True)
     with _server("app", data, "") as port:
         project_id = fill_issues(settings, port)
@@ -156,7 +156,7 @@ def _measure_issues(folder: Path, seconds: float) -> None:
 def _measure_merge_requests(folder: Path, seconds: float) -> None:
     data = folder / "merge_requests"
     settings = Settings(data=data, root_token=TOKEN, root_password="-" * 9)
-    prepare(settings)
+    initialize_instance(settings)
     print(f"writing {REQUESTS} merge requests upon a history of 20,000 commits", flush=True)
     with _server("app", data, "") as port:
         filled = fill_merge_requests(settings, port)
@@ -166,7 +166,7 @@ def _measure_merge_requests(folder: Path, seconds: float) -> None:
 
 def _measure_pages(folder: Path, seconds: float) -> None:
     data = folder / "pages"
-    prepare(Settings(data=data, root_token=TOKEN, root_password=PASSWORD))
+    initialize_instance(Settings(data=data, root_token=TOKEN, root_password=PASSWORD))
     with _server("app", data, "") as port:
         filled = fill_pages(port)
         for finding in measure_pages(port, filled, seconds, ROUNDS):
@@ -175,7 +175,7 @@ def _measure_pages(folder: Path, seconds: float) -> None:
 
 def _measure_hooks(folder: Path) -> None:
     settings = Settings(data=folder / "hooks", root_token=TOKEN, root_password="-" * 9)
-    prepare(settings)
+    initialize_instance(settings)
     for finding in measure_hooks(settings):
         _line(*finding)
 

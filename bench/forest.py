@@ -3,15 +3,15 @@
 import random
 from typing import Any
 
+from ingot.accounts.tokens.service import create_token
+from ingot.accounts.users.params import CreateUser
+from ingot.accounts.users.service import create_user
 from ingot.app import open_database
-from ingot.db.connection import Connection
-from ingot.groups.namespaces.tables import memberships, namespace_tree, namespaces
-from ingot.names import NAMESPACES
-from ingot.projects.tables import project_topics, projects, stars
+from ingot.core.db.connection import Connection
+from ingot.core.names import NAMESPACES
+from ingot.projects.namespaces.tables import memberships, namespace_tree, namespaces
+from ingot.projects.projects.tables import project_topics, projects, stars
 from ingot.settings import Settings
-from ingot.users.accounts.params import CreateUser
-from ingot.users.accounts.service import create_user
-from ingot.users.tokens.service import create_token
 
 MEMBER = "token-of-a-member"
 MEMBER_NAME = "member-of-many"

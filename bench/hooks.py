@@ -20,9 +20,9 @@ from sqlalchemy import delete, select
 from bench.people import TOKEN
 from bench.repositories import Finding
 from ingot.app import open_database
-from ingot.db.connection import Connection
-from ingot.hooks.outbox import tell
-from ingot.hooks.tables import hook_events, hooks
+from ingot.core.db.connection import Connection
+from ingot.integrations.webhooks.outbox import queue_event
+from ingot.integrations.webhooks.tables import hook_events, hooks
 from ingot.settings import Settings
 
 DELIVERIES = 1_000
@@ -163,7 +163,7 @@ def _queue(settings: Settings, ports: list[int], count: int) -> None:
             db.update(hooks, hook_id, url=f"http://127.0.0.1:{port}/", failures=0, disabled_until=None)
         payload = {"object_kind": "push", "commits": [{"message": "x" * 50}] * 20}
         for _ in range(count):
-            tell(db, "push_events", payload, known)
+            queue_event(db, "push_events", payload, known)
 
     database.write(work)
     database.close()

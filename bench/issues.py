@@ -14,14 +14,14 @@ from bench.load import get, post, requests_per_second
 from bench.people import TOKEN
 from bench.repositories import Finding
 from ingot.app import open_database
-from ingot.db.connection import Connection
-from ingot.db.times import Timestamp
-from ingot.iids.tables import internal_ids
-from ingot.issues.tables import issue_assignees, issue_counts, issues
-from ingot.labels.tables import label_links, label_priorities, labels
-from ingot.milestones.tables import milestones
-from ingot.notes.tables import notes
-from ingot.projects.service import count_open_issues
+from ingot.collaboration.iids.tables import internal_ids
+from ingot.collaboration.issues.tables import issue_assignees, issue_counts, issues
+from ingot.collaboration.labels.tables import label_links, label_priorities, labels
+from ingot.collaboration.milestones.tables import milestones
+from ingot.collaboration.notes.tables import notes
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import Timestamp
+from ingot.projects.projects.service import add_to_open_issues_count
 from ingot.settings import Settings
 
 ISSUES = 100_000
@@ -133,7 +133,7 @@ def _add_totals(db: Connection, project_id: int) -> None:
     for state, confidential in sorted(set(rows)):
         count = rows.count((state, confidential))
         db.insert(issue_counts, project_id=project_id, state=state, confidential=confidential, count=count)
-    count_open_issues(db, project_id, sum(state == "opened" for state, _ in rows))
+    add_to_open_issues_count(db, project_id, sum(state == "opened" for state, _ in rows))
     db.insert(internal_ids, scope="project", scope_id=project_id, kind="issue", last=ISSUES)
 
 

@@ -18,11 +18,11 @@ from bench.load import get, requests_per_second
 from bench.people import TOKEN
 from bench.repositories import ENV, WHO, Finding, Place, made, ratio, timed
 from ingot.app import open_database
-from ingot.db.connection import Connection
-from ingot.git.housekeeping import tidy
-from ingot.iids.tables import internal_ids
-from ingot.merge_requests.tables import merge_request_counts, merge_request_versions, merge_requests
-from ingot.projects.tables import projects
+from ingot.collaboration.iids.tables import internal_ids
+from ingot.collaboration.merge_requests.tables import merge_request_counts, merge_request_versions, merge_requests
+from ingot.core.db.connection import Connection
+from ingot.git.maintenance.housekeeping import run_housekeeping
+from ingot.projects.projects.tables import projects
 from ingot.settings import Settings
 
 REQUESTS = 5_000
@@ -49,7 +49,7 @@ def fill_merge_requests(settings: Settings, port: int) -> Filled:
     changed |= {f"fresh-{number}": [f"fresh/{number}.txt"] for number in range(FRESH)}
     changed |= {"wide": names(WIDE), BUSY: [], QUIET: []}
     heads = write_branches(place.path, tip, changed)
-    tidy(place.path)
+    run_housekeeping(place.path)
     database = open_database(settings)
     database.write(lambda db: db.update(projects, place.id, empty=False, generation=1))
     for first in range(0, REQUESTS, 1_000):

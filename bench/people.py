@@ -2,13 +2,13 @@
 
 from functools import partial
 
+from ingot.accounts.tokens.service import create_token
+from ingot.accounts.users.params import CreateUser
+from ingot.accounts.users.service import create_user
 from ingot.app import open_database
-from ingot.db.connection import Connection
-from ingot.names import NAMESPACES
+from ingot.core.db.connection import Connection
+from ingot.core.names import NAMESPACES
 from ingot.settings import Settings
-from ingot.users.accounts.params import CreateUser
-from ingot.users.accounts.service import create_user
-from ingot.users.tokens.service import create_token
 
 TOKEN = "token-of-the-bench"
 PERSON_TOKEN = "token-of-a-person"

@@ -21,15 +21,15 @@ from sqlalchemy import bindparam, select
 from bench.histories import COMMITS, DEEP, names, write_bulk, write_history
 from bench.load import get, requests_per_second
 from bench.people import TOKEN
+from ingot.accounts.keys.params import CreateKey
+from ingot.accounts.keys.service import create_key
 from ingot.app import open_database
-from ingot.db.connection import Connection
-from ingot.git.housekeeping import tidy
-from ingot.projects.api import store_of
-from ingot.projects.tables import projects
+from ingot.core.db.connection import Connection
+from ingot.git.maintenance.housekeeping import run_housekeeping
+from ingot.operations.supervisor import open_socket
+from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.tables import projects
 from ingot.settings import Settings
-from ingot.supervisor import open_socket
-from ingot.users.keys.params import CreateKey
-from ingot.users.keys.service import create_key
 
 BULK_MEGABYTES = 110
 PUSHED_COMMITS = 200
@@ -66,7 +66,7 @@ def fill_projects(settings: Settings, port: int) -> tuple[Place, Place]:
     write_bulk(bulk.path, BULK_MEGABYTES)
     database = open_database(settings)
     for place in (large, bulk):
-        tidy(place.path)
+        run_housekeeping(place.path)
         database.write(partial(_note, place=place))
     database.close()
     return Place(large.id, large.path, commits), bulk
@@ -84,7 +84,7 @@ def made(settings: Settings, port: int, name: str) -> Place:
     database = open_database(settings)
     key: str = database.read(lambda db: db.value(_KEY, project=number))
     database.close()
-    return Place(number, store_of(settings).path_of(key), [])
+    return Place(number, repository_store(settings).path_of(key), [])
 
 
 def measure_git(settings: Settings, port: int, pid: int, large: Place, bulk: Place, rounds: int) -> Iterator[Finding]:

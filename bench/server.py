@@ -8,32 +8,32 @@ from pathlib import Path
 import uvicorn
 from sqlalchemy import Column, Integer, MetaData, Table, Text, text
 
-from ingot.access.rules import anyone
-from ingot.api.routes import Call, Raw, Routes
 from ingot.app import App, open_database
 from ingot.cli.web import serve_app
-from ingot.http.protocol import JoinedHttp
+from ingot.core.access.rules import anyone
+from ingot.core.api.routes import Call, RawResponse, Routes
+from ingot.core.http.protocol import JoinedHttpProtocol
 from ingot.log import Log
-from ingot.rooms import all_endpoints
+from ingot.operations.supervisor import open_socket
+from ingot.registry import all_endpoints
 from ingot.settings import Settings
-from ingot.supervisor import open_socket
 
 BODY = b'{"id":1,"username":"somebody","name":"Some Body","state":"active"}' * 10
 routes = Routes("bench")
 ROWS = Table("bench_rows", MetaData(), Column("id", Integer, primary_key=True), Column("at", Text, nullable=False))
 
 
-@routes.get("/bench", may=anyone, returns=Raw)
-def constant(call: Call) -> Raw:
+@routes.get("/bench", may=anyone, returns=RawResponse)
+def constant(call: Call) -> RawResponse:
     """The same bytes as the bare server gives."""
-    return Raw(BODY, "application/json")
+    return RawResponse(BODY, "application/json")
 
 
-@routes.post("/bench", may=anyone, returns=Raw)
-def insert_one_row(call: Call) -> Raw:
+@routes.post("/bench", may=anyone, returns=RawResponse)
+def insert_one_row(call: Call) -> RawResponse:
     """The same once one row is written for good."""
     call.db.insert(ROWS, at=call.db.now)
-    return Raw(BODY, "application/json")
+    return RawResponse(BODY, "application/json")
 
 
 async def bare(scope, receive, send):  # type: ignore[no-untyped-def] # As bare as it gets.
@@ -51,7 +51,7 @@ def serve(kind: str, data: Path, url: str) -> None:
         config = uvicorn.Config(
             bare,
             loop="uvloop",
-            http=JoinedHttp,
+            http=JoinedHttpProtocol,
             lifespan="off",
             log_config=None,
             access_log=False,

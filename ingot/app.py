@@ -9,99 +9,104 @@ from pathlib import Path
 
 from sqlalchemy import literal, select
 
-from ingot.access.actor import Actor
-from ingot.access.credentials import Credentials
-from ingot.announcements.outfits import dress
-from ingot.announcements.referring import TELL_JIRA, Referring
-from ingot.announcements.subscribers import announcement_subscriptions
-from ingot.announcements.work import MAIL_PUSHES, PushMail
-from ingot.api.door import PREFIX, ApiDoor
-from ingot.api.inside import Inside
-from ingot.api.kernel import Kernel
-from ingot.api.router import Router
-from ingot.api.routes import Endpoint
-from ingot.db.connection import Connection
-from ingot.db.database import Database, wall_clock
-from ingot.db.engines import engine_for
-from ingot.db.times import Timestamp
-from ingot.db.vault import Vault
+from ingot.accounts.authentication import authenticate
+from ingot.accounts.identity_providers.ldap_sync import CHECK_DIRECTORY, DirectoryJobs, enqueue_directory_check
+from ingot.accounts.instance.limits import ApiRateLimits
+from ingot.accounts.instance.throttles import delete_expired_throttles as drop_ended_throttles
+from ingot.accounts.sessions.service import delete_expired_sessions as drop_ended_sessions
+from ingot.accounts.tokens.usage import TokenUsageTracker
+from ingot.collaboration.issues.discussions.jobs import READ_COMMITS, CommitMessageJob
+from ingot.collaboration.issues.discussions.mentions import mention_subscriptions
+from ingot.collaboration.merge_requests.discussions.mention_subscribers import ReferenceSubscriber
+from ingot.collaboration.merge_requests.editing.subscribers import RelatedMergeRequests
+from ingot.collaboration.merge_requests.merge.merge_options import MERGE_WHEN_READY, REMOVE_LEFTOVER_BRANCH
+from ingot.collaboration.merge_requests.merge.staged import merge_when_ready, remove_leftover_branch
+from ingot.collaboration.merge_requests.merge.subscribers import subscriptions as merging_subscriptions
+from ingot.collaboration.merge_requests.versions.source_tracker import COLLECT_VERSIONS, HeadTracker
+from ingot.core.access.actor import Actor
+from ingot.core.access.credentials import Credentials
+from ingot.core.api.component import API_PREFIX, ApiComponent
+from ingot.core.api.internal_client import InternalClient
+from ingot.core.api.kernel import Kernel
+from ingot.core.api.router import Router
+from ingot.core.api.routes import Endpoint
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database, wall_clock
+from ingot.core.db.engines import engine_for
+from ingot.core.db.times import Timestamp
+from ingot.core.db.vault import Vault
+from ingot.core.events.bus import collect_subscribers
+from ingot.core.http.frontend import HttpFrontend
+from ingot.core.http.metrics import Metrics
+from ingot.core.http.request import Component
+from ingot.core.jobs.schedule import RecurringJob
+from ingot.core.jobs.statistics import queue_stats
+from ingot.core.jobs.worker import JobWorker
+from ingot.core.mail.delivery import MAIL_JOB as MAIL
+from ingot.core.mail.delivery import MailSender
+from ingot.core.outgoing.guard import SsrfGuard
+from ingot.discovery.notifications.commits import NOTIFY_OF_COMMIT, CommitMailJob
+from ingot.discovery.notifications.jobs import NotificationJob
+from ingot.discovery.notifications.pending import NOTIFY
+from ingot.discovery.notifications.pipelines import NOTIFY_OF_PIPELINE, PipelineMailJob
 from ingot.errors import Unavailable
-from ingot.events.bus import gather
-from ingot.groups.members.service import drop_ended as drop_ended_memberships
-from ingot.groups.shares.service import drop_ended_group_shares
-from ingot.hooks.delivery.dispatcher import Dispatcher
-from ingot.hooks.finishing import Finisher
-from ingot.hooks.service import drop_old_events
-from ingot.hooks.subscribers import hook_subscriptions, push_hook_subscriptions
-from ingot.http.front import Front
-from ingot.http.metrics import Metrics
-from ingot.http.request import Door
-from ingot.instance.limits import ApiLimits
-from ingot.instance.throttles import drop_ended as drop_ended_throttles
-from ingot.issues.talk.mentions import mention_subscriptions
-from ingot.issues.talk.work import READ_COMMITS, CommitWork
-from ingot.jobs.numbers import job_numbers
-from ingot.jobs.worker import Recurring, Worker
-from ingot.lfs.files import lfs_files_of
-from ingot.lfs.work import SWEEP_LFS, LfsWork, ask_for_lfs_sweep
+from ingot.integrations.services.jira_references import NOTIFY_JIRA, JiraNotifier
+from ingot.integrations.services.jobs import MAIL_PUSHES, PushMailJob
+from ingot.integrations.services.message_formats import format_request
+from ingot.integrations.services.subscribers import integration_subscriptions
+from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
+from ingot.integrations.webhooks.payload_completion import PayloadCompletion
+from ingot.integrations.webhooks.service import delete_old_events
+from ingot.integrations.webhooks.subscribers import hook_subscriptions, push_hook_subscriptions
 from ingot.log import Log
-from ingot.mail.post import KIND as MAIL
-from ingot.mail.post import Post
-from ingot.merge_requests.merging.subscribers import subscriptions as merging_subscriptions
-from ingot.merge_requests.merging.wishes import MERGE_WHEN_READY, REMOVE_LEFT_BRANCH
-from ingot.merge_requests.merging.work import merge_when_ready, remove_left_branch
-from ingot.merge_requests.talk.hearing import Hearing
-from ingot.merge_requests.upkeep.subscribers import Answers
-from ingot.merge_requests.versions.tracking import COLLECT_VERSIONS, Tracker
-from ingot.notifications.commits import NOTIFY_OF_COMMIT, CommitMail
-from ingot.notifications.notices import NOTIFY
-from ingot.notifications.pipelines import NOTIFY_OF_PIPELINE, PipelineMail
-from ingot.notifications.work import Notifier
-from ingot.outgoing.guard import Guard
-from ingot.projects import api as projects
-from ingot.projects.forks.service import COPY_PROJECT, fail_lost_copies
-from ingot.projects.forks.work import CopyWork
-from ingot.projects.heads import SETTLE_HEAD
+from ingot.projects.forks.jobs import ForkJobs
+from ingot.projects.forks.service import COPY_FORK, fail_lost_copies
+from ingot.projects.group_shares.service import delete_expired_group_shares
+from ingot.projects.imports.jobs import ImportJobs
 from ingot.projects.imports.service import IMPORT_PROJECT, fail_lost_imports
-from ingot.projects.imports.work import ImportWork
-from ingot.projects.people.service import drop_ended_shares
-from ingot.projects.service import MEASURE_PROJECT, REMOVE_PROJECT, TIDY_PROJECT
-from ingot.projects.uploads.files import uploads_of
-from ingot.projects.uploads.work import SWEEP_UPLOADS, UploadWork, ask_for_upload_sweep
-from ingot.projects.views import addresses_at
-from ingot.projects.work import SWEEP_PROJECTS, ProjectWork, ask_for_sweep
-from ingot.repository.changes.work import SETTLE_CHANGES, ask_to_settle, settle_all
-from ingot.rooms import SUBSCRIPTIONS, all_endpoints
+from ingot.projects.members.service import delete_expired_memberships as drop_ended_memberships
+from ingot.projects.projects import api as projects
+from ingot.projects.projects.default_branch import RECONCILE_HEAD
+from ingot.projects.projects.jobs import SWEEP_PROJECTS, ProjectJobs, enqueue_repository_sweep
+from ingot.projects.projects.service import HOUSEKEEP_PROJECT, REMOVE_PROJECT, UPDATE_PROJECT_STATISTICS
+from ingot.projects.projects.views import instance_urls_at
+from ingot.projects.sharing.service import delete_expired_shares
+from ingot.projects.uploads.files import upload_files
+from ingot.projects.uploads.jobs import SWEEP_UPLOADS, UploadJobs, enqueue_upload_sweep
+from ingot.registry import SUBSCRIPTIONS, all_endpoints
+from ingot.repositories.lfs.files import lfs_files_of
+from ingot.repositories.lfs.jobs import SWEEP_LFS, LfsSweepJob, enqueue_lfs_sweep
+from ingot.repositories.ref_changes.staged import RECONCILE_CHANGES, enqueue_reconciliation, reconcile_all
 from ingot.settings import Settings
-from ingot.transport.activity import Activity
-from ingot.transport.admission import Admission
-from ingot.transport.http import GitDoor
-from ingot.transport.lfs_http import LfsDoor
-from ingot.users.authentication import authenticate
-from ingot.users.providers.people import CHECK_DIRECTORY, DirectoryWork, ask_to_check
-from ingot.users.sessions.service import drop_ended as drop_ended_sessions
-from ingot.users.tokens.usage import TokenUsage
-from ingot.web.door import WebDoor
+from ingot.transport.activity import ActivityTracker
+from ingot.transport.admission import GitAuthorizer
+from ingot.transport.http import GitHttpComponent
+from ingot.transport.lfs_http import LfsComponent
+from ingot.web.component import PagesComponent
 
-_ONE = select(literal(1))
+_PING = select(literal(1))
 # Some clients still use the older prefix for uploads, and for nothing else.
-OLD_PREFIX = b"/api/v3"
-_NOTHING = re.compile(rb"(?!)")
-_OLD_ROUTES = re.compile(rb"/projects/[^/]+/uploads/?")
+LEGACY_API_PREFIX = b"/api/v3"
+_NEVER_MATCHES = re.compile(rb"(?!)")
+_LEGACY_ROUTES = re.compile(rb"/projects/[^/]+/uploads/?")
 
 
 def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_clock) -> Database:
     """The database of an instance whose data directory exists."""
     secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
-    store = projects.store_of(settings)
-    tracker, answers, commits = Tracker(store), Answers(store), CommitWork(store, settings.base_url)
+    store = projects.repository_store(settings)
+    tracker, answers, commits = (
+        HeadTracker(store),
+        RelatedMergeRequests(store),
+        CommitMessageJob(store, settings.base_url),
+    )
     # Heads move before it is asked which of them a push has merged. Hooks hear of a push first, since what follows from
     # it is told after it, and of all else last, when everybody has done what follows; what they tell leads back here.
-    at = addresses_at(settings.base_url, settings)
+    at = instance_urls_at(settings.base_url, settings)
     of_git = (commits.subscriptions, answers.subscriptions, tracker.subscriptions, merging_subscriptions)
-    of_texts = (mention_subscriptions(settings.base_url), Hearing(settings.base_url).subscriptions)
-    tellers = (hook_subscriptions(at), announcement_subscriptions(at))
-    subscribers = gather((push_hook_subscriptions(at), *SUBSCRIPTIONS, *of_git, *of_texts, *tellers))
+    of_texts = (mention_subscriptions(settings.base_url), ReferenceSubscriber(settings.base_url).subscriptions)
+    tellers = (hook_subscriptions(at), integration_subscriptions(at))
+    subscribers = collect_subscribers((push_hook_subscriptions(at), *SUBSCRIPTIONS, *of_git, *of_texts, *tellers))
     tracker.database = Database(engine_for(settings.database), Vault(secret), subscribers, clock)
     return tracker.database
 
@@ -127,21 +132,21 @@ class App:
         self._settings = settings
         self._log = log
         router = api_router() if endpoints is None else Router(endpoints, attrgetter("slashes"))
-        self.kernel = Kernel(router, database, self._authenticate, ApiLimits(database), settings)
-        self._usage = TokenUsage(database, self.kernel.writer)
-        web = WebDoor(settings, database, self.kernel.pool, Inside(router.declared, database, settings))
-        admission = Admission(settings, database, self.kernel.pool, Activity(database, self.kernel.writer))
-        git = GitDoor(settings, database, self.kernel.pool, log, admission, web)
-        doors: list[tuple[bytes, Door]] = [
-            (PREFIX + b"/docs", web),
-            (PREFIX, ApiDoor(self.kernel)),
-            (OLD_PREFIX, ApiDoor(self.kernel, OLD_PREFIX, _OLD_ROUTES)),
+        self.kernel = Kernel(router, database, self._authenticate, ApiRateLimits(database), settings)
+        self._usage = TokenUsageTracker(database, self.kernel.writer)
+        web = PagesComponent(settings, database, self.kernel.pool, InternalClient(router.declared, database, settings))
+        admission = GitAuthorizer(settings, database, self.kernel.pool, ActivityTracker(database, self.kernel.writer))
+        git = GitHttpComponent(settings, database, self.kernel.pool, log, admission, web)
+        doors: list[tuple[bytes, Component]] = [
+            (API_PREFIX + b"/docs", web),
+            (API_PREFIX, ApiComponent(self.kernel)),
+            (LEGACY_API_PREFIX, ApiComponent(self.kernel, LEGACY_API_PREFIX, _LEGACY_ROUTES)),
             # Clients that look for another kind of API, such as GraphQL, read that there is none.
-            (b"/api", ApiDoor(self.kernel, b"/api", _NOTHING)),
-            (b"", LfsDoor(settings, database, self.kernel.pool, admission, git)),
+            (b"/api", ApiComponent(self.kernel, b"/api", _NEVER_MATCHES)),
+            (b"", LfsComponent(settings, database, self.kernel.pool, admission, git)),
         ]
-        metrics = Metrics(metrics_folder, partial(database.read, job_numbers))
-        self.front = Front(settings, doors, self.health, metrics, log)
+        metrics = Metrics(metrics_folder, partial(database.read, queue_stats))
+        self.front = HttpFrontend(settings, doors, self.health, metrics, log)
 
     def _authenticate(self, db: Connection, credentials: Credentials) -> Actor:
         actor = authenticate(db, credentials)
@@ -151,7 +156,7 @@ class App:
     def settle(self) -> None:
         """Bring what a crash left half done to its end, before anybody is served; a job tries again what cannot be."""
         try:
-            settle_all(self.database, projects.store_of(self._settings))
+            reconcile_all(self.database, projects.repository_store(self._settings))
         except Unavailable:
             raise
         except Exception as error:  # noqa: BLE001 - One repository in trouble must not end all.
@@ -160,7 +165,7 @@ class App:
 
     def health(self) -> dict[str, str]:
         """What serves and what does not; the truth at this moment."""
-        served = {role: _served(self.database, role) for role in ("jobs", "ssh")}
+        served = {role: _role_state(self.database, role) for role in ("jobs", "ssh")}
         return {"database": _database_state(self.database), **served}
 
     def close(self) -> None:
@@ -169,69 +174,72 @@ class App:
         self.database.close()
 
 
-def job_worker(settings: Settings, database: Database, log: Log) -> Worker:
+def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
     """What empties the queue in the job process."""
-    store, files = projects.store_of(settings), uploads_of(settings)
-    work, tracker = ProjectWork(store, files), Tracker(store)
-    guard, finisher = Guard(settings.allow_local_requests, settings.reachable), Finisher(database, store, log)
-    return Worker(
+    store, files = projects.repository_store(settings), upload_files(settings)
+    work, tracker = ProjectJobs(store, files), HeadTracker(store)
+    guard, finisher = (
+        SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks),
+        PayloadCompletion(database, store, log),
+    )
+    return JobWorker(
         database,
         {
-            MAIL: Post(settings).deliver,
-            NOTIFY: Notifier(settings).notify,
-            NOTIFY_OF_PIPELINE: PipelineMail(settings).run,
-            NOTIFY_OF_COMMIT: CommitMail(settings, store).run,
+            MAIL: MailSender(settings).deliver,
+            NOTIFY: NotificationJob(settings).notify,
+            NOTIFY_OF_PIPELINE: PipelineMailJob(settings).run,
+            NOTIFY_OF_COMMIT: CommitMailJob(settings, store).run,
             REMOVE_PROJECT: work.remove,
-            TIDY_PROJECT: work.tidy,
-            MEASURE_PROJECT: work.measure,
-            SETTLE_HEAD: work.settle_head,
+            HOUSEKEEP_PROJECT: work.housekeep,
+            UPDATE_PROJECT_STATISTICS: work.update_statistics,
+            RECONCILE_HEAD: work.reconcile_head,
             SWEEP_PROJECTS: work.sweep,
-            SETTLE_CHANGES: lambda database, _: settle_all(database, store),
-            COPY_PROJECT: CopyWork(store).run,
-            IMPORT_PROJECT: ImportWork(store, guard).run,
-            SWEEP_UPLOADS: UploadWork(files).sweep,
+            RECONCILE_CHANGES: lambda database, _: reconcile_all(database, store),
+            COPY_FORK: ForkJobs(store).run,
+            IMPORT_PROJECT: ImportJobs(store, guard).run,
+            SWEEP_UPLOADS: UploadJobs(files).sweep,
             COLLECT_VERSIONS: tracker.collect,
             MERGE_WHEN_READY: lambda database, number: merge_when_ready(database, store, number),
-            REMOVE_LEFT_BRANCH: lambda database, number: remove_left_branch(database, store, number),
-            SWEEP_LFS: LfsWork(lfs_files_of(settings)).sweep,
-            READ_COMMITS: CommitWork(store, settings.base_url).read,
-            MAIL_PUSHES: PushMail(finisher, store).run,
-            TELL_JIRA: Referring(finisher, guard, log).run,
-            CHECK_DIRECTORY: DirectoryWork(settings).check,
+            REMOVE_LEFTOVER_BRANCH: lambda database, number: remove_leftover_branch(database, store, number),
+            SWEEP_LFS: LfsSweepJob(lfs_files_of(settings)).sweep,
+            READ_COMMITS: CommitMessageJob(store, settings.base_url).read,
+            MAIL_PUSHES: PushMailJob(finisher, store).run,
+            NOTIFY_JIRA: JiraNotifier(finisher, guard, log).run,
+            CHECK_DIRECTORY: DirectoryJobs(settings).check,
         },
         [
-            Recurring(600, drop_ended_sessions),
-            Recurring(600, drop_ended_throttles),
-            Recurring(3600, drop_ended_memberships),
-            Recurring(3600, drop_ended_shares),
-            Recurring(3600, drop_ended_group_shares),
-            Recurring(3600, ask_for_sweep),
-            *([Recurring(3600, ask_to_check)] if settings.ldap_url else []),
-            Recurring(600, fail_lost_imports),
-            Recurring(600, fail_lost_copies),
-            Recurring(60, ask_to_settle),
-            Recurring(86_400, ask_for_upload_sweep),
-            Recurring(86_400, ask_for_lfs_sweep),
-            Recurring(600, partial(drop_old_events, days=settings.hook_log_days), "drop old events of hooks"),
+            RecurringJob(600, drop_ended_sessions),
+            RecurringJob(600, drop_ended_throttles),
+            RecurringJob(3600, drop_ended_memberships),
+            RecurringJob(3600, delete_expired_shares),
+            RecurringJob(3600, delete_expired_group_shares),
+            RecurringJob(3600, enqueue_repository_sweep),
+            *([RecurringJob(3600, enqueue_directory_check)] if settings.ldap_url else []),
+            RecurringJob(600, fail_lost_imports),
+            RecurringJob(600, fail_lost_copies),
+            RecurringJob(60, enqueue_reconciliation),
+            RecurringJob(86_400, enqueue_upload_sweep),
+            RecurringJob(86_400, enqueue_lfs_sweep),
+            RecurringJob(600, partial(delete_old_events, days=settings.hook_log_days), "drop old events of hooks"),
         ],
         log,
     )
 
 
-def hook_dispatcher(settings: Settings, database: Database, log: Log) -> Dispatcher:
+def hook_dispatcher(settings: Settings, database: Database, log: Log) -> HookDispatcher:
     """What delivers for hooks in the job process."""
-    guard = Guard(settings.allow_local_requests, settings.reachable)
-    finisher = Finisher(database, projects.store_of(settings), log)
-    return Dispatcher(database, guard, finisher, settings.base_url, log, dress)
+    guard = SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks)
+    finisher = PayloadCompletion(database, projects.repository_store(settings), log)
+    return HookDispatcher(database, guard, finisher, settings.base_url, log, format_request)
 
 
 def _database_state(database: Database) -> str:
     try:
-        database.read(lambda db: db.value(_ONE))
+        database.read(lambda db: db.value(_PING))
     except Unavailable:
         return "failed"
     return "ok"
 
 
-def _served(database: Database, role: str) -> str:
+def _role_state(database: Database, role: str) -> str:
     return "ok" if database.engine.is_served(role) else "failed"

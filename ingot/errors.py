@@ -69,6 +69,6 @@ class Unavailable(Exception):
     """The store does not answer right now; the same call may succeed in a moment."""
 
 
-def too_long(most: int, what: str = "characters") -> str:
+def too_long_message(most: int, what: str = "characters") -> str:
     """The contract's words for a value that is longer than it may be."""
     return f"is too long (maximum is {most} {what})"

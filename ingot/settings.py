@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 
-class BadSetting(Exception):
+class InvalidSetting(Exception):
     """A setting that cannot be used; the text says which and why."""
 
 
@@ -87,7 +87,7 @@ class Settings:
         return self.external_url.rstrip("/") or f"http://{self.host}:{self.port}"
 
     @property
-    def secure(self) -> bool:
+    def is_https(self) -> bool:
         """Whether people reach the server by https."""
         return urlsplit(self.external_url).scheme == "https"
 
@@ -97,7 +97,7 @@ class Settings:
         return _networks(self.trusted_proxies)
 
     @property
-    def reachable(self) -> list[IPv4Network | IPv6Network]:
+    def allowed_outgoing_networks(self) -> list[IPv4Network | IPv6Network]:
         """The networks that requests of ours may reach in any case."""
         return _networks(self.allowed_networks)
 
@@ -113,11 +113,11 @@ def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str] | Non
         try:
             written = tomllib.loads(file.read_text())
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise BadSetting(f"{file} is not valid TOML: {error}") from error
+            raise InvalidSetting(f"{file} is not valid TOML: {error}") from error
     names = {setting.name for setting in fields(Settings)}
     unknown = sorted(set(written) - names)
     if unknown:
-        raise BadSetting(f"{file} holds settings that do not exist: {', '.join(unknown)}")
+        raise InvalidSetting(f"{file} holds settings that do not exist: {', '.join(unknown)}")
     values: dict[str, Any] = {**written}
     values |= {name: environment[f"INGOT_{name.upper()}"] for name in names if environment.get(f"INGOT_{name.upper()}")}
     values |= {name: value for name, value in given.items() if name in names}
@@ -145,42 +145,42 @@ def _typed(name: str, value: Any) -> Any:
             return Path(value)
         return value if kind is bool else str(value)
     except (ValueError, KeyError) as error:
-        raise BadSetting(f"{name} cannot be {value!r}") from error
+        raise InvalidSetting(f"{name} cannot be {value!r}") from error
 
 
 def _checked(settings: Settings) -> Settings:
     for name in ("port", "ssh_port"):
         if not 0 <= getattr(settings, name) <= 65535:
-            raise BadSetting(f"{name} must be between 0 and 65535")
+            raise InvalidSetting(f"{name} must be between 0 and 65535")
     for name in ("workers", "max_file_mb", "max_lfs_mb"):
         if getattr(settings, name) < 0:
-            raise BadSetting(f"{name} must not be negative")
+            raise InvalidSetting(f"{name} must not be negative")
     for name in ("max_push_mb", "hook_log_days"):
         if getattr(settings, name) < 1:
-            raise BadSetting(f"{name} must be at least 1")
+            raise InvalidSetting(f"{name} must be at least 1")
     if settings.external_url:
         parts = urlsplit(settings.external_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise BadSetting("external_url must look like https://forge.example.org")
+            raise InvalidSetting("external_url must look like https://forge.example.org")
     if settings.database_url and urlsplit(settings.database_url).scheme not in ("postgresql", "postgres"):
-        raise BadSetting("database_url must look like postgresql://user:password@host/database")
+        raise InvalidSetting("database_url must look like postgresql://user:password@host/database")
     if settings.log_format not in ("auto", "json", "pretty"):
-        raise BadSetting("log_format must be auto, json or pretty")
+        raise InvalidSetting("log_format must be auto, json or pretty")
     for name in ("trusted_proxies", "allowed_networks"):
         try:
             _networks(getattr(settings, name))
         except ValueError as error:
-            raise BadSetting(f"{name}: {error}") from error
+            raise InvalidSetting(f"{name}: {error}") from error
     if settings.oidc_issuer and urlsplit(settings.oidc_issuer).scheme not in ("http", "https"):
-        raise BadSetting("oidc_issuer must look like https://login.example.org")
+        raise InvalidSetting("oidc_issuer must look like https://login.example.org")
     if bool(settings.oidc_issuer) != bool(settings.oidc_client_id):
-        raise BadSetting("oidc_issuer and oidc_client_id must be given together")
+        raise InvalidSetting("oidc_issuer and oidc_client_id must be given together")
     if settings.ldap_url and urlsplit(settings.ldap_url).scheme not in ("ldap", "ldaps"):
-        raise BadSetting("ldap_url must look like ldaps://directory.example.org:636")
+        raise InvalidSetting("ldap_url must look like ldaps://directory.example.org:636")
     if bool(settings.ldap_url) != bool(settings.ldap_base):
-        raise BadSetting("ldap_url and ldap_base must be given together")
+        raise InvalidSetting("ldap_url and ldap_base must be given together")
     if settings.root_password and len(settings.root_password) < 8:
-        raise BadSetting("root_password must have at least 8 characters")
+        raise InvalidSetting("root_password must have at least 8 characters")
     if settings.root_token and len(settings.root_token) < 8:
-        raise BadSetting("root_token must have at least 8 characters")
+        raise InvalidSetting("root_token must have at least 8 characters")
     return settings

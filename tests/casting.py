@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.client import Make, Person
 from tests.making import Group, Project, make_group, make_project
 

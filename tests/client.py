@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import jsonschema
 
-from ingot.db.database import Database
-from ingot.rooms import api_document
+from ingot.core.db.database import Database
+from ingot.registry import api_document
 from tests.conforming import Check, Conforming
 from tests.plain_http import PlainTransport
 

@@ -14,14 +14,14 @@ import uvicorn
 from argon2 import PasswordHasher
 from httpx._config import DEFAULT_TIMEOUT_CONFIG
 
-from ingot.access import passwords
 from ingot.app import App, job_worker, open_database
-from ingot.jobs.worker import Worker
+from ingot.core.access import passwords
+from ingot.core.jobs.worker import JobWorker
 from ingot.log import Log
+from ingot.operations.startup import initialize_instance
+from ingot.operations.supervisor import open_socket
 from ingot.settings import Settings
-from ingot.startup import prepare
-from ingot.supervisor import open_socket
-from ingot.transport.ssh import SshDoor
+from ingot.transport.ssh import SshServer
 from tests.casting import Cast
 from tests.client import Api, Make, Person
 from tests.plain_http import share_certificates
@@ -64,14 +64,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 class House:
     """The server under test, and what a test may look at from inside."""
 
-    def __init__(self, settings: Settings, app: App, url: str, log: io.StringIO, ssh: SshDoor | None = None) -> None:
+    def __init__(self, settings: Settings, app: App, url: str, log: io.StringIO, ssh: SshServer | None = None) -> None:
         self.settings = settings
         self.app = app
         self.url = url
         self.log = log
         self.ssh = ssh
         self._mails: dict[Path, None] = {}
-        self._worker: Worker = job_worker(settings, app.database, Log("json", log))
+        self._worker: JobWorker = job_worker(settings, app.database, Log("json", log))
 
     def work(self) -> None:
         """Let the job worker empty its queue."""
@@ -123,11 +123,11 @@ def house(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterat
     # What a hash costs on purpose would be paid hundreds of times; the servers that are started as processes pay it.
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     passwords._hasher = lambda: cheap
-    prepare(settings)
+    initialize_instance(settings)
     log = io.StringIO()
     app = App(settings, open_database(settings), Log("json", log), None)
-    beacons = [app.database.engine.announce(role) for role in ("jobs", "ssh")]
-    ssh = SshDoor(settings, app.database, Log("json", log))
+    beacons = [app.database.engine.announce_role(role) for role in ("jobs", "ssh")]
+    ssh = SshServer(settings, app.database, Log("json", log))
     server = uvicorn.Server(
         uvicorn.Config(
             app.front,

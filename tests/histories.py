@@ -11,9 +11,9 @@ from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
-from ingot.git.repository import Repository
-from ingot.projects.api import store_of
-from ingot.projects.tables import projects
+from ingot.git.core.repository import Repository
+from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.tables import projects
 from tests.conftest import House
 from tests.making import Project
 
@@ -29,7 +29,7 @@ WRITER = "Ada Writer <ada@example.org>"
 def repository_of(house: House, project: Project) -> Repository:
     """The repository of a project on the disk."""
     key: str = house.app.database.read(lambda db: db.value(_KEY, project=project.id))
-    return store_of(house.settings).open(key)
+    return repository_store(house.settings).open(key)
 
 
 def run(path: Path, *args: str, input: bytes | None = None) -> str:

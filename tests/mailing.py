@@ -13,7 +13,7 @@ from aiosmtpd.smtp import SMTP, Envelope
 
 from ingot.app import job_worker
 from ingot.log import Log
-from ingot.supervisor import open_socket
+from ingot.operations.supervisor import open_socket
 from tests.conftest import House
 
 

@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 import httpx
 
-from ingot.access.levels import Level
-from ingot.db.times import Timestamp
-from ingot.instance import limits
+from ingot.accounts.instance import limits
+from ingot.core.access.levels import Level
+from ingot.core.db.times import Timestamp
 from tests.client import Make, Person
 
 if TYPE_CHECKING:  # What it names here is built out of this.
@@ -137,7 +137,7 @@ def statements_of(make: Make, call: Callable[[], httpx.Response]) -> int:
     Noting a token's use may fall into one, and on a busy machine a thread may answer that has kept nothing yet.
     """
     costs: list[int] = []
-    look_again, limits.LOOK_AGAIN_SECONDS = limits.LOOK_AGAIN_SECONDS, float("inf")
+    look_again, limits.RELOAD_SECONDS = limits.RELOAD_SECONDS, float("inf")
     try:
         while len(costs) < MOST_TRIES and costs.count(min(costs, default=0)) < 3:
             before = make.database.statements.executed
@@ -145,5 +145,5 @@ def statements_of(make: Make, call: Callable[[], httpx.Response]) -> int:
             assert answer.status_code in (200, 201), answer.text
             costs.append(make.database.statements.executed - before)
     finally:
-        limits.LOOK_AGAIN_SECONDS = look_again
+        limits.RELOAD_SECONDS = look_again
     return min(costs)

@@ -12,9 +12,9 @@ import uvicorn
 
 from ingot.app import App, open_database
 from ingot.log import Log
+from ingot.operations.startup import initialize_instance
+from ingot.operations.supervisor import open_socket
 from ingot.settings import Settings
-from ingot.startup import prepare
-from ingot.supervisor import open_socket
 from tests.client import Api, Make, Person
 
 TOKEN, PASSWORD = "root-token-of-the-second", "root-password-of-the-second"
@@ -37,7 +37,7 @@ def serving(data: Path, **chosen: Any) -> Iterator[Second]:
     listener = open_socket("127.0.0.1", 0)
     port = listener.getsockname()[1]
     settings = Settings(data=data, root_token=TOKEN, root_password=PASSWORD, log_format="json", port=port, **chosen)
-    prepare(settings)
+    initialize_instance(settings)
     app = App(settings, open_database(settings), Log("json", io.StringIO()), None)
     config = uvicorn.Config(app.front, http="httptools", lifespan="off", log_config=None, proxy_headers=False)
     server = uvicorn.Server(config)

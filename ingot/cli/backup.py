@@ -6,18 +6,18 @@ from importlib.metadata import version
 from pathlib import Path
 
 import ingot.app  # noqa: F401 - It imports every room, and so every table is known.
-from ingot.backups.layout import BackupTrouble
-from ingot.backups.write import write_backup
-from ingot.cli.options import add_instance_options, settings_of
+from ingot.cli.options import add_instance_options, settings_from_arguments
 from ingot.cli.progress import show_progress
-from ingot.db.engines import engine_for
-from ingot.db.schema import metadata
+from ingot.core.db.engines import engine_for
+from ingot.core.db.schema import metadata
+from ingot.operations.backups.layout import BackupError
+from ingot.operations.backups.writer import write_backup
 
-DAMAGED = 3
+EXIT_DAMAGED = 3
 """The exit status when the backup was written, but of repositories that are not whole."""
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     parser.add_argument("file", metavar="FILE", type=Path, help="where to write it, for example ingot.tar.gz")
     parser.epilog = (
@@ -31,7 +31,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the backup, or say in one line why not."""
-    settings = settings_of(arguments)
+    settings = settings_from_arguments(arguments)
     if settings.embedded and not (settings.data / "ingot.db").is_file():
         sys.exit(f"ingot: there is no instance in {settings.data}")
     try:
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
             version("ingot"),
             show_progress,
         )
-    except BackupTrouble as error:
+    except BackupError as error:
         show_progress("")
         sys.exit(f"ingot: {error}")
     show_progress("")
@@ -54,4 +54,4 @@ def run(arguments: argparse.Namespace) -> None:
     for trouble in troubles:
         print(f"ingot: damaged before and in the backup: {trouble}", file=sys.stderr)
     if troubles:
-        sys.exit(DAMAGED)
+        sys.exit(EXIT_DAMAGED)

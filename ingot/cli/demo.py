@@ -5,30 +5,30 @@ import secrets
 import sys
 import time
 
-from ingot.access.passwords import hash_password
-from ingot.api.inside import Inside
 from ingot.app import open_database
-from ingot.cli.options import add_instance_options, prepare_instance, settings_of
-from ingot.db.connection import Connection
-from ingot.demo.fill import count_strangers, fill
-from ingot.demo.people import PEOPLE
-from ingot.demo.project import Beginning, actors, add_project, is_there
-from ingot.demo.work_items import ABOUT, PROJECT_NAME
-from ingot.demo.working import work as let_work
+from ingot.cli.options import add_instance_options, prepare_instance, settings_from_arguments
+from ingot.core.access.passwords import hash_password
+from ingot.core.api.internal_client import InternalClient
+from ingot.core.db.connection import Connection
+from ingot.core.names import NAMESPACES
 from ingot.errors import Denied, Failure, Unavailable
-from ingot.git.commits import Signature
-from ingot.git.store import new_key
-from ingot.names import NAMESPACES
-from ingot.projects.api import store_of
-from ingot.projects.beginnings import begin_with_readme
-from ingot.projects.work import drop_unnamed
-from ingot.rooms import all_endpoints
+from ingot.git.history.commits import Signature
+from ingot.git.maintenance.store import new_key
+from ingot.operations.demo.activity import add_demo_activity as let_work
+from ingot.operations.demo.loader import add_demo_users, count_other_users
+from ingot.operations.demo.project import DemoRepository, add_project, demo_actors, project_exists
+from ingot.operations.demo.users import DEMO_USERS
+from ingot.operations.demo.work_items import DESCRIPTION, PROJECT_NAME
+from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.initial_commit import commit_readme
+from ingot.projects.projects.jobs import delete_unused_repository
+from ingot.registry import all_endpoints
 from ingot.settings import Settings
 
-MOST_STRANGERS = 5
+MAX_EXISTING_USERS = 5
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     parser.add_argument("--force", action="store_true", help="go on although real people seem to use the instance")
     parser.epilog = (
@@ -39,7 +39,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Fill the instance, or say in one line why not."""
-    settings = settings_of(arguments)
+    settings = settings_from_arguments(arguments)
     prepare_instance(settings)
     database = open_database(settings)
     password = secrets.token_urlsafe(9)
@@ -47,26 +47,26 @@ def run(arguments: argparse.Namespace) -> None:
 
     def work(db: Connection) -> list[tuple[str, str]]:
         db.lock(NAMESPACES)
-        strangers = count_strangers(db)
-        if strangers > MOST_STRANGERS and not arguments.force:
+        strangers = count_other_users(db)
+        if strangers > MAX_EXISTING_USERS and not arguments.force:
             raise Denied(f"{strangers} people use this instance already; --force adds invented ones all the same")
-        added = fill(db, hashed)
-        if not is_there(db):
+        added = add_demo_users(db, hashed)
+        if not project_exists(db):
             add_project(db, beginning)
             new.append(PROJECT_NAME)
         return added
 
-    beginning = _begin(settings)
+    beginning = _create_repository(settings)
     new: list[str] = []
     try:
         added = database.write(work)
         if new:
-            inside = Inside(all_endpoints(), database, settings)
-            let_work(inside, database.read(actors), settings.base_url)
+            inside = InternalClient(all_endpoints(), database, settings)
+            let_work(inside, database.read(demo_actors), settings.base_url)
     except (Failure, Unavailable) as error:
         sys.exit(f"ingot: {error}")
     finally:
-        drop_unnamed(database, store_of(settings), beginning.key)
+        delete_unused_repository(database, repository_store(settings), beginning.key)
         database.close()
     if not added:
         print("Everybody of the demo is here already.")
@@ -76,10 +76,10 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"  {username:18} token {token}")
 
 
-def _begin(settings: Settings) -> Beginning:
+def _create_repository(settings: Settings) -> DemoRepository:
     """Make the repository ahead of the row that names it, as for everybody."""
-    key, store = new_key(), store_of(settings)
+    key, store = new_key(), repository_store(settings)
     store.create(key, settings.default_branch)
-    author = Signature(PEOPLE[0].name, PEOPLE[0].email, int(time.time()), 0)
-    update = begin_with_readme(store.open(key), settings.default_branch, PROJECT_NAME, ABOUT, author)
-    return Beginning(key, settings.default_branch, update)
+    author = Signature(DEMO_USERS[0].name, DEMO_USERS[0].email, int(time.time()), 0)
+    update = commit_readme(store.open(key), settings.default_branch, PROJECT_NAME, DESCRIPTION, author)
+    return DemoRepository(key, settings.default_branch, update)

@@ -5,19 +5,19 @@ import sys
 from collections.abc import Iterator
 
 from ingot.app import open_database
-from ingot.cli.options import add_instance_options, settings_of
-from ingot.doctor.database import check_database
-from ingot.doctor.directory import check_directory
-from ingot.doctor.files import check_files
-from ingot.doctor.findings import Finding
-from ingot.doctor.large_files import check_large_files
-from ingot.doctor.repositories import check_repositories
+from ingot.cli.options import add_instance_options, settings_from_arguments
 from ingot.errors import Failure, Unavailable
-from ingot.lfs.files import lfs_files_of
+from ingot.operations.doctor.database import check_database
+from ingot.operations.doctor.directory import check_directory
+from ingot.operations.doctor.files import check_files
+from ingot.operations.doctor.findings import DoctorFinding
+from ingot.operations.doctor.large_files import check_large_files
+from ingot.operations.doctor.repositories import check_repositories
+from ingot.repositories.lfs.files import lfs_files_of
 from ingot.settings import Settings
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     parser.add_argument("--mend", action="store_true", help="repair what can safely be repaired")
     parser.epilog = (
@@ -33,10 +33,10 @@ def run(arguments: argparse.Namespace) -> None:
     """Print what is wrong, and what became of it."""
     wrong = 0
     found = 0
-    for finding in _findings(settings_of(arguments)):
+    for finding in _find_problems(settings_from_arguments(arguments)):
         found += 1
         if arguments.mend and finding.mend is not None:
-            reason = _mended(finding)
+            reason = _repair_error(finding)
             print(f"not mended: {finding.text} ({reason})" if reason else f"mended: {finding.text}")
             wrong += reason != ""
         else:
@@ -47,11 +47,11 @@ def run(arguments: argparse.Namespace) -> None:
     sys.exit(1 if wrong else 0)
 
 
-def _findings(settings: Settings) -> Iterator[Finding]:
+def _find_problems(settings: Settings) -> Iterator[DoctorFinding]:
     yield from check_files(settings.data)
     yield from check_directory(settings)
     if settings.embedded and not (settings.data / "ingot.db").is_file():
-        yield Finding(f"There is no database in {settings.data}: nothing was ever served from it, or it is lost")
+        yield DoctorFinding(f"There is no database in {settings.data}: nothing was ever served from it, or it is lost")
         return
     try:
         database = open_database(settings)
@@ -60,7 +60,7 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     try:
         usable = True
         for finding in check_database(database):
-            usable = usable and not finding.hopeless
+            usable = usable and not finding.blocks_other_checks
             yield finding
         if usable:
             yield from check_large_files(database, lfs_files_of(settings))
@@ -69,7 +69,7 @@ def _findings(settings: Settings) -> Iterator[Finding]:
         database.close()
 
 
-def _mended(finding: Finding) -> str:
+def _repair_error(finding: DoctorFinding) -> str:
     """Why it could not be mended, or nothing."""
     assert finding.mend is not None  # noqa: S101 - The caller looked.
     try:

@@ -8,18 +8,18 @@ from collections.abc import Callable
 from typing import get_args
 
 from ingot.app import hook_dispatcher, job_worker, open_database
-from ingot.cli.options import add_instance_options, prepare_instance, settings_of
-from ingot.db.connection import Connection
+from ingot.cli.options import add_instance_options, prepare_instance, settings_from_arguments
+from ingot.core.db.connection import Connection
+from ingot.core.jobs.admin import delete_job, list_jobs, retry_dead, retry_job
+from ingot.core.jobs.tables import Job, JobState
 from ingot.errors import Conflict, NotFound, Unavailable
-from ingot.jobs.admin import drop_job, list_jobs, retry_dead, retry_job
-from ingot.jobs.tables import Job, State
 from ingot.log import Log
 from ingot.settings import Settings
 
-_TITLES = ("ID", "KIND", "STATE", "ATTEMPTS", "RUN AT", "LAST ERROR")
+_COLUMN_TITLES = ("ID", "KIND", "STATE", "ATTEMPTS", "RUN AT", "LAST ERROR")
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     add_instance_options(parser)
     parser.add_argument("--log-format", choices=("auto", "json", "pretty"), help="how log lines look")
@@ -28,7 +28,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     # What is not given after the verb must not replace what was given before it.
     quiet = argparse.SUPPRESS
     listing = verbs.add_parser("list", help="show the jobs that wait, run, or were given up", argument_default=quiet)
-    listing.add_argument("--state", choices=get_args(State), default=None, help="only those in this state")
+    listing.add_argument("--state", choices=get_args(JobState), default=None, help="only those in this state")
     listing.add_argument("--limit", metavar="N", type=int, default=100, help="at most so many (default: 100)")
     retry = verbs.add_parser("retry", help="run jobs now that were given up or wait", argument_default=quiet)
     retry.add_argument("id", type=int, nargs="*", default=[])
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Work until a signal; other machines may work on the same database. Or do what the verb says."""
     if arguments.verb == "retry" and bool(arguments.id) == arguments.all_dead:
         sys.exit("ingot: retry takes either the IDs of jobs or --all-dead")
-    settings = settings_of(arguments)
+    settings = settings_from_arguments(arguments)
     prepare_instance(settings)
     if arguments.verb is None:
         serve(settings)
@@ -51,9 +51,9 @@ def run(arguments: argparse.Namespace) -> None:
     database = open_database(settings)
     try:
         if arguments.verb == "list":
-            print(database.read(_listing(arguments)))
+            print(database.read(_list_jobs(arguments)))
         else:
-            print(database.write(_change(arguments)))
+            print(database.write(_change_job(arguments)))
     except (Conflict, NotFound, Unavailable) as error:
         sys.exit(f"ingot: {error}")
     finally:
@@ -84,12 +84,12 @@ def serve(settings: Settings, lifeline: int | None = None) -> None:
     os._exit(0)
 
 
-def _listing(arguments: argparse.Namespace) -> Callable[[Connection], str]:
+def _list_jobs(arguments: argparse.Namespace) -> Callable[[Connection], str]:
     def work(db: Connection) -> str:
         found, total = list_jobs(db, arguments.state, max(0, arguments.limit))
         if total == 0:
             return "There are no jobs." if arguments.state is None else f"There are no {arguments.state} jobs."
-        lines = [_TITLES, *map(_row, found)]
+        lines = [_COLUMN_TITLES, *map(_row, found)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         text = "\n".join(
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
@@ -104,22 +104,22 @@ def _row(job: Job) -> tuple[str, ...]:
     return str(job.id), job.kind, job.state, str(job.attempts), job.run_at, job.last_error or ""
 
 
-def _change(arguments: argparse.Namespace) -> Callable[[Connection], str]:
+def _change_job(arguments: argparse.Namespace) -> Callable[[Connection], str]:
     def work(db: Connection) -> str:
         if arguments.verb == "drop":
-            return "\n".join(_dropped(drop_job(db, job_id)) for job_id in arguments.id)
+            return "\n".join(_deleted_message(delete_job(db, job_id)) for job_id in arguments.id)
         if arguments.all_dead:
             count = retry_dead(db)
             return f"{count} {'job runs' if count == 1 else 'jobs run'} again."
-        return "\n".join(_retried(job_id, retry_job(db, job_id)) for job_id in arguments.id)
+        return "\n".join(_retry_message(job_id, retry_job(db, job_id)) for job_id in arguments.id)
 
     return work
 
 
-def _dropped(job: Job) -> str:
+def _deleted_message(job: Job) -> str:
     running = " It was running: what it has done so far stays." if job.state == "running" else ""
     return f"Dropped job {job.id} ({job.kind}).{running}"
 
 
-def _retried(job_id: int, kept: int) -> str:
+def _retry_message(job_id: int, kept: int) -> str:
     return f"Job {job_id} runs again." if job_id == kept else f"Job {kept}, which does the same as {job_id}, runs now."

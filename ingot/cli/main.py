@@ -6,8 +6,8 @@ import os
 import sys
 from importlib import import_module
 
-from ingot.migrations.run import SchemaTrouble
-from ingot.settings import BadSetting
+from ingot.core.migrations.run import SchemaError
+from ingot.settings import InvalidSetting
 
 COMMANDS = {
     "serve": "run the whole server: web workers, SSH, jobs, one data directory",
@@ -36,11 +36,11 @@ def main() -> None:
     for name, summary in COMMANDS.items():
         child = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
         if name == wanted:
-            import_module(f"ingot.cli.{name}").declare(child)
+            import_module(f"ingot.cli.{name}").add_arguments(child)
     arguments = parser.parse_args()
     try:
         import_module(f"ingot.cli.{arguments.command}").run(arguments)
-    except (BadSetting, SchemaTrouble) as error:
+    except (InvalidSetting, SchemaError) as error:
         sys.exit(f"ingot: {error}")
     except BrokenPipeError:
         # Whoever read the output has seen enough; what is still buffered goes nowhere.

@@ -2,16 +2,16 @@
 
 import argparse
 
-from ingot.cli.options import add_instance_options, prepare_instance, settings_of
-from ingot.migrations.run import newest_revision
+from ingot.cli.options import add_instance_options, prepare_instance, settings_from_arguments
+from ingot.core.migrations.run import newest_revision
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     add_instance_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Migrate, and print what the first start would print."""
-    prepare_instance(settings_of(arguments))
+    prepare_instance(settings_from_arguments(arguments))
     print(f"The database is at revision {newest_revision()}.")

@@ -4,10 +4,10 @@ import argparse
 
 import msgspec
 
-from ingot.rooms import api_document
+from ingot.registry import api_document
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command takes nothing."""
     parser.epilog = "Pipe it into a generator of clients, or into a validator."
 

@@ -27,24 +27,24 @@ def add_listening_options(parser: argparse.ArgumentParser) -> None:
 def prepare_instance(settings: Settings) -> None:
     """Make an instance ready, and tell how to sign in where this was its first start."""
     # Imported here because the supervisor reads its options from this module and stays small.
-    from ingot.migrations.run import SchemaTrouble
-    from ingot.startup import prepare
+    from ingot.core.migrations.run import SchemaError
+    from ingot.operations.startup import initialize_instance
 
     try:
-        password = prepare(settings)
-    except SchemaTrouble as error:
+        password = initialize_instance(settings)
+    except SchemaError as error:
         sys.exit(f"ingot: {error}")
     if password is not None:
         print(f"\nFirst start. Sign in as root with the password {password}\n", flush=True)
 
 
-def existing_instance(settings: Settings) -> Settings:
+def require_instance(settings: Settings) -> Settings:
     """The settings, if there is an instance; a slip in ``--data`` must not make another one."""
     if not (settings.data / "secrets" / "instance.key").exists():
         sys.exit(f"ingot: there is no instance in {settings.data}; `ingot serve` or `ingot migrate` makes one")
     return settings
 
 
-def settings_of(arguments: argparse.Namespace, **more: Any) -> Settings:
+def settings_from_arguments(arguments: argparse.Namespace, **more: Any) -> Settings:
     """The settings that the arguments, the environment and the file make together."""
     return load_settings({**vars(arguments), **more})

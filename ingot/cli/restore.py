@@ -5,13 +5,13 @@ import os
 import sys
 from pathlib import Path
 
-from ingot.backups.layout import BackupTrouble
-from ingot.backups.restore import restore_backup
-from ingot.cli.options import add_instance_options, settings_of
+from ingot.cli.options import add_instance_options, settings_from_arguments
 from ingot.cli.progress import show_progress
+from ingot.operations.backups.layout import BackupError
+from ingot.operations.backups.restore import restore_backup
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     parser.add_argument("file", metavar="FILE", type=Path, help="what `ingot backup` wrote")
     parser.epilog = (
@@ -24,11 +24,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Restore, or say in one line why not."""
-    settings = settings_of(arguments)
+    settings = settings_from_arguments(arguments)
     os.umask(0o077)
     try:
         manifest, notes = restore_backup(arguments.file, settings, show_progress)
-    except BackupTrouble as error:
+    except BackupError as error:
         show_progress("")
         sys.exit(f"ingot: {error}")
     show_progress("")

@@ -16,17 +16,17 @@ from pathlib import Path
 from socket import socket
 from typing import IO
 
-from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_of
+from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
+from ingot.core.migrations.run import is_ready
 from ingot.log import Log
-from ingot.migrations.run import is_ready
-from ingot.settings import BadSetting, Settings
-from ingot.supervisor import Child, Supervisor, open_socket, run_and_wait
+from ingot.operations.supervisor import SupervisedProcess, Supervisor, open_socket, run_in_child_process
+from ingot.settings import InvalidSetting, Settings
 
-_OTHER_ENDS_SECONDS = 2.0
-_LOOK_AGAIN_SECONDS = 0.05
+_WAIT_FOR_OTHER_SECONDS = 2.0
+_POLL_SECONDS = 0.05
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     add_instance_options(parser)
     add_listening_options(parser)
@@ -38,13 +38,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Serve until a signal."""
     if not arguments.ephemeral:
-        _serve(settings_of(arguments))
+        _serve(settings_from_arguments(arguments))
         return
     # Until the supervisor answers it, a signal must still let the directory be removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     folder = tempfile.mkdtemp(prefix="ingot-")
     try:
-        _serve(settings_of(arguments, data=folder))
+        _serve(settings_from_arguments(arguments, data=folder))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -54,12 +54,12 @@ def _serve(settings: Settings) -> None:
     try:
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise BadSetting(f"The data directory cannot be made: {error}") from error
-    lock = _own(settings)
+        raise InvalidSetting(f"The data directory cannot be made: {error}") from error
+    lock = _lock_database(settings)
     listener, ssh_listener = (_listen(settings.host, port) for port in (settings.port, settings.ssh_port))
     # Before a first start too: what makes the instance ready needs the same, and is a child as well.
-    _load()
-    if not is_ready(settings) and run_and_wait(partial(prepare_instance, settings)) != 0:
+    _preload_modules()
+    if not is_ready(settings) and run_in_child_process(partial(prepare_instance, settings)) != 0:
         sys.exit(1)
     metrics = settings.data / "run" / "metrics"
     shutil.rmtree(metrics, ignore_errors=True)
@@ -68,11 +68,12 @@ def _serve(settings: Settings) -> None:
     host, port = listener.getsockname()[:2]
     settings = replace(settings, port=port, ssh_port=ssh_listener.getsockname()[1])
     children = [
-        Child("ssh", partial(_ssh, settings, listener, ssh_listener)),
-        Child("jobs", partial(_jobs, settings, listener, ssh_listener)),
+        SupervisedProcess("ssh", partial(_run_ssh, settings, listener, ssh_listener)),
+        SupervisedProcess("jobs", partial(_run_jobs, settings, listener, ssh_listener)),
     ]
     children += [
-        Child(f"web-{number}", partial(_web, settings, listener, ssh_listener, metrics)) for number in range(workers)
+        SupervisedProcess(f"web-{number}", partial(_run_web, settings, listener, ssh_listener, metrics))
+        for number in range(workers)
     ]
     (settings.data / "run" / "address").write_text(f"http://{host}:{port}\n")
     (settings.data / "run" / "ssh_port").write_text(f"{settings.ssh_port}\n")
@@ -81,24 +82,24 @@ def _serve(settings: Settings) -> None:
     del lock
 
 
-def _own(settings: Settings) -> IO[bytes] | None:
+def _lock_database(settings: Settings) -> IO[bytes] | None:
     """Make sure that no other server uses the same embedded database; one that was killed just now may still end."""
     if not settings.embedded:
         return None
     lock = (settings.data / ".serving").open("ab")
-    patience = time.monotonic() + _OTHER_ENDS_SECONDS
+    patience = time.monotonic() + _WAIT_FOR_OTHER_SECONDS
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > patience:
                 sys.exit(f"ingot: another server is running on {settings.data}; stop it first, or use another --data")
-            time.sleep(_LOOK_AGAIN_SECONDS)
+            time.sleep(_POLL_SECONDS)
         else:
             return lock
 
 
-def _load() -> None:
+def _preload_modules() -> None:
     """Load once what the children would each load for themselves; they share its memory, and start sooner."""
     # To look through it for garbage, of which there is next to none, would take a tenth of the whole start.
     gc.disable()
@@ -118,21 +119,21 @@ def _listen(host: str, port: int) -> socket:
         sys.exit(f"ingot: cannot listen on {host}:{port}: {error.strerror}")
 
 
-def _web(settings: Settings, listener: socket, ssh_listener: socket, metrics: Path, lifeline: int) -> None:
+def _run_web(settings: Settings, listener: socket, ssh_listener: socket, metrics: Path, lifeline: int) -> None:
     from ingot.cli.web import serve
 
     ssh_listener.close()
     serve(settings, listener, metrics, lifeline)
 
 
-def _ssh(settings: Settings, listener: socket, ssh_listener: socket, lifeline: int) -> None:
+def _run_ssh(settings: Settings, listener: socket, ssh_listener: socket, lifeline: int) -> None:
     from ingot.cli.ssh import serve
 
     listener.close()
     serve(settings, ssh_listener, lifeline)
 
 
-def _jobs(settings: Settings, listener: socket, ssh_listener: socket, lifeline: int) -> None:
+def _run_jobs(settings: Settings, listener: socket, ssh_listener: socket, lifeline: int) -> None:
     from ingot.cli.jobs import serve
 
     listener.close()

@@ -9,16 +9,16 @@ import socket
 import uvloop
 
 from ingot.app import open_database
-from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_of
+from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
 from ingot.log import Log
+from ingot.operations.supervisor import open_socket
 from ingot.settings import Settings
-from ingot.supervisor import open_socket
-from ingot.transport.ssh import SshDoor
+from ingot.transport.ssh import SshServer
 
 GRACE_SECONDS = 8.0
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     add_instance_options(parser)
     add_listening_options(parser)
@@ -27,7 +27,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Serve until a signal; other machines may serve the same database."""
-    settings = settings_of(arguments)
+    settings = settings_from_arguments(arguments)
     prepare_instance(settings)
     serve(settings, open_socket(settings.host, settings.ssh_port))
 
@@ -41,7 +41,7 @@ def serve(settings: Settings, listener: socket.socket, lifeline: int | None = No
 async def _serve(settings: Settings, listener: socket.socket, lifeline: int | None) -> None:
     log = Log(settings.log_format)
     database = open_database(settings)
-    door = SshDoor(settings, database, log)
+    door = SshServer(settings, database, log)
     ending = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, ending.set)
@@ -52,7 +52,7 @@ async def _serve(settings: Settings, listener: socket.socket, lifeline: int | No
     acceptor = await door.listen(listener)
     # What was loaded until here stays to the end.
     gc.freeze()
-    beacon = database.engine.announce("ssh")
+    beacon = database.engine.announce_role("ssh")
     await ending.wait()
     if lifeline is not None:
         loop.remove_reader(lifeline)

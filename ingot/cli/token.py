@@ -3,17 +3,17 @@
 import argparse
 import sys
 
-from ingot.access.scopes import SCOPES
+from ingot.accounts.tokens.service import create_token
+from ingot.accounts.users.queries import user_by_login_or_none
 from ingot.app import open_database
-from ingot.cli.options import add_instance_options, existing_instance, prepare_instance, settings_of
-from ingot.db.connection import Connection
-from ingot.db.times import Timestamp, parse_date
+from ingot.cli.options import add_instance_options, prepare_instance, require_instance, settings_from_arguments
+from ingot.core.access.scopes import SCOPES
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import Timestamp, parse_date
 from ingot.errors import Invalid, NotFound, Unavailable
-from ingot.users.accounts.queries import user_by_login
-from ingot.users.tokens.service import create_token
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     create = verbs.add_parser("create", help="make a token and print it, once")
@@ -26,12 +26,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Make the token, or say in one line why not."""
-    settings = existing_instance(settings_of(arguments))
+    settings = require_instance(settings_from_arguments(arguments))
     prepare_instance(settings)
     database = open_database(settings)
 
     def work(db: Connection) -> str:
-        user = user_by_login(db, arguments.username)
+        user = user_by_login_or_none(db, arguments.username)
         if user is None:
             raise NotFound(f"There is no user {arguments.username}")
         day = arguments.expires_at

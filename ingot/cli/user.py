@@ -5,27 +5,27 @@ import getpass
 import sys
 from collections.abc import Callable
 
-from ingot.access.actor import NOBODY
-from ingot.access.passwords import hash_password, password_trouble
-from ingot.app import open_database
-from ingot.cli.options import add_instance_options, existing_instance, prepare_instance, settings_of
-from ingot.db.connection import Connection
-from ingot.errors import Conflict, Denied, Invalid, NotFound, Unavailable
-from ingot.names import NAMESPACES
-from ingot.users.accounts.params import CreateUser
-from ingot.users.accounts.queries import user_by_login
-from ingot.users.accounts.service import (
+from ingot.accounts.users.params import CreateUser
+from ingot.accounts.users.queries import user_by_login_or_none
+from ingot.accounts.users.service import (
     block_by_directory,
     block_user,
     create_user,
-    lift_block,
+    remove_block,
     set_admin,
     set_password,
 )
-from ingot.users.accounts.tables import User
+from ingot.accounts.users.tables import User
+from ingot.app import open_database
+from ingot.cli.options import add_instance_options, prepare_instance, require_instance, settings_from_arguments
+from ingot.core.access.actor import ANONYMOUS
+from ingot.core.access.passwords import hash_password, password_error
+from ingot.core.db.connection import Connection
+from ingot.core.names import NAMESPACES
+from ingot.errors import Conflict, Denied, Invalid, NotFound, Unavailable
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     create = verbs.add_parser("create", help="add a user")
@@ -53,19 +53,19 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Do it, or say in one line why not."""
-    settings = existing_instance(settings_of(arguments))
+    settings = require_instance(settings_from_arguments(arguments))
     prepare_instance(settings)
     database = open_database(settings)
     try:
-        print(database.write(_work(arguments)))
+        print(database.write(_run_verb(arguments)))
     except (Conflict, Invalid, Denied, NotFound, Unavailable) as error:
         sys.exit(f"ingot: {error}")
     finally:
         database.close()
 
 
-def _work(arguments: argparse.Namespace) -> Callable[[Connection], str]:
-    hashed = _hashed(arguments) if arguments.verb in ("create", "password") else ""
+def _run_verb(arguments: argparse.Namespace) -> Callable[[Connection], str]:
+    hashed = _read_password_hash(arguments) if arguments.verb in ("create", "password") else ""
 
     def work(db: Connection) -> str:
         db.lock(NAMESPACES)
@@ -79,15 +79,15 @@ def _work(arguments: argparse.Namespace) -> Callable[[Connection], str]:
                 external=arguments.external,
             )
             return f"Created user {create_user(db, wanted, hashed, vouched_for=True).username}."
-        user = user_by_login(db, arguments.username)
+        user = user_by_login_or_none(db, arguments.username)
         if user is None:
             raise NotFound(f"There is no user {arguments.username}")
-        return _change(db, arguments, user, hashed)
+        return _change_user(db, arguments, user, hashed)
 
     return work
 
 
-def _change(db: Connection, arguments: argparse.Namespace, user: User, hashed: str) -> str:
+def _change_user(db: Connection, arguments: argparse.Namespace, user: User, hashed: str) -> str:
     if arguments.verb == "password":
         set_password(db, user, hashed)
         return f"Set the password of {user.username}."
@@ -95,20 +95,20 @@ def _change(db: Connection, arguments: argparse.Namespace, user: User, hashed: s
         set_admin(db, user, not arguments.remove)
         return f"{user.username} is {'no administrator any more' if arguments.remove else 'an administrator'}."
     if arguments.remove:
-        lift_block(db, user)
+        remove_block(db, user)
         return f"Lifted the block of {user.username}."
     if arguments.directory:
         block_by_directory(db, user)
     else:
-        block_user(db, NOBODY, user)
+        block_user(db, ANONYMOUS, user)
     return f"Blocked {user.username}."
 
 
-def _hashed(arguments: argparse.Namespace) -> str:
+def _read_password_hash(arguments: argparse.Namespace) -> str:
     password: str = arguments.password or (
         getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
     )
-    trouble = password_trouble(password)
+    trouble = password_error(password)
     if trouble:
         sys.exit(f"ingot: The password {trouble}")
     return hash_password(password)

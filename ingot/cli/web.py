@@ -11,16 +11,16 @@ from typing import Any
 import uvicorn
 
 from ingot.app import App, open_database
-from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_of
-from ingot.http.protocol import JoinedHttp
+from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
+from ingot.core.http.protocol import JoinedHttpProtocol
 from ingot.log import Log, LogHandler
+from ingot.operations.supervisor import open_socket
 from ingot.settings import Settings
-from ingot.supervisor import open_socket
 
 GRACE_SECONDS = 8
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     add_instance_options(parser)
     add_listening_options(parser)
@@ -28,7 +28,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Serve until a signal; other machines may serve the same database."""
-    settings = settings_of(arguments)
+    settings = settings_from_arguments(arguments)
     prepare_instance(settings)
     metrics = settings.data / "run" / f"metrics-{os.uname().nodename}"
     metrics.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ def serve_app(app: App, listener: Any, lifeline: int | None = None) -> None:
     config = uvicorn.Config(
         app.front,
         loop="uvloop",
-        http=JoinedHttp,
+        http=JoinedHttpProtocol,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -67,7 +67,7 @@ def serve_app(app: App, listener: Any, lifeline: int | None = None) -> None:
 
     async def main() -> None:
         if lifeline is not None:
-            asyncio.get_running_loop().add_reader(lifeline, _end, server)
+            asyncio.get_running_loop().add_reader(lifeline, _shut_down, server)
         await server.serve(sockets=[listener])
 
     # What was loaded until here stays to the end: the collector need not look at it again and again, nor even once.
@@ -77,5 +77,5 @@ def serve_app(app: App, listener: Any, lifeline: int | None = None) -> None:
         runner.run(main())
 
 
-def _end(server: uvicorn.Server) -> None:
+def _shut_down(server: uvicorn.Server) -> None:
     server.should_exit = True

@@ -1,1 +1,1 @@
-"""Projects: the resource that everything else hangs on, and who may see it."""
+"""Projects, groups, members, forks, imports and what belongs to a project or group."""

@@ -2,18 +2,18 @@
 
 from concurrent.futures import Executor
 
-from ingot.access.actor import Actor
-from ingot.db.connection import Connection
-from ingot.db.database import Database
-from ingot.db.times import Date, day_of
+from ingot.accounts.users.queries import user_or_none
+from ingot.accounts.users.service import record_activity
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.db.times import Date, day_of
 from ingot.errors import Unavailable
-from ingot.users.accounts.queries import user_or_none
-from ingot.users.accounts.service import touch_activity
 
-_MOST_REMEMBERED = 100_000
+_MAX_TRACKED_USERS = 100_000
 
 
-class Activity:
+class ActivityTracker:
     """Remembers whose activity of today is written down already."""
 
     def __init__(self, database: Database, writer: Executor) -> None:
@@ -26,7 +26,7 @@ class Activity:
         today = day_of(self._database.clock())
         if not actor.known or self._noted.get(actor.user_id) == today:
             return
-        if len(self._noted) >= _MOST_REMEMBERED:
+        if len(self._noted) >= _MAX_TRACKED_USERS:
             self._noted.clear()
         self._noted[actor.user_id] = today
         self._writer.submit(self._write, actor.user_id)
@@ -35,7 +35,7 @@ class Activity:
         def touch(db: Connection) -> None:
             user = user_or_none(db, str(user_id))
             if user is not None:
-                touch_activity(db, user)
+                record_activity(db, user)
 
         try:
             self._database.write(touch)

@@ -5,20 +5,20 @@ Of a branch and a tag that share a name it would take the tag; everywhere else i
 
 from collections.abc import AsyncIterator
 
-from ingot.git.refs import HEADS, TAGS
-from ingot.git.repository import Repository
-from ingot.transport.packet_lines import FLUSH, LENGTH, Garbled, next_line, packet
+from ingot.git.core.refs import HEADS, TAGS
+from ingot.git.core.repository import Repository
+from ingot.transport.packet_lines import FLUSH, LENGTH, MalformedPacket, encode_packet, read_packet
 
-MOST_BYTES = 64 * 1024
+MAX_REQUEST_BYTES = 64 * 1024
 _ARGUMENT = b"argument "
-_TAKES_A_VALUE = (b"--prefix", b"--format", b"--mtime", b"-o", b"--output")
+_OPTIONS_WITH_VALUE = (b"--prefix", b"--format", b"--mtime", b"-o", b"--output")
 
 
-class NotServed(Exception):
+class ArchiveRequestRefused(Exception):
     """It asks for something that is not served, or in no form that git would understand."""
 
 
-async def checked(
+async def check_archive_request(
     pieces: AsyncIterator[bytes], repository: Repository, hidden: tuple[str, ...]
 ) -> AsyncIterator[bytes]:
     """Pass a request on, once it is known to name no reference that is hidden."""
@@ -30,35 +30,35 @@ async def checked(
         while (line := _line(asked, place)) is not None:
             place += len(line)
             if line == FLUSH:
-                yield b"".join(map(_packet, _with_whole_name(arguments, repository))) + FLUSH + asked[place:]
+                yield b"".join(map(_packet, _with_full_ref(arguments, repository))) + FLUSH + asked[place:]
                 return
             argument = line[LENGTH:].removeprefix(_ARGUMENT).rstrip(b"\n")
-            if _names_hidden(argument, repository, hidden):
-                raise NotServed
+            if _names_hidden_ref(argument, repository, hidden):
+                raise ArchiveRequestRefused
             arguments.append(argument)
-        if len(asked) > MOST_BYTES:
-            raise NotServed
-    raise NotServed
+        if len(asked) > MAX_REQUEST_BYTES:
+            raise ArchiveRequestRefused
+    raise ArchiveRequestRefused
 
 
 def _line(asked: bytearray, place: int) -> bytes | None:
     try:
-        line = next_line(asked, place)
-    except Garbled:
-        raise NotServed from None
+        line = read_packet(asked, place)
+    except MalformedPacket:
+        raise ArchiveRequestRefused from None
     if line is not None and len(line) <= LENGTH and line != FLUSH:
-        raise NotServed
+        raise ArchiveRequestRefused
     return line
 
 
 def _packet(argument: bytes) -> bytes:
-    return packet(_ARGUMENT + argument + b"\n")
+    return encode_packet(_ARGUMENT + argument + b"\n")
 
 
-def _with_whole_name(arguments: list[bytes], repository: Repository) -> list[bytes]:
+def _with_full_ref(arguments: list[bytes], repository: Repository) -> list[bytes]:
     """The same, but for what is to be packed where that could be a branch or a tag: then it is the branch."""
     for place, argument in enumerate(arguments):
-        if argument.startswith(b"-") or (place and arguments[place - 1] in _TAKES_A_VALUE):
+        if argument.startswith(b"-") or (place and arguments[place - 1] in _OPTIONS_WITH_VALUE):
             continue
         name = argument.partition(b":")[0]
         if repository.tip(HEADS + name) is not None and repository.tip(TAGS + name) is not None:
@@ -67,7 +67,7 @@ def _with_whole_name(arguments: list[bytes], repository: Repository) -> list[byt
     return arguments
 
 
-def _names_hidden(argument: bytes, repository: Repository, hidden: tuple[str, ...]) -> bool:
+def _names_hidden_ref(argument: bytes, repository: Repository, hidden: tuple[str, ...]) -> bool:
     """Whether git would take it for a hidden reference, with or without ``refs/`` before it."""
     name = argument.partition(b":")[0]
     return any(

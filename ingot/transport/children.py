@@ -8,23 +8,23 @@ import subprocess
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from ingot.git.command import Config, clean_environment
+from ingot.git.core.command import Config, clean_environment
 
-PIECE = 1024 * 1024
-_INPUT = 256 * 1024
-_HEAR_SECONDS = 1.0
+CHUNK_SIZE = 1024 * 1024
+_INPUT_PIPE_SIZE = 256 * 1024
+_STDERR_TIMEOUT_SECONDS = 1.0
 _FEW = 8
-_GATHER_SECONDS = 0.001
+_COALESCE_SECONDS = 0.001
 
 
-class Child:
+class GitProcess:
     """One running git; whoever starts it ends it, by ``async with``.
 
     It is started and heard without the loop's own processes: those copy the memory map of ours each time, 4 ms in which
     nobody is served, where the library's way takes a twentieth of that.
     """
 
-    def __init__(self, process: "subprocess.Popen[bytes]", ends: "_Ends") -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]", ends: "_ProcessPipes") -> None:
         self._process = process
         self._ends = ends
         self._said = bytearray()
@@ -40,12 +40,12 @@ class Child:
         config: Config = (),
         env: Mapping[str, str] | None = None,
         pass_fds: Iterable[int] = (),
-    ) -> "Child":
+    ) -> "GitProcess":
         """Run git in a repository."""
-        its_input, input = _wide_pipe(_INPUT)
-        output, its_output = _wide_pipe(PIECE)
+        its_input, input = _wide_pipe(_INPUT_PIPE_SIZE)
+        output, its_output = _wide_pipe(CHUNK_SIZE)
         errors, its_errors = os.pipe()
-        ends = _Ends(input, output, errors)
+        ends = _ProcessPipes(input, output, errors)
         try:
             process = subprocess.Popen(
                 ["git", *args],
@@ -65,7 +65,7 @@ class Child:
                 os.close(end)
         return cls(process, ends)
 
-    async def __aenter__(self) -> "Child":
+    async def __aenter__(self) -> "GitProcess":
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -88,10 +88,10 @@ class Child:
         """Give it its input as fast as it takes it; what it does not want is thrown away."""
         wanted = True
         async for piece in pieces:
-            wanted = wanted and await self._give(piece)
+            wanted = wanted and await self._write_input(piece)
         self._ends.close_input()
 
-    async def _give(self, piece: bytes) -> bool:
+    async def _write_input(self, piece: bytes) -> bool:
         """Whether it took it; where it did not, its exit status or its output tells why."""
         rest = memoryview(piece)
         while rest:
@@ -113,19 +113,19 @@ class Child:
         a moment is left for more to gather: each piece costs the same, and git writes references one by one.
         """
         if self._pieces > _FEW:
-            await asyncio.sleep(_GATHER_SECONDS)
+            await asyncio.sleep(_COALESCE_SECONDS)
         self._pieces += 1
-        return await self._ends.read(self._ends.output, PIECE)
+        return await self._ends.read(self._ends.output, CHUNK_SIZE)
 
     async def wait(self) -> int:
         """Its exit status; what it said is heard by then, unless a helper that lives on keeps the line open."""
         status = await self._ended()
-        await asyncio.wait([self._hearing], timeout=_HEAR_SECONDS)
+        await asyncio.wait([self._hearing], timeout=_STDERR_TIMEOUT_SECONDS)
         return status
 
     async def _ended(self) -> int:
         if self._process.poll() is None:
-            await _end_of(self._process)
+            await _wait_for_exit(self._process)
         return self._process.wait()
 
     @property
@@ -139,7 +139,7 @@ class Child:
             del self._said[:-4096]
 
 
-class _Ends:
+class _ProcessPipes:
     """Our ends of the pipes to a process."""
 
     def __init__(self, input: int, output: int, errors: int) -> None:
@@ -177,7 +177,7 @@ class _Ends:
 
     async def _ready(self, end: int, watch: Callable[..., object]) -> None:
         ready = self._awaited[end] = self._loop.create_future()
-        watch(end, _settle, ready)
+        watch(end, _set_ready, ready)
         try:
             await ready
         finally:
@@ -191,7 +191,7 @@ class _Ends:
             awaited.cancel()
 
 
-async def _end_of(process: "subprocess.Popen[bytes]") -> None:
+async def _wait_for_exit(process: "subprocess.Popen[bytes]") -> None:
     """Wait until a process has ended, by a descriptor of it where the system has such."""
     loop = asyncio.get_running_loop()
     try:
@@ -200,7 +200,7 @@ async def _end_of(process: "subprocess.Popen[bytes]") -> None:
         await loop.run_in_executor(None, process.wait)
         return
     ended: asyncio.Future[None] = loop.create_future()
-    loop.add_reader(descriptor, _settle, ended)
+    loop.add_reader(descriptor, _set_ready, ended)
     try:
         await ended
     finally:
@@ -208,7 +208,7 @@ async def _end_of(process: "subprocess.Popen[bytes]") -> None:
         os.close(descriptor)
 
 
-def _settle(ready: "asyncio.Future[None]") -> None:
+def _set_ready(ready: "asyncio.Future[None]") -> None:
     if not ready.done():
         ready.set_result(None)
 

@@ -4,20 +4,20 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
-from ingot.git.updating import RefUpdate
-from ingot.projects.tables import Project
+from ingot.git.writing.ref_updates import RefUpdate
+from ingot.projects.projects.tables import Project
 
-_MOST_LINKS = 3
+_MAX_LINKS = 3
 
 
-class Asked(NamedTuple):
+class RequestedPath(NamedTuple):
     """By which path a client came, and what stands before a project's path in addresses of that kind."""
 
     path: str
     before: str
 
 
-def moved_hint(project: Project, asked: Asked) -> list[str]:
+def project_moved_message(project: Project, asked: RequestedPath) -> list[str]:
     """Where the project is now, for those who came by a path that it had before."""
     if asked.path.strip("/").lower() == project.full_path.lower():
         return []
@@ -30,7 +30,7 @@ def merge_request_links(project: Project, happened: Sequence[RefUpdate], base_ur
         return []
     branches = [update.branch for update in happened if update.branch and not update.deletes]
     lines = []
-    for branch in [name for name in branches if name != project.default_branch][:_MOST_LINKS]:
+    for branch in [name for name in branches if name != project.default_branch][:_MAX_LINKS]:
         page = f"{base_url}/{project.full_path}/merge_requests/new"
         asked = f"merge_request%5Bsource_branch%5D={quote(branch, safe='')}"
         lines += ["", f"To create a merge request for {branch}, visit:", f"  {page}?{asked}"]

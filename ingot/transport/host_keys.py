@@ -4,21 +4,21 @@ import os
 import secrets
 from pathlib import Path
 
-KINDS = ("ed25519", "ecdsa")
+KEY_TYPES = ("ed25519", "ecdsa")
 
 
 def host_keys(data: Path) -> list[Path]:
     """The files of the host keys; those that are missing are made."""
     folder = data / "secrets"
-    return [_kept(folder / f"ssh_host_{kind}_key", kind) for kind in KINDS]
+    return [_load_or_create_key(folder / f"ssh_host_{kind}_key", kind) for kind in KEY_TYPES]
 
 
-def _kept(path: Path, kind: str) -> Path:
+def _load_or_create_key(path: Path, kind: str) -> Path:
     if not path.exists():
         fresh = path.with_name(f".{secrets.token_hex(8)}")
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file:
-            file.write(_made(kind))
+            file.write(_generate_key(kind))
             file.flush()
             os.fsync(file.fileno())
         try:
@@ -30,7 +30,7 @@ def _kept(path: Path, kind: str) -> Path:
     return path
 
 
-def _made(kind: str) -> bytes:
+def _generate_key(kind: str) -> bytes:
     from cryptography.hazmat.primitives.asymmetric import ec, ed25519
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 

@@ -5,24 +5,24 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import Any
 
-from ingot.api.params import INT64_MAX, number_or_none
-from ingot.db.connection import Connection
-from ingot.db.database import Database
+from ingot.core.api.params import INT64_MAX, number_or_none
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
 from ingot.errors import NotFound
-from ingot.lfs.params import LockParams, UnlockParams, VerifyLocksParams
-from ingot.lfs.queries import find_lock, list_locks, lock_on
-from ingot.lfs.service import lock_file, unlock_file
-from ingot.lfs.tables import LfsLock
-from ingot.lfs.views import lock_view
-from ingot.projects.tables import Project
-from ingot.transport.callers import Prove, author_of
-from ingot.transport.policy import standing
+from ingot.projects.projects.tables import Project
+from ingot.repositories.lfs.params import LockParams, UnlockParams, VerifyLocksParams
+from ingot.repositories.lfs.queries import find_lock, list_locks, lock_on_path_or_none
+from ingot.repositories.lfs.service import lock_file, unlock_file
+from ingot.repositories.lfs.tables import LfsLock
+from ingot.repositories.lfs.views import lock_view
+from ingot.transport.callers import Authenticate, recorded_author
+from ingot.transport.policy import require_service
 
-MOST_AT_ONCE = 1_000
-USUALLY = 100
+MAX_PAGE_SIZE = 1_000
+DEFAULT_PAGE_SIZE = 100
 
 
-class Locks:
+class LfsLockService:
     """Takes and gives back locks."""
 
     def __init__(self, database: Database, pool: Executor) -> None:
@@ -35,43 +35,47 @@ class Locks:
         if path or number:
             found = self._database.read(partial(_matching, project=project, path=path, number=number))
             return {"locks": [lock_view(lock) for lock in found]}
-        limit = number_or_none(str(asked.get("limit") or USUALLY))
-        locks, cursor = self._part(project, asked.get("cursor"), limit)
+        limit = number_or_none(str(asked.get("limit") or DEFAULT_PAGE_SIZE))
+        locks, cursor = self._lock_page(project, asked.get("cursor"), limit)
         return {"locks": [lock_view(lock) for lock in locks], **cursor}
 
-    def verified(self, prove: Prove, project: Project, wanted: VerifyLocksParams) -> dict[str, Any]:
+    def verify_locks(self, authenticate: Authenticate, project: Project, params: VerifyLocksParams) -> dict[str, Any]:
         """The same, told apart by whether they are the caller's."""
-        locks, cursor = self._part(project, wanted.cursor, wanted.limit)
-        me = self._database.read(lambda db: author_of(db, prove(db), project)).user_id
+        locks, cursor = self._lock_page(project, params.cursor, params.limit)
+        me = self._database.read(lambda db: recorded_author(db, authenticate(db), project)).user_id
         ours = [lock_view(lock) for lock in locks if lock.user_id == me]
         return {"ours": ours, "theirs": [lock_view(lock) for lock in locks if lock.user_id != me], **cursor}
 
-    async def lock(self, prove: Prove, project: Project, wanted: LockParams) -> tuple[int, dict[str, Any]]:
+    async def lock(
+        self, authenticate: Authenticate, project: Project, params: LockParams
+    ) -> tuple[int, dict[str, Any]]:
         """Lock a file; gives the status, and the lock that is on it now."""
 
         def work(db: Connection) -> tuple[LfsLock, bool]:
-            caller, _, found = standing(db, prove, project, "git-receive-pack")
-            return lock_file(db, author_of(db, caller, found), found, wanted.path)
+            caller, _, found = require_service(db, authenticate, project, "git-receive-pack")
+            return lock_file(db, recorded_author(db, caller, found), found, params.path)
 
         lock, fresh = await self._write(work)
         return (201 if fresh else 409), {"lock": lock_view(lock)}
 
-    async def unlock(self, prove: Prove, project: Project, number: str, wanted: UnlockParams) -> dict[str, Any]:
+    async def unlock(
+        self, authenticate: Authenticate, project: Project, number: str, params: UnlockParams
+    ) -> dict[str, Any]:
         """Remove a lock; gives what it was."""
         lock_id = number_or_none(number)
         if lock_id is None:
             raise NotFound("Lock")
 
         def work(db: Connection) -> LfsLock:
-            caller, here, found = standing(db, prove, project, "git-receive-pack")
-            author = author_of(db, caller, found)
-            return unlock_file(db, author, here, found, lock_id, force=bool(wanted.force))
+            caller, access, found = require_service(db, authenticate, project, "git-receive-pack")
+            author = recorded_author(db, caller, found)
+            return unlock_file(db, author, access, found, lock_id, force=bool(params.force))
 
         return {"lock": lock_view(await self._write(work))}
 
-    def _part(self, project: Project, cursor: Any, limit: int | None) -> tuple[list[LfsLock], dict[str, str]]:
+    def _lock_page(self, project: Project, cursor: Any, limit: int | None) -> tuple[list[LfsLock], dict[str, str]]:
         """A part of the locks, and from where the next begins."""
-        most = min(max(limit or USUALLY, 1), MOST_AT_ONCE)
+        most = min(max(limit or DEFAULT_PAGE_SIZE, 1), MAX_PAGE_SIZE)
         after = number_or_none(str(cursor or "0"))
         after = INT64_MAX if after is None else after
         locks = self._database.read(partial(list_locks, project_id=project.id, after=after, most=most + 1))
@@ -85,7 +89,7 @@ class Locks:
 def _matching(db: Connection, project: Project, path: Any, number: Any) -> list[LfsLock]:
     """The one lock that a path and a number name, if there is one."""
     if path:
-        lock = lock_on(db, project.id, str(path))
+        lock = lock_on_path_or_none(db, project.id, str(path))
     else:
         try:
             lock = find_lock(db, project.id, number_or_none(str(number)) or 0)

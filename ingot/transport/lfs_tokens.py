@@ -12,64 +12,68 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from ingot.access.levels import Access
-from ingot.db.connection import Connection
-from ingot.db.times import Timestamp, later
+from ingot.core.access.levels import Access
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import Timestamp, add_duration
 from ingot.errors import NotFound, Unauthenticated
-from ingot.projects.tables import Project
-from ingot.transport.callers import Caller, Prove, by_key
+from ingot.projects.projects.tables import Project
+from ingot.transport.callers import Authenticate, GitCaller, caller_by_key
 
 Operation = Literal["download", "upload"]
 PREFIX = "ingotl-"
-LASTS_SECONDS = 1800
+LIFETIME_SECONDS = 1800
 _PURPOSE = "lfs token"
 
 
-class _Content(msgspec.Struct, array_like=True):
+class _TokenContent(msgspec.Struct, array_like=True):
     fingerprint: str
     project_id: int
     operation: Operation
     ends_at: Timestamp
 
 
-def lfs_way(db: Connection, caller: Caller, project: Project, operation: Operation, base_url: str) -> bytes:
+def lfs_authentication(
+    db: Connection, caller: GitCaller, project: Project, operation: Operation, base_url: str
+) -> bytes:
     """The answer to ``git-lfs-authenticate``: where to go, and what to show there."""
     if caller.key is None:
         raise Unauthenticated
-    content = _Content(caller.key.fingerprint_sha256, project.id, operation, later(db.now, seconds=LASTS_SECONDS))
+    content = _TokenContent(
+        caller.key.fingerprint_sha256, project.id, operation, add_duration(db.now, seconds=LIFETIME_SECONDS)
+    )
     written = base64.urlsafe_b64encode(msgspec.json.encode(content)).rstrip(b"=")
     token = f"{PREFIX}{written.decode()}.{db.vault.derive(_PURPOSE, written)}"
     shown = base64.b64encode(f"{caller.name.replace(' ', '-')}:{token}".encode()).decode()
     way = {
         "href": f"{base_url}/{project.full_path}.git/info/lfs",
         "header": {"Authorization": f"Basic {shown}"},
-        "expires_in": LASTS_SECONDS,
+        "expires_in": LIFETIME_SECONDS,
     }
     return msgspec.json.encode(way) + b"\n"
 
 
-def own_token(secret: str) -> Prove | None:
+def lfs_token_authenticator(secret: str) -> Authenticate | None:
     """How such a token is proven."""
-    return partial(_by_lfs_token, secret=secret) if secret.startswith(PREFIX) else None
+    return partial(_caller_by_lfs_token, secret=secret) if secret.startswith(PREFIX) else None
 
 
-def _by_lfs_token(db: Connection, secret: str) -> Caller:
+def _caller_by_lfs_token(db: Connection, secret: str) -> GitCaller:
     written, _, signature = secret.removeprefix(PREFIX).partition(".")
     derived = db.vault.derive(_PURPOSE, written.encode("utf-8", "surrogatepass"))
     if not hmac.compare_digest(derived.encode(), signature.encode("utf-8", "surrogatepass")):
         raise Unauthenticated
     try:
-        content = msgspec.json.decode(base64.urlsafe_b64decode(written + "=" * (-len(written) % 4)), type=_Content)
+        content = msgspec.json.decode(base64.urlsafe_b64decode(written + "=" * (-len(written) % 4)), type=_TokenContent)
     except (binascii.Error, ValueError, msgspec.DecodeError):  # Signed by another version of ours.
         raise Unauthenticated from None
     if content.ends_at <= db.now:
         raise Unauthenticated
-    caller = by_key(db, content.fingerprint)
+    caller = caller_by_key(db, content.fingerprint)
 
     def find(db: Connection, name: str) -> tuple[Access, Project]:
-        here, project = caller.find(db, name)
+        access, project = caller.find(db, name)
         if project.id != content.project_id:
             raise NotFound("Project")
-        return here, project
+        return access, project
 
     return replace(caller, find=find, writes=content.operation == "upload")

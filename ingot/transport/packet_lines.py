@@ -5,11 +5,11 @@ FLUSH = b"0000"
 _MARKS = (FLUSH, b"0001", b"0002")
 
 
-class Garbled(Exception):
+class MalformedPacket(Exception):
     """What was sent is no packet."""
 
 
-def next_line(sent: bytearray, place: int) -> bytes | None:
+def read_packet(sent: bytearray, place: int) -> bytes | None:
     """The line at a place with its length before it, or nothing where not all of it has come yet."""
     length = bytes(sent[place : place + LENGTH])
     if len(length) < LENGTH:
@@ -19,12 +19,12 @@ def next_line(sent: bytearray, place: int) -> bytes | None:
     try:
         size = int(length, 16)
     except ValueError:
-        raise Garbled from None
+        raise MalformedPacket from None
     if size < LENGTH:
-        raise Garbled
+        raise MalformedPacket
     return bytes(sent[place : place + size]) if len(sent) >= place + size else None
 
 
-def packet(line: bytes) -> bytes:
+def encode_packet(line: bytes) -> bytes:
     """A line as a packet."""
     return b"%04x%s" % (LENGTH + len(line), line)

@@ -8,30 +8,36 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ingot.access.actor import Actor
-from ingot.access.levels import Access
-from ingot.db.connection import Connection
-from ingot.db.database import Database
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
 from ingot.errors import Denied, Failure, NotFound, Unauthenticated, Unavailable
-from ingot.git.command import Config
-from ingot.git.faults import DamagedRepository, GitFailed
-from ingot.git.pushed import largest_new_file
-from ingot.git.repository import Repository
-from ingot.git.updating import RefUpdate
-from ingot.projects.queries import project_by_id
-from ingot.projects.tables import Project
-from ingot.repository.changes.policy import MOST_REFS
-from ingot.repository.changes.tables import RefIntent
-from ingot.repository.changes.work import check_claims, conclude, finish, forget, pass_gate
-from ingot.transport.callers import Prove, author_of
-from ingot.transport.children import Child
-from ingot.transport.greeting import Asked, merge_request_links, moved_hint
-from ingot.transport.policy import standing
+from ingot.git.core.command import Config
+from ingot.git.core.errors import DamagedRepository, GitError
+from ingot.git.core.repository import Repository
+from ingot.git.writing.quarantine import largest_new_file
+from ingot.git.writing.ref_updates import RefUpdate
+from ingot.projects.projects.queries import existing_project
+from ingot.projects.projects.tables import Project
+from ingot.repositories.ref_changes.policy import MAX_REFS
+from ingot.repositories.ref_changes.staged import (
+    begin_ref_updates,
+    check_old_values,
+    discard_intent,
+    finish_interrupted_intent,
+    finish_ref_updates,
+)
+from ingot.repositories.ref_changes.tables import RefIntent
+from ingot.transport.callers import Authenticate, recorded_author
+from ingot.transport.children import GitProcess
+from ingot.transport.greeting import RequestedPath, merge_request_links, project_moved_message
+from ingot.transport.policy import require_service
 
-MOST_BYTES_ASKED = 8 * 2**20
-MOST_BYTES_HELD = 32 * 2**20
-FINISH_SECONDS = 10.0
-_EXPECTED = (Failure, Unavailable, GitFailed, DamagedRepository, OSError)
+MAX_HOOK_REQUEST_BYTES = 8 * 2**20
+MAX_BUFFERED_BYTES = 32 * 2**20
+FINISH_TIMEOUT_SECONDS = 10.0
+_EXPECTED = (Failure, Unavailable, GitError, DamagedRepository, OSError)
 _MEGABYTE = 2**20
 
 
@@ -48,10 +54,10 @@ class Push:
         pool: Executor,
         repository: Repository,
         project: Project,
-        prove: Prove,
+        authenticate: Authenticate,
         *,
         via: str,
-        asked: Asked,
+        asked: RequestedPath,
         base_url: str,
         max_file_mb: int,
     ) -> None:
@@ -59,7 +65,7 @@ class Push:
         self._pool = pool
         self._repository = repository
         self._project = project
-        self._prove = prove
+        self._prove = authenticate
         self._via = via
         self._asked = asked
         self._base_url = base_url
@@ -74,13 +80,13 @@ class Push:
         """Whether the gate has let it through: what is left takes moments, and is better not cut off."""
         return self._held is not None
 
-    async def start(self, args: Sequence[str], config: Config, env: Mapping[str, str]) -> Child:
+    async def start(self, args: Sequence[str], config: Config, env: Mapping[str, str]) -> GitProcess:
         """Run git, and listen to its hooks."""
         ask, asked = os.pipe()
         told, answer = os.pipe()
         hooks = {"INGOT_ASK": str(asked), "INGOT_ANSWER": str(told)}
         try:
-            child = await Child.start(
+            child = await GitProcess.start(
                 args, self._repository.path, config=config, env={**env, **hooks}, pass_fds=(asked, told)
             )
         except BaseException:
@@ -93,12 +99,12 @@ class Push:
         self._answering = asyncio.ensure_future(self._answer_hooks(ask, answer))
         return child
 
-    def passes(self, piece: bytes) -> list[bytes]:
+    def filter_output(self, piece: bytes) -> list[bytes]:
         """What of git's output may go to the client now."""
         if self._held is None:
             return [piece]
         self._held.append(piece)
-        if sum(map(len, self._held)) > MOST_BYTES_HELD:
+        if sum(map(len, self._held)) > MAX_BUFFERED_BYTES:
             raise Unavailable("git says more about a push than can be held back")
         return []
 
@@ -109,19 +115,19 @@ class Push:
         intent = self._intent
         if intent is not None:
             if self._happened:
-                await self._work(partial(finish, self._database, self._repository, intent, self._happened))
+                await self._work(partial(finish_ref_updates, self._database, self._repository, intent, self._happened))
             elif status < 0:
-                await self._work(partial(conclude, self._database, self._repository, intent))
+                await self._work(partial(finish_interrupted_intent, self._database, self._repository, intent))
             else:  # Git ended by itself and called no hook again, so nothing has changed.
-                await self._work(partial(forget, self._database, intent))
+                await self._work(partial(discard_intent, self._database, intent))
             self._intent = None
         return self._released()
 
-    async def leave(self, child: Child) -> None:
+    async def clean_up(self, child: GitProcess) -> None:
         """See to it that git ends and that what it changed is recorded, however the transfer ended."""
         if self.accepted:
             try:
-                await asyncio.wait_for(child.wait(), FINISH_SECONDS)
+                await asyncio.wait_for(child.wait(), FINISH_TIMEOUT_SECONDS)
             except TimeoutError:
                 child.kill()
         else:
@@ -138,12 +144,12 @@ class Push:
 
     async def _answer_hooks(self, ask: int, answer: int) -> None:
         loop = asyncio.get_running_loop()
-        reader = asyncio.StreamReader(limit=MOST_BYTES_ASKED)
+        reader = asyncio.StreamReader(limit=MAX_HOOK_REQUEST_BYTES)
         transport, _ = await loop.connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(ask, "rb", 0)
         )
         try:
-            while question := await _question(reader):
+            while question := await _read_hook_request(reader):
                 hook, *lines = question
                 reply = await (self._decide(hook, lines) if hook.startswith("pre-receive ") else self._note(lines))
                 _write_all(answer, reply)
@@ -157,51 +163,55 @@ class Push:
         try:
             updates = read_updates(lines)
             quarantine = hook.removeprefix("pre-receive ")
-            self._intent = await self._work(partial(self._gate, updates, quarantine))
+            self._intent = await self._work(partial(self._check_updates, updates, quarantine))
         except _EXPECTED as error:
-            return _reply("no", [_sentence(error)])
+            return _hook_response("no", [_refusal_message(error)])
         self._held = []
         return OK
 
-    def _gate(self, updates: list[RefUpdate], quarantine: str) -> RefIntent | None:
+    def _check_updates(self, updates: list[RefUpdate], quarantine: str) -> RefIntent | None:
         env = self._checked(updates, quarantine)
         actor = self._database.read(self._author)
-        return pass_gate(self._database, self._repository, actor, self._standing, updates, via=self._via, env=env)
+        return begin_ref_updates(
+            self._database, self._repository, actor, self._current_access, updates, via=self._via, env=env
+        )
 
     def _checked(self, updates: list[RefUpdate], quarantine: str) -> dict[str, str]:
         """Refuse what no repository takes; gives how git finds what the push brought."""
-        env = _where_objects_lie(self._repository, quarantine)
+        env = _object_environment(self._repository, quarantine)
         if self._max_file_mb and env:
             largest = largest_new_file(self._repository, Path(quarantine))
             if largest > self._max_file_mb * _MEGABYTE:
                 raise Denied(f"A file is larger than the {self._max_file_mb} MB that are allowed.")
-        check_claims(self._repository, updates)
+        check_old_values(self._repository, updates)
         return env
 
     def _author(self, db: Connection) -> Actor:
-        return author_of(db, self._prove(db), self._project)
+        return recorded_author(db, self._prove(db), self._project)
 
-    def _standing(self, db: Connection) -> tuple[Access, Project]:
-        _, here, project = standing(db, self._prove, self._project, "git-receive-pack")
-        return here, project
+    def _current_access(self, db: Connection) -> tuple[Access, Project]:
+        _, access, project = require_service(db, self._prove, self._project, "git-receive-pack")
+        return access, project
 
     async def _note(self, lines: Sequence[str]) -> bytes:
         self._happened = read_updates(lines)
         try:
             if self._intent is not None:
-                await self._work(partial(finish, self._database, self._repository, self._intent, self._happened))
+                await self._work(
+                    partial(finish_ref_updates, self._database, self._repository, self._intent, self._happened)
+                )
                 self._intent = None
-            project = self._database.read(partial(project_by_id, project_id=self._project.id))
+            project = self._database.read(partial(existing_project, project_id=self._project.id))
         except (Failure, Unavailable):  # Tried once more at the end.
             return OK
         links = merge_request_links(project, self._happened, self._base_url)
-        return _reply("ok", [*moved_hint(project, self._asked), *links])
+        return _hook_response("ok", [*project_moved_message(project, self._asked), *links])
 
     async def _work(self, work: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
 
-def _where_objects_lie(repository: Repository, quarantine: str) -> dict[str, str]:
+def _object_environment(repository: Repository, quarantine: str) -> dict[str, str]:
     """How git finds what a push brought, as long as it is not accepted; a push that only deletes brings nothing."""
     if not quarantine:
         return {}
@@ -216,7 +226,7 @@ def _where_objects_lie(repository: Repository, quarantine: str) -> dict[str, str
     }
 
 
-async def _question(reader: asyncio.StreamReader) -> list[str]:
+async def _read_hook_request(reader: asyncio.StreamReader) -> list[str]:
     """The lines of one hook, up to an empty one; nothing when the last process has closed its end.
 
     A hook that says more than can be held is heard out, and then only its name counts.
@@ -226,13 +236,13 @@ async def _question(reader: asyncio.StreamReader) -> list[str]:
     while line := await reader.readline():
         asked += len(line)
         if line == b"\n":
-            return lines if asked <= MOST_BYTES_ASKED else lines[:1]
-        if asked <= MOST_BYTES_ASKED:
+            return lines if asked <= MAX_HOOK_REQUEST_BYTES else lines[:1]
+        if asked <= MAX_HOOK_REQUEST_BYTES:
             lines.append(line.decode(errors="surrogateescape").removesuffix("\n"))
     return []
 
 
-def _sentence(error: Exception) -> str:
+def _refusal_message(error: Exception) -> str:
     """What the person at the terminal is told of a push that did not get through the gate."""
     if isinstance(error, Denied):
         return error.reason
@@ -248,7 +258,7 @@ def _sentence(error: Exception) -> str:
 def read_updates(lines: Sequence[str]) -> list[RefUpdate]:
     """What a hook says that a push changes."""
     if not lines:
-        raise Denied(f"A push may change {MOST_REFS} references at most.")
+        raise Denied(f"A push may change {MAX_REFS} references at most.")
     updates = []
     for line in lines:
         old, new, ref = line.split(" ", 2)
@@ -260,11 +270,11 @@ def read_updates(lines: Sequence[str]) -> list[RefUpdate]:
     return updates
 
 
-def _reply(verdict: str, lines: Sequence[str]) -> bytes:
+def _hook_response(verdict: str, lines: Sequence[str]) -> bytes:
     return "".join(f"{line}\n" for line in (verdict, *lines, ".")).encode()
 
 
-OK = _reply("ok", [])
+OK = _hook_response("ok", [])
 """Lets git go on, and says nothing."""
 
 

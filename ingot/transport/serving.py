@@ -4,17 +4,17 @@ import re
 from pathlib import Path
 from shlex import quote
 
-from ingot.git.layout import INTERNAL_REFS, MERGE_REQUEST_REFS
-from ingot.git.whole_pack import has_whole_pack
-from ingot.projects.tables import Project
+from ingot.git.core.layout import INTERNAL_REFS, MERGE_REQUEST_REFS
+from ingot.git.maintenance.whole_pack import has_whole_pack
+from ingot.projects.projects.tables import Project
 from ingot.settings import Settings
 from ingot.transport.policy import Service
 
-HOOKS = Path(__file__).parent / "hooks"
+HOOKS_FOLDER = Path(__file__).parent / "hooks"
 _VERSION = re.compile(r"version=[012](?::[a-z0-9=:-]{0,100})?")
 _MEGABYTE = 2**20
-_MOST_BYTES_OF_WANTS = 64 * _MEGABYTE
-_MOST_BYTES_OF_COMMANDS = 16 * _MEGABYTE
+_MAX_UPLOAD_PACK_BYTES = 64 * _MEGABYTE
+_MAX_PUSH_COMMANDS_BYTES = 16 * _MEGABYTE
 
 
 def service_config(service: Service, project: Project, repository: Path, settings: Settings) -> list[tuple[str, str]]:
@@ -22,10 +22,10 @@ def service_config(service: Service, project: Project, repository: Path, setting
     if service != "git-receive-pack":
         config = [("uploadpack.hideRefs", prefix) for prefix in hidden_refs(project)]
         if has_whole_pack(repository):
-            config.append(("uploadpack.packObjectsHook", quote(str(HOOKS / "pack-objects"))))
+            config.append(("uploadpack.packObjectsHook", quote(str(HOOKS_FOLDER / "pack-objects"))))
         return config
     return [
-        ("core.hooksPath", str(HOOKS)),
+        ("core.hooksPath", str(HOOKS_FOLDER)),
         # The gate decides, and says it in words that a person understands.
         ("receive.denyDeleteCurrent", "ignore"),
         ("receive.maxInputSize", str(settings.max_push_mb * _MEGABYTE)),
@@ -46,11 +46,11 @@ def withheld_refs(project: Project) -> tuple[str, ...]:
     return () if project.merge_requests_enabled else hidden_refs(project)
 
 
-def most_bytes(service: Service, settings: Settings) -> int:
+def max_body_bytes(service: Service, settings: Settings) -> int:
     """How much a client may send; git itself says when a pack is too large, so it gets a little more than that."""
     if service == "git-receive-pack":
-        return settings.max_push_mb * _MEGABYTE + _MOST_BYTES_OF_COMMANDS
-    return _MOST_BYTES_OF_WANTS
+        return settings.max_push_mb * _MEGABYTE + _MAX_PUSH_COMMANDS_BYTES
+    return _MAX_UPLOAD_PACK_BYTES
 
 
 def protocol_environment(asked: str) -> dict[str, str]:

@@ -9,51 +9,51 @@ from typing import Any, NamedTuple
 
 import asyncssh
 
-from ingot.db.connection import Connection
-from ingot.db.database import Database
+from ingot.accounts.keys.usage import KeyUsageTracker
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
 from ingot.errors import NotFound, Unauthenticated, Unavailable
-from ingot.git.faults import UNREADABLE, MissingRepository
-from ingot.git.repository import Repository
+from ingot.git.core.errors import UNREADABLE_ERRORS, MissingRepository
+from ingot.git.core.repository import Repository
 from ingot.log import Log
-from ingot.projects.api import store_of
-from ingot.projects.tables import Project
-from ingot.projects.views import addresses_at
+from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.tables import Project
+from ingot.projects.projects.views import instance_urls_at
 from ingot.settings import Settings
-from ingot.transport.activity import Activity
-from ingot.transport.archive_requests import NotServed, checked
-from ingot.transport.bodies import TooLarge
-from ingot.transport.callers import Caller, Prove, by_key
-from ingot.transport.children import Child
-from ingot.transport.greeting import Asked
+from ingot.transport.activity import ActivityTracker
+from ingot.transport.archive_requests import ArchiveRequestRefused, check_archive_request
+from ingot.transport.bodies import BodyTooLarge
+from ingot.transport.callers import Authenticate, GitCaller, caller_by_key
+from ingot.transport.children import GitProcess
+from ingot.transport.greeting import RequestedPath
 from ingot.transport.host_keys import host_keys
-from ingot.transport.lfs_tokens import Operation, lfs_way
-from ingot.transport.packet_lines import Garbled
+from ingot.transport.lfs_tokens import Operation, lfs_authentication
+from ingot.transport.packet_lines import MalformedPacket
 from ingot.transport.policy import SERVICES, Service, protocol_refusal
 from ingot.transport.receiving import Push
-from ingot.transport.serving import hidden_refs, most_bytes, protocol_environment, service_config, withheld_refs
+from ingot.transport.serving import hidden_refs, max_body_bytes, protocol_environment, service_config, withheld_refs
 from ingot.transport.ssh_packets import CIPHERS, quicken_channel, quicken_connection
-from ingot.transport.talking import Process, Talk, TooQuiet
-from ingot.transport.targets import Target, find_target, open_target, target_refusal
-from ingot.transport.wants import NotOurs, checked_wants
+from ingot.transport.talking import Process, SshTransfer, TransferTimeout
+from ingot.transport.targets import GitTarget, find_target, open_target_repository, target_refusal
+from ingot.transport.wants import ObjectNotServed, check_wants
 from ingot.transport.wiki_pushes import WikiPush
-from ingot.users.keys.usage import KeyUsage
 
 USER = "git"
-LOGIN_SECONDS = 30
+LOGIN_TIMEOUT_SECONDS = 30
 KEEP_ALIVE_SECONDS = 60
-MOST_AT_ONCE = 48
-MOST_KNOCKING = 200
+MAX_CONCURRENT_TRANSFERS = 48
+MAX_UNAUTHENTICATED_CONNECTIONS = 200
 """Connections that have not proven yet who they are; more are turned away, so that they take nobody's memory."""
-_REFUSED = 128
+_REFUSED_EXIT_STATUS = 128
 """What git itself exits with."""
 _MACS = ["hmac-sha2-256-etm@openssh.com", "hmac-sha2-512-etm@openssh.com", "hmac-sha2-256", "hmac-sha2-512"]
 
 
-class _Refused(Exception):
+class _CommandRefused(Exception):
     """What the person reads instead of git's answer."""
 
 
-class _Wish(NamedTuple):
+class _GitCommand(NamedTuple):
     """What a client asks for."""
 
     service: Service
@@ -62,19 +62,19 @@ class _Wish(NamedTuple):
     """Where it does not want the service itself, but the way to what belongs to it."""
 
 
-class _Call(NamedTuple):
+class _AuthorizedCommand(NamedTuple):
     """The same, once it is known to be allowed."""
 
     service: Service
     path: str
-    target: Target
+    target: GitTarget
     repository: Repository
 
 
 class _Connection(asyncssh.SSHServer):
     """Lets in whoever proves to hold a key that we know."""
 
-    def __init__(self, door: "SshDoor") -> None:
+    def __init__(self, door: "SshServer") -> None:
         self._door = door
         self._connection: asyncssh.SSHServerConnection | None = None
         self._offered = ""
@@ -83,7 +83,7 @@ class _Connection(asyncssh.SSHServer):
         """Begin a connection."""
         self._connection = conn
         quicken_connection(conn)
-        if len(self._door.knocking) >= MOST_KNOCKING:
+        if len(self._door.knocking) >= MAX_UNAUTHENTICATED_CONNECTIONS:
             conn.abort()
         self._door.knocking.add(self)
 
@@ -102,7 +102,7 @@ class _Connection(asyncssh.SSHServer):
     def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
         """Whether we know a key that is offered; the proof that it is theirs comes after this."""
         self._offered = key.get_fingerprint("sha256")
-        return username == USER and self._door.knows(self._offered)
+        return username == USER and self._door.is_known_key(self._offered)
 
     def auth_completed(self) -> None:
         """The key that was offered last is the one that was proven."""
@@ -111,7 +111,7 @@ class _Connection(asyncssh.SSHServer):
             self._connection.set_extra_info(proven_key=self._offered)
 
 
-class SshDoor:
+class SshServer:
     """Serves git clients over SSH."""
 
     def __init__(self, settings: Settings, database: Database, log: Log) -> None:
@@ -119,9 +119,9 @@ class SshDoor:
         self._database = database
         self._log = log
         self._pool = ThreadPoolExecutor(4, "ssh")
-        self._activity = Activity(database, self._pool)
-        self._usage = KeyUsage(database, self._pool)
-        self._places = asyncio.Semaphore(MOST_AT_ONCE)
+        self._activity = ActivityTracker(database, self._pool)
+        self._usage = KeyUsageTracker(database, self._pool)
+        self._places = asyncio.Semaphore(MAX_CONCURRENT_TRANSFERS)
         self.knocking: set[_Connection] = set()
         self._running: set[asyncio.Task[None]] = set()
 
@@ -142,7 +142,7 @@ class SshDoor:
             compression_algs=["none"],
             encryption_algs=CIPHERS,
             mac_algs=_MACS,
-            login_timeout=LOGIN_SECONDS,
+            login_timeout=LOGIN_TIMEOUT_SECONDS,
             keepalive_interval=KEEP_ALIVE_SECONDS,
             server_version="Ingot",
         )
@@ -156,10 +156,10 @@ class SshDoor:
         """Let what is being recorded finish, and take no more."""
         self._pool.shutdown()
 
-    def knows(self, fingerprint: str) -> bool:
+    def is_known_key(self, fingerprint: str) -> bool:
         """Whether a key opens anything."""
         try:
-            self._database.read(partial(by_key, fingerprint=fingerprint))
+            self._database.read(partial(caller_by_key, fingerprint=fingerprint))
         except (Unauthenticated, Unavailable):
             return False
         return True
@@ -172,42 +172,42 @@ class SshDoor:
         await task
 
     async def _answer(self, process: Process) -> None:
-        status = _REFUSED
+        status = _REFUSED_EXIT_STATUS
         service, user = "", ""
         try:
-            prove = partial(by_key, fingerprint=process.get_extra_info("proven_key", ""))
+            prove = partial(caller_by_key, fingerprint=process.get_extra_info("proven_key", ""))
             caller = self._database.read(prove)
             self._note(caller)
             user = caller.name
             if process.command is None and process.subsystem is None:
-                process.stdout.write(f"Welcome to Ingot, {_named(caller)}!\n".encode())
+                process.stdout.write(f"Welcome to Ingot, {_caller_name(caller)}!\n".encode())
                 status = 0
                 return
-            wish = _parse(process.command if process.subsystem is None else None)
+            wish = _parse_command(process.command if process.subsystem is None else None)
             target = self._admit(caller, wish)
             service = "git-lfs-authenticate" if wish.large_files else wish.service
             if wish.large_files:
-                process.stdout.write(self._lfs_way(caller, target.project, wish.large_files))
+                process.stdout.write(self._lfs_authentication(caller, target.project, wish.large_files))
                 status = 0
                 return
-            call = _Call(wish.service, wish.path, target, await self._open(target))
+            call = _AuthorizedCommand(wish.service, wish.path, target, await self._open(target))
             async with self._places:
                 status = await self._run(process, call, prove)
-        except _Refused as refused:
+        except _CommandRefused as refused:
             process.stderr.write(f"{refused}\n".encode())
         except Unauthenticated:  # The key or its user went while the connection was open.
             process.stderr.write(b"This key does not open anything any more.\n")
         except Unavailable:
             process.stderr.write(b"The server cannot answer right now. Try again in a moment.\n")
-        except TooLarge:
+        except BodyTooLarge:
             process.stderr.write(b"This is more than may be sent at once.\n")
-        except NotOurs as error:
+        except ObjectNotServed as error:
             process.stdout.write(error.answer)
-        except Garbled:
+        except MalformedPacket:
             process.stderr.write(b"Git does not understand this request.\n")
-        except NotServed:
+        except ArchiveRequestRefused:
             process.stderr.write(b"There is no such branch, tag or commit.\n")
-        except TooQuiet:  # What it does not read would never leave; the rest of the connection may be in use.
+        except TransferTimeout:  # What it does not read would never leave; the rest of the connection may be in use.
             process.channel.abort()
         except (asyncssh.Error, BrokenPipeError, ConnectionError):
             pass  # The client has gone.
@@ -218,85 +218,85 @@ class SshDoor:
             self._log("ssh", service=service, user=user, status=status)
             process.exit(status)
 
-    def _note(self, caller: Caller) -> None:
+    def _note(self, caller: GitCaller) -> None:
         self._activity.note(caller.actor)
         if caller.key is not None:
             self._usage.note(caller.key.id)
 
-    def _admit(self, caller: Caller, wish: _Wish) -> Target:
-        def look(db: Connection) -> tuple[Target, str | None]:
+    def _admit(self, caller: GitCaller, wish: _GitCommand) -> GitTarget:
+        def look(db: Connection) -> tuple[GitTarget, str | None]:
             closed = protocol_refusal(db, "ssh")
             if closed is not None:
-                raise _Refused(closed)
+                raise _CommandRefused(closed)
             if "/" not in wish.path:  # Else it would be taken for a project's number.
                 raise NotFound("Project")
-            here, target = find_target(db, caller, wish.path)
+            access, target = find_target(db, caller, wish.path)
             if target.wiki and wish.large_files:
                 raise NotFound("Project")
-            return target, target_refusal(caller, here, target, wish.service)
+            return target, target_refusal(caller, access, target, wish.service)
 
         try:
             target, denied = self._database.read(look)
         except NotFound:
-            raise _Refused(
+            raise _CommandRefused(
                 "The project you were looking for could not be found or you don't have permission to view it."
             ) from None
         if denied is not None:
-            raise _Refused(denied)
+            raise _CommandRefused(denied)
         return target
 
-    async def _open(self, target: Target) -> Repository:
-        opening = partial(open_target, self._database, store_of(self._settings), target)
+    async def _open(self, target: GitTarget) -> Repository:
+        opening = partial(open_target_repository, self._database, repository_store(self._settings), target)
         try:
             # Only a wiki's may have to be made.
             return await asyncio.get_running_loop().run_in_executor(self._pool, opening) if target.wiki else opening()
         except MissingRepository:
             self._log("repository missing", project_id=target.project.id)
-            raise _Refused(UNREADABLE) from None
+            raise _CommandRefused(UNREADABLE_ERRORS) from None
         except NotFound:
-            raise _Refused("The project is gone.") from None
+            raise _CommandRefused("The project is gone.") from None
 
-    def _lfs_way(self, caller: Caller, project: Project, operation: Operation) -> bytes:
+    def _lfs_authentication(self, caller: GitCaller, project: Project, operation: Operation) -> bytes:
         if not project.lfs_enabled:
-            raise _Refused("Git LFS is not enabled for this project.")
+            raise _CommandRefused("Git LFS is not enabled for this project.")
         base_url = self._settings.base_url
-        return self._database.read(lambda db: lfs_way(db, caller, project, operation, base_url))
+        return self._database.read(lambda db: lfs_authentication(db, caller, project, operation, base_url))
 
-    async def _run(self, process: Process, call: _Call, prove: Prove) -> int:
-        env = protocol_environment(_asked_protocol(process))
+    async def _run(self, process: Process, call: _AuthorizedCommand, authenticate: Authenticate) -> int:
+        env = protocol_environment(_requested_protocol(process))
         args = [call.service.removeprefix("git-"), "."]
         config = service_config(call.service, call.target.project, call.repository.path, self._settings)
-        push = self._push(call, prove) if call.service == "git-receive-pack" else None
+        push = self._push(call, authenticate) if call.service == "git-receive-pack" else None
         if push is not None:
             starting = push.start(args, config, env)
         else:
-            starting = Child.start(args, call.repository.path, config=config, env=env)
+            starting = GitProcess.start(args, call.repository.path, config=config, env=env)
         async with await starting as child:
-            talk = Talk(process, child, push, most_bytes(call.service, self._settings))
+            talk = SshTransfer(process, child, push, max_body_bytes(call.service, self._settings))
             if call.service == "git-upload-archive":
                 hidden = hidden_refs(call.target.project)
-                return await talk.run(lambda pieces: checked(pieces, call.repository, hidden))
+                return await talk.run(lambda pieces: check_archive_request(pieces, call.repository, hidden))
             withheld = withheld_refs(call.target.project) if call.service == "git-upload-pack" else ()
             if withheld:
-                return await talk.run(lambda pieces: checked_wants(pieces, call.repository, withheld, self._pool))
+                return await talk.run(lambda pieces: check_wants(pieces, call.repository, withheld, self._pool))
             return await talk.run()
 
-    def _push(self, call: _Call, prove: Prove) -> Push:
+    def _push(self, call: _AuthorizedCommand, authenticate: Authenticate) -> Push:
         kind = WikiPush if call.target.wiki else Push
         return kind(
             self._database,
             self._pool,
             call.repository,
             call.target.project,
-            prove,
+            authenticate,
             via="ssh",
-            asked=Asked(call.path, addresses_at(self._settings.base_url, self._settings).ssh),
+            asked=RequestedPath(call.path, instance_urls_at(self._settings.base_url, self._settings).ssh),
             base_url=self._settings.base_url,
             max_file_mb=self._settings.max_file_mb,
         )
 
 
-def _parse(command: str | None) -> _Wish:
+def _parse_command(command: str | None) -> _GitCommand:
     """Which service on which path; whatever else a client wants to run is refused, and never gets near a shell."""
     try:
         words = shlex.split(command or "")
@@ -307,26 +307,26 @@ def _parse(command: str | None) -> _Wish:
     wish = None
     for service in SERVICES:
         if len(words) == 2 and words[0] == service:
-            wish = _Wish(service, _path(words[1]))
+            wish = _GitCommand(service, _parse_path(words[1]))
     if len(words) == 3 and words[0] == "git-lfs-authenticate":
         if words[2] == "upload":
-            wish = _Wish("git-receive-pack", _path(words[1]), "upload")
+            wish = _GitCommand("git-receive-pack", _parse_path(words[1]), "upload")
         elif words[2] == "download":
-            wish = _Wish("git-upload-pack", _path(words[1]), "download")
+            wish = _GitCommand("git-upload-pack", _parse_path(words[1]), "download")
     if wish is None or not wish.path or "\0" in wish.path or wish.path.startswith("-"):
-        raise _Refused("Only git can be used here: clone, fetch, push and archive.")
+        raise _CommandRefused("Only git can be used here: clone, fetch, push and archive.")
     return wish
 
 
-def _path(word: str) -> str:
+def _parse_path(word: str) -> str:
     return word.strip("/").removesuffix(".git")
 
 
-def _asked_protocol(process: Process) -> str:
+def _requested_protocol(process: Process) -> str:
     """The one thing of a client's environment that counts."""
     wanted: Any = process.env.get("GIT_PROTOCOL", "")
     return wanted.decode("latin-1") if isinstance(wanted, bytes) else str(wanted)
 
 
-def _named(caller: Caller) -> str:
-    return caller.name if caller.deploys else f"@{caller.actor.username}"
+def _caller_name(caller: GitCaller) -> str:
+    return caller.name if caller.is_deploy_key else f"@{caller.actor.username}"

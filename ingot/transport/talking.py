@@ -6,14 +6,14 @@ from time import monotonic
 
 import asyncssh
 
-from ingot.git.faults import UNREADABLE
-from ingot.transport.bodies import TooLarge
-from ingot.transport.children import PIECE, Child
+from ingot.git.core.errors import UNREADABLE_ERRORS
+from ingot.transport.bodies import BodyTooLarge
+from ingot.transport.children import CHUNK_SIZE, GitProcess
 from ingot.transport.receiving import Push
 
-IDLE_SECONDS = 900.0
+IDLE_TIMEOUT_SECONDS = 900.0
 """Git says something every few seconds while it works; a client may need minutes to pack what it pushes."""
-SEND_SECONDS = 120.0
+SEND_TIMEOUT_SECONDS = 120.0
 """For one piece: a client that stops reading must not keep a process and a place for ever."""
 
 Pieces = AsyncIterator[bytes]
@@ -21,18 +21,18 @@ Filter = Callable[[Pieces], Pieces]
 Process = asyncssh.SSHServerProcess[bytes]
 
 
-class TooQuiet(Exception):
+class TransferTimeout(Exception):
     """For too long the client has neither sent anything nor read what was sent to it."""
 
 
-class Talk:
+class SshTransfer:
     """One transfer, from when git runs until it has ended."""
 
-    def __init__(self, process: Process, child: Child, push: Push | None, most_bytes: int) -> None:
+    def __init__(self, process: Process, child: GitProcess, push: Push | None, max_bytes: int) -> None:
         self._process = process
         self._child = child
         self._push = push
-        self._most_bytes = most_bytes
+        self._most_bytes = max_bytes
         self._moved = monotonic()
         self._wrote = False
 
@@ -47,11 +47,11 @@ class Talk:
             for task in (feeding, *others):
                 task.cancel()
             if self._push is not None:
-                await self._push.leave(self._child)
+                await self._push.clean_up(self._child)
 
     async def _pump(self, feeding: "asyncio.Future[None]") -> int:
         while piece := await self._child.read():
-            for part in [piece] if self._push is None else self._push.passes(piece):
+            for part in [piece] if self._push is None else self._push.filter_output(piece):
                 await self._write(part)
         status = await self._child.wait()
         for part in [] if self._push is None else await self._push.end(status):
@@ -59,17 +59,17 @@ class Talk:
         if feeding.done() and not feeding.cancelled():
             feeding.result()  # Raises what was wrong with what the client sent.
         if status != 0:
-            self._process.stderr.write(self._child.said.encode() if self._wrote else f"{UNREADABLE}\n".encode())
+            self._process.stderr.write(self._child.said.encode() if self._wrote else f"{UNREADABLE_ERRORS}\n".encode())
         return status
 
     async def _write(self, part: bytes) -> None:
         self._process.stdout.write(part)
         self._wrote = True
         try:
-            async with asyncio.timeout(SEND_SECONDS):
+            async with asyncio.timeout(SEND_TIMEOUT_SECONDS):
                 await self._process.stdout.drain()
         except TimeoutError:
-            raise TooQuiet from None
+            raise TransferTimeout from None
         self._moved = monotonic()
 
     async def _feed(self, pieces: Pieces) -> None:
@@ -83,11 +83,11 @@ class Talk:
 
     async def _pieces(self) -> Pieces:
         sent = 0
-        while piece := await self._process.stdin.read(PIECE):
+        while piece := await self._process.stdin.read(CHUNK_SIZE):
             self._moved = monotonic()
             sent += len(piece)
             if sent > self._most_bytes:
-                raise TooLarge
+                raise BodyTooLarge
             yield piece
 
     async def _end_with_client(self) -> None:
@@ -97,6 +97,6 @@ class Talk:
             self._child.kill()
 
     async def _end_when_idle(self) -> None:
-        while (left := self._moved + IDLE_SECONDS - monotonic()) > 0:
+        while (left := self._moved + IDLE_TIMEOUT_SECONDS - monotonic()) > 0:
             await asyncio.sleep(left)
         self._child.kill()

@@ -2,7 +2,7 @@
 
 from http.cookies import CookieError, SimpleCookie
 
-from ingot.http.request import Header, Request
+from ingot.core.http.request import Header, Request
 from ingot.settings import Settings
 
 SESSION_COOKIE = "_service_session"
@@ -14,7 +14,7 @@ THEME_COOKIE = "_service_theme"
 def set_cookie(settings: Settings, name: str, value: str, *, ends: bool = False) -> Header:
     """A cookie for this host; Secure exactly when people reach the server by https."""
     parts = [f"{name}={value}", "Path=/", "HttpOnly", "SameSite=Lax"]
-    if settings.secure:
+    if settings.is_https:
         parts.append("Secure")
     if ends:
         parts.append("Max-Age=0")

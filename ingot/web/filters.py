@@ -4,10 +4,10 @@ from typing import Any
 
 import msgspec
 
-MOST_LABELS = 20
+MAX_LABELS = 20
 
 
-class Offered(msgspec.Struct, frozen=True):
+class ListFilterOptions(msgspec.Struct, frozen=True):
     """What one kind of list can be narrowed and sorted by; what comes first counts where nothing is said."""
 
     states: dict[str, str]
@@ -21,10 +21,10 @@ class Offered(msgspec.Struct, frozen=True):
         """What there is to choose from."""
         return {word: name for word, (name, _, _) in self.sorts.items()}
 
-    def asked_in(self, query: dict[str, Any]) -> "Asked":
+    def parse_query(self, query: dict[str, Any]) -> "ListFilters":
         """What an address asks for; what makes no sense is passed over."""
         state, sort = query.get("state"), query.get("sort")
-        return Asked(
+        return ListFilters(
             self,
             state if isinstance(state, str) and state in self.states else next(iter(self.states)),
             sort if isinstance(sort, str) and sort in self.sorts else next(iter(self.sorts)),
@@ -33,10 +33,10 @@ class Offered(msgspec.Struct, frozen=True):
         )
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ListFilters(msgspec.Struct, frozen=True):
     """What a visitor filters by."""
 
-    offered: Offered
+    offered: ListFilterOptions
     state: str
     sort: str
     labels: list[str]
@@ -59,7 +59,7 @@ class Asked(msgspec.Struct, frozen=True):
         return {**self.filters, "state": self.state, "order_by": order_by, "sort": sort}
 
     @property
-    def narrowed(self) -> bool:
+    def is_filtered(self) -> bool:
         """Whether more than a state is asked for."""
         return bool(any(self.texts.values()) or self.labels)
 
@@ -71,7 +71,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 def _labels(value: Any) -> list[str]:
     values = value if isinstance(value, list) else [value]
-    return list(dict.fromkeys(text for one in values if (text := _text(one))))[:MOST_LABELS]
+    return list(dict.fromkeys(text for one in values if (text := _text(one))))[:MAX_LABELS]
 
 
 def _text(value: Any) -> str:

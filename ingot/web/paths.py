@@ -7,7 +7,7 @@ writes most addresses, ``/group/project/issues/3``. What is only a path leads to
 
 from collections.abc import Callable, Iterable
 
-from ingot.names import RESERVED_AT_TOP
+from ingot.core.names import RESERVED_AT_TOP
 
 _MARK = b"-"
 _TOP = frozenset(word.encode() for word in RESERVED_AT_TOP)
@@ -35,7 +35,7 @@ def router_path(words: Iterable[str]) -> Callable[[bytes], bytes]:
     return meant
 
 
-def whole_path(path: bytes) -> bytes | None:
+def plain_path(path: bytes) -> bytes | None:
     """The address as nothing but a path: a project in a group within a group may be called like one of our pages."""
     segments = [segment for segment in path.split(b"/") if segment]
     if len(segments) < 3 or segments[0] in _TOP or segments[0] == b"groups" or _MARK in segments:
@@ -43,7 +43,7 @@ def whole_path(path: bytes) -> bytes | None:
     return _joined(segments, [])
 
 
-def words_of(paths: Iterable[str]) -> set[str]:
+def project_page_words(paths: Iterable[str]) -> set[str]:
     """The first words of the pages of projects."""
     return {path.split("/")[3] for path in paths if path.startswith("/:path/-/")}
 

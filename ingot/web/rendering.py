@@ -3,19 +3,19 @@
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from ingot.db.connection import Connection
-from ingot.db.database import Database
-from ingot.instance.queries import current_broadcasts
-from ingot.todos.queries import count_todos
-from ingot.web import saying
-from ingot.web.directions import visible
-from ingot.web.files.static import versioned
-from ingot.web.pages import Page, Visit
+from ingot.accounts.instance.queries import current_broadcasts
+from ingot.collaboration.todos.queries import count_todos
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.web import formats
+from ingot.web.bidi import mark_bidi_in_text
+from ingot.web.files.static import versioned_url
+from ingot.web.page_routes import TemplateResponse, Visit
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_MESSAGES = {
+_ERROR_MESSAGES = {
     400: ("That did not arrive whole", "The form could not be read. Go back and try again."),
     401: ("That did not match", "Sign in to go on."),
     403: ("Not for you", "You are signed in, but may not do this."),
@@ -29,39 +29,39 @@ _MESSAGES = {
 }
 
 
-def message_page(status: int) -> Page:
+def error_page(status: int) -> TemplateResponse:
     """A page that only says what went wrong."""
-    title, text = _MESSAGES.get(status, ("That did not work", "Go back and try again."))
-    return Page("message.html", {"title": title, "text": text}, status)
+    title, text = _ERROR_MESSAGES.get(status, ("That did not work", "Go back and try again."))
+    return TemplateResponse("message.html", {"title": title, "text": text}, status)
 
 
-def _framing(visit: Visit | None, db: Connection) -> dict[str, Any]:
+def _layout_context(visit: Visit | None, db: Connection) -> dict[str, Any]:
     """What stands around every page."""
     to_do = count_todos(db, visit.actor) if visit and visit.user else 0
     return {"broadcasts": current_broadcasts(db), "to_do": to_do}
 
 
-class Templates:
+class TemplateRenderer:
     """The templates, loaded when the first page is asked for: who only answers API calls never needs them."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def render(self, page: Page, visit: Visit | None) -> bytes:
+    def render(self, page: TemplateResponse, visit: Visit | None) -> bytes:
         """A page as the browser gets it."""
         template = self._environment.get_template(page.template)
         context: dict[str, Any] = {"visit": visit, "user": visit.user if visit else None, **page.context}
         if not page.template.rpartition("/")[2].startswith("_"):
-            context |= self._database.read(partial(_framing, visit))
+            context |= self._database.read(partial(_layout_context, visit))
         return template.render(context).encode()
 
     @cached_property
     def _environment(self) -> "Environment":
         from jinja2 import PackageLoader, StrictUndefined
 
-        from ingot.web.escaping import LightEnvironment
+        from ingot.web.escape import FastEscapingEnvironment
 
-        environment = LightEnvironment(
+        environment = FastEscapingEnvironment(
             loader=PackageLoader("ingot.web"),
             autoescape=True,
             undefined=StrictUndefined,
@@ -70,10 +70,10 @@ class Templates:
             auto_reload=False,
         )
         clock = self._database.clock
-        environment.filters["ago"] = lambda stamp: saying.ago(stamp, clock())
-        environment.filters |= {"exactly": saying.exactly, "size": saying.size, "count": saying.count}
-        environment.filters |= {"with_query": saying.with_query, "initials": saying.initials}
-        environment.filters |= {"pretty": saying.pretty, "local": saying.local}
-        environment.filters["visible"] = visible
-        environment.globals["static"] = versioned
+        environment.filters["ago"] = lambda stamp: formats.ago(stamp, clock())
+        environment.filters |= {"exactly": formats.exact_time, "size": formats.size, "count": formats.count}
+        environment.filters |= {"with_query": formats.with_query, "initials": formats.initials}
+        environment.filters |= {"pretty": formats.pretty_json, "local": formats.local_url}
+        environment.filters["visible"] = mark_bidi_in_text
+        environment.globals["static"] = versioned_url
         return environment

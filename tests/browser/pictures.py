@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import sync_playwright
 
-from ingot.supervisor import open_socket
+from ingot.operations.supervisor import open_socket
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 PASSWORD = "correct horse battery"

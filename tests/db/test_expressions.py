@@ -3,10 +3,10 @@
 import pytest
 from sqlalchemy import and_, or_, select
 
-from ingot.db.expressions import any_of, each_of, packed, unindexed
-from ingot.merge_requests.tables import MERGE_REQUEST, MergeRequest, merge_requests
-from ingot.projects.tables import projects
-from ingot.users.accounts.tables import users
+from ingot.accounts.users.tables import users
+from ingot.collaboration.merge_requests.tables import MERGE_REQUEST_COLUMNS, MergeRequest, merge_requests
+from ingot.core.db.expressions import in_list, list_as_table, packed_columns, without_index
+from ingot.projects.projects.tables import projects
 from tests.api.merge_requests.offering import filled_project, offer
 from tests.client import Make
 
@@ -14,19 +14,19 @@ from tests.client import Make
 @pytest.mark.parametrize("around", [and_, or_])
 def test_one_of_a_list_is_looked_up_by_its_index(make: Make, around: object) -> None:
     """SQLAlchemy compares conditions with 1 where an engine has no booleans, and then every row is read."""
-    condition = around(any_of(users.c.id, "some"), any_of(users.c.id, "others"))  # type: ignore[operator]
-    for statement in (select(users.c.id).where(condition), select(users.c.id).where(any_of(users.c.id, "some"))):
+    condition = around(in_list(users.c.id, "some"), in_list(users.c.id, "others"))  # type: ignore[operator]
+    for statement in (select(users.c.id).where(condition), select(users.c.id).where(in_list(users.c.id, "some"))):
         text = make.database.statements.compiled(statement).text
         assert "= 1" not in text
         found = make.database.read(lambda db, of=statement: db.rows(of, some=[1], others=[1]))
         assert found == [(1,)]
-    not_one = select(users.c.id).where(~any_of(users.c.id, "some"), users.c.id < 3)
+    not_one = select(users.c.id).where(~in_list(users.c.id, "some"), users.c.id < 3)
     assert make.database.read(lambda db: db.rows(not_one, some=[1])) == [(2,)]
 
 
 def test_a_column_can_be_kept_from_its_index(make: Make) -> None:
     """Which index is best is known to whoever writes a list, and not to an engine without statistics."""
-    statement = select(projects.c.id).where(unindexed(projects.c.id) == 1)
+    statement = select(projects.c.id).where(without_index(projects.c.id) == 1)
     if make.database.engine.dialect.name != "sqlite":
         return
 
@@ -41,7 +41,7 @@ def test_a_column_can_be_kept_from_its_index(make: Make) -> None:
 def test_a_list_is_a_table(make: Make) -> None:
     """Texts come back as they were, whatever they hold."""
     texts = ["b", "a", "", "1", 'ü"\\\n', "b"]
-    each = each_of("texts").table_valued("value")
+    each = list_as_table("texts").table_valued("value")
     assert make.database.read(lambda db: db.rows(select(each.c.value), texts=texts)) == [(text,) for text in texts]
     assert make.database.read(lambda db: db.rows(select(each.c.value), texts=[])) == []
 
@@ -52,7 +52,10 @@ def test_records_in_one_are_the_same_records(make: Make, text: str) -> None:
     project = filled_project(make)
     made = offer(make, project, description=text, squash=True)
     this = merge_requests.c.id == made["id"]
-    plain, in_one = select(*MERGE_REQUEST).where(this), select(packed(MERGE_REQUEST)).select_from(merge_requests)
+    plain, in_one = (
+        select(*MERGE_REQUEST_COLUMNS).where(this),
+        select(packed_columns(MERGE_REQUEST_COLUMNS)).select_from(merge_requests),
+    )
     expected = make.database.read(lambda db: db.all(MergeRequest, plain))
     found = make.database.read(lambda db: db.all(MergeRequest, in_one.where(this)))
     for name in MergeRequest.__struct_fields__:

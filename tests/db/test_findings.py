@@ -4,9 +4,9 @@ from functools import partial
 
 from sqlalchemy import bindparam, select
 
-from ingot.db.connection import Connection
+from ingot.core.db.connection import Connection
 from ingot.errors import Unavailable
-from ingot.projects.tables import projects
+from ingot.projects.projects.tables import projects
 from tests.client import Make
 from tests.making import make_project
 
@@ -26,8 +26,8 @@ def test_a_finding_is_there_when_the_read_ends(make: Make) -> None:
     project = make_project(make)
 
     def look(db: Connection) -> str:
-        db.findings.append(_fail)
-        db.findings.append(partial(_describe, project_id=project.id, text="found"))
+        db.deferred_writes.append(_fail)
+        db.deferred_writes.append(partial(_describe, project_id=project.id, text="found"))
         return "answer"
 
     assert make.database.read(look) == "answer"

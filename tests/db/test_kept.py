@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import exists, select
 
-from ingot.db import kept
-from ingot.db.connection import Connection
-from ingot.users.accounts.tables import users
+from ingot.accounts.users.tables import users
+from ingot.core.db import read_cache
+from ingot.core.db.connection import Connection
 from tests.client import Api, Make
 
 
@@ -100,18 +100,18 @@ def test_what_gave_nothing_is_asked_again(make: Make) -> None:
 
 def test_the_memory_is_bounded_by_entries_and_by_bytes(make: Make) -> None:
     def most_kept(db: Connection) -> tuple[int, int]:
-        for number in range(2 * kept._MOST_ENTRIES):
+        for number in range(2 * read_cache._MAX_ENTRIES):
             db.kept(("small", number), Question(), lambda _: 10)
         small = len(db._kept._found) if db._kept else 0
         for number in range(10):
-            db.kept(("large", number), Question(), lambda _: kept._MOST_BYTES // 2)
-        db.kept("too large", Question(), lambda _: kept._MOST_BYTES + 1)
+            db.kept(("large", number), Question(), lambda _: read_cache._MAX_BYTES // 2)
+        db.kept("too large", Question(), lambda _: read_cache._MAX_BYTES + 1)
         return small, db._kept._bytes if db._kept else 0
 
     entries, held = make.database.read(most_kept)
 
-    assert entries <= kept._MOST_ENTRIES
-    assert held <= kept._MOST_BYTES
+    assert entries <= read_cache._MAX_ENTRIES
+    assert held <= read_cache._MAX_BYTES
 
 
 def test_what_is_taken_away_is_gone_at_the_next_call(api: Api, make: Make) -> None:

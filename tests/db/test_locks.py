@@ -5,12 +5,12 @@ import threading
 import pytest
 from sqlalchemy import select
 
-from ingot.access.rules import signed_in
-from ingot.api.routes import Call, Routes
-from ingot.db.connection import Connection
-from ingot.groups.namespaces.service import add_namespace
-from ingot.names import NAMESPACES
-from ingot.users.accounts.tables import users
+from ingot.accounts.users.tables import users
+from ingot.core.access.rules import signed_in
+from ingot.core.api.routes import Call, Routes
+from ingot.core.db.connection import Connection
+from ingot.core.names import NAMESPACES
+from ingot.projects.namespaces.service import add_namespace
 from tests.client import Make
 
 

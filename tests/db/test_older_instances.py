@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection, MetaData, Table, create_engine, insert, select
 
-from ingot.migrations.run import migrate
+from ingot.core.migrations.run import migrate
 from ingot.settings import Settings
 from tests.server.process import fresh_database
 

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from sqlalchemy import bindparam, or_, select
 
-from ingot.db.connection import Connection
-from ingot.db.expressions import contains, like_pattern
-from ingot.db.search import SHORTEST_INDEXED, holding, is_indexed, needle
-from ingot.groups.namespaces.tables import namespaces
-from ingot.projects.tables import projects
-from ingot.users.accounts.tables import emails, users
+from ingot.accounts.users.tables import emails, users
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import contains, like_pattern
+from ingot.core.db.search import MIN_INDEXED_LENGTH, is_indexed, search_term, text_search
+from ingot.projects.namespaces.tables import namespaces
+from ingot.projects.projects.tables import projects
 from tests.client import Api, Make
 from tests.making import ids, make_group, make_project
 
@@ -31,10 +31,10 @@ def _compare(db: Connection, sought: list[str], *places: tuple[Any, tuple[Any, .
     """How many rows were found, by the index and by ``LIKE`` alike."""
     found = 0
     for table, columns in places:
-        by_index = select(table.c.id).where(holding(table.c.id, "needle", *columns)).order_by(table.c.id)
+        by_index = select(table.c.id).where(text_search(table.c.id, "needle", *columns)).order_by(table.c.id)
         by_rows = select(table.c.id).where(or_(*(contains(column, "pattern") for column in columns)))
         for text in filter(is_indexed, sought):
-            indexed = db.rows(by_index, needle=needle(text))
+            indexed = db.rows(by_index, needle=search_term(text))
             assert indexed == db.rows(by_rows.order_by(table.c.id), pattern=like_pattern(text)), text
             found += len(indexed)
     return found
@@ -46,7 +46,7 @@ def _texts(dice: random.Random, how_many: int, longest: int) -> list[str]:
 
 def _pieces(dice: random.Random, texts: list[str]) -> list[str]:
     starts = [(text, dice.randrange(len(text))) for text in texts]
-    return [text[start : start + dice.randint(SHORTEST_INDEXED, 12)] for text, start in starts]
+    return [text[start : start + dice.randint(MIN_INDEXED_LENGTH, 12)] for text, start in starts]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -139,7 +139,7 @@ def test_what_is_too_long_is_told(api: Api, make: Make, path: str) -> None:
 @pytest.mark.parametrize("most_looked_up", [250, 0])
 def test_few_and_many(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, most_looked_up: int) -> None:
     """A text that very many hold is answered on another way, with the same rows in the same order."""
-    monkeypatch.setattr("ingot.projects.queries.MOST_LOOKED_UP", most_looked_up)
+    monkeypatch.setattr("ingot.projects.projects.queries.MAX_LOOKUP_IDS", most_looked_up)
     owner, word = make.user(), make.name("many")
     made = [make_project(make, owner, name=f"{word} {number:03}").id for number in range(12)]
 

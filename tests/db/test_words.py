@@ -2,16 +2,16 @@
 
 from sqlalchemy import bindparam, or_, select
 
-from ingot.db.connection import Compiled, Statements
-from ingot.todos.tables import todos
+from ingot.collaboration.todos.tables import todos
+from ingot.core.db.connection import CompiledStatement, StatementCache
 from tests.conftest import House
 
 _C = todos.c
 
 
-def _compiled(house: House, *conditions: object) -> Compiled:
+def _compiled(house: House, *conditions: object) -> CompiledStatement:
     engine = house.app.database.engine
-    statements = Statements(engine.dialect, embedded=engine.dialect.name == "sqlite")
+    statements = StatementCache(engine.dialect, embedded=engine.dialect.name == "sqlite")
     return statements.compiled(select(_C.id).where(*conditions))  # type: ignore[arg-type] # They are conditions.
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote
 
-from ingot.web.door import ALL_PAGES
+from ingot.web.component import ALL_PAGES
 from tests.everywhere.world import World
 
 Visitor = Literal["owner", "colleague", "root", "nobody"]

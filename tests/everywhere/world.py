@@ -7,15 +7,15 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-from ingot.access.levels import Level
-from ingot.db.connection import Connection
-from ingot.db.times import later
-from ingot.notifications.links import Unsubscribing, unsubscribe_key
-from ingot.oauth.service import create_application
-from ingot.services.registry import REGISTRY
-from ingot.users.sessions.tables import one_time_links
-from ingot.web.projects.deleting import Farewell
-from ingot.web.signed import signed
+from ingot.accounts.oauth.service import create_application
+from ingot.accounts.sessions.tables import one_time_links
+from ingot.core.access.levels import Level
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import add_duration
+from ingot.discovery.notifications.unsubscribe_links import UnsubscribeRequest, unsubscribe_key
+from ingot.projects.services.registry import REGISTRY
+from ingot.web.projects.deletion import DeletionToken
+from ingot.web.signed_values import sign_value
 from tests.api.users.gpg import gpg_key
 from tests.client import Make, Person
 from tests.conftest import House
@@ -298,7 +298,7 @@ def _fill_people(world: World) -> None:
     world.post(f"/users/{owner.id}/impersonation_tokens", world.make.root, **token, description=say("x"))
     world.post(f"/users/{owner.id}/personal_access_tokens", world.make.root, **token, description=say("For cranes"))
     vault = world.house.app.database.vault
-    kept = Unsubscribing(owner.id, "issue", int(world.named["issue id"]))
+    kept = UnsubscribeRequest(owner.id, "issue", int(world.named["issue id"]))
     world.named[":key"] = unsubscribe_key(vault, kept)
     for purpose in ("password", "confirmation"):
         world.named[f"{purpose} token"] = f"{purpose} of {world.colleague.username}"
@@ -313,7 +313,7 @@ def _make_link(world: World, purpose: str, db: Connection) -> None:
         purpose=purpose,
         email_id=None,
         digest=db.vault.digest(world.named[f"{purpose} token"]),
-        expires_at=later(db.now, hours=1),
+        expires_at=add_duration(db.now, hours=1),
     )
 
 
@@ -334,7 +334,7 @@ def _fill_instance(world: World) -> None:
         lambda db: create_application(db, world.owner.id, name, there, ["api"], confidential=True)
     )
     world.named["own application"] = str(own.id)
-    going = Farewell(world.owner.id, "project", world.project.path, 1, world.house.app.database.clock())
-    world.named["farewell"] = signed(vault, "deleting", going)
+    going = DeletionToken(world.owner.id, "project", world.project.path, 1, world.house.app.database.clock())
+    world.named["farewell"] = sign_value(vault, "deleting", going)
     world.named |= {"topic": str(topic["id"]), "variable": world.make.name("KEY").replace("-", "_")}
     world.post("/admin/ci/variables", root, key=world.named["variable"], value=say("x"))

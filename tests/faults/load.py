@@ -11,15 +11,15 @@ import httpx
 from sqlalchemy import select, update
 
 from ingot.app import open_database
-from ingot.db.connection import Connection
-from ingot.db.database import Database
-from ingot.db.times import later
-from ingot.git.checking import find_troubles
-from ingot.git.store import Store
-from ingot.groups.namespaces.tables import namespaces
-from ingot.jobs.tables import jobs
-from ingot.projects.tables import project_redirects, projects
-from ingot.projects.work import is_named
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.db.times import add_duration
+from ingot.core.jobs.tables import jobs
+from ingot.git.maintenance.integrity import find_problems
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.projects.namespaces.tables import namespaces
+from ingot.projects.projects.jobs import is_repository_in_use
+from ingot.projects.projects.tables import project_redirects, projects
 from ingot.settings import Settings
 from tests.server.process import Server
 
@@ -87,9 +87,9 @@ class Load:
         return len(self.acknowledged) >= enough
 
 
-def store_of(server: Server) -> Store:
+def store_of(server: Server) -> RepositoryStore:
     """The repositories of a server."""
-    return Store(server.data / "repositories")
+    return RepositoryStore(server.data / "repositories")
 
 
 @contextmanager
@@ -106,7 +106,7 @@ def let_leases_lapse(server: Server) -> None:
     """As if the minute were over for which a dead worker holds its jobs."""
 
     def lapse(db: Connection) -> None:
-        db.run(update(jobs).where(jobs.c.state == "running").values(leased_until=later(db.now, seconds=-1)))
+        db.run(update(jobs).where(jobs.c.state == "running").values(leased_until=add_duration(db.now, seconds=-1)))
 
     with database_of(server) as database:
         database.write(lapse)
@@ -125,7 +125,7 @@ def check_projects(server: Server) -> None:
         rows = database.read(lambda db: db.rows(_PROJECTS))
         paths = _check_namespaces(database)
         redirects = set(database.read(lambda db: db.rows(_REDIRECTS)))
-        store.sweep(partial(is_named, database), -1.0)
+        store.sweep(partial(is_repository_in_use, database), -1.0)
     live = [row for row in rows if row[1] is not None]
     forks = Counter(row[7] for row in live)
     for project_id, namespace_id, path, path_key, full_path, full_path_key, key, _, forks_count, branch in live:
@@ -134,7 +134,7 @@ def check_projects(server: Server) -> None:
         assert (namespace_id, path_key) not in redirects, "what lies at a path is not elsewhere too"
         assert forks_count == forks[project_id]
         assert store.open(key).head_branch() == branch
-        assert find_troubles(store.path_of(key), deep=True) == []
+        assert find_problems(store.path_of(key), deep=True) == []
     keys = set(store.keys())
     assert {row[6] for row in live} <= keys <= {row[6] for row in rows}
     shards = {path.name for path in store.root.glob("??/??/*")}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sqlalchemy import bindparam, select
 
-from ingot.projects.tables import projects
-from ingot.repository.changes.tables import ref_changes
+from ingot.projects.projects.tables import projects
+from ingot.repositories.ref_changes.tables import ref_changes
 from tests.faults.load import database_of, store_of
 from tests.server.process import TOKEN, Server, until
 from tests.transport.conftest import BASE, Tree, ssh_command

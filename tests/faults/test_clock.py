@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from ingot.db.connection import Connection
-from ingot.jobs.admin import list_jobs
-from ingot.jobs.queue import enqueue
-from ingot.jobs.worker import Recurring, Worker
-from ingot.users.sessions.service import FAILURE_WINDOW_SECONDS, MOST_FAILURES_OF_ACCOUNT
+from ingot.accounts.sessions.service import FAILURE_WINDOW_SECONDS, MAX_FAILURES_PER_ACCOUNT
+from ingot.core.db.connection import Connection
+from ingot.core.jobs.admin import list_jobs
+from ingot.core.jobs.queue import enqueue
+from ingot.core.jobs.worker import JobWorker, Recurring
 from tests.server.inside import Clock, Inside, first_settings, served_inside
 from tests.server.process import PASSWORD
 
@@ -84,12 +84,12 @@ def test_sessions_end_ahead_and_survive_the_way_back(inside: Inside, clock: Cloc
 
 def test_a_window_of_failed_sign_ins_is_never_stretched(inside: Inside, clock: Clock) -> None:
     """Whoever is locked out for ten minutes must not be for a day because the clock was set back."""
-    for _ in range(MOST_FAILURES_OF_ACCOUNT):
+    for _ in range(MAX_FAILURES_PER_ACCOUNT):
         assert _sign_in(inside, "wrong password") == 401
     assert _sign_in(inside) == 429
     clock.jump(seconds=FAILURE_WINDOW_SECONDS + 1)
     assert _sign_in(inside) == 201
-    for _ in range(MOST_FAILURES_OF_ACCOUNT):
+    for _ in range(MAX_FAILURES_PER_ACCOUNT):
         assert _sign_in(inside, "wrong password") == 401
     assert _sign_in(inside) == 429
     clock.jump(days=-1)
@@ -117,7 +117,7 @@ def test_recurring_work_goes_on(inside: Inside, clock: Clock, days: int) -> None
     def work(db: Connection) -> None:
         done.append(db.now)
 
-    worker = Worker(inside.database, {}, [Recurring(600, work)], lambda *_, **__: None)
+    worker = JobWorker(inside.database, {}, [Recurring(600, work)], lambda *_, **__: None)
     assert worker.run_once() and not worker.run_once()
     clock.jump(seconds=599)
     assert not worker.run_once()
@@ -139,7 +139,7 @@ def test_jobs_run_although_the_clock_jumped(inside: Inside, clock: Clock, days: 
         if payload == "fails" and fails[0]:
             raise OSError("no route")
 
-    worker = Worker(inside.database, {"test": handle}, [], lambda *_, **__: None)
+    worker = JobWorker(inside.database, {"test": handle}, [], lambda *_, **__: None)
     inside.database.write(lambda db: enqueue(db, "test", "fails"))
     assert worker.run_once() and not worker.run_once()
     inside.database.write(lambda db: enqueue(db, "test", "waits"))
@@ -163,7 +163,7 @@ def test_a_job_that_keeps_failing_is_tried_ever_less_often(inside: Inside, clock
         tries.append(1)
         raise OSError("no route")
 
-    worker = Worker(inside.database, {"test": handle}, [], lambda *_, **__: None)
+    worker = JobWorker(inside.database, {"test": handle}, [], lambda *_, **__: None)
     inside.database.write(lambda db: enqueue(db, "test", None))
     for days in (0, -1, -1, 365, -300):
         clock.jump(days=days)

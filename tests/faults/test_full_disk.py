@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git.checking import find_troubles
+from ingot.git.maintenance.integrity import find_problems
 from tests.faults.pushing import Remote, leftovers
 from tests.server.process import Server
 from tests.transport.conftest import Tree
@@ -84,7 +84,7 @@ def _refuse_and_recover(disk: Path, tree: Tree, remote: Remote) -> None:
         assert "refs/heads/master" in tree.git("ls-remote", remote.url, env=remote.env), "reading goes on"
         ballast.unlink()
         tree.git("reset", "-q", "--hard", "HEAD~")
-    assert find_troubles(remote.repository, deep=True) == []
+    assert find_problems(remote.repository, deep=True) == []
     assert leftovers(remote.repository) == []
     assert not [ref for ref, _, _ in remote.recorded() if ref.endswith("large")]
     tree.git("fetch", "-q", remote.url, "master", env=remote.env)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import httpx
 
+from ingot.accounts.tokens.queries import private_token_or_none
+from ingot.accounts.users.queries import user_by_username_or_none
 from ingot.app import open_database
-from ingot.db.connection import Connection
-from ingot.groups.namespaces.queries import namespace_or_none
+from ingot.core.db.connection import Connection
+from ingot.projects.namespaces.queries import namespace_or_none
 from ingot.settings import Settings
-from ingot.users.accounts.queries import user_by_username
-from ingot.users.tokens.queries import private_token_of
 from tests.server.process import Server, ingot, until
 
 ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "3"))
@@ -66,11 +66,11 @@ def _check_whole(data: Path, database_url: str, usernames: list[str]) -> None:
 
     def look(db: Connection) -> None:
         for username in usernames:
-            user = user_by_username(db, username)
+            user = user_by_username_or_none(db, username)
             assert user is not None, f"{username} was acknowledged, and is lost"
             namespace = namespace_or_none(db, username)
             assert namespace is not None and namespace.owner_id == user.id
-            assert private_token_of(db, user.id)
+            assert private_token_or_none(db, user.id)
 
     try:
         database.read(look)

@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import update
 
 from ingot.app import open_database
-from ingot.db.connection import Connection
-from ingot.db.times import later
-from ingot.jobs.tables import jobs
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import add_duration
+from ingot.core.jobs.tables import jobs
 from ingot.settings import Settings
 from tests.api.projects.importing import SlowServer, filled
 from tests.git.conftest import git
@@ -80,7 +80,7 @@ def let_leases_lapse(server: Server) -> None:
     database = open_database(Settings(data=server.data, database_url=server.database_url))
 
     def lapse(db: Connection) -> None:
-        db.run(update(jobs).where(jobs.c.state == "running").values(leased_until=later(db.now, seconds=-1)))
+        db.run(update(jobs).where(jobs.c.state == "running").values(leased_until=add_duration(db.now, seconds=-1)))
 
     database.write(lapse)
     database.close()

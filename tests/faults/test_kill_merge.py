@@ -12,18 +12,18 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from ingot.db.connection import Connection
-from ingot.git.checking import find_troubles
-from ingot.git.commits import Signature
-from ingot.git.merge_commits import merge_commit
-from ingot.git.repository import Repository
-from ingot.git.updating import RefUpdate, update_refs
-from ingot.git.writing import Words
-from ingot.merge_requests.merging.service import Plan, actor_of, note_merge
-from ingot.merge_requests.queries import merge_request_by_id
-from ingot.merge_requests.tables import merge_request_counts, merge_request_merges
-from ingot.repository.changes.service import open_intent
-from ingot.users.accounts.queries import find_user
+from ingot.accounts.users.queries import find_user
+from ingot.collaboration.merge_requests.merge.service import MergePlan, actor_for, record_pending_merge
+from ingot.collaboration.merge_requests.queries import merge_request_by_id
+from ingot.collaboration.merge_requests.tables import merge_request_counts, merge_request_merges
+from ingot.core.db.connection import Connection
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import Signature
+from ingot.git.maintenance.integrity import find_problems
+from ingot.git.writing.commits import CommitMetadata
+from ingot.git.writing.merge_commits import merge_commit
+from ingot.git.writing.ref_updates import RefUpdate, update_refs
+from ingot.repositories.ref_changes.service import open_intent
 from tests.faults.load import Load, database_of, let_leases_lapse
 from tests.faults.pushing import Remote, git_processes, kill_git
 from tests.faults.test_kill_push import _age_locks
@@ -134,7 +134,7 @@ def _check_rest(server: Server, offers: Offers, merged: int) -> None:
     path = offers.repository.path
     assert len(run(path, "ls-tree", "--name-only", "master").split()) == merged + 1
     assert len(run(path, "rev-list", "--first-parent", "--merges", "master").split()) == merged
-    assert find_troubles(path, deep=True) == []
+    assert find_problems(path, deep=True) == []
     subprocess.run(["git", "fsck", "--strict"], cwd=path, check=True, capture_output=True)
     with database_of(server) as database:
         assert database.read(lambda db: db.rows(select(merge_request_merges.c.id))) == []
@@ -154,13 +154,13 @@ def test_killed_between_the_branch_and_the_row(server: Server, tmp_path: Path) -
     server.kill()
     repository, old = offers.repository, offers.repository.tip("refs/heads/master") or ""
     somebody = Signature("Somebody", "somebody@example.com", 1_600_000_000, 0)
-    words = Words("Merged", somebody, somebody)
+    words = CommitMetadata("Merged", somebody, somebody)
     changes = {each["id"]: merge_commit(repository, old, each["sha"], words).commit for each in (lost, won)}
 
     def intend(db: Connection) -> None:
         for number, new in changes.items():
-            plan = Plan(merge_request_by_id(db, number), "merge", old, new, None, True, False)
-            note_merge(db, actor_of(find_user(db, 1)), plan)
+            plan = MergePlan(merge_request_by_id(db, number), "merge", old, new, None, True, False)
+            record_pending_merge(db, actor_for(find_user(db, 1)), plan)
             open_intent(db, offers.remote.id, 1, "api", [RefUpdate("refs/heads/master", old, new)])
 
     with database_of(server) as database:

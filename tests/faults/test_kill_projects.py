@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 import httpx
 
-from ingot.git.checking import restore_config
-from ingot.projects.queries import project_by_id
-from ingot.projects.service import REMOVE_PROJECT
+from ingot.git.maintenance.integrity import restore_config
+from ingot.projects.projects.queries import existing_project
+from ingot.projects.projects.service import REMOVE_PROJECT
 from tests.faults.load import WRITERS, Load, check_projects, database_of, jobs_left, let_leases_lapse, store_of
 from tests.git.conftest import Clone, git
 from tests.server.process import Server, ingot, until
@@ -74,7 +74,7 @@ def kill_under(server: Server, load: Load, enough: int) -> None:
 def refs_of(server: Server, project_id: int) -> str:
     """All branches and tags of a project."""
     with database_of(server) as database:
-        key = database.read(lambda db: project_by_id(db, project_id)).repository_key
+        key = database.read(lambda db: existing_project(db, project_id)).repository_key
     return git(store_of(server).path_of(key), "for-each-ref")
 
 

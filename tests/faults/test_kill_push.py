@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git.checking import find_troubles
-from ingot.git.repository import Repository
-from ingot.git.updating import STALE_LOCK_SECONDS, RefUpdate, update_refs
-from ingot.repository.changes.service import open_intent
+from ingot.git.core.repository import Repository
+from ingot.git.maintenance.integrity import find_problems
+from ingot.git.writing.ref_updates import STALE_LOCK_SECONDS, RefUpdate, update_refs
+from ingot.repositories.ref_changes.service import open_intent
 from tests.faults.load import database_of
 from tests.faults.pushing import ZERO, Remote, git_processes, kill_git
 from tests.server.process import Server, until
@@ -102,7 +102,7 @@ def test_pushes_are_cut_off(server: Server, tmp_path: Path) -> None:
             pusher.check(process.returncode, words)
     for pusher in pushers:
         repository = pusher.remote.repository
-        assert find_troubles(repository, deep=True) == []
+        assert find_problems(repository, deep=True) == []
         subprocess.run(["git", "fsck", "--strict"], cwd=repository, check=True, capture_output=True)
 
 

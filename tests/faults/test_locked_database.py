@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ingot.db import engines
+from ingot.core.db import engines
 from ingot.settings import Settings
 from tests.server.inside import Inside, first_settings, served_inside
 

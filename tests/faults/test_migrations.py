@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from ingot.migrations.run import SCRIPTS, newest_revision
+from ingot.core.migrations.run import SCRIPTS, newest_revision
 from tests.server.process import ROOT, Server, environment, ingot, serving, until
 
 # The commands, with scripts from another folder: a version of Ingot that is one script ahead of this one.
 NEWER_VERSION = """
 import sys
 from pathlib import Path
-from ingot.migrations import run
+from ingot.core.migrations import run
 run.SCRIPTS = Path(sys.argv[1])
 sys.argv[1:] = sys.argv[2:]
 from ingot.cli.main import main

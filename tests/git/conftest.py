@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git.store import Store, new_key
+from ingot.git.maintenance.store import RepositoryStore, new_key
 
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],
@@ -53,9 +53,9 @@ class Clone:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path: Path) -> RepositoryStore:
     """An empty store."""
-    return Store(tmp_path / "repositories")
+    return RepositoryStore(tmp_path / "repositories")
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def clone(tmp_path: Path) -> Clone:
 
 
 @pytest.fixture
-def key(store: Store) -> str:
+def key(store: RepositoryStore) -> str:
     """The key of an empty repository."""
     key = new_key()
     store.create(key, "master")

@@ -6,15 +6,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from ingot.git.store import new_key
+from ingot.git.maintenance.store import new_key
 
 ROOT = Path(__file__).parents[2]
 # It splits off a process for each step, since starting Python anew for each would take most of the time.
 _SCRIPT = """
 import os, signal, sys
 from pathlib import Path
-from ingot.git.store import Store
-store = Store(Path(sys.argv[1]))
+from ingot.git.maintenance.store import RepositoryStore
+store = RepositoryStore(Path(sys.argv[1]))
 for line in sys.stdin:
     step, key = line.split()
     left = int(step)

@@ -2,15 +2,15 @@
 
 import pytest
 
-from ingot.git.ancestry import is_ancestor, new_among
-from ingot.git.commits import NO_OID
-from ingot.git.repository import Repository
-from ingot.git.store import Store
+from ingot.git.core.repository import Repository
+from ingot.git.history.ancestry import is_ancestor, new_commits_among
+from ingot.git.history.commits import NO_OID
+from ingot.git.maintenance.store import RepositoryStore
 from tests.histories import History
 
 
 @pytest.fixture
-def repository(store: Store, key: str) -> Repository:
+def repository(store: RepositoryStore, key: str) -> Repository:
     """An empty repository."""
     return store.open(key)
 
@@ -25,10 +25,12 @@ def test_what_a_change_brings(repository: Repository) -> None:
     other = history.commit("other", files={"d": "1"}, parents=(base,))
     ids = history.into(repository)
     wanted = {ids[base], ids[side], ids[other], "1" * 40}
-    assert new_among(repository, ids[ours], ids[merge], wanted) == {ids[side]}
-    assert new_among(repository, NO_OID, ids[merge], wanted) == {ids[base], ids[side]}
-    assert new_among(repository, ids[merge], ids[other], wanted) == {ids[other]}
-    assert new_among(repository, ids[ours], "1" * 40, wanted) == frozenset(), "where git cannot tell, it is none"
+    assert new_commits_among(repository, ids[ours], ids[merge], wanted) == {ids[side]}
+    assert new_commits_among(repository, NO_OID, ids[merge], wanted) == {ids[base], ids[side]}
+    assert new_commits_among(repository, ids[merge], ids[other], wanted) == {ids[other]}
+    assert new_commits_among(repository, ids[ours], "1" * 40, wanted) == frozenset(), (
+        "where git cannot tell, it is none"
+    )
     assert is_ancestor(repository, ids[side], ids[merge])
     assert not is_ancestor(repository, ids[merge], ids[side])
     assert not is_ancestor(repository, "1" * 40, ids[merge])

@@ -6,14 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from ingot.git import command
-from ingot.git.command import run_git
-from ingot.git.faults import GitFailed, GitSaidTooMuch, GitTimedOut
-from ingot.git.store import Store
+from ingot.git.core import command
+from ingot.git.core.command import run_git
+from ingot.git.core.errors import GitError, GitOutputTooLarge, GitTimeout
+from ingot.git.maintenance.store import RepositoryStore
 
 
 @pytest.fixture
-def path(store: Store, key: str) -> Path:
+def path(store: RepositoryStore, key: str) -> Path:
     """An empty repository."""
     return store.path_of(key)
 
@@ -68,7 +68,7 @@ def test_a_command_that_does_not_listen(path: Path) -> None:
 
 def test_failures_are_told(path: Path) -> None:
     """By an error, or by the status where the caller wants to look at it."""
-    with pytest.raises(GitFailed) as failure:
+    with pytest.raises(GitError) as failure:
         run_git(["rev-parse", "--verify", "refs/heads/none"], path)
     assert failure.value.status == 128
     assert "Needed a single revision" in failure.value.said
@@ -87,7 +87,7 @@ def test_the_time_is_bounded_and_helpers_die_too(path: Path, monkeypatch: pytest
         return beginning.pop() if beginning else float(both_run)
 
     monkeypatch.setattr(command, "time", SimpleNamespace(monotonic=time_that_both_end))
-    with pytest.raises(GitTimedOut):
+    with pytest.raises(GitTimeout):
         run_git(["nap"], path, timeout=1.0, config=nap)
     pids = [int(line) for line in (path / "nap").read_text().split()]
     assert len(pids) == 2
@@ -96,8 +96,8 @@ def test_the_time_is_bounded_and_helpers_die_too(path: Path, monkeypatch: pytest
 
 def test_the_output_is_bounded(path: Path) -> None:
     """A command that never stops talking is stopped; of its complaints the last are kept."""
-    with pytest.raises(GitSaidTooMuch):
-        run_git(["talk"], path, config=[("alias.talk", "!yes")], most_bytes=100_000)
+    with pytest.raises(GitOutputTooLarge):
+        run_git(["talk"], path, config=[("alias.talk", "!yes")], max_bytes=100_000)
     loud = run_git(["complain"], path, config=[("alias.complain", "!yes no | head -c 1000000 >&2; echo end >&2")])
     assert len(loud.said) == 64 * 1024
     assert loud.said.endswith("end\n")
@@ -108,8 +108,8 @@ def test_the_memory_is_bounded(path: Path) -> None:
     hungry = ["hash-object", "--stdin", "--path=x"]
     body = b"x" * 50_000_000
     assert run_git(hungry, path, body).status == 0
-    with pytest.raises(GitFailed):
-        run_git(hungry, path, body, most_memory=20_000_000)
+    with pytest.raises(GitError):
+        run_git(hungry, path, body, max_memory=20_000_000)
 
 
 def test_an_observer_can_stop_it(path: Path) -> None:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git.diff_lines import Side, changes_line
-from ingot.git.kept_commits import keep_commit
-from ingot.git.layout import make_bare
-from ingot.git.repository import Repository
+from ingot.git.core.layout import make_bare_repository
+from ingot.git.core.repository import Repository
+from ingot.git.diffs.line_positions import Side, changes_line
+from ingot.git.writing.kept_commits import pin_commit
 from tests.histories import History, run
 
 PATCH = (
@@ -42,16 +42,16 @@ def test_a_patch_without_lines_has_none(patch: str) -> None:
 
 
 def test_a_kept_commit_survives_and_is_not_shown(tmp_path: Path) -> None:
-    make_bare(tmp_path, b"refs/heads/master")
+    make_bare_repository(tmp_path, b"refs/heads/master")
     repository = Repository(tmp_path)
     history = History()
     history.commit(files={"a": "1"})
     history.commit("gone", files={"a": "2"}, parents=(1,))
     oid = history.into(repository)[2]
     for _ in range(2):
-        keep_commit(repository, oid)
+        pin_commit(repository, oid)
     run(tmp_path, "pack-refs", "--all")
-    keep_commit(repository, oid)
+    pin_commit(repository, oid)
     run(tmp_path, "update-ref", "-d", "refs/heads/gone")
     run(tmp_path, "gc", "--prune=now", "--quiet")
     assert run(tmp_path, "cat-file", "-t", oid) == "commit"

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git import diffs
-from ingot.git.commits import read_commits
-from ingot.git.diffs import Change, Limits, diff_between
-from ingot.git.keeping import Keeper
-from ingot.git.repository import Repository
-from ingot.git.stats import Stats, stats_of
-from ingot.git.store import Store
-from ingot.inline import TooLong, inline
+from ingot.git.core.keep import ImmutableCache
+from ingot.git.core.repository import Repository
+from ingot.git.diffs import diffs
+from ingot.git.diffs.diffs import DiffLimits, FileDiff, diff_between
+from ingot.git.diffs.stats import CommitStats, commit_stats
+from ingot.git.history.commits import read_commits
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
 from tests.histories import History
 
@@ -20,7 +20,7 @@ LINES = "".join(f"line {number}\n" for number in range(40))
 
 
 @pytest.fixture
-def repository(store: Store, key: str) -> Repository:
+def repository(store: RepositoryStore, key: str) -> Repository:
     """An empty repository."""
     return store.open(key)
 
@@ -34,7 +34,7 @@ def two(repository: Repository, before: dict[str, object], after: dict[str, obje
     return ids[first], ids[second]
 
 
-def one(repository: Repository, before: dict[str, object], after: dict[str, object], *removed: str) -> Change:
+def one(repository: Repository, before: dict[str, object], after: dict[str, object], *removed: str) -> FileDiff:
     """The only change between two commits."""
     (change,) = diff_between(repository, *two(repository, before, after, *removed)).changes
     return change
@@ -69,7 +69,7 @@ def test_an_edit(repository: Repository) -> None:
 def test_a_new_and_a_deleted_file(repository: Repository) -> None:
     """The side that is missing has mode 0, and the path of the other."""
     new, gone = diff_between(repository, *two(repository, {"z": "1\n"}, {"a": "2\n"}, "z")).changes
-    assert new == Change(b"a", b"a", "0", "100644", True, False, False, "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+2\n")
+    assert new == FileDiff(b"a", b"a", "0", "100644", True, False, False, "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+2\n")
     assert gone.diff == "--- a/z\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n"
     assert (gone.old_path, gone.new_path, gone.a_mode, gone.b_mode) == (b"z", b"z", "100644", "0")
     assert gone.deleted_file
@@ -176,24 +176,24 @@ def test_output_comes_in_any_pieces(repository: Repository, size: int, monkeypat
     """Wherever it is cut, it says the same."""
     old, new = everything(repository)
     whole = diff_between(repository, old, new)
-    monkeypatch.setattr(diffs, "_kept", Keeper(0))
-    take = diffs._Gathered.take
+    monkeypatch.setattr(diffs, "_diff_cache", ImmutableCache(0))
+    take = diffs._DiffParser.take
 
-    def take_in_pieces(self: diffs._Gathered, piece: bytes) -> None:
+    def take_in_pieces(self: diffs._DiffParser, piece: bytes) -> None:
         for at in range(0, len(piece), size):
             take(self, piece[at : at + size])
 
-    monkeypatch.setattr(diffs._Gathered, "take", take_in_pieces)
+    monkeypatch.setattr(diffs._DiffParser, "take", take_in_pieces)
     assert diff_between(repository, old, new) == whole
 
 
 def test_it_is_kept(repository: Repository) -> None:
     """The second time nobody waits."""
     old, new = everything(repository)
-    with inline(), pytest.raises(TooLong):
+    with forbid_blocking(), pytest.raises(WouldBlock):
         diff_between(repository, old, new)
     first = diff_between(repository, old, new)
-    with inline():
+    with forbid_blocking():
         assert diff_between(repository, old, new) == first
 
 
@@ -215,7 +215,7 @@ def test_a_text_too_large_to_compare(repository: Repository) -> None:
     a, b = diff_between(repository, before, after).changes
     assert (a.diff, a.too_large) == ("", True)
     assert b.diff == "Binary files /dev/null and b/b differ\n"
-    assert stats_of(repository, read_commits(repository, [after])) == [Stats(0, 0)]
+    assert commit_stats(repository, read_commits(repository, [after])) == [CommitStats(0, 0)]
 
 
 def test_too_many_files(repository: Repository) -> None:
@@ -230,14 +230,20 @@ def test_too_many_files(repository: Repository) -> None:
     assert diff.changes[: len(shown)] == tuple(shown)
     assert len(shown) == 1000
     assert all(change.collapsed and not change.too_large for change in diff.changes[1000:])
-    assert stats_of(repository, read_commits(repository, [after])) == [Stats(20_500, 0)]
+    assert commit_stats(repository, read_commits(repository, [after])) == [CommitStats(20_500, 0)]
 
 
 @pytest.mark.parametrize(
     ("limits", "shown"),
-    [(Limits(files=3), 3), (Limits(lines=20), 5), (Limits(bytes=200), 4), (Limits(listed=2), 2), (Limits(), 10)],
+    [
+        (DiffLimits(files=3), 3),
+        (DiffLimits(lines=20), 5),
+        (DiffLimits(bytes=200), 4),
+        (DiffLimits(listed=2), 2),
+        (DiffLimits(), 10),
+    ],
 )
-def test_each_limit(repository: Repository, limits: Limits, shown: int) -> None:
+def test_each_limit(repository: Repository, limits: DiffLimits, shown: int) -> None:
     """What goes beyond is named, and no more."""
     old, new = two(repository, {"k": "k\n"}, {f"file{number}": "x\n" for number in range(10)})
     diff = diff_between(repository, old, new, limits)
@@ -258,8 +264,16 @@ def test_numbers(repository: Repository) -> None:
     renamed = made.commit(files={"e" * 40: "1\n"}, removed=("f" * 40,))
     ids = made.into(repository)
     commits = read_commits(repository, [ids[mark] for mark in (first, empty, moved, side, merge, name, renamed)])
-    expected = [Stats(41), Stats(), Stats(1), Stats(2), Stats(2), Stats(1), Stats()]
-    assert stats_of(repository, commits) == expected
-    with inline():
-        assert stats_of(repository, commits[::-1]) == expected[::-1]
-    assert Stats(2, 3).total == 5
+    expected = [
+        CommitStats(41),
+        CommitStats(),
+        CommitStats(1),
+        CommitStats(2),
+        CommitStats(2),
+        CommitStats(1),
+        CommitStats(),
+    ]
+    assert commit_stats(repository, commits) == expected
+    with forbid_blocking():
+        assert commit_stats(repository, commits[::-1]) == expected[::-1]
+    assert CommitStats(2, 3).total == 5

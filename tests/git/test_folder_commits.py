@@ -4,17 +4,17 @@ import random
 
 import pytest
 
-from ingot.git import folder_commits
-from ingot.git.folder_commits import GIVEN_UP, known_commits, last_commits
-from ingot.git.repository import Repository
-from ingot.git.store import Store
-from ingot.inline import TooLong, inline
+from ingot.git.core.repository import Repository
+from ingot.git.history import folder_commits
+from ingot.git.history.folder_commits import NOT_FOUND_IN_TIME, cached_last_commits, last_commits
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
 from tests.histories import History, parting_and_meeting
 
 
 @pytest.fixture
-def repository(store: Store, key: str) -> Repository:
+def repository(store: RepositoryStore, key: str) -> Repository:
     return store.open(key)
 
 
@@ -33,7 +33,7 @@ def test_in_any_history_they_are_what_git_says(
 ) -> None:
     """Branches that part and meet again at random; by our own walk, and by what follows where that takes too long."""
     monkeypatch.setattr(folder_commits, "_WALK_SECONDS", walk_seconds)
-    monkeypatch.setattr(folder_commits, "_FAR_SECONDS", 60.0)
+    monkeypatch.setattr(folder_commits, "_GIT_LOG_SECONDS", 60.0)
     chance = random.Random(seed)
     names = ["a", "b/c", "b/d", "b/*", "b/e/f", "b/-x", ":(top)a", "ünï"]
     history, marks = parting_and_meeting(chance, names, 100)
@@ -60,22 +60,22 @@ def test_what_takes_long_is_left_and_what_was_found_is_kept(
     asked = repository, commits[last], b"", [b"old", b"busy"]
 
     monkeypatch.setattr(folder_commits, "_INLINE_SECONDS", -1.0)
-    with inline(), pytest.raises(TooLong):
+    with forbid_blocking(), pytest.raises(WouldBlock):
         last_commits(*asked)
     assert last_commits(*asked, seconds=0.0) is None
-    assert known_commits(*asked) is None
+    assert cached_last_commits(*asked) is None
     assert last_commits(*asked) == {b"old": commits[first], b"busy": commits[last]}
-    with inline():
-        assert known_commits(*asked) == last_commits(*asked)
+    with forbid_blocking():
+        assert cached_last_commits(*asked) == last_commits(*asked)
 
     more = History()
     mark = more.commit(files={"new": "x"}, parents=(commits[last],))
     after = more.into(repository)[mark]
-    monkeypatch.setattr(folder_commits, "_FAR_SECONDS", 0.0)
+    monkeypatch.setattr(folder_commits, "_GIT_LOG_SECONDS", 0.0)
     monkeypatch.setattr(folder_commits, "_WALK_SECONDS", 0.0)
-    assert last_commits(repository, after, b"", [b"new"]) == {b"new": GIVEN_UP}
+    assert last_commits(repository, after, b"", [b"new"]) == {b"new": NOT_FOUND_IN_TIME}
     monkeypatch.setattr(folder_commits, "_WALK_SECONDS", 5.0)
-    monkeypatch.setattr(folder_commits, "_MOST_READ", 1)
+    monkeypatch.setattr(folder_commits, "_MAX_TREES_READ", 1)
     again = last_commits(repository, after, b"", [b"new", b"old", b"busy"])
     assert again == {b"new": after, b"old": commits[first], b"busy": commits[last]}, "It goes on from what is known."
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git.faults import DamagedRepository, GitFailed, MissingRepository
-from ingot.git.housekeeping import tidy
-from ingot.git.store import Store, new_key
+from ingot.git.core.errors import DamagedRepository, GitError, MissingRepository
+from ingot.git.maintenance.housekeeping import run_housekeeping
+from ingot.git.maintenance.store import RepositoryStore, new_key
 from tests.git.conftest import Clone, files_in, git
 from tests.git.killing import killed_at_each_step
 
 
-def fork(store: Store, source: str) -> str:
+def fork(store: RepositoryStore, source: str) -> str:
     """Fork; gives the new key."""
     key = new_key()
     store.fork(source, key)
@@ -26,7 +26,7 @@ def fork(store: Store, source: str) -> str:
 
 
 @pytest.fixture
-def full(store: Store, key: str, clone: Clone) -> str:
+def full(store: RepositoryStore, key: str, clone: Clone) -> str:
     """A repository with packed and loose references, tags of both kinds, packs and loose objects."""
     path = store.path_of(key)
     clone.commit()
@@ -42,7 +42,7 @@ def full(store: Store, key: str, clone: Clone) -> str:
     return key
 
 
-def test_a_fork_has_branches_tags_and_head(store: Store, full: str) -> None:
+def test_a_fork_has_branches_tags_and_head(store: RepositoryStore, full: str) -> None:
     """As git lists them, with what annotated tags point at."""
     git(store.path_of(full), "symbolic-ref", "HEAD", "refs/heads/feature/x")
     key = fork(store, full)
@@ -51,7 +51,7 @@ def test_a_fork_has_branches_tags_and_head(store: Store, full: str) -> None:
     assert len(store.open(key).refs()) == 5
 
 
-def test_a_fork_takes_no_space_and_outlives_its_source(store: Store, full: str) -> None:
+def test_a_fork_takes_no_space_and_outlives_its_source(store: RepositoryStore, full: str) -> None:
     """Packs and loose objects are the same files; deleting the source takes nothing from the fork."""
     key = fork(store, full)
     shared = [path.stat().st_nlink for path in (store.path_of(key) / "objects").rglob("*") if path.is_file()]
@@ -63,20 +63,20 @@ def test_a_fork_takes_no_space_and_outlives_its_source(store: Store, full: str) 
     assert git(store.path_of(key), "show-ref") == listed
 
 
-def test_a_tidied_source_forks_as_well(store: Store, full: str) -> None:
+def test_a_tidied_source_forks_as_well(store: RepositoryStore, full: str) -> None:
     """Its multi-pack-index stays behind, since it speaks of packs that the fork may drop; its commit graph comes."""
-    tidy(store.path_of(full))
+    run_housekeeping(store.path_of(full))
     key = fork(store, full)
     assert (store.path_of(key) / "objects/info/commit-graph").is_file()
     assert not (store.path_of(key) / "objects/pack/multi-pack-index").exists()
     git(store.path_of(key), "commit-graph", "verify")
     assert store.open(key).commit_count() == 2
-    tidy(store.path_of(key))
+    run_housekeeping(store.path_of(key))
     git(store.path_of(full), "fsck", "--strict")
     git(store.path_of(key), "fsck", "--strict")
 
 
-def test_what_is_not_public_stays_behind(store: Store, full: str) -> None:
+def test_what_is_not_public_stays_behind(store: RepositoryStore, full: str) -> None:
     """References of merge requests and our own are the source's alone, loose or packed."""
     path = store.path_of(full)
     tip = git(path, "rev-parse", "master")
@@ -90,7 +90,7 @@ def test_what_is_not_public_stays_behind(store: Store, full: str) -> None:
     assert {name.split(b"/")[1] for name in names} == {b"heads", b"tags"}
 
 
-def test_objects_that_only_other_references_reach_stay_behind(store: Store, full: str, clone: Clone) -> None:
+def test_objects_that_only_other_references_reach_stay_behind(store: RepositoryStore, full: str, clone: Clone) -> None:
     """Git serves every object that a repository holds by its id, whoever asks."""
     path = store.path_of(full)
     tip = git(path, "rev-parse", "master")
@@ -101,10 +101,10 @@ def test_objects_that_only_other_references_reach_stay_behind(store: Store, full
         assert git(copy, "rev-parse", "master") == tip
         assert git(copy, "show-ref", "-d", "--heads", "--tags") == git(path, "show-ref", "-d", "--heads", "--tags")
         assert hidden not in git(copy, "cat-file", "--batch-check=%(objectname)", "--batch-all-objects")
-        tidy(path)
+        run_housekeeping(path)
 
 
-def test_an_empty_repository_can_be_forked(store: Store) -> None:
+def test_an_empty_repository_can_be_forked(store: RepositoryStore) -> None:
     """The fork's first branch has the same name."""
     key = new_key()
     store.create(key, "trunk")
@@ -123,7 +123,7 @@ def elsewhere() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_across_file_systems_a_fork_is_a_copy(store: Store, full: str, elsewhere: Path) -> None:
+def test_across_file_systems_a_fork_is_a_copy(store: RepositoryStore, full: str, elsewhere: Path) -> None:
     """As when a part of the store is another volume."""
     if elsewhere.stat().st_dev == store.root.stat().st_dev:
         pytest.skip("there is no second file system")
@@ -137,7 +137,7 @@ def test_across_file_systems_a_fork_is_a_copy(store: Store, full: str, elsewhere
     assert store.open(key).commit_count() == 2
 
 
-def test_borrowed_objects_are_fetched(store: Store, full: str) -> None:
+def test_borrowed_objects_are_fetched(store: RepositoryStore, full: str) -> None:
     """A source that an administrator gave alternates has objects that no link brings."""
     borrower = new_key()
     store.create(borrower, "master")
@@ -152,13 +152,13 @@ def test_borrowed_objects_are_fetched(store: Store, full: str) -> None:
     assert len(store.open(key).refs()) == 5
 
 
-def test_a_damaged_source_is_an_error_and_no_half_fork(store: Store, full: str) -> None:
+def test_a_damaged_source_is_an_error_and_no_half_fork(store: RepositoryStore, full: str) -> None:
     """A fork that lacks branches would look whole; and one of nothing is refused."""
     before = files_in(store.root)
     with pytest.raises(MissingRepository):
         store.fork(new_key(), new_key())
     (store.path_of(full) / "refs/heads/broken").write_text("1" * 40 + "\n")
-    with pytest.raises(GitFailed):
+    with pytest.raises(GitError):
         store.fork(full, new_key())
     (store.path_of(full) / "refs/heads/broken").unlink()
     (store.path_of(full) / "HEAD").write_text("")
@@ -167,7 +167,7 @@ def test_a_damaged_source_is_an_error_and_no_half_fork(store: Store, full: str) 
     assert files_in(store.root) == before
 
 
-def test_a_kill_while_forking_leaves_nothing_that_counts(store: Store, full: str) -> None:
+def test_a_kill_while_forking_leaves_nothing_that_counts(store: RepositoryStore, full: str) -> None:
     """SIGKILL at each step: afterwards there is the whole fork or none, and sweeping removes the rest."""
     before = files_in(store.root)
     listed = git(store.path_of(full), "show-ref")
@@ -183,7 +183,7 @@ def test_a_kill_while_forking_leaves_nothing_that_counts(store: Store, full: str
     assert not any(whole[:-2])
 
 
-def test_forks_are_whole_while_others_push_and_tidy(store: Store, full: str, tmp_path: Path) -> None:
+def test_forks_are_whole_while_others_push_and_tidy(store: RepositoryStore, full: str, tmp_path: Path) -> None:
     """Pushes and repacks run all the time; every fork is some past state of the source, with all its objects."""
     path = store.path_of(full)
     over = threading.Event()
@@ -198,7 +198,7 @@ def test_forks_are_whole_while_others_push_and_tidy(store: Store, full: str, tmp
 
     def clean() -> None:
         while not over.is_set():
-            tidy(path)
+            run_housekeeping(path)
 
     with ThreadPoolExecutor() as pool:
         works = [pool.submit(push, 1), pool.submit(push, 2), pool.submit(clean)]

@@ -5,20 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git import history
-from ingot.git.history import (
-    EVERYTHING,
-    Filter,
+from ingot.git.core.keep import ImmutableCache
+from ingot.git.core.repository import Repository
+from ingot.git.history import log as history
+from ingot.git.history.log import (
+    ALL_COMMITS,
+    CommitFilter,
     all_tips,
     commits_between,
     count_commits,
     list_commits,
     refs_containing,
 )
-from ingot.git.keeping import Keeper
-from ingot.git.repository import Repository
-from ingot.git.store import Store
-from ingot.inline import TooLong, inline
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
 from tests.histories import History
 
@@ -26,7 +26,7 @@ START = 1_500_000_000
 
 
 @pytest.fixture
-def repository(store: Store, key: str) -> Repository:
+def repository(store: RepositoryStore, key: str) -> Repository:
     """An empty repository."""
     return store.open(key)
 
@@ -55,22 +55,22 @@ def grown(repository: Repository, commits: int = 120, seed: int = 7) -> str:
 
 
 FILTERS = [
-    (EVERYTHING, []),
-    (Filter(first_parent=True), ["--first-parent"]),
-    (Filter(topological=True), ["--topo-order"]),
-    (Filter(path="a.txt"), ["--", "a.txt"]),
-    (Filter(path="/lib/"), ["--", "lib"]),
+    (ALL_COMMITS, []),
+    (CommitFilter(first_parent=True), ["--first-parent"]),
+    (CommitFilter(topological=True), ["--topo-order"]),
+    (CommitFilter(path="a.txt"), ["--", "a.txt"]),
+    (CommitFilter(path="/lib/"), ["--", "lib"]),
     (
-        Filter(path="lib/ü.txt", topological=True, first_parent=True),
+        CommitFilter(path="lib/ü.txt", topological=True, first_parent=True),
         ["--first-parent", "--topo-order", "--", "lib/ü.txt"],
     ),
-    (Filter(path="no/such/file"), ["--", "no/such/file"]),
-    (Filter(author="Bob [x]"), ["--author=bob@example"]),
-    (Filter(author="ada@EXAMPLE"), ["--author=Ada"]),
-    (Filter(since=START + 3000), [f"--since=@{START + 3000} +0000"]),
-    (Filter(until=START + 3000), [f"--until=@{START + 3000} +0000"]),
+    (CommitFilter(path="no/such/file"), ["--", "no/such/file"]),
+    (CommitFilter(author="Bob [x]"), ["--author=bob@example"]),
+    (CommitFilter(author="ada@EXAMPLE"), ["--author=Ada"]),
+    (CommitFilter(since=START + 3000), [f"--since=@{START + 3000} +0000"]),
+    (CommitFilter(until=START + 3000), [f"--until=@{START + 3000} +0000"]),
     (
-        Filter(since=START + 1200, until=START + 3000, path="lib"),
+        CommitFilter(since=START + 1200, until=START + 3000, path="lib"),
         [f"--since=@{START + 1200} +0000", f"--until=@{START + 3000} +0000", "--", "lib"],
     ),
 ]
@@ -79,7 +79,7 @@ FILTERS = [
 @pytest.mark.parametrize(("wanted", "args"), FILTERS)
 @pytest.mark.parametrize("graph", [False, True])
 def test_order_and_totals_are_those_of_git(
-    repository: Repository, wanted: Filter, args: list[str], graph: bool
+    repository: Repository, wanted: CommitFilter, args: list[str], graph: bool
 ) -> None:
     """Whatever is filtered, with merges, equal times and wrong clocks, with and without a commit-graph."""
     tip = grown(repository)
@@ -96,40 +96,41 @@ def test_order_and_totals_are_those_of_git(
 def test_pages_walk_no_commit_twice(repository: Repository) -> None:
     """What a page has shown, it shows again without waiting for git."""
     tip = grown(repository)
-    with inline(), pytest.raises(TooLong):
-        list_commits(repository, [tip], EVERYTHING, 0, 20)
-    first = list_commits(repository, [tip], EVERYTHING, 0, 20)
-    with inline():
-        assert list_commits(repository, [tip], EVERYTHING, 0, 20) == first
-        assert list_commits(repository, [tip], EVERYTHING, 100, 20)[1] == first[1]
-        assert list_commits(repository, [tip], EVERYTHING, 10**30, 20) == ([], first[1])
+    with forbid_blocking(), pytest.raises(WouldBlock):
+        list_commits(repository, [tip], ALL_COMMITS, 0, 20)
+    first = list_commits(repository, [tip], ALL_COMMITS, 0, 20)
+    with forbid_blocking():
+        assert list_commits(repository, [tip], ALL_COMMITS, 0, 20) == first
+        assert list_commits(repository, [tip], ALL_COMMITS, 100, 20)[1] == first[1]
+        assert list_commits(repository, [tip], ALL_COMMITS, 10**30, 20) == ([], first[1])
         assert count_commits(repository, tip) == first[1]
 
 
 def test_a_new_tip_is_seen_at_once(repository: Repository) -> None:
     """Nothing is kept by the name of a branch."""
     tip = grown(repository)
-    before = list_commits(repository, [tip], EVERYTHING, 0, 20)
+    before = list_commits(repository, [tip], ALL_COMMITS, 0, 20)
     made = History()
     mark = made.commit("master", {"new": "1"}, parents=(tip,), at=START + 10**6)
     newer = made.into(repository)[mark]
-    oids, total = list_commits(repository, [newer], EVERYTHING, 0, 20)
+    oids, total = list_commits(repository, [newer], ALL_COMMITS, 0, 20)
     assert oids == [newer, *before[0][:-1]]
     assert total == before[1] + 1
 
 
 @pytest.mark.parametrize(
-    "wanted", [EVERYTHING, Filter(path="lib"), Filter(author="ada"), Filter(path="a.txt", follow=True)]
+    "wanted",
+    [ALL_COMMITS, CommitFilter(path="lib"), CommitFilter(author="ada"), CommitFilter(path="a.txt", follow=True)],
 )
 def test_lists_longer_than_what_is_kept(
-    repository: Repository, wanted: Filter, monkeypatch: pytest.MonkeyPatch
+    repository: Repository, wanted: CommitFilter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bounds change nothing but the effort."""
     tip = grown(repository, seed=8)
     whole = list_commits(repository, [tip], wanted, 0, 1000)
-    monkeypatch.setattr(history, "_walks", Keeper(100_000))
-    monkeypatch.setattr(history, "_FIRST_WALK", 4)
-    monkeypatch.setattr(history, "_LONGEST_WALK", 16)
+    monkeypatch.setattr(history, "_walk_cache", ImmutableCache(100_000))
+    monkeypatch.setattr(history, "_FIRST_WALK_LENGTH", 4)
+    monkeypatch.setattr(history, "_MAX_WALK_LENGTH", 16)
     pages = [list_commits(repository, [tip], wanted, offset, 5) for offset in range(0, whole[1] + 5, 5)]
     assert [oid for page, _ in pages for oid in page] == whole[0]
     assert {total for _, total in pages} == {whole[1]}
@@ -144,9 +145,9 @@ def test_renames_are_followed_on_demand(repository: Repository) -> None:
     edited = made.commit(files={"new.txt": text + "more\n"})
     ids = made.into(repository)
     tips = [ids[edited]]
-    assert list_commits(repository, tips, Filter(path="new.txt"), 0, 20) == ([ids[edited], ids[moved]], 2)
+    assert list_commits(repository, tips, CommitFilter(path="new.txt"), 0, 20) == ([ids[edited], ids[moved]], 2)
     followed = [ids[edited], ids[moved], ids[old]]
-    assert list_commits(repository, tips, Filter(path="new.txt", follow=True), 0, 20) == (followed, 3)
+    assert list_commits(repository, tips, CommitFilter(path="new.txt", follow=True), 0, 20) == (followed, 3)
 
 
 def test_all_branches_and_tags(repository: Repository) -> None:
@@ -165,7 +166,7 @@ def test_all_branches_and_tags(repository: Repository) -> None:
     git(path, "update-ref", "-d", "refs/heads/hidden")
     git(path, "update-ref", "refs/tags/tree", git(path, "rev-parse", "master^{tree}"))
     git(path, "update-ref", "refs/tags/file", git(path, "rev-parse", "master:a"))
-    oids, total = list_commits(repository, all_tips(repository), EVERYTHING, 0, 20)
+    oids, total = list_commits(repository, all_tips(repository), ALL_COMMITS, 0, 20)
     assert oids == log(path, "--branches", "--tags")
     assert total == len(oids) == 4
 
@@ -173,11 +174,11 @@ def test_all_branches_and_tags(repository: Repository) -> None:
 def test_no_tips_and_impossible_filters(repository: Repository) -> None:
     """They list nothing, and git is not even asked."""
     tip = grown(repository, 3)
-    assert list_commits(repository, [], EVERYTHING, 0, 20) == ([], 0)
-    with inline():
+    assert list_commits(repository, [], ALL_COMMITS, 0, 20) == ([], 0)
+    with forbid_blocking():
         for path in ("..", "../x", "a/../b", "a//b", "./a", "x" * 70_000):
-            assert list_commits(repository, [tip], Filter(path=path), 0, 20) == ([], 0), path
-        assert list_commits(repository, [tip], Filter(until=-1), 0, 20) == ([], 0)
+            assert list_commits(repository, [tip], CommitFilter(path=path), 0, 20) == ([], 0), path
+        assert list_commits(repository, [tip], CommitFilter(until=-1), 0, 20) == ([], 0)
 
 
 @pytest.mark.parametrize(
@@ -189,13 +190,13 @@ def test_paths_are_names_and_nothing_else(repository: Repository, path: str) -> 
     made.commit(files={"a.txt": "1"})
     mark = made.commit(files={"b.txt": "1"})
     tip = made.into(repository)[mark]
-    assert list_commits(repository, [tip], Filter(path=path), 0, 20) == ([], 0)
+    assert list_commits(repository, [tip], CommitFilter(path=path), 0, 20) == ([], 0)
     more = History()
     if path.startswith("\\") or len(path) > 1000:
         return
     mark = more.commit(files={path: "1"}, parents=(tip,))
     newer = more.into(repository)[mark]
-    assert list_commits(repository, [newer], Filter(path=path), 0, 20) == ([newer], 1)
+    assert list_commits(repository, [newer], CommitFilter(path=path), 0, 20) == ([newer], 1)
     assert not (repository.path / "pwned").exists()
 
 
@@ -204,7 +205,7 @@ def test_authors_are_texts_and_nothing_else(repository: Repository, author: str)
     """Nobody is called so."""
     tip = grown(repository, 4)
     expected = 5 if "\n" in author else 0
-    assert list_commits(repository, [tip], Filter(author=author), 0, 20)[1] == expected
+    assert list_commits(repository, [tip], CommitFilter(author=author), 0, 20)[1] == expected
 
 
 def test_times_are_inclusive(repository: Repository) -> None:
@@ -216,7 +217,7 @@ def test_times_are_inclusive(repository: Repository) -> None:
     tips = [ids[marks[-1]]]
 
     def listed(since: int | None = None, until: int | None = None) -> list[int]:
-        found = list_commits(repository, tips, Filter(since=since, until=until), 0, 20)[0]
+        found = list_commits(repository, tips, CommitFilter(since=since, until=until), 0, 20)[0]
         return [times[marks.index(mark)] for mark in marks if ids[mark] in found]
 
     assert listed(since=START + 1, until=START + 1) == [START + 1]
@@ -250,9 +251,9 @@ def test_references_that_contain(repository: Repository) -> None:
     assert refs_containing(repository, ids[first], heads, 1) == names[:2]
     assert refs_containing(repository, ids[second], heads, 1) == names[:1]
     assert refs_containing(repository, ids[second], tags, 1) == names[2:]
-    with inline():
+    with forbid_blocking():
         assert refs_containing(repository, ids[first], heads, 1) == names[:2]
-        with pytest.raises(TooLong):
+        with pytest.raises(WouldBlock):
             refs_containing(repository, ids[first], heads, 2)
     git(repository.path, "update-ref", "refs/heads/ü/y", ids[first])
     assert refs_containing(repository, ids[first], heads, 2) == [*names[:2], "refs/heads/ü/y".encode()]

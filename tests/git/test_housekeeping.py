@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git.faults import GitFailed
-from ingot.git.housekeeping import STALE_LOCK_SECONDS, STALE_SECONDS, prune_temporary, tidy
-from ingot.git.store import Store
+from ingot.git.core.errors import GitError
+from ingot.git.maintenance.housekeeping import STALE_LOCK_SECONDS, STALE_SECONDS, prune_temporary, run_housekeeping
+from ingot.git.maintenance.store import RepositoryStore
 from tests.git.conftest import Clone, git
 
 
-def test_many_pushes_become_few_packs(store: Store, key: str, clone: Clone) -> None:
+def test_many_pushes_become_few_packs(store: RepositoryStore, key: str, clone: Clone) -> None:
     """With a multi-pack-index and its bitmap, a commit graph, and packed references; all objects are there."""
     path = store.path_of(key)
     for number in range(6):
@@ -24,7 +24,7 @@ def test_many_pushes_become_few_packs(store: Store, key: str, clone: Clone) -> N
     before = store.open(key).refs()
     assert len(list(path.glob("objects/pack/*.pack"))) == 6
 
-    assert tidy(path)
+    assert run_housekeeping(path)
 
     assert len(list(path.glob("objects/pack/*.pack"))) < 3
     assert (path / "objects/pack/multi-pack-index").is_file()
@@ -35,37 +35,37 @@ def test_many_pushes_become_few_packs(store: Store, key: str, clone: Clone) -> N
     assert store.open(key).commit_count() == 6
     git(path, "fsck", "--strict")
     git(path, "multi-pack-index", "verify")
-    assert tidy(path)
+    assert run_housekeeping(path)
 
 
-def test_loose_objects_are_packed(store: Store, key: str, clone: Clone) -> None:
+def test_loose_objects_are_packed(store: RepositoryStore, key: str, clone: Clone) -> None:
     """Also those that no reference holds yet: somebody may be about to make one."""
     path = store.path_of(key)
     git(path, "config", "transfer.unpackLimit", "1000")
     clone.commit()
     clone.push(path)
     lonely = git(path, "hash-object", "-w", "--stdin", text="not yet referenced\n")
-    assert tidy(path)
+    assert run_housekeeping(path)
     assert git(path, "cat-file", "-p", lonely) == "not yet referenced"
     assert git(path, "count-objects").startswith("0 objects") or (path / "objects" / lonely[:2] / lonely[2:]).exists()
 
 
-def test_an_empty_repository_can_be_tidied(store: Store, key: str) -> None:
+def test_an_empty_repository_can_be_tidied(store: RepositoryStore, key: str) -> None:
     """There is nothing to do, and no error."""
-    assert tidy(store.path_of(key))
+    assert run_housekeeping(store.path_of(key))
     assert store.open(key).is_empty()
 
 
-def test_two_do_not_tidy_at_once(store: Store, key: str) -> None:
+def test_two_do_not_tidy_at_once(store: RepositoryStore, key: str) -> None:
     """The second leaves it to the first, and no lock outlives its holder."""
     descriptor = os.open(store.path_of(key) / "objects", os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
-    assert not tidy(store.path_of(key))
+    assert not run_housekeeping(store.path_of(key))
     os.close(descriptor)
-    assert tidy(store.path_of(key))
+    assert run_housekeeping(store.path_of(key))
 
 
-def test_leftovers_of_killed_processes_go_when_they_are_old(store: Store, key: str) -> None:
+def test_leftovers_of_killed_processes_go_when_they_are_old(store: RepositoryStore, key: str) -> None:
     """Half-written packs and objects, quarantines and locks; those of living processes stay."""
     path = store.path_of(key)
     (path / "objects/ab").mkdir()
@@ -91,7 +91,7 @@ def test_leftovers_of_killed_processes_go_when_they_are_old(store: Store, key: s
     assert (path / "HEAD").exists()
 
 
-def test_a_stale_lock_is_in_nobodys_way(store: Store, key: str, clone: Clone) -> None:
+def test_a_stale_lock_is_in_nobodys_way(store: RepositoryStore, key: str, clone: Clone) -> None:
     """Without this a killed pack-refs would end the housekeeping for good."""
     clone.commit()
     path = store.path_of(key)
@@ -99,13 +99,13 @@ def test_a_stale_lock_is_in_nobodys_way(store: Store, key: str, clone: Clone) ->
     lock = path / "packed-refs.lock"
     lock.write_text("")
     git(path, "config", "core.packedRefsTimeout", "1")
-    with pytest.raises(GitFailed):
-        tidy(path)
+    with pytest.raises(GitError):
+        run_housekeeping(path)
     os.utime(lock, (1, 1))
-    assert tidy(path)
+    assert run_housekeeping(path)
 
 
-def test_tidying_while_others_push(store: Store, key: str, tmp_path: Path) -> None:
+def test_tidying_while_others_push(store: RepositoryStore, key: str, tmp_path: Path) -> None:
     """No push fails and none is lost."""
     path = store.path_of(key)
     over = threading.Event()
@@ -113,7 +113,7 @@ def test_tidying_while_others_push(store: Store, key: str, tmp_path: Path) -> No
     def clean() -> int:
         count = 0
         while not over.is_set():
-            count += tidy(path)
+            count += run_housekeeping(path)
         return count
 
     def push(number: int) -> dict[bytes, str]:

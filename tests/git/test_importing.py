@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
-from ingot.git.importing import fetch_into
-from ingot.git.store import Store, new_key
+from ingot.git.maintenance.fetch import fetch_into
+from ingot.git.maintenance.store import RepositoryStore, new_key
 from tests.git.conftest import Clone, git
 from tests.git.git_server import GitServer, serving
 
@@ -56,7 +56,9 @@ def is_empty_but_valid(path: Path) -> bool:
     return git(path, "for-each-ref") == "" and not objects and not (path / "packed-refs").exists()
 
 
-def test_an_import_brings_branches_tags_and_head(store: Store, key: str, server: GitServer, remote: Path) -> None:
+def test_an_import_brings_branches_tags_and_head(
+    store: RepositoryStore, key: str, server: GitServer, remote: Path
+) -> None:
     """And nothing else: no other references, no trace of the remote in the configuration."""
     path = store.path_of(key)
     before = (path / "config").read_bytes()
@@ -75,7 +77,7 @@ def test_an_import_brings_branches_tags_and_head(store: Store, key: str, server:
     assert not store.open(key).branch_exists("devel")
 
 
-def test_git_connects_to_the_pinned_address(store: Store, key: str, server: GitServer, remote: Path) -> None:
+def test_git_connects_to_the_pinned_address(store: RepositoryStore, key: str, server: GitServer, remote: Path) -> None:
     """The name resolves to nothing, so only the pinned address can have been used; not a proxy either."""
     url = f"http://repo.invalid:{server.port}/remote.git"
     assert fetch_into(store.path_of(key), url, Pin("repo.invalid", server.port)) is None
@@ -85,7 +87,7 @@ def test_git_connects_to_the_pinned_address(store: Store, key: str, server: GitS
 
 
 def test_no_proxy_of_the_environment_is_used(
-    store: Store, key: str, server: GitServer, remote: Path, monkeypatch: pytest.MonkeyPatch
+    store: RepositoryStore, key: str, server: GitServer, remote: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would resolve the name itself, and so get round the pin."""
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
@@ -93,7 +95,9 @@ def test_no_proxy_of_the_environment_is_used(
     assert fetch_into(store.path_of(key), f"{server.url}/remote.git", Pin("127.0.0.1", server.port)) is None
 
 
-def test_credentials_reach_the_server_and_nothing_else(store: Store, key: str, server: GitServer, remote: Path) -> None:
+def test_credentials_reach_the_server_and_nothing_else(
+    store: RepositoryStore, key: str, server: GitServer, remote: Path
+) -> None:
     """Not the list of processes, nor any file of the repository; wrong ones are told of without being shown."""
     path, url, pin = store.path_of(key), f"{server.url}/remote.git", Pin("127.0.0.1", server.port)
     server.password = ("ada", SECRET)
@@ -119,7 +123,7 @@ def test_credentials_reach_the_server_and_nothing_else(store: Store, key: str, s
         assert not [file for file in path.rglob("*") if file.is_file() and secret in file.read_bytes()]
 
 
-def test_confusing_names_do_not_come_along(store: Store, key: str, server: GitServer, remote: Path) -> None:
+def test_confusing_names_do_not_come_along(store: RepositoryStore, key: str, server: GitServer, remote: Path) -> None:
     """Attack: a branch that looks like a commit's id, or like another branch; neighbours of such names are fine."""
     tip = git(remote, "rev-parse", "trunk")
     good = f"refs/heads/{tip}-fix"
@@ -132,7 +136,7 @@ def test_confusing_names_do_not_come_along(store: Store, key: str, server: GitSe
     assert store.open(key).head_branch() in (f"{tip}-fix", "devel")
 
 
-def test_an_empty_remote(store: Store, key: str, server: GitServer) -> None:
+def test_an_empty_remote(store: RepositoryStore, key: str, server: GitServer) -> None:
     """It is imported as what it is."""
     git(server.root, "init", "-q", "--bare", "remote.git")
     assert fetch_into(store.path_of(key), f"{server.url}/remote.git", Pin("127.0.0.1", server.port)) is None
@@ -140,7 +144,7 @@ def test_an_empty_remote(store: Store, key: str, server: GitServer) -> None:
     assert store.open(key).head_branch() == "master"
 
 
-def test_git_follows_no_redirect(store: Store, key: str, server: GitServer, remote: Path) -> None:
+def test_git_follows_no_redirect(store: RepositoryStore, key: str, server: GitServer, remote: Path) -> None:
     """Attack: the server answers the first question from elsewhere. Nobody asks there."""
     server.redirects["/moved"] = (302, f"{server.url}/remote.git{{rest}}")
     reason = fetch_into(store.path_of(key), f"{server.url}/moved", Pin("127.0.0.1", server.port))
@@ -154,7 +158,7 @@ def test_git_follows_no_redirect(store: Store, key: str, server: GitServer, remo
     ["ext::sh -c id", "file:///etc", "/etc", "--upload-pack=id", "ssh://h/x", "http://u:p@h/x", "http://h/x\nhost=y",
      "http://h/x y", "git://h/x", "ftp://h/x", "http://h/x?y", "http://h\\@x/", ""],
 )  # fmt: skip
-def test_other_addresses_never_reach_git(store: Store, key: str, url: str) -> None:
+def test_other_addresses_never_reach_git(store: RepositoryStore, key: str, url: str) -> None:
     """Attack: make git run something, read a file, or take a part of the address for its configuration."""
     with pytest.raises(ValueError, match="http"):
         fetch_into(store.path_of(key), url, Pin("h", 80))
@@ -166,7 +170,7 @@ def test_other_addresses_never_reach_git(store: Store, key: str, url: str) -> No
      "--upload-pack=touch", ";touch%20pwned;", "$(touch%20pwned)", "`touch%20pwned`", "%0ahost=127.0.0.1:{trap}%0a",
      "x.git/hooks/post-checkout"],
 )  # fmt: skip
-def test_what_looks_like_configuration_is_a_path(store: Store, key: str, server: GitServer, odd: str) -> None:
+def test_what_looks_like_configuration_is_a_path(store: RepositoryStore, key: str, server: GitServer, odd: str) -> None:
     """Attack (D17): an address that git would take for a proxy, an option or a command. It asks for it."""
     before = (store.path_of(key) / "config").read_bytes()
     with socket.create_server(("127.0.0.1", 0)) as trap:
@@ -181,7 +185,9 @@ def test_what_looks_like_configuration_is_a_path(store: Store, key: str, server:
     assert is_empty_but_valid(store.path_of(key))
 
 
-def test_credentials_that_would_name_another_server(store: Store, key: str, server: GitServer, remote: Path) -> None:
+def test_credentials_that_would_name_another_server(
+    store: RepositoryStore, key: str, server: GitServer, remote: Path
+) -> None:
     """Attack (D17, CVE-2020-5260): a line break among them is a part of them and of nothing else."""
     username, password = "ada\nhost=elsewhere.example", "word\r\nX-More: header"
     server.password = (username, password)
@@ -190,12 +196,14 @@ def test_credentials_that_would_name_another_server(store: Store, key: str, serv
     assert {host for _, host, _ in server.asked} == {f"127.0.0.1:{server.port}"}
 
 
-def test_failures_leave_nothing_and_can_be_repeated(store: Store, key: str, server: GitServer, remote: Path) -> None:
+def test_failures_leave_nothing_and_can_be_repeated(
+    store: RepositoryStore, key: str, server: GitServer, remote: Path
+) -> None:
     """A wrong path, a repository that is too large, a broken one, a closed port; then it works."""
     path, pin = store.path_of(key), Pin("127.0.0.1", server.port)
     url = f"{server.url}/remote.git"
     assert fetch_into(path, f"{server.url}/none.git", pin) == "There is no repository there"
-    assert fetch_into(path, url, pin, most_bytes=1000) == "The repository is too large"
+    assert fetch_into(path, url, pin, max_bytes=1000) == "The repository is too large"
     assert is_empty_but_valid(path)
     lost = remote / "objects" / git(remote, "rev-parse", "trunk^{tree}")[:2]
     kept = {file: file.read_bytes() for file in lost.iterdir()}
@@ -213,7 +221,9 @@ def test_failures_leave_nothing_and_can_be_repeated(store: Store, key: str, serv
     assert store.open(key).commit_count() == 2
 
 
-def test_bad_objects_are_refused_and_harmless_slips_are_not(store: Store, server: GitServer, remote: Path) -> None:
+def test_bad_objects_are_refused_and_harmless_slips_are_not(
+    store: RepositoryStore, server: GitServer, remote: Path
+) -> None:
     """Attack: a tree with an entry called .git. Old commits with odd time zones are history, and come along."""
     pin = Pin("127.0.0.1", server.port)
     tree = git(remote, "rev-parse", "trunk^{tree}")
@@ -266,7 +276,7 @@ def answering(answer: Callable[[socket.socket], None]) -> Iterator[int]:
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-advertisement\r\nConnection: close\r\n"
 
 
-def test_a_server_that_says_nothing(store: Store, key: str) -> None:
+def test_a_server_that_says_nothing(store: RepositoryStore, key: str) -> None:
     """Attack: keep the importer waiting. The deadline ends it."""
     with answering(lambda connection: connection.recv(1) and None) as port:
         reason = fetch_into(store.path_of(key), f"http://127.0.0.1:{port}/x", Pin("127.0.0.1", port), timeout=1.0)
@@ -274,7 +284,7 @@ def test_a_server_that_says_nothing(store: Store, key: str) -> None:
     assert is_empty_but_valid(store.path_of(key))
 
 
-def test_what_a_server_says_is_not_passed_on(store: Store, key: str) -> None:
+def test_what_a_server_says_is_not_passed_on(store: RepositoryStore, key: str) -> None:
     """Attack: the server sends the credentials back in its error, which is then shown to others."""
     message = f"# service=git-upload-pack\n0000{len(SECRET.encode()) + 8:04x}ERR {SECRET}".encode()
 

@@ -4,19 +4,19 @@ import random
 
 import pytest
 
-from ingot.git import lastcommit
-from ingot.git.commits import commit_id
-from ingot.git.housekeeping import tidy
-from ingot.git.lastcommit import last_commit_id
-from ingot.git.repository import Repository
-from ingot.git.store import Store
-from ingot.inline import TooLong, inline
+from ingot.git.core.repository import Repository
+from ingot.git.history import last_commit
+from ingot.git.history.commits import commit_id_or_none
+from ingot.git.history.last_commit import last_commit_id
+from ingot.git.maintenance.housekeeping import run_housekeeping
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
 from tests.histories import History, parting_and_meeting
 
 
 @pytest.fixture
-def repository(store: Store, key: str) -> Repository:
+def repository(store: RepositoryStore, key: str) -> Repository:
     return store.open(key)
 
 
@@ -44,30 +44,30 @@ def _has(repository: Repository, commit: str, name: str) -> bool:
 
 
 def test_far_back_git_is_asked_once(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lastcommit, "_NEAR_SECONDS", 60.0)
+    monkeypatch.setattr(last_commit, "_INLINE_SECONDS", 60.0)
     history = History()
     first = history.commit(files={"old": "x", "sub/old": "x"})
     for number in range(300):
         history.commit(files={"busy": str(number)})
     commits = history.into(repository)
-    tidy(repository.path)
-    tip = commit_id(repository, "HEAD")
+    run_housekeeping(repository.path)
+    tip = commit_id_or_none(repository, "HEAD")
     assert tip is not None
-    with inline(), pytest.raises(TooLong):
+    with forbid_blocking(), pytest.raises(WouldBlock):
         last_commit_id(repository, tip, b"old")
     assert last_commit_id(repository, tip, b"old") == commits[first]
 
     def refuse(*_: object) -> str:
         raise AssertionError("It was known")
 
-    monkeypatch.setattr(lastcommit, "_look_far", refuse)
-    with inline():
+    monkeypatch.setattr(last_commit, "_search_with_git_log", refuse)
+    with forbid_blocking():
         assert last_commit_id(repository, tip, b"old") == commits[first]
     more = History()
     for number in range(5):
         more.commit(files={"busy": f"more {number}"}, parents=(tip,) if number == 0 else None)
     after = more.into(repository)[5]
-    with inline():
+    with forbid_blocking():
         assert last_commit_id(repository, after, b"old") == commits[first]
 
 

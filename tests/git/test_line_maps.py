@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from ingot.git.line_maps import LineMap
+from ingot.git.diffs.line_maps import LineMap
 
 
 def _patch(before: list[str], after: list[str], context: int = 3) -> str:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git.commits import NO_OID, Signature, commit_or_none
-from ingot.git.faults import GitFailed
-from ingot.git.merge_commits import TooMany, merge_commit, rebased_commit, squash_commit, squash_merge
-from ingot.git.merge_trees import CannotMerge, merged_tree, merges_cleanly
-from ingot.git.repository import Repository
-from ingot.git.store import Store
-from ingot.git.writing import Words
+from ingot.git.core.errors import GitError
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import NO_OID, Signature, commit_or_none
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.writing.commits import CommitMetadata
+from ingot.git.writing.merge_commits import TooManyCommits, merge_commit, rebase_commits, squash_commit, squash_merge
+from ingot.git.writing.merge_trees import MergeConflict, can_merge, write_merged_tree
 from tests.git.conftest import ENVIRONMENT, files_in, git
 from tests.histories import History
 
@@ -20,11 +20,11 @@ LINES = "".join(f"line {number}\n" for number in range(60))
 MODULE, MOVED, ELSEWHERE = "2" * 40, "3" * 40, "4" * 40
 BINARY = bytes(range(256)) * 4
 CALLER = Signature("Grace", "grace@example.com", 1_600_000_000, 0)
-WORDS = Words("Merge it", CALLER, CALLER)
+WORDS = CommitMetadata("Merge it", CALLER, CALLER)
 
 
 @pytest.fixture
-def repository(store: Store, key: str) -> Repository:
+def repository(store: RepositoryStore, key: str) -> Repository:
     """An empty repository."""
     return store.open(key)
 
@@ -178,11 +178,11 @@ def test_what_goes_together(repository: Repository, tmp_path: Path, build: Calla
     history.into(repository)
     ours, theirs = tips(repository)
     before = files_in(repository.path)
-    assert merges_cleanly(repository, ours, theirs)
+    assert can_merge(repository, ours, theirs)
     assert files_in(repository.path) == before
 
     expected = in_a_checkout(repository, tmp_path)
-    assert merged_tree(repository, ours, theirs) == expected
+    assert write_merged_tree(repository, ours, theirs) == expected
     made = commit_or_none(repository, merge_commit(repository, ours, theirs, WORDS).commit)
     assert made is not None
     assert (made.tree, made.parents, made.message) == (expected, (ours, theirs), "Merge it")
@@ -198,11 +198,11 @@ def test_what_asks_for_a_person(repository: Repository, tmp_path: Path, build: C
     history.into(repository)
     ours, theirs = tips(repository)
     before = files_in(repository.path)
-    assert not merges_cleanly(repository, ours, theirs)
+    assert not can_merge(repository, ours, theirs)
     assert files_in(repository.path) == before
     assert in_a_checkout(repository, tmp_path) is None
-    with pytest.raises(CannotMerge):
-        merged_tree(repository, ours, theirs)
+    with pytest.raises(MergeConflict):
+        write_merged_tree(repository, ours, theirs)
 
 
 def test_conflicts_are_named(repository: Repository) -> None:
@@ -212,8 +212,8 @@ def test_conflicts_are_named(repository: Repository) -> None:
     history.commit(files={"a": "2\n", "new\nline": "2\n"})
     history.commit("side", files={"a": "3\n", "new\nline": "3\n", "fine": "2\n"}, parents=(base,))
     history.into(repository)
-    with pytest.raises(CannotMerge) as refused:
-        merged_tree(repository, *tips(repository))
+    with pytest.raises(MergeConflict) as refused:
+        write_merged_tree(repository, *tips(repository))
     assert refused.value.paths == ("a", "new\nline")
 
 
@@ -223,10 +223,10 @@ def test_what_is_not_there(repository: Repository) -> None:
     history.commit(files={"a": "1\n"})
     (oid,) = history.into(repository).values()
     for ours, theirs in ((oid, "1" * 40), (NO_OID, oid)):
-        with pytest.raises(GitFailed):
-            merged_tree(repository, ours, theirs)
-        with pytest.raises(GitFailed):
-            merges_cleanly(repository, ours, theirs)
+        with pytest.raises(GitError):
+            write_merged_tree(repository, ours, theirs)
+        with pytest.raises(GitError):
+            can_merge(repository, ours, theirs)
 
 
 def test_squashing(repository: Repository) -> None:
@@ -240,7 +240,7 @@ def test_squashing(repository: Repository) -> None:
     onto = history.commit(files={"file": "top\n" + LINES})
     marks = history.into(repository)
     ours, theirs = tips(repository)
-    squashed = Words("All at once", CALLER, CALLER)
+    squashed = CommitMetadata("All at once", CALLER, CALLER)
     made = squash_merge(repository, ours, theirs, squashed, WORDS)
     assert made.squashed is not None
     single, merge = (commit_or_none(repository, oid) for oid in (made.squashed, made.commit))
@@ -250,7 +250,7 @@ def test_squashing(repository: Repository) -> None:
     assert single.message == "All at once"
     assert git(repository.path, "diff", f"{ours}...{theirs}") == git(repository.path, "show", "--format=", single.oid)
     assert merge.parents == (marks[onto], single.oid)
-    assert merge.tree == merged_tree(repository, ours, theirs)
+    assert merge.tree == write_merged_tree(repository, ours, theirs)
 
 
 def test_squashing_what_never_met(repository: Repository) -> None:
@@ -258,7 +258,7 @@ def test_squashing_what_never_met(repository: Repository) -> None:
     history = History()
     _unrelated(history)
     history.into(repository)
-    with pytest.raises(CannotMerge):
+    with pytest.raises(MergeConflict):
         squash_commit(repository, *tips(repository), WORDS)
 
 
@@ -277,7 +277,7 @@ def test_rebasing(repository: Repository, tmp_path: Path) -> None:
     history.into(repository)
     ours, theirs = tips(repository)
 
-    tip = rebased_commit(repository, ours, theirs, CALLER)
+    tip = rebase_commits(repository, ours, theirs, CALLER)
 
     shown = git(repository.path, "log", "--format=%s %an %cn", f"{ours}..{tip}")
     assert shown == "Last B Grace\nFirst A Grace"
@@ -298,9 +298,9 @@ def test_nothing_to_rebase(repository: Repository) -> None:
     history.commit("ahead", files={"c": "1\n"}, parents=(onto,))
     history.into(repository)
     ours, theirs = tips(repository)
-    assert rebased_commit(repository, ours, theirs, CALLER) == ours
+    assert rebase_commits(repository, ours, theirs, CALLER) == ours
     ahead = repository.tip("refs/heads/ahead") or ""
-    tip = commit_or_none(repository, rebased_commit(repository, ours, ahead, CALLER))
+    tip = commit_or_none(repository, rebase_commits(repository, ours, ahead, CALLER))
     assert tip is not None
     assert tip.parents == (ours,)
 
@@ -313,18 +313,18 @@ def test_rebasing_into_a_conflict(repository: Repository) -> None:
     history.commit("side", files={"a": "2\n"})
     history.commit(files={"a": "3\n"}, parents=(base,))
     history.into(repository)
-    with pytest.raises(CannotMerge):
-        rebased_commit(repository, *tips(repository), CALLER)
+    with pytest.raises(MergeConflict):
+        rebase_commits(repository, *tips(repository), CALLER)
 
 
 def test_rebasing_too_much(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     """There is a bound."""
-    monkeypatch.setattr("ingot.git.merge_commits.MOST_REPLAYED", 2)
+    monkeypatch.setattr("ingot.git.writing.merge_commits.MAX_REBASED_COMMITS", 2)
     history = History()
     base = history.commit(files={"a": "1\n"})
     history.commit(files={"b": "1\n"})
     for number in range(3):
         history.commit("side", files={"c": f"{number}\n"}, parents=(base,) if number == 0 else None)
     history.into(repository)
-    with pytest.raises(TooMany):
-        rebased_commit(repository, *tips(repository), CALLER)
+    with pytest.raises(TooManyCommits):
+        rebase_commits(repository, *tips(repository), CALLER)

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from ingot.git.names import ref_trouble, well_formed
+from ingot.git.core.names import is_well_formed_ref, ref_name_error
 from tests.git.conftest import ENVIRONMENT
 
 SHA1, SHA256 = "0123456789abcdef0123456789abcdef01234567", "f" * 64
@@ -36,28 +36,28 @@ def git_accepts(name: str) -> bool:
 @pytest.mark.parametrize("name", GOOD)
 def test_good_names(name: str) -> None:
     """Nobody's name is refused without need."""
-    assert ref_trouble(name) is None
+    assert ref_name_error(name) is None
     assert git_accepts(name)
 
 
 @pytest.mark.parametrize("name", BAD_FOR_GIT)
 def test_names_that_git_refuses(name: str) -> None:
     """So do we, before git sees them."""
-    assert ref_trouble(name) is not None
+    assert ref_name_error(name) is not None
     assert not git_accepts(name)
 
 
 @pytest.mark.parametrize("name", BAD_FOR_US)
 def test_names_that_read_as_something_else(name: str) -> None:
     """git would take them, and then somebody would take them for a commit or for another branch."""
-    assert ref_trouble(name) is not None
+    assert ref_name_error(name) is not None
     assert git_accepts(name)
 
 
 @pytest.mark.parametrize("name", ["\0", "a\0b", "\ud800", "a\udcff"])
 def test_names_that_cannot_be_written(name: str) -> None:
     """git cannot even be asked."""
-    assert ref_trouble(name) is not None
+    assert ref_name_error(name) is not None
 
 
 def test_random_names_are_judged_as_git_does() -> None:
@@ -88,7 +88,7 @@ def test_random_names_are_judged_as_git_does() -> None:
     names = {"".join(draw.choices(pieces, k=draw.randint(1, 5))) for _ in range(3000)}
     asked = sorted(name for name in names if name != "@")
     for name in asked[:400]:
-        assert (ref_trouble(name) is None) == git_accepts(name), name
+        assert (ref_name_error(name) is None) == git_accepts(name), name
 
 
 @pytest.mark.parametrize("ref", [b"refs/heads/a", b"refs/heads/\xff", b"refs/keep/1/x"])
@@ -97,5 +97,5 @@ def test_random_names_are_judged_as_git_does() -> None:
 )
 def test_full_names(ref: bytes, bad: bytes) -> None:
     """What is safe as a file's name below the repository."""
-    assert well_formed(ref)
-    assert not well_formed(bad)
+    assert is_well_formed_ref(ref)
+    assert not is_well_formed_ref(bad)

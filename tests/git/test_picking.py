@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git.commits import Commit, commit_or_none
-from ingot.git.picking import CannotPick, NothingToPick, picked_tree, reverted_tree
-from ingot.git.repository import Repository
-from ingot.git.store import Store
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import Commit, commit_or_none
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.writing.cherry_picks import EmptyPick, PickConflict, picked_tree, reverted_tree
 from tests.git.conftest import git
 from tests.histories import History
 
@@ -17,7 +17,7 @@ MODULE = "2" * 40
 
 
 @pytest.fixture
-def repository(store: Store, key: str) -> Repository:
+def repository(store: RepositoryStore, key: str) -> Repository:
     """An empty repository."""
     return store.open(key)
 
@@ -80,8 +80,8 @@ def test_conflicts_and_nothing_left(repository: Repository) -> None:
     edits = history.commit("c", files={"gone": "changed\n"}, parents=(base,))
     turns = history.commit("d", files={"gone/now/a/folder": "x"}, removed=("gone",), parents=(base,))
     commits = Commits(repository, history)
-    for mark, kind in ((theirs, CannotPick), (same, NothingToPick), (edits, CannotPick)):
-        with pytest.raises(CannotPick) as refused:
+    for mark, kind in ((theirs, PickConflict), (same, EmptyPick), (edits, PickConflict)):
+        with pytest.raises(PickConflict) as refused:
             picked_tree(repository, commits[mark], commits[ours])
         assert refused.type is kind
     assert "gone/now/a/folder" in listed(repository, picked_tree(repository, commits[turns], commits[base]))
@@ -118,7 +118,7 @@ def test_reverting_what_was_reverted(repository: Repository) -> None:
     changed = history.commit(files={"a": "2\n"})
     back = history.commit(files={"a": "1\n"})
     commits = Commits(repository, history)
-    with pytest.raises(CannotPick):
+    with pytest.raises(PickConflict):
         reverted_tree(repository, commits[changed], commits[back])
 
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git.faults import DamagedRepository, GitFailed
-from ingot.git.refs import read_refs
-from ingot.git.store import Store
+from ingot.git.core.errors import DamagedRepository, GitError
+from ingot.git.core.refs import read_refs
+from ingot.git.maintenance.store import RepositoryStore
 from tests.git.conftest import Clone, git
 
 
-def test_an_empty_repository(store: Store, key: str) -> None:
+def test_an_empty_repository(store: RepositoryStore, key: str) -> None:
     """It has a HEAD, and nothing else."""
     repository = store.open(key)
     assert repository.is_empty()
@@ -24,7 +24,7 @@ def test_an_empty_repository(store: Store, key: str) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_references(store: Store, key: str, clone: Clone, packed: bool) -> None:
+def test_references(store: RepositoryStore, key: str, clone: Clone, packed: bool) -> None:
     """Loose and packed ones look the same, and agree with git."""
     path, repository = store.path_of(key), store.open(key)
     first = clone.commit()
@@ -46,7 +46,7 @@ def test_references(store: Store, key: str, clone: Clone, packed: bool) -> None:
     assert list(repository.refs().items()) == [(name.encode(), oid) for oid, name in listed]
 
 
-def test_a_loose_reference_wins_over_a_packed_one(store: Store, key: str, clone: Clone) -> None:
+def test_a_loose_reference_wins_over_a_packed_one(store: RepositoryStore, key: str, clone: Clone) -> None:
     """As it is the newer; and a deleted one is gone from both."""
     path, repository = store.path_of(key), store.open(key)
     clone.commit()
@@ -60,7 +60,7 @@ def test_a_loose_reference_wins_over_a_packed_one(store: Store, key: str, clone:
     assert repository.refs() == {}
 
 
-def test_packed_references_in_any_order(store: Store, key: str, clone: Clone) -> None:
+def test_packed_references_in_any_order(store: RepositoryStore, key: str, clone: Clone) -> None:
     """Written by somebody who does not sort them: what lies between is not taken for what is asked for."""
     path, repository = store.path_of(key), store.open(key)
     tip = clone.commit()
@@ -81,7 +81,7 @@ def test_packed_references_in_any_order(store: Store, key: str, clone: Clone) ->
     "name",
     ["../../config", "../../HEAD", "", ".", "..", "master/../master", "master\n", "mas*er", "\0", "\ud800", "x" * 300],
 )
-def test_names_cannot_lead_out_of_the_references(store: Store, key: str, clone: Clone, name: str) -> None:
+def test_names_cannot_lead_out_of_the_references(store: RepositoryStore, key: str, clone: Clone, name: str) -> None:
     """Attack: read another file of the repository as a branch."""
     clone.commit()
     clone.push(store.path_of(key))
@@ -91,7 +91,7 @@ def test_names_cannot_lead_out_of_the_references(store: Store, key: str, clone: 
     assert repository.tip(name) is None
 
 
-def test_broken_files_are_passed_over(store: Store, key: str, clone: Clone) -> None:
+def test_broken_files_are_passed_over(store: RepositoryStore, key: str, clone: Clone) -> None:
     """An empty reference, as a power cut may leave, hides no other; a broken HEAD is told as what it is."""
     oid = clone.commit()
     clone.push(store.path_of(key))
@@ -108,7 +108,7 @@ def test_broken_files_are_passed_over(store: Store, key: str, clone: Clone) -> N
             repository.head_branch()
 
 
-def test_setting_head(store: Store, key: str, clone: Clone) -> None:
+def test_setting_head(store: RepositoryStore, key: str, clone: Clone) -> None:
     """git sees the new branch, bad names change nothing, and no lock of a killed process is in the way."""
     path, repository = store.path_of(key), store.open(key)
     (path / "HEAD.lock").write_text("")
@@ -121,7 +121,7 @@ def test_setting_head(store: Store, key: str, clone: Clone) -> None:
     assert [file.name for file in path.iterdir() if file.name.startswith("tmp_")] == []
 
 
-def test_size(store: Store, key: str, clone: Clone) -> None:
+def test_size(store: RepositoryStore, key: str, clone: Clone) -> None:
     """It grows with what is pushed."""
     before = store.open(key).size_bytes()
     clone.commit("noise", "".join(str(number * number) for number in range(20_000)))
@@ -129,7 +129,7 @@ def test_size(store: Store, key: str, clone: Clone) -> None:
     assert store.open(key).size_bytes() > before + 10_000
 
 
-def test_languages(store: Store, key: str, clone: Clone) -> None:
+def test_languages(store: RepositoryStore, key: str, clone: Clone) -> None:
     """By bytes of code; no vendored folders, generated or huge files, binaries, links or prose."""
     clone.commit("src/main.py", "x" * 750)
     clone.commit("lib/a.C", "y" * 200)
@@ -145,7 +145,7 @@ def test_languages(store: Store, key: str, clone: Clone) -> None:
     assert store.open(key).languages() == {"Python": 75.0, "C": 20.0, "Makefile": 5.0}
 
 
-def test_a_tree_of_ten_billion_folders_is_looked_at_in_passing(store: Store, key: str, clone: Clone) -> None:
+def test_a_tree_of_ten_billion_folders_is_looked_at_in_passing(store: RepositoryStore, key: str, clone: Clone) -> None:
     """Attack: ten trees, each holding the one below ten times, stand for more files than any disk has."""
     path = store.path_of(key)
     blob = git(path, "hash-object", "-w", "--stdin", text="print()\n")
@@ -161,9 +161,9 @@ def test_the_outer_repository_is_never_meant(tmp_path: Path) -> None:
     """A data directory inside a checkout: a broken repository must not stand for the checkout around it."""
     outer = Clone(tmp_path / "outer")
     outer.commit()
-    store = Store(outer.folder / "data")
+    store = RepositoryStore(outer.folder / "data")
     store.create("a" * 64, "master")
     path = store.path_of("a" * 64)
     (path / "refs/heads/master").write_text(git(outer.folder, "rev-parse", "HEAD") + "\n")
-    with pytest.raises(GitFailed):
+    with pytest.raises(GitError):
         store.open("a" * 64).commit_count()

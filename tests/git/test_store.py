@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git.faults import MissingRepository
-from ingot.git.store import Store, new_key
+from ingot.git.core.errors import MissingRepository
+from ingot.git.maintenance.store import RepositoryStore, new_key
 from tests.git.conftest import Clone, files_in, git
 from tests.git.killing import killed_at_each_step
 
 
-def test_a_new_repository_is_one(store: Store, clone: Clone, tmp_path: Path) -> None:
+def test_a_new_repository_is_one(store: RepositoryStore, clone: Clone, tmp_path: Path) -> None:
     """git finds nothing to complain of, and one can push to it and clone it."""
     key = new_key()
     store.create(key, "trunk")
@@ -28,7 +28,7 @@ def test_a_new_repository_is_one(store: Store, clone: Clone, tmp_path: Path) -> 
     assert git(tmp_path / "copy", "rev-parse", "HEAD") == oid
 
 
-def test_its_settings_keep_what_was_acknowledged(store: Store, key: str) -> None:
+def test_its_settings_keep_what_was_acknowledged(store: RepositoryStore, key: str) -> None:
     """Objects and references are synced and checked, nothing repacks by itself, no hook comes from the repository."""
     path = store.path_of(key)
     for name, value in {
@@ -42,7 +42,7 @@ def test_its_settings_keep_what_was_acknowledged(store: Store, key: str) -> None
     assert git(path, "config", "--get-all", "transfer.hideRefs").split() == ["refs/keep", "refs/intents"]
 
 
-def test_a_hook_inside_the_repository_does_not_run(store: Store, key: str, clone: Clone) -> None:
+def test_a_hook_inside_the_repository_does_not_run(store: RepositoryStore, key: str, clone: Clone) -> None:
     """Attack: somebody gets a file into hooks/. It is ignored."""
     hook = store.path_of(key) / "hooks" / "pre-receive"
     hook.parent.mkdir()
@@ -53,7 +53,9 @@ def test_a_hook_inside_the_repository_does_not_run(store: Store, key: str, clone
 
 
 @pytest.mark.parametrize("version", ["0", "1", "2"])
-def test_internal_references_are_not_shown_nor_served(store: Store, key: str, clone: Clone, version: str) -> None:
+def test_internal_references_are_not_shown_nor_served(
+    store: RepositoryStore, key: str, clone: Clone, version: str
+) -> None:
     """Attack: list, fetch or push what is ours alone. Others' references are there all the same."""
     path = store.path_of(key)
     oid = clone.commit()
@@ -73,14 +75,14 @@ def test_internal_references_are_not_shown_nor_served(store: Store, key: str, cl
 
 
 @pytest.mark.parametrize("bad", ["", "abc", "../" * 21 + "x", "A" * 64, "0" * 63, "0" * 65, "0" * 64 + "\n"])
-def test_only_keys_lead_to_paths(store: Store, bad: str) -> None:
+def test_only_keys_lead_to_paths(store: RepositoryStore, bad: str) -> None:
     """Nothing else can name a folder."""
     with pytest.raises(ValueError, match="64"):
         store.path_of(bad)
     assert store.path_of("0" * 64)
 
 
-def test_keys_are_not_taken_twice(store: Store, key: str) -> None:
+def test_keys_are_not_taken_twice(store: RepositoryStore, key: str) -> None:
     """Neither by a new repository nor by a fork; the first stays as it is."""
     before = files_in(store.root)
     with pytest.raises(FileExistsError):
@@ -92,7 +94,7 @@ def test_keys_are_not_taken_twice(store: Store, key: str) -> None:
         store.create(new_key(), "--upload-pack=x")
 
 
-def test_removing_leaves_nothing_and_may_be_repeated(store: Store, key: str, clone: Clone) -> None:
+def test_removing_leaves_nothing_and_may_be_repeated(store: RepositoryStore, key: str, clone: Clone) -> None:
     """A second removal, or one of what never was, is no error."""
     clone.commit()
     clone.push(store.path_of(key))
@@ -106,7 +108,7 @@ def test_removing_leaves_nothing_and_may_be_repeated(store: Store, key: str, clo
         store.open(key)
 
 
-def test_keys_lists_repositories_and_nothing_else(store: Store) -> None:
+def test_keys_lists_repositories_and_nothing_else(store: RepositoryStore) -> None:
     """Not what is unfinished, trash, or a stranger's file."""
     assert list(store.keys()) == []
     keys = {new_key() for _ in range(5)}
@@ -118,7 +120,7 @@ def test_keys_lists_repositories_and_nothing_else(store: Store) -> None:
     assert set(store.keys()) == keys
 
 
-def test_sweeping_takes_what_nobody_knows(store: Store) -> None:
+def test_sweeping_takes_what_nobody_knows(store: RepositoryStore) -> None:
     """Orphans, unfinished ones and trash go once they are old; known and young ones and strangers' files stay."""
     known, orphan = new_key(), new_key()
     for key in (known, orphan):
@@ -140,7 +142,7 @@ def test_sweeping_takes_what_nobody_knows(store: Store) -> None:
     assert stranger.exists()
 
 
-def test_a_kill_while_creating_leaves_nothing_that_counts(store: Store) -> None:
+def test_a_kill_while_creating_leaves_nothing_that_counts(store: RepositoryStore) -> None:
     """SIGKILL at each step: afterwards there is the whole repository or none, and sweeping removes the rest."""
     whole = []
     for key in killed_at_each_step(store.root, "store.create(key, 'master')"):
@@ -154,7 +156,7 @@ def test_a_kill_while_creating_leaves_nothing_that_counts(store: Store) -> None:
     assert not any(whole[:-2])
 
 
-def test_a_repository_of_another_user_opens(store: Store, key: str, clone: Clone) -> None:
+def test_a_repository_of_another_user_opens(store: RepositoryStore, key: str, clone: Clone) -> None:
     """On a shared volume files may belong to others; git's guard against that is for people's own folders."""
     clone.commit("main.c", "int main;\n")
     clone.push(store.path_of(key))

@@ -10,22 +10,22 @@ from typing import Any
 
 import pytest
 
-from ingot.git import streaming
-from ingot.git.archives import stream_archive
-from ingot.git.blobs import digest_of, read_blob, start_of, stream_blob
-from ingot.git.faults import GitFailed, GitTimedOut
-from ingot.git.remembered import Remembered
-from ingot.git.repository import Repository
-from ingot.git.store import Store
-from ingot.git.streaming import stream_git
-from ingot.inline import TooLong, inline
+from ingot.git.core import streaming
+from ingot.git.core.cache import BoundedCache
+from ingot.git.core.errors import GitError, GitTimeout
+from ingot.git.core.repository import Repository
+from ingot.git.core.streaming import stream_git
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.trees.archives import stream_archive
+from ingot.git.trees.blobs import content_digest, read_blob, read_start, stream_blob
+from ingot.offload import WouldBlock, forbid_blocking
 from tests.histories import History, run
 
 CONTENT = bytes(range(256)) * 20_000
 
 
 @pytest.fixture
-def repository(store: Store, key: str) -> Repository:
+def repository(store: RepositoryStore, key: str) -> Repository:
     found = store.open(key)
     history = History()
     history.commit(files={"large": CONTENT, "small": "x"})
@@ -55,8 +55,8 @@ def test_parts_of_a_content(repository: Repository) -> None:
     blob, size = read_blob(repository, _oid(repository)), len(CONTENT)
     for start, stop in ((0, size), (0, 1), (65_535, 65_537), (100, 4_000_000), (size - 1, size), (5, 5), (9, 3)):
         assert b"".join(stream_blob(blob, start, stop)) == CONTENT[start:stop]
-    assert start_of(blob) == CONTENT[:8000]
-    assert digest_of(blob) == sha256(CONTENT).hexdigest()
+    assert read_start(blob) == CONTENT[:8000]
+    assert content_digest(blob) == sha256(CONTENT).hexdigest()
 
 
 def test_a_reader_who_leaves_ends_it(repository: Repository, started: "list[subprocess.Popen[bytes]]") -> None:
@@ -83,19 +83,19 @@ def test_what_is_not_read_is_not_started(repository: Repository, started: "list[
 
 
 def test_a_bad_end_is_heard_of(repository: Repository) -> None:
-    with pytest.raises(GitFailed):
+    with pytest.raises(GitError):
         list(stream_git(["cat-file", "blob", "0" * 40], repository.path))
 
 
 def test_a_reader_who_takes_for_ever_is_left(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "LONGEST_SECONDS", -1.0)
+    monkeypatch.setattr(streaming, "MAX_SECONDS", -1.0)
 
-    with pytest.raises(GitTimedOut):
+    with pytest.raises(GitTimeout):
         list(stream_git(["cat-file", "blob", _oid(repository)], repository.path))
 
 
 def test_no_process_is_started_on_an_event_loop(repository: Repository) -> None:
-    with inline(), pytest.raises(TooLong):
+    with forbid_blocking(), pytest.raises(WouldBlock):
         next(stream_git(["cat-file", "blob", _oid(repository)], repository.path))
 
 
@@ -113,17 +113,17 @@ def test_archives_are_those_of_git(repository: Repository, tmp_path: Path) -> No
 
 
 def test_a_memory_is_bounded_by_entries_and_by_bytes() -> None:
-    memory: Remembered[int, str] = Remembered(3, 100)
+    memory: BoundedCache[int, str] = BoundedCache(3, 100)
     for key in range(3):
-        memory.keep(key, str(key), 10)
+        memory.put(key, str(key), 10)
     assert memory.get(0) == "0"
-    memory.keep(3, "3", 10)
+    memory.put(3, "3", 10)
     assert [memory.get(key) for key in range(4)] == ["0", None, "2", "3"]
-    memory.keep(4, "four", 50)
-    memory.keep(5, "five", 50)
+    memory.put(4, "four", 50)
+    memory.put(5, "five", 50)
     assert [memory.get(key) for key in (0, 2, 3, 4, 5)] == [None, None, None, "four", "five"]
-    assert memory.keep(6, "too large to keep", 51) == "too large to keep"
+    assert memory.put(6, "too large to keep", 51) == "too large to keep"
     assert memory.get(6) is None
-    memory.keep(4, "again", 10)
-    memory.keep(7, "seven", 40)
+    memory.put(4, "again", 10)
+    memory.put(7, "seven", 40)
     assert [memory.get(key) for key in (4, 5, 7)] == ["again", "five", "seven"]

@@ -5,19 +5,19 @@ import threading
 
 import pytest
 
-from ingot.git import folder_commits, lastcommit, tree_commits
-from ingot.git.folder_commits import known_commits, last_commits
-from ingot.git.lastcommit import last_commit_id
-from ingot.git.repository import Repository
-from ingot.git.store import Store
-from ingot.git.tree_commits import find_all, known_commit, known_commits_of_tree
-from ingot.inline import inline
+from ingot.git.core.repository import Repository
+from ingot.git.history import folder_commits, last_commit, tree_commits
+from ingot.git.history.folder_commits import cached_last_commits, last_commits
+from ingot.git.history.last_commit import last_commit_id
+from ingot.git.history.tree_commits import cached_last_commit, cached_tree_commits, find_tree_commits
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.offload import forbid_blocking
 from tests.git.conftest import git
 from tests.histories import History, parting_and_meeting
 
 
 @pytest.fixture
-def repository(store: Store, key: str) -> Repository:
+def repository(store: RepositoryStore, key: str) -> Repository:
     return store.open(key)
 
 
@@ -37,7 +37,7 @@ def test_in_any_history_they_are_what_git_says(repository: Repository, seed: int
     commits = history.into(repository)
 
     for mark in [*chance.sample(marks[:-1], 3), marks[-1]]:
-        assert find_all(repository, commits[mark]) == _by_git(repository, commits[mark])
+        assert find_tree_commits(repository, commits[mark]) == _by_git(repository, commits[mark])
 
 
 def _long_history(repository: Repository) -> tuple[dict[int, str], int, int]:
@@ -61,13 +61,13 @@ def test_whoever_asks_for_many_old_files_gets_the_rest_at_once(
     commits, first, last = _long_history(repository)
 
     for number in range(8):
-        assert known_commits_of_tree(repository, commits[last]) is None
+        assert cached_tree_commits(repository, commits[last]) is None
         assert last_commit_id(repository, commits[last], b"old/%d" % number) == commits[first]
     _wait_for_walks()
-    with inline():
+    with forbid_blocking():
         assert last_commit_id(repository, commits[last], b"old/9") == commits[first]
         assert last_commit_id(repository, commits[last], b"busy") == commits[last]
-    assert known_commits(repository, commits[last], b"", [b"old", b"busy"]) == {
+    assert cached_last_commits(repository, commits[last], b"", [b"old", b"busy"]) == {
         b"old": commits[first],
         b"busy": commits[last],
     }
@@ -75,7 +75,7 @@ def test_whoever_asks_for_many_old_files_gets_the_rest_at_once(
     def refuse(*_: object) -> str:
         raise AssertionError("It was known")
 
-    monkeypatch.setattr(lastcommit, "_look_far", refuse)
+    monkeypatch.setattr(last_commit, "_search_with_git_log", refuse)
     more = History()
     mark = more.commit(files={"busy": "once more"}, parents=(commits[last],))
     after = more.into(repository)[mark]
@@ -87,11 +87,13 @@ def test_a_folder_that_took_too_long_is_known_when_it_is_looked_at_again(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(folder_commits, "_WALK_SECONDS", 0.0)
-    monkeypatch.setattr(folder_commits, "_FAR_SECONDS", 0.0)
+    monkeypatch.setattr(folder_commits, "_GIT_LOG_SECONDS", 0.0)
     commits, first, last = _long_history(repository)
     names = [b"%d" % number for number in range(10)]
 
-    assert last_commits(repository, commits[last], b"old", names) == dict.fromkeys(names, folder_commits.GIVEN_UP)
+    assert last_commits(repository, commits[last], b"old", names) == dict.fromkeys(
+        names, folder_commits.NOT_FOUND_IN_TIME
+    )
     _wait_for_walks()
     assert last_commits(repository, commits[last], b"old", names) == dict.fromkeys(names, commits[first])
 
@@ -100,16 +102,16 @@ def test_what_lies_too_far_back_is_left_to_git(repository: Repository, monkeypat
     monkeypatch.setattr(tree_commits, "_WALK_SECONDS", -1.0)
     commits, first, last = _long_history(repository)
 
-    assert find_all(repository, commits[last]) == {b"busy": commits[last]}
-    assert known_commit(repository, commits[last], b"old/1") is None
+    assert find_tree_commits(repository, commits[last]) == {b"busy": commits[last]}
+    assert cached_last_commit(repository, commits[last], b"old/1") is None
     assert last_commit_id(repository, commits[last], b"old/1") == commits[first]
 
 
 def test_a_tree_that_is_too_large_is_not_tried_again(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_commits, "_MOST_TREE_BYTES", 10)
+    monkeypatch.setattr(tree_commits, "_MAX_TREE_BYTES", 10)
     commits, first, last = _long_history(repository)
 
     for number in range(10):
         assert last_commit_id(repository, commits[last], b"old/%d" % number) == commits[first]
         _wait_for_walks()
-    assert known_commits_of_tree(repository, commits[last]) == {}
+    assert cached_tree_commits(repository, commits[last]) == {}

@@ -4,24 +4,24 @@ from itertools import count
 
 import pytest
 
-from ingot.git import entries, trees
-from ingot.git.commits import commit_id
-from ingot.git.entries import Entry, entry_at
-from ingot.git.repository import Repository
-from ingot.git.store import Store
-from ingot.git.trees import TooManyFolders, list_tree
-from ingot.inline import TooLong, inline
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import commit_id_or_none
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.trees import entries, listing
+from ingot.git.trees.entries import TreeEntry, entry_or_none
+from ingot.git.trees.listing import TooManyFolders, list_tree
+from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
 from tests.histories import History, run
 
 
 @pytest.fixture
-def repository(store: Store, key: str) -> Repository:
+def repository(store: RepositoryStore, key: str) -> Repository:
     return store.open(key)
 
 
 def _tip(repository: Repository) -> str:
-    tip = commit_id(repository, "HEAD")
+    tip = commit_id_or_none(repository, "HEAD")
     assert tip is not None
     return tip
 
@@ -37,8 +37,8 @@ def _by_git(repository: Repository, *options: str) -> list[tuple[int, str, bytes
     ]
 
 
-def _whole(repository: Repository, size: int, *, recursive: bool) -> list[Entry]:
-    listed: list[Entry] = []
+def _whole(repository: Repository, size: int, *, recursive: bool) -> list[TreeEntry]:
+    listed: list[TreeEntry] = []
     for page in count():
         window = list_tree(repository, _tip(repository), b"", page * size, size, recursive=recursive)
         assert window is not None
@@ -75,23 +75,23 @@ def test_a_hundred_thousand_files_are_paged_without_being_unfolded(
     root = run(repository.path, "mktree", input=f"040000 tree {flat}\tbig\n100644 blob {blob}\tzzz\n".encode())
     commit = git(repository.path, "commit-tree", "-m", "x", root)
     made = 0
-    plain = entries.Tree.entry
+    plain = entries.ParsedTree.entry
 
-    def counted(tree: entries.Tree, place: int, above: bytes) -> Entry:
+    def counted(tree: entries.ParsedTree, place: int, above: bytes) -> TreeEntry:
         nonlocal made
         made += 1
         return plain(tree, place, above)
 
-    monkeypatch.setattr(entries.Tree, "entry", counted)
+    monkeypatch.setattr(entries.ParsedTree, "entry", counted)
     for recursive, total in ((False, 100_000), (True, 100_000)):
         window = list_tree(repository, commit, b"big", 99_990, 20, recursive=recursive)
         assert window is not None
         assert (window.total, len(window.entries)) == (total, 10)
         assert window.entries[-1].path == b"big/file-099999"
-    found = entry_at(repository, commit, b"big/file-054321")
+    found = entry_or_none(repository, commit, b"big/file-054321")
     assert found is not None
     assert found.oid == blob
-    assert entry_at(repository, commit, b"big/file-1") is None
+    assert entry_or_none(repository, commit, b"big/file-1") is None
     assert made < 100
 
 
@@ -101,11 +101,11 @@ def test_what_is_large_is_not_read_on_an_event_loop(repository: Repository) -> N
     history.into(repository)
     tip = _tip(repository)
 
-    with inline(), pytest.raises(TooLong):
-        entry_at(repository, tip, b"nothing")
-    assert entry_at(repository, tip, b"nothing") is None
-    with inline():
-        assert entry_at(repository, tip, b"nothing") is None
+    with forbid_blocking(), pytest.raises(WouldBlock):
+        entry_or_none(repository, tip, b"nothing")
+    assert entry_or_none(repository, tip, b"nothing") is None
+    with forbid_blocking():
+        assert entry_or_none(repository, tip, b"nothing") is None
 
 
 def test_a_name_within_an_id_is_no_entry(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,16 +116,16 @@ def test_a_name_within_an_id_is_no_entry(repository: Repository, monkeypatch: py
     history.into(repository)
 
     for name in (b"x", b"y", b"z"):
-        assert entry_at(repository, _tip(repository), name) is None
-    assert entry_at(repository, _tip(repository), b"w") is not None
-    assert entry_at(repository, _tip(repository), b"module") is not None
+        assert entry_or_none(repository, _tip(repository), name) is None
+    assert entry_or_none(repository, _tip(repository), b"w") is not None
+    assert entry_or_none(repository, _tip(repository), b"module") is not None
 
 
 def test_too_many_folders_are_refused(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     history = History()
     history.commit(files={f"{number}/{number}": str(number) for number in range(30)})
     history.into(repository)
-    monkeypatch.setattr(trees, "MOST_FOLDERS", 20)
+    monkeypatch.setattr(listing, "MAX_FOLDERS", 20)
 
     with pytest.raises(TooManyFolders):
         list_tree(repository, _tip(repository), b"", 0, 20, recursive=True)
@@ -150,7 +150,7 @@ def test_paths_that_lead_nowhere(repository: Repository, path: bytes) -> None:
     history.commit(files={"a/b/c": "x", "f": "x"})
     history.into(repository)
 
-    assert entry_at(repository, _tip(repository), path) is None
+    assert entry_or_none(repository, _tip(repository), path) is None
 
 
 def test_names_that_are_no_text(repository: Repository) -> None:
@@ -158,7 +158,7 @@ def test_names_that_are_no_text(repository: Repository) -> None:
     history.commit(files={"caf\udce9/\udcff": "x"})
     history.into(repository)
 
-    found = entry_at(repository, _tip(repository), b"caf\xe9/\xff")
+    found = entry_or_none(repository, _tip(repository), b"caf\xe9/\xff")
 
     assert found is not None
     assert (found.name, found.mode) == (b"\xff", 0o100644)

@@ -5,23 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git.commits import Commit, Signature, commit_or_none
-from ingot.git.housekeeping import tidy
-from ingot.git.new_paths import is_read_by_git, new_path_trouble
-from ingot.git.objects import write_object
-from ingot.git.repository import Repository
-from ingot.git.store import Store
-from ingot.git.writing import MOST_STEPS, Action, CannotApply, NoSuchFile, Words, commit_actions
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import Commit, Signature, commit_or_none
+from ingot.git.maintenance.housekeeping import run_housekeeping
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.writing.commits import MAX_STEPS, CommitMetadata, InvalidAction, NoSuchFile, TreeAction, commit_actions
+from ingot.git.writing.new_objects import write_object
+from ingot.git.writing.path_rules import is_git_special_file, new_path_error
 from tests.git.conftest import files_in, git
 from tests.histories import History
 
 ADA = Signature("Ada", "ada@example.com", 1_700_000_000, 0)
-WORDS = Words("Change\n\nWith a body\n", ADA, ADA)
+WORDS = CommitMetadata("Change\n\nWith a body\n", ADA, ADA)
 MODULE = "1" * 40
 
 
 @pytest.fixture
-def repository(store: Store, key: str) -> Repository:
+def repository(store: RepositoryStore, key: str) -> Repository:
     """An empty repository."""
     return store.open(key)
 
@@ -54,7 +54,7 @@ def listed(repository: Repository, oid: str) -> dict[str, str]:
     return {line.split("\t")[1]: line.split("\t")[0] for line in lines}
 
 
-def change(repository: Repository, parent: Commit | None, *actions: Action) -> str:
+def change(repository: Repository, parent: Commit | None, *actions: TreeAction) -> str:
     """A commit of these actions, in a repository that git finds sound then."""
     oid = commit_actions(repository, parent, actions, WORDS)
     git(repository.path, "update-ref", "refs/heads/made", oid)
@@ -65,7 +65,7 @@ def change(repository: Repository, parent: Commit | None, *actions: Action) -> s
 def test_what_is_not_touched_stays(repository: Repository, begun: Commit) -> None:
     """A new file changes nothing but the folders above it; modes, links and submodules survive."""
     before = listed(repository, begun.oid)
-    made = change(repository, begun, Action("create", "deep/er/new", content=b"\0binary\xff"))
+    made = change(repository, begun, TreeAction("create", "deep/er/new", content=b"\0binary\xff"))
     after = listed(repository, made)
     assert after.pop("deep/er/new").startswith("100644 blob")
     assert after == before
@@ -80,11 +80,11 @@ def test_git_builds_the_same_tree(repository: Repository, begun: Commit, tmp_pat
     made = change(
         repository,
         begun,
-        Action("update", "README", content=b"changed\n"),
-        Action("create", "deep-er/x", content=b"x"),
-        Action("delete", "one/only"),
-        Action("move", "moved/run", "run"),
-        Action("chmod", "deep/er/file", executable=True),
+        TreeAction("update", "README", content=b"changed\n"),
+        TreeAction("create", "deep-er/x", content=b"x"),
+        TreeAction("delete", "one/only"),
+        TreeAction("move", "moved/run", "run"),
+        TreeAction("chmod", "deep/er/file", executable=True),
     )
     index = {"GIT_INDEX_FILE": str(tmp_path / "index"), "GIT_DIR": str(repository.path), "PATH": "/usr/bin:/bin"}
     entries = "".join(f"{line}\t{path}\0" for path, line in listed(repository, made).items())
@@ -100,11 +100,11 @@ def test_git_builds_the_same_tree(repository: Repository, begun: Commit, tmp_pat
 
 def test_the_first_commit(repository: Repository) -> None:
     """A repository begins with a commit that has no parent; deleting all of it leaves an empty one."""
-    made = change(repository, None, Action("create", "a/b/c", content=b"1"))
+    made = change(repository, None, TreeAction("create", "a/b/c", content=b"1"))
     first = commit_or_none(repository, made)
     assert first is not None
     assert first.parents == ()
-    emptied = change(repository, first, Action("delete", "a/b/c"))
+    emptied = change(repository, first, TreeAction("delete", "a/b/c"))
     assert listed(repository, emptied) == {}
 
 
@@ -113,12 +113,12 @@ def test_actions_build_on_one_another(repository: Repository, begun: Commit) -> 
     made = change(
         repository,
         begun,
-        Action("delete", "one/only"),
-        Action("create", "one", content=b"a file now"),
-        Action("move", "README/inside", "README"),
-        Action("create", "x", content=b"1"),
-        Action("update", "x", content=b"2"),
-        Action("move", "y", "x"),
+        TreeAction("delete", "one/only"),
+        TreeAction("create", "one", content=b"a file now"),
+        TreeAction("move", "README/inside", "README"),
+        TreeAction("create", "x", content=b"1"),
+        TreeAction("update", "x", content=b"2"),
+        TreeAction("move", "y", "x"),
     )
     after = listed(repository, made)
     assert {"one", "README/inside", "y"} <= set(after)
@@ -126,31 +126,31 @@ def test_actions_build_on_one_another(repository: Repository, begun: Commit) -> 
 
 
 REFUSED = [
-    (Action("create", "README", content=b""), "A file with this name already exists"),
-    (Action("create", "deep/er", content=b""), "A directory with this name already exists"),
-    (Action("update", "nope", content=b""), "A file with this name doesn't exist"),
-    (Action("update", "deep", content=b""), "A file with this name doesn't exist"),
-    (Action("delete", "deep/er"), "A file with this name doesn't exist"),
-    (Action("move", "README", "run"), "A file with this name already exists"),
-    (Action("move", "README", "README"), "A file with this name already exists"),
-    (Action("move", "x", "nope"), "A file with this name doesn't exist"),
-    (Action("create", "README/x", content=b""), "A part of the path is a file"),
-    (Action("create", "link/x", content=b""), "A part of the path is a file"),
-    (Action("create", "module/x", content=b""), "A part of the path is a file"),
-    (Action("update", "module", content=b"x"), "A submodule has no content"),
-    (Action("chmod", "link", executable=True), "Only a file can be made executable"),
-    (Action("create", "a/../x", content=b""), "The path cannot have '.' or '..' as a part"),
-    (Action("move", "x", "../x"), "The path cannot have '.' or '..' as a part"),
-    (Action("delete", ".git/config"), "The path cannot lead into '.git'"),
+    (TreeAction("create", "README", content=b""), "A file with this name already exists"),
+    (TreeAction("create", "deep/er", content=b""), "A directory with this name already exists"),
+    (TreeAction("update", "nope", content=b""), "A file with this name doesn't exist"),
+    (TreeAction("update", "deep", content=b""), "A file with this name doesn't exist"),
+    (TreeAction("delete", "deep/er"), "A file with this name doesn't exist"),
+    (TreeAction("move", "README", "run"), "A file with this name already exists"),
+    (TreeAction("move", "README", "README"), "A file with this name already exists"),
+    (TreeAction("move", "x", "nope"), "A file with this name doesn't exist"),
+    (TreeAction("create", "README/x", content=b""), "A part of the path is a file"),
+    (TreeAction("create", "link/x", content=b""), "A part of the path is a file"),
+    (TreeAction("create", "module/x", content=b""), "A part of the path is a file"),
+    (TreeAction("update", "module", content=b"x"), "A submodule has no content"),
+    (TreeAction("chmod", "link", executable=True), "Only a file can be made executable"),
+    (TreeAction("create", "a/../x", content=b""), "The path cannot have '.' or '..' as a part"),
+    (TreeAction("move", "x", "../x"), "The path cannot have '.' or '..' as a part"),
+    (TreeAction("delete", ".git/config"), "The path cannot lead into '.git'"),
 ]
 
 
 @pytest.mark.parametrize(("action", "reason"), REFUSED)
-def test_what_does_not_fit_is_refused(repository: Repository, begun: Commit, action: Action, reason: str) -> None:
+def test_what_does_not_fit_is_refused(repository: Repository, begun: Commit, action: TreeAction, reason: str) -> None:
     """Whatever is refused leaves no object behind, not even those of the actions before it."""
     before = files_in(repository.path)
-    with pytest.raises(CannotApply) as refused:
-        commit_actions(repository, begun, [Action("create", "fine", content=b"fine"), action], WORDS)
+    with pytest.raises(InvalidAction) as refused:
+        commit_actions(repository, begun, [TreeAction("create", "fine", content=b"fine"), action], WORDS)
     assert str(refused.value).startswith(reason)
     assert files_in(repository.path) == before
 
@@ -160,9 +160,9 @@ def test_links_and_submodules_move(repository: Repository, begun: Commit) -> Non
     made = change(
         repository,
         begun,
-        Action("move", "a/link", "link"),
-        Action("update", "a/link", content=b"/etc/passwd"),
-        Action("move", "a/module", "module"),
+        TreeAction("move", "a/link", "link"),
+        TreeAction("update", "a/link", content=b"/etc/passwd"),
+        TreeAction("move", "a/module", "module"),
     )
     after = listed(repository, made)
     assert after["a/link"].startswith("120000")
@@ -171,18 +171,18 @@ def test_links_and_submodules_move(repository: Repository, begun: Commit) -> Non
 
 def test_names_that_are_no_utf8(repository: Repository, begun: Commit) -> None:
     """Such a name is shown as Latin-1, and under that text the file is changed and deleted."""
-    made = change(repository, begun, Action("update", "caf\xe9", content=b"new"))
+    made = change(repository, begun, TreeAction("update", "caf\xe9", content=b"new"))
     assert set(listed(repository, made)) == set(listed(repository, begun.oid))
-    gone = change(repository, begun, Action("delete", "caf\xe9"))
+    gone = change(repository, begun, TreeAction("delete", "caf\xe9"))
     assert "caf\udce9" not in listed(repository, gone)
     with pytest.raises(NoSuchFile):
-        commit_actions(repository, begun, [Action("delete", "caf\xea")], WORDS)
+        commit_actions(repository, begun, [TreeAction("delete", "caf\xea")], WORDS)
 
 
 def test_nothing_to_commit(repository: Repository, begun: Commit) -> None:
     """Where that counts, a content that is there already is refused."""
-    same = [Action("update", "README", content=b"hello\n")]
-    with pytest.raises(CannotApply, match="nothing to commit"):
+    same = [TreeAction("update", "README", content=b"hello\n")]
+    with pytest.raises(InvalidAction, match="nothing to commit"):
         commit_actions(repository, begun, same, WORDS, may_be_empty=False)
     made = change(repository, begun, *same)
     assert git(repository.path, "rev-parse", f"{made}^{{tree}}") == begun.tree
@@ -191,7 +191,7 @@ def test_nothing_to_commit(repository: Repository, begun: Commit) -> None:
 def test_many_files_are_one_pack(repository: Repository, begun: Commit) -> None:
     """A thousand files take a few files on the disk."""
     before = len(files_in(repository.path))
-    made = change(repository, begun, *(Action("create", f"many/{n}", content=b"%d" % n) for n in range(1000)))
+    made = change(repository, begun, *(TreeAction("create", f"many/{n}", content=b"%d" % n) for n in range(1000)))
     assert len(listed(repository, made)) == 1009
     assert len(files_in(repository.path)) < before + 10
 
@@ -199,17 +199,17 @@ def test_many_files_are_one_pack(repository: Repository, begun: Commit) -> None:
 def test_very_deep_paths(repository: Repository) -> None:
     """A path of two thousand folders is no more than a path."""
     path = "a/" * 1500 + "x"
-    made = commit_actions(repository, None, [Action("create", path, content=b"deep")], WORDS)
+    made = commit_actions(repository, None, [TreeAction("create", path, content=b"deep")], WORDS)
     found = commit_or_none(repository, made)
     assert found is not None
-    gone = commit_actions(repository, found, [Action("delete", path)], WORDS)
+    gone = commit_actions(repository, found, [TreeAction("delete", path)], WORDS)
     assert listed(repository, gone) == {}
 
 
 def test_names_of_people_cannot_forge(repository: Repository) -> None:
     """Somebody calls themselves so that the line would end early, and a second author begin."""
     forged = Signature("Ada <x@y> 1 +0000\nauthor Eve", "a>b\n@c", -5, -90)
-    made = commit_actions(repository, None, [], Words("m", forged, Signature("", "", 1, 0)))
+    made = commit_actions(repository, None, [], CommitMetadata("m", forged, Signature("", "", 1, 0)))
     git(repository.path, "update-ref", "refs/heads/made", made)
     git(repository.path, "fsck", "--strict")
     shown = git(repository.path, "cat-file", "commit", made)
@@ -257,7 +257,7 @@ EVIL = [
 @pytest.mark.parametrize("path", EVIL)
 def test_paths_that_lead_elsewhere(path: str) -> None:
     """Nobody writes where a checkout, on any file system, would take it for something of git's or of the machine's."""
-    assert new_path_trouble(path) is not None
+    assert new_path_error(path) is not None
 
 
 FINE = [".gitignore", ".github/x", "git", "a.git", "x/git~2", "...", ".. ", "a b", "ü/é", "-x", "a\nb", ".gitx", "\\"]
@@ -266,13 +266,13 @@ FINE = [".gitignore", ".github/x", "git", "a.git", "x/git~2", "...", ".. ", "a b
 @pytest.mark.parametrize("path", FINE)
 def test_paths_that_only_look_odd(path: str) -> None:
     """Whatever git takes is taken."""
-    assert new_path_trouble(path) is None
+    assert new_path_error(path) is None
 
 
 MANY = {
-    "flat": [Action("create", f"f{number}", content=b"") for number in range(MOST_STEPS // 10 + 1)],
-    "deep": [Action("create", "d/" * 2000 + f"f{number}", content=b"") for number in range(250)],
-    "from deep": [Action("move", f"f{number}", "d/" * 2000 + "f") for number in range(250)],
+    "flat": [TreeAction("create", f"f{number}", content=b"") for number in range(MAX_STEPS // 10 + 1)],
+    "deep": [TreeAction("create", "d/" * 2000 + f"f{number}", content=b"") for number in range(250)],
+    "from deep": [TreeAction("move", f"f{number}", "d/" * 2000 + "f") for number in range(250)],
 }
 
 
@@ -280,7 +280,7 @@ MANY = {
 def test_actions_that_would_take_too_long(repository: Repository, begun: Commit, name: str) -> None:
     """A call that fits into the limit of bodies could keep us busy for minutes; it is refused at once."""
     before = files_in(repository.path)
-    with pytest.raises(CannotApply, match="too many actions"):
+    with pytest.raises(InvalidAction, match="too many actions"):
         commit_actions(repository, begun, MANY[name], WORDS)
     assert files_in(repository.path) == before
     commit_actions(repository, begun, MANY["deep"][:50], WORDS)
@@ -301,36 +301,36 @@ def test_git_agrees(repository: Repository, path: str) -> None:
         )
         unsound = unsound or checked.returncode != 0 or b"warning" in checked.stderr
     if unsound:
-        assert new_path_trouble(path) is not None
+        assert new_path_error(path) is not None
 
 
 @pytest.mark.parametrize("name", [".gitmodules", "sub/.gitmodules", ".GITMODULES", ".gitm\u200codules", "gitmod~1"])
 def test_submodules_that_run_options(repository: Repository, begun: Commit, name: str) -> None:
     """A submodule whose address is an option of git would run it at the next recursive clone; pushes refuse it too."""
-    assert is_read_by_git(name)
+    assert is_git_special_file(name)
     evil = b'[submodule "x"]\n\tpath = x\n\turl = --upload-pack=touch\n'
     before = files_in(repository.path)
     if name == ".gitmodules":
-        with pytest.raises(CannotApply, match="git refuses"):
-            commit_actions(repository, begun, [Action("create", name, content=evil)], WORDS)
+        with pytest.raises(InvalidAction, match="git refuses"):
+            commit_actions(repository, begun, [TreeAction("create", name, content=evil)], WORDS)
         assert files_in(repository.path) == before
     fine = b'[submodule "module"]\n\tpath = module\n\turl = https://example.org/x.git\n'
-    change(repository, begun, Action("create", name, content=fine))
+    change(repository, begun, TreeAction("create", name, content=fine))
 
 
 def test_a_link_cannot_become_gitmodules(repository: Repository, begun: Commit) -> None:
     """What git reads must be a file, so that it reads nothing outside of the checkout."""
-    with pytest.raises(CannotApply, match="git refuses"):
-        commit_actions(repository, begun, [Action("move", ".gitmodules", "link")], WORDS)
+    with pytest.raises(InvalidAction, match="git refuses"):
+        commit_actions(repository, begun, [TreeAction("move", ".gitmodules", "link")], WORDS)
 
 
 def test_writing_while_housekeeping_removes_folders(repository: Repository, begun: Commit) -> None:
     """Each write finds the folders of loose objects gone again, and makes its own."""
     parent = begun
     for number in range(5):
-        made = commit_actions(repository, parent, [Action("create", f"n{number}", content=b"%d" % number)], WORDS)
+        made = commit_actions(repository, parent, [TreeAction("create", f"n{number}", content=b"%d" % number)], WORDS)
         git(repository.path, "update-ref", "refs/heads/master", made)
-        assert tidy(repository.path)
+        assert run_housekeeping(repository.path)
         found = commit_or_none(repository, made)
         assert found is not None
         parent = found
@@ -340,9 +340,9 @@ def test_writing_while_housekeeping_removes_folders(repository: Repository, begu
 
 def test_a_folder_that_vanishes_in_between(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     """The folder of an object is removed just before the object is put into it: the second try works."""
-    from ingot.git import objects
+    from ingot.git.writing import new_objects
 
-    real = objects.open_repository(repository.path)
+    real = new_objects.open_repository(repository.path)
     tries = []
 
     class Vanishing:
@@ -355,7 +355,7 @@ def test_a_folder_that_vanishes_in_between(repository: Repository, monkeypatch: 
                 raise OSError("failed to rename lockfile: No such file or directory")
             return real.write(kind, content)
 
-    monkeypatch.setattr(objects, "open_repository", lambda _: Vanishing())
+    monkeypatch.setattr(new_objects, "open_repository", lambda _: Vanishing())
     oid = write_object(repository, "blob", b"content")
     assert len(tries) == 2
     assert git(repository.path, "cat-file", "blob", oid) == "content"

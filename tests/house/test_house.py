@@ -7,8 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 
 from ingot.cli.main import COMMANDS
-from ingot.cli.routes import access_of
-from ingot.rooms import all_endpoints
+from ingot.cli.routes import access_text
+from ingot.registry import all_endpoints
 from ingot.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -93,5 +93,5 @@ def test_the_table_of_who_may_what_is_current() -> None:
     """docs/access.md is what the declarations say; ``make access`` writes it."""
     written = (ROOT / "docs" / "access.md").read_text()
     for endpoint in all_endpoints():
-        rule, scopes = access_of(endpoint)
+        rule, scopes = access_text(endpoint)
         assert f"| {endpoint.method} | `{endpoint.path}` | {rule} | {scopes} |" in written, endpoint.path

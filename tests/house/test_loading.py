@@ -11,7 +11,7 @@ LEFT_OUT = [
     "markdown_it",  # The first text that is rendered.
     "nh3",
     "pygments",
-    "ingot.backups",  # Another command.
+    "ingot.operations.backups",  # Another command.
 ]
 LOADED = """
 import ingot.cli.jobs, ingot.cli.web

@@ -5,14 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ingot.migrations.run import migrate
-from ingot.migrations.whole import migrated, statements
+from ingot.core.migrations.run import migrate
+from ingot.core.migrations.schema_dump import migrated_database, schema_statements
 from ingot.settings import Settings
 
 LOADED = """
 import sys
 from pathlib import Path
-from ingot.migrations.run import migrate
+from ingot.core.migrations.run import migrate
 from ingot.settings import Settings
 for _ in range(2):
     migrate(Settings(data=Path(sys.argv[1])))
@@ -32,8 +32,8 @@ def test_a_first_start_makes_what_the_scripts_make(tmp_path: Path) -> None:
     for name in ("at_once", "by_scripts"):
         (tmp_path / name).mkdir()
     migrate(Settings(data=tmp_path / "at_once"))
-    by_scripts, at_once = migrated(tmp_path / "by_scripts"), sqlite3.connect(tmp_path / "at_once" / "ingot.db")
-    assert statements(at_once) == statements(by_scripts)
+    by_scripts, at_once = migrated_database(tmp_path / "by_scripts"), sqlite3.connect(tmp_path / "at_once" / "ingot.db")
+    assert schema_statements(at_once) == schema_statements(by_scripts)
     assert _rows(at_once) == _rows(by_scripts)
     assert _rows(at_once).keys() > {"alembic_version", "projects", "issues"}
     at_once.close()

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from ingot.web.door import ALL_PAGES
+from ingot.web.component import ALL_PAGES
 from tests.everywhere.addresses import ELSEWHERE, FILES, LEFT_OUT, NOT_PAGES, PARTS, ROUTES, STATES, THE_SAME
 
 HANDLERS = {

@@ -3,7 +3,7 @@
 import runpy
 from pathlib import Path
 
-from ingot.access import passwords
+from ingot.core.access import passwords
 
 
 def test_a_hash_costs_what_is_recommended() -> None:

@@ -10,13 +10,13 @@ import pytest
 from sqlalchemy import delete, select
 
 from ingot.app import open_database
-from ingot.db.connection import Connection
-from ingot.db.database import wall_clock
-from ingot.db.times import Timestamp, later
-from ingot.jobs.tables import Job, job_failures, jobs, recurring_jobs
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import wall_clock
+from ingot.core.db.times import Timestamp, add_duration
+from ingot.core.jobs.tables import Job, job_failures, jobs, recurring_jobs
 from ingot.log import Log
+from ingot.operations.startup import initialize_instance
 from ingot.settings import Settings
-from ingot.startup import prepare
 
 DEADLINE_SECONDS = 60.0
 _ALL = select(jobs).order_by(jobs.c.id)
@@ -32,7 +32,7 @@ class Clock:
         return self.now
 
     def step(self, **delta: float) -> None:
-        self.now = later(self.now, **delta)
+        self.now = add_duration(self.now, **delta)
 
 
 class Bench:
@@ -75,7 +75,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Set
         database_url = database_url.replace(f"{parts.path}?", "/queue?", 1)
     data: Path = tmp_path_factory.mktemp("queue")
     settings = Settings(data=data, database_url=database_url, root_password="a long password", log_format="json")
-    prepare(settings)
+    initialize_instance(settings)
     return settings
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ingot.app import open_database
-from ingot.db.database import Database
-from ingot.jobs.worker import Recurring, Worker
+from ingot.core.db.database import Database
+from ingot.core.jobs.worker import JobWorker, Recurring
 from ingot.log import Log
 from ingot.settings import Settings
 
@@ -46,7 +46,7 @@ def main() -> None:
     signal.set_wakeup_fd(waker)
     signal.signal(signal.SIGTERM, lambda *_: None)
     database = open_database(Settings(data=Path(data), database_url=url))
-    worker = Worker(
+    worker = JobWorker(
         database,
         {"note": note_payload(place), "hang": hang(place)},
         [Recurring(86_400, lambda _: note(place, "recurred"), "of the tests")],

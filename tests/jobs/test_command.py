@@ -3,9 +3,9 @@
 import subprocess
 
 from ingot.app import open_database
-from ingot.jobs.queue import MOST_ATTEMPTS, enqueue
-from ingot.jobs.tables import jobs
-from ingot.mail.post import send_mail
+from ingot.core.jobs.queue import MAX_ATTEMPTS, enqueue
+from ingot.core.jobs.tables import jobs
+from ingot.core.mail.delivery import send_mail
 from tests import forking
 from tests.jobs.conftest import DEADLINE_SECONDS, Bench, until
 
@@ -20,7 +20,7 @@ def _ingot(bench: Bench, *words: str) -> "subprocess.CompletedProcess[str]":
 
 
 def _bury(bench: Bench, job_id: int) -> None:
-    values = {"state": "dead", "attempts": MOST_ATTEMPTS, "last_error": "OSError: no route"}
+    values = {"state": "dead", "attempts": MAX_ATTEMPTS, "last_error": "OSError: no route"}
     bench.database.write(lambda db: db.update(jobs, job_id, **values))
 
 

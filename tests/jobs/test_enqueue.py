@@ -4,11 +4,11 @@ import threading
 
 import pytest
 
-from ingot.db.connection import Connection
-from ingot.db.times import later
-from ingot.jobs.leases import Wanted, claim, fail, put_off
-from ingot.jobs.queue import enqueue
-from ingot.jobs.worker import Worker
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import add_duration
+from ingot.core.jobs.leases import JobCapacity, claim_jobs, fail_job, postpone_job
+from ingot.core.jobs.queue import enqueue
+from ingot.core.jobs.worker import JobWorker
 from tests.jobs.conftest import Bench
 
 
@@ -27,7 +27,7 @@ def test_a_rolled_back_transaction_leaves_no_job(bench: Bench) -> None:
 
 def test_a_job_runs_once_with_its_payload_and_is_gone(bench: Bench) -> None:
     seen: list[object] = []
-    worker = Worker(bench.database, {"note": lambda _, payload: seen.append(payload)}, [], bench.log)
+    worker = JobWorker(bench.database, {"note": lambda _, payload: seen.append(payload)}, [], bench.log)
     bench.database.write(lambda db: enqueue(db, "note", {"a": [1, "ü"]}))
     assert [worker.run_once(), worker.run_once()] == [True, False]
     assert seen == [{"a": [1, "ü"]}]
@@ -36,8 +36,8 @@ def test_a_job_runs_once_with_its_payload_and_is_gone(bench: Bench) -> None:
 
 def test_a_scheduled_job_waits_for_its_time(bench: Bench) -> None:
     seen: list[object] = []
-    worker = Worker(bench.database, {"note": lambda _, payload: seen.append(payload)}, [], bench.log)
-    bench.database.write(lambda db: enqueue(db, "note", 1, run_at=later(db.now, hours=1)))
+    worker = JobWorker(bench.database, {"note": lambda _, payload: seen.append(payload)}, [], bench.log)
+    bench.database.write(lambda db: enqueue(db, "note", 1, run_at=add_duration(db.now, hours=1)))
     bench.clock.step(minutes=59)
     assert not worker.run_once()
     bench.clock.step(minutes=2)
@@ -46,7 +46,7 @@ def test_a_scheduled_job_waits_for_its_time(bench: Bench) -> None:
 
 
 def test_looking_into_an_idle_queue_takes_few_reads_and_no_lock(bench: Bench) -> None:
-    worker = Worker(bench.database, {}, [], bench.log)
+    worker = JobWorker(bench.database, {}, [], bench.log)
     worker.run_once()
     before = bench.database.statements.executed
     # Somebody else holds the embedded engine's only write lock; looking does not need it.
@@ -74,20 +74,20 @@ class TestUnique:
     def test_a_key_is_free_again_once_its_job_runs(self, bench: Bench) -> None:
         """The run may have read the old state already, so the later wish must not be lost."""
         first = bench.database.write(lambda db: enqueue(db, "note", 1, unique_key="a"))
-        bench.database.write(lambda db: claim(db, Wanted(1), 60))
+        bench.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
         second = bench.database.write(lambda db: enqueue(db, "note", 1, unique_key="a"))
         assert second != first
 
     def test_the_earlier_time_wins_but_a_failed_job_keeps_its_pause(self, bench: Bench) -> None:
-        bench.database.write(lambda db: enqueue(db, "note", 1, later(db.now, hours=2), unique_key="a"))
-        bench.database.write(lambda db: enqueue(db, "note", 1, later(db.now, hours=1), unique_key="a"))
-        assert bench.job().run_at == later(bench.clock(), hours=1)
-        bench.database.write(lambda db: enqueue(db, "note", 1, later(db.now, hours=3), unique_key="a"))
-        assert bench.job().run_at == later(bench.clock(), hours=1)
+        bench.database.write(lambda db: enqueue(db, "note", 1, add_duration(db.now, hours=2), unique_key="a"))
+        bench.database.write(lambda db: enqueue(db, "note", 1, add_duration(db.now, hours=1), unique_key="a"))
+        assert bench.job().run_at == add_duration(bench.clock(), hours=1)
+        bench.database.write(lambda db: enqueue(db, "note", 1, add_duration(db.now, hours=3), unique_key="a"))
+        assert bench.job().run_at == add_duration(bench.clock(), hours=1)
 
         bench.clock.step(hours=1)
-        (job,) = bench.database.write(lambda db: claim(db, Wanted(1), 60))
-        bench.database.write(lambda db: fail(db, job, "x"))
+        (job,) = bench.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
+        bench.database.write(lambda db: fail_job(db, job, "x"))
         paused = bench.job().run_at
         bench.database.write(lambda db: enqueue(db, "note", 1, unique_key="a"))
         assert bench.job().run_at == paused > bench.clock()
@@ -95,12 +95,12 @@ class TestUnique:
     @pytest.mark.parametrize("ends", ["fails", "is put off"])
     def test_a_job_that_comes_back_gives_way_to_the_one_that_waits(self, bench: Bench, ends: str) -> None:
         bench.database.write(lambda db: enqueue(db, "note", 1, unique_key="a"))
-        (job,) = bench.database.write(lambda db: claim(db, Wanted(1), 60))
+        (job,) = bench.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
         second = bench.database.write(lambda db: enqueue(db, "note", 1, unique_key="a"))
         if ends == "fails":
-            assert bench.database.write(lambda db: fail(db, job, "x"))
+            assert bench.database.write(lambda db: fail_job(db, job, "x"))
         else:
-            assert bench.database.write(lambda db: put_off(db, job, 60))
+            assert bench.database.write(lambda db: postpone_job(db, job, 60))
         assert (bench.job().id, bench.job().attempts) == (second, 1 if ends == "fails" else 0)
 
     def test_many_at_once_make_one(self, bench: Bench) -> None:
@@ -126,7 +126,7 @@ class TestUnique:
         taken: list[object] = []
 
         def take() -> None:
-            taken.append(bench.database.write(lambda db: claim(db, Wanted(1), 60)))
+            taken.append(bench.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60)))
 
         def work(db: Connection) -> None:
             enqueue(db, "note", 1, unique_key="a")

@@ -6,11 +6,21 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, select
 
-from ingot.db.connection import Connection
-from ingot.hooks.delivery.claims import Stand, claim, is_ahead, look, release_all, renew, settle, straighten, take
-from ingot.hooks.delivery.outcome import Outcome
-from ingot.hooks.outbox import tell
-from ingot.hooks.tables import FLAGS, hook_deliveries, hook_events, hooks
+from ingot.core.db.connection import Connection
+from ingot.integrations.webhooks.delivery.claims import (
+    HookHealth,
+    claim_hooks,
+    due_hooks,
+    has_clock_skew,
+    next_batch,
+    record_outcomes,
+    release_all_leases,
+    renew_leases,
+    repair_clock_skew,
+)
+from ingot.integrations.webhooks.delivery.outcome import DeliveryOutcome
+from ingot.integrations.webhooks.outbox import queue_event
+from ingot.integrations.webhooks.tables import EVENT_FLAGS, hook_deliveries, hook_events, hooks
 from tests.jobs.conftest import Bench
 
 _STATES = select(hook_deliveries.c.state, hook_deliveries.c.attempts).order_by(hook_deliveries.c.id)
@@ -26,7 +36,7 @@ class Queue:
 
     def hook(self) -> int:
         """A system hook."""
-        flags: dict[str, Any] = dict.fromkeys(FLAGS, False)
+        flags: dict[str, Any] = dict.fromkeys(EVENT_FLAGS, False)
         fixed = {"kind": "system", "url": "http://example.com/", "failures": 0, "enable_ssl_verification": True}
         return self.write(
             lambda db: db.insert(hooks, **flags, **fixed, branch_filter_strategy="wildcard", created_at=db.now)
@@ -34,28 +44,28 @@ class Queue:
 
     def tell(self, *hook_ids: int) -> None:
         """Something for these."""
-        self.write(lambda db: tell(db, "system_events", {"event_name": "x"}, hook_ids))
+        self.write(lambda db: queue_event(db, "system_events", {"event_name": "x"}, hook_ids))
 
     def due(self, mine: str) -> list[int]:
         """For which hooks somebody could send now."""
-        return self.read(lambda db: look(db, mine))[0]
+        return self.read(lambda db: due_hooks(db, mine))[0]
 
     def claim(self, mine: str) -> list[int]:
         """Take them."""
-        return self.write(lambda db: claim(db, mine, self.due(mine)))
+        return self.write(lambda db: claim_hooks(db, mine, self.due(mine)))
 
-    def outcome(self, hook_id: int, status: int | None, attempt: int = 1) -> Outcome:
+    def outcome(self, hook_id: int, status: int | None, attempt: int = 1) -> DeliveryOutcome:
         """What became of the hook's first delivery."""
-        batch = self.read(lambda db: take(db, "a", hook_id))
+        batch = self.read(lambda db: next_batch(db, "a", hook_id))
         assert batch is not None
         number = batch.deliveries[0].id
-        return Outcome(number, hook_id, attempt, "", {}, status, {}, "", 0.1, None, self.clock(), False)
+        return DeliveryOutcome(number, hook_id, attempt, "", {}, status, {}, "", 0.1, None, self.clock(), False)
 
     def settle(
-        self, mine: str, *outcomes: Outcome, released: tuple[int, ...] = (), stands: tuple[Stand, ...] = ()
+        self, mine: str, *outcomes: DeliveryOutcome, released: tuple[int, ...] = (), stands: tuple[HookHealth, ...] = ()
     ) -> None:
         """Write it down."""
-        self.write(lambda db: settle(db, mine, outcomes, (), stands, released))
+        self.write(lambda db: record_outcomes(db, mine, outcomes, (), stands, released))
 
     def states(self) -> list[tuple[str, int]]:
         """How deliveries stand."""
@@ -83,19 +93,19 @@ def test_one_at_a_time_sends_for_a_hook(queue: Queue) -> None:
     queue.tell(one, two)
     assert queue.due("b") == [two]
     assert queue.claim("b") == [two]
-    assert queue.read(lambda db: take(db, "b", one)) is None
-    batch = queue.read(lambda db: take(db, "a", one))
+    assert queue.read(lambda db: next_batch(db, "b", one)) is None
+    batch = queue.read(lambda db: next_batch(db, "a", one))
     assert batch is not None
     assert len(batch.deliveries) == 2
     queue.clock.step(seconds=8)
-    queue.write(lambda db: renew(db, "a"))
+    queue.write(lambda db: renew_leases(db, "a"))
     queue.clock.step(seconds=8)
     # The second one has died; the first one was heard of.
     assert queue.due("c") == [two]
     queue.settle("a", released=(one,))
     assert queue.due("c") == [one, two]
     assert queue.claim("c") == [one, two]
-    queue.write(release_all)
+    queue.write(release_all_leases)
     assert queue.claim("d") == [one, two]
 
 
@@ -111,11 +121,11 @@ def test_what_is_sent_is_not_sent_again(queue: Queue) -> None:
     assert queue.states() == [("done", 1), ("waiting", 1)]
     assert queue.due("a") == []
     queue.tell(hook)
-    batch = queue.read(lambda db: take(db, "a", hook))
+    batch = queue.read(lambda db: next_batch(db, "a", hook))
     assert batch is not None
     assert [each.attempts for each in batch.deliveries] == [0]
     queue.clock.step(seconds=11)
-    batch = queue.read(lambda db: take(db, "a", hook))
+    batch = queue.read(lambda db: next_batch(db, "a", hook))
     assert batch is not None
     assert [each.attempts for each in batch.deliveries] == [0, 1]
     queue.settle("a", queue.outcome(hook, 200))
@@ -130,8 +140,8 @@ def test_a_hook_that_is_left_alone(queue: Queue) -> None:
     queue.claim("a")
     until = queue.clock()
     queue.clock.step(seconds=-60)
-    queue.settle("a", stands=(Stand(hook, 4, until),), released=(hook,))
-    assert queue.read(lambda db: look(db, "b")) == ([], set(), until)
+    queue.settle("a", healths=(HookHealth(hook, 4, until),), released=(hook,))
+    assert queue.read(lambda db: due_hooks(db, "b")) == ([], set(), until)
     queue.clock.step(seconds=60)
     assert queue.due("b") == [hook]
 
@@ -143,10 +153,10 @@ def test_a_clock_that_was_set_back(queue: Queue) -> None:
     queue.claim("a")
     queue.settle("a", queue.outcome(hook, 503))
     later = queue.clock.now
-    queue.settle("a", stands=(Stand(hook, 4, later),))
+    queue.settle("a", healths=(HookHealth(hook, 4, later),))
     queue.clock.step(days=-1)
     assert queue.due("b") == []
-    assert queue.read(is_ahead)
-    assert queue.write(straighten) == 1
+    assert queue.read(has_clock_skew)
+    assert queue.write(repair_clock_skew) == 1
     assert queue.due("b") == [hook]
     assert queue.claim("b") == [hook]

@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from ingot.app import open_database
-from ingot.db.database import Database, wall_clock
-from ingot.db.times import later
-from ingot.jobs.leases import Wanted, claim, fail, finish, put_off
-from ingot.jobs.numbers import job_numbers
-from ingot.jobs.queue import MOST_ATTEMPTS, enqueue
-from ingot.jobs.tables import jobs
-from ingot.jobs.worker import Worker
+from ingot.core.db.database import Database, wall_clock
+from ingot.core.db.times import add_duration
+from ingot.core.jobs.leases import JobCapacity, claim_jobs, fail_job, finish_job, postpone_job
+from ingot.core.jobs.queue import MAX_ATTEMPTS, enqueue
+from ingot.core.jobs.statistics import queue_stats
+from ingot.core.jobs.tables import jobs
+from ingot.core.jobs.worker import JobWorker
 from tests.jobs.conftest import DEADLINE_SECONDS, Bench, until
 
 
 @contextmanager
-def working(worker: Worker) -> Iterator[None]:
+def working(worker: JobWorker) -> Iterator[None]:
     """A worker at work beside the test."""
     stop, stopper = os.pipe()
     thread = threading.Thread(target=worker.run, args=([stop],))
@@ -36,30 +36,30 @@ def working(worker: Worker) -> Iterator[None]:
 
 def test_a_held_job_is_nobody_elses_until_the_lease_is_over(bench: Bench) -> None:
     bench.database.write(lambda db: enqueue(db, "note", 1))
-    (first,) = bench.database.write(lambda db: claim(db, Wanted(1), 60))
+    (first,) = bench.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
     bench.clock.step(seconds=59)
-    assert bench.database.write(lambda db: claim(db, Wanted(1), 60)) == []
+    assert bench.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60)) == []
     bench.clock.step(seconds=2)
-    assert bench.database.write(lambda db: claim(db, Wanted(1, takeovers=False), 60)) == []
-    (second,) = bench.database.write(lambda db: claim(db, Wanted(1), 60))
+    assert bench.database.write(lambda db: claim_jobs(db, JobCapacity(1, takeovers=False), 60)) == []
+    (second,) = bench.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
     assert (second.id, second.attempts) == (first.id, 2)
-    assert bench.database.read(job_numbers).failures == {"note": 1}
+    assert bench.database.read(queue_stats).failures == {"note": 1}
 
     # Whoever had it before comes back from the dead, and cannot end it any more, in whatever way.
-    assert not bench.database.write(lambda db: finish(db, first))
-    assert not bench.database.write(lambda db: fail(db, first, "x"))
-    assert not bench.database.write(lambda db: put_off(db, first, 1))
+    assert not bench.database.write(lambda db: finish_job(db, first))
+    assert not bench.database.write(lambda db: fail_job(db, first, "x"))
+    assert not bench.database.write(lambda db: postpone_job(db, first, 1))
     assert bench.job().lease == second.lease
-    assert bench.database.write(lambda db: finish(db, second))
+    assert bench.database.write(lambda db: finish_job(db, second))
     assert bench.jobs() == []
 
 
 def test_a_job_that_kills_its_workers_is_given_up(bench: Bench) -> None:
     bench.database.write(lambda db: enqueue(db, "note", 1))
-    for _ in range(MOST_ATTEMPTS):
-        assert bench.database.write(lambda db: claim(db, Wanted(1), 60))
+    for _ in range(MAX_ATTEMPTS):
+        assert bench.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
         bench.clock.step(seconds=61)
-    assert bench.database.write(lambda db: claim(db, Wanted(1), 60)) == []
+    assert bench.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60)) == []
     assert (bench.job().state, bench.job().last_error) == ("dead", "The worker died")
 
 
@@ -80,12 +80,12 @@ def test_a_long_job_keeps_its_lease_while_another_worker_looks_for_work(bench: B
         until(renewed)
 
     others = [open_database(bench.settings) for _ in range(2)]
-    workers = [Worker(each, {"note": handler}, [], bench.log, lease_seconds=2.0) for each in others]
+    workers = [JobWorker(each, {"note": handler}, [], bench.log, lease_seconds=2.0) for each in others]
     with working(workers[0]), working(workers[1]):
         database.write(lambda db: enqueue(db, "note", 1))
         until(lambda: runs and not bench.jobs())
     assert runs == [1]
-    assert database.read(job_numbers).failures == {}
+    assert database.read(queue_stats).failures == {}
     for each in (database, *others):
         each.close()
 
@@ -101,7 +101,7 @@ def test_one_kind_never_holds_every_thread(bench: Bench) -> None:
         running.append(payload)
         go.wait(DEADLINE_SECONDS)
 
-    worker = Worker(database, {"import": long, "mail": lambda _, payload: mails.append(payload)}, [], bench.log)
+    worker = JobWorker(database, {"import": long, "mail": lambda _, payload: mails.append(payload)}, [], bench.log)
     for number in range(6):
         database.write(lambda db, number=number: enqueue(db, "import", number))
     with working(worker):
@@ -122,19 +122,19 @@ class TestClockSet:
     def test_back(self, bench: Bench, back: dict[str, float]) -> None:
         ran: list[Any] = []
         bench.database.write(lambda db: enqueue(db, "note", "now"))
-        bench.database.write(lambda db: enqueue(db, "note", "in an hour", later(db.now, hours=1)))
+        bench.database.write(lambda db: enqueue(db, "note", "in an hour", add_duration(db.now, hours=1)))
         bench.database.write(lambda db: enqueue(db, "dies", "held"))
-        (held,) = bench.database.write(lambda db: claim(db, Wanted(1, ["note"]), 60))
+        (held,) = bench.database.write(lambda db: claim_jobs(db, JobCapacity(1, ["note"]), 60))
         assert held.kind == "dies"
         bench.clock.step(**back)
         handlers = {kind: (lambda _, payload: ran.append(payload)) for kind in ("note", "dies")}
-        worker = Worker(bench.database, handlers, [], bench.log, lease_seconds=60)
+        worker = JobWorker(bench.database, handlers, [], bench.log, lease_seconds=60)
         while worker.run_once():
             pass
         assert ran == ["now"]
         bench.clock.step(seconds=61)
         # Another worker, since this one gives the holders time after each step of its clock.
-        worker = Worker(bench.database, handlers, [], bench.log, lease_seconds=60)
+        worker = JobWorker(bench.database, handlers, [], bench.log, lease_seconds=60)
         while worker.run_once():
             pass
         assert ran == ["now", "held"]
@@ -144,9 +144,9 @@ class TestClockSet:
         assert ran == ["now", "held", "in an hour"]
 
     def test_a_worker_that_sees_the_clock_step_does_not_take_living_ones_for_dead(self, bench: Bench) -> None:
-        worker = Worker(bench.database, {"note": lambda *_: None}, [], bench.log)
+        worker = JobWorker(bench.database, {"note": lambda *_: None}, [], bench.log)
         bench.database.write(lambda db: enqueue(db, "note", 1))
-        (job,) = bench.database.write(lambda db: claim(db, Wanted(1), 60))
+        (job,) = bench.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
         bench.clock.step(days=366)
         assert not worker.run_once()
         assert bench.job().lease == job.lease
@@ -157,7 +157,7 @@ class TestClockSet:
     def test_clocks_that_differ_a_little_are_left_alone(self, bench: Bench) -> None:
         bench.database.write(lambda db: enqueue(db, "note", 1))
         bench.clock.step(seconds=-30)
-        worker = Worker(bench.database, {"note": lambda *_: None}, [], bench.log)
+        worker = JobWorker(bench.database, {"note": lambda *_: None}, [], bench.log)
         assert not worker.run_once()
         bench.clock.step(seconds=30)
         assert worker.run_once()
@@ -170,7 +170,7 @@ def test_a_lease_that_was_lost_for_good_does_not_stop_the_worker(bench: Bench) -
     def handler(_: Database, payload: Any) -> None:
         bench.database.write(lambda db: db.delete(jobs, bench.job().id))
 
-    worker = Worker(database, {"note": handler}, [], bench.log)
+    worker = JobWorker(database, {"note": handler}, [], bench.log)
     database.write(lambda db: enqueue(db, "note", wall_clock()))
     assert worker.run_once()
     assert "job was taken over" in bench.lines.getvalue()

@@ -4,10 +4,10 @@ import re
 
 import httpx
 
-from ingot.db.times import later
-from ingot.jobs.admin import drop_job
-from ingot.jobs.queue import count_failure, enqueue
-from ingot.jobs.tables import jobs
+from ingot.core.db.times import add_duration
+from ingot.core.jobs.admin import delete_job
+from ingot.core.jobs.queue import count_failure, enqueue
+from ingot.core.jobs.tables import jobs
 from tests.conftest import House
 
 
@@ -22,7 +22,7 @@ def test_depth_age_and_failures_are_read_when_asked(house: House) -> None:
     assert before["ingot_jobs_oldest_seconds"] < 7200
     database = house.app.database
     overdue, coming, dead = (
-        database.write(lambda db, hours=hours: enqueue(db, "metered", 1, later(db.now, hours=hours)))
+        database.write(lambda db, hours=hours: enqueue(db, "metered", 1, add_duration(db.now, hours=hours)))
         for hours in (-2, 2, 0)
     )
     database.write(lambda db: db.update(jobs, dead, state="dead"))
@@ -31,7 +31,7 @@ def test_depth_age_and_failures_are_read_when_asked(house: House) -> None:
         now = _numbers(house)
     finally:
         for job_id in (overdue, coming, dead):
-            database.write(lambda db, job_id=job_id: drop_job(db, job_id))
+            database.write(lambda db, job_id=job_id: delete_job(db, job_id))
     assert now["ingot_jobs_waiting"] - before["ingot_jobs_waiting"] == 2
     assert now["ingot_jobs_dead"] - before["ingot_jobs_dead"] == 1
     assert 7200 <= now["ingot_jobs_oldest_seconds"] < 7260

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ingot.app import open_database
-from ingot.jobs.queue import enqueue
+from ingot.core.jobs.queue import enqueue
 from tests import forking
 from tests.jobs.conftest import DEADLINE_SECONDS, Bench, until
 

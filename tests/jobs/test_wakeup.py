@@ -9,9 +9,9 @@ from contextlib import closing
 import pytest
 
 from ingot.app import open_database
-from ingot.db.engines import POLL_SECONDS, SqliteWatch, Watch
-from ingot.jobs.queue import enqueue
-from ingot.jobs.worker import LONGEST_SLEEP_SECONDS, Worker
+from ingot.core.db.engines import POLL_SECONDS, SqliteWatch, Watch
+from ingot.core.jobs.queue import enqueue
+from ingot.core.jobs.worker import MAX_SLEEP_SECONDS, JobWorker
 from tests.jobs.conftest import Bench, until
 
 
@@ -27,7 +27,7 @@ def test_work_that_came_before_the_wait_ends_it_at_the_first_look(bench: Bench, 
     """A worker looks at the queue, then waits; what is committed in between must not be missed."""
     bench.database.write(lambda db: enqueue(db, "note", 1))
     before = watch.polls
-    watch.wait(LONGEST_SLEEP_SECONDS, [])
+    watch.wait(MAX_SLEEP_SECONDS, [])
     assert watch.polls - before <= 1
 
 
@@ -47,7 +47,7 @@ def test_work_that_comes_during_the_wait_ends_it_at_the_next_look(bench: Bench, 
     thread = threading.Thread(target=add)
     thread.start()
     waiting.set()
-    watch.wait(LONGEST_SLEEP_SECONDS, [])
+    watch.wait(MAX_SLEEP_SECONDS, [])
     thread.join()
     assert watch.polls - committed[0] <= 2
 
@@ -68,7 +68,7 @@ def test_a_descriptor_that_can_be_read_ends_the_wait_at_once(watch: Watch) -> No
     stop, stopper = os.pipe()
     os.close(stopper)
     before = watch.polls
-    watch.wait(LONGEST_SLEEP_SECONDS, [stop])
+    watch.wait(MAX_SLEEP_SECONDS, [stop])
     os.close(stop)
     assert watch.polls - before <= 1
 
@@ -84,7 +84,7 @@ def test_a_watch_is_what_readiness_sees(bench: Bench) -> None:
 def test_an_idle_worker_asks_the_queue_nothing(bench: Bench) -> None:
     """It looks once, then sleeps; a hundred looks at the counter later it has asked nothing more."""
     database = open_database(bench.settings)
-    worker = Worker(database, {}, [], bench.log)
+    worker = JobWorker(database, {}, [], bench.log)
     polled: list[Watch] = []
     engine = database.engine
     open_watch = engine.watch
@@ -124,8 +124,8 @@ def test_a_lost_connection_comes_back_and_serves_again(bench: Bench) -> None:
         raw.close()
         until(lambda: not engine.is_served("jobs"))
         for _ in range(3):
-            watch.wait(LONGEST_SLEEP_SECONDS, [])  # Ends each time, because the connection did.
+            watch.wait(MAX_SLEEP_SECONDS, [])  # Ends each time, because the connection did.
         assert engine.is_served("jobs")
         bench.database.write(lambda db: enqueue(db, "note", 1))
-        watch.wait(LONGEST_SLEEP_SECONDS, [])
+        watch.wait(MAX_SLEEP_SECONDS, [])
         assert watch.polls == 0

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from ingot.lfs.files import lfs_files_of
-from ingot.lfs.params import ObjectParams
-from ingot.lfs.views import upload_views
-from ingot.lfs.work import SWEEP_AFTER_SECONDS, ask_for_lfs_sweep
+from ingot.repositories.lfs.files import lfs_files_of
+from ingot.repositories.lfs.jobs import SWEEP_AFTER_SECONDS, enqueue_lfs_sweep
+from ingot.repositories.lfs.params import LfsObjectParams
+from ingot.repositories.lfs.views import upload_views
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.lfs.conftest import Lfs, named, oid_of
@@ -27,7 +27,7 @@ def _age(path: Path) -> None:
 
 
 def _sweep(house: House) -> None:
-    house.app.database.write(ask_for_lfs_sweep)
+    house.app.database.write(enqueue_lfs_sweep)
     house.work()
 
 
@@ -126,7 +126,7 @@ def test_a_damaged_file_is_mended_by_bringing_it_again(house: House, make: Make,
 
 
 def test_what_is_larger_than_allowed_is_refused_before_it_comes() -> None:
-    wanted = [ObjectParams(**named(b"x")), ObjectParams("a" * 64, 2**20 + 1)]
+    wanted = [LfsObjectParams(**named(b"x")), LfsObjectParams("a" * 64, 2**20 + 1)]
     small, large = msgspec.to_builtins(upload_views(wanted, {}, "http://here/a/b.git", {}, 1))["objects"]
     assert "upload" in small["actions"]
     assert (large["error"]["code"], "1 MB" in large["error"]["message"]) == (422, True)

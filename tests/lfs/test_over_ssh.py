@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
-from ingot.db.times import later
+from ingot.core.access.levels import Level
+from ingot.core.db.times import add_duration
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.lfs.conftest import Lfs
@@ -103,7 +103,7 @@ def test_a_token_opens_nothing_else(
         assert lfs.batch(other, (name, bad), "upload", content).status_code == 401
     clock = house.app.database.clock
     now = clock()
-    house.app.database.clock = lambda: later(now, seconds=1801)
+    house.app.database.clock = lambda: add_duration(now, seconds=1801)
     try:
         assert lfs.batch(project, (name, token), "upload", content).status_code == 401
     finally:

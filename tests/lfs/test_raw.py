@@ -4,7 +4,7 @@ import secrets
 
 import pytest
 
-from ingot.lfs.pointers import named_by
+from ingot.repositories.lfs.pointers import parse_pointer
 from tests.casting import Cast, project_with
 from tests.client import Api, Make, Person
 from tests.lfs.conftest import Lfs, oid_of
@@ -81,10 +81,10 @@ STANDS_FOR_ITSELF = [
 
 @pytest.mark.parametrize("text", STANDS_FOR_ITSELF)
 def test_what_is_no_pointer(text: str) -> None:
-    assert named_by(text.encode()) is None
+    assert parse_pointer(text.encode()) is None
 
 
 @pytest.mark.parametrize("between", ["", f"ext-0-case-inverter sha256:{'6' * 64}\n"])
 def test_what_is_one(between: str) -> None:
-    assert named_by(f"{VERSION}{between}oid sha256:{OID}\nsize 12345\n".encode()) == OID
-    assert named_by(None) is None
+    assert parse_pointer(f"{VERSION}{between}oid sha256:{OID}\nsize 12345\n".encode()) == OID
+    assert parse_pointer(None) is None

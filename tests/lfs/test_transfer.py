@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.casting import Cast, project_with
 from tests.client import Api, Make, Person
 from tests.conftest import House

@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from ingot.issues.commands.dates import parse_day
-from ingot.markup.commands import MOST, commands_in
+from ingot.collaboration.issues.quick_actions.dates import parse_day
+from ingot.core.markup.quick_actions import MAX_COMMANDS, extract_commands
 
 NAMES = frozenset({"close", "label", "title"})
 
@@ -39,15 +39,15 @@ NAMES = frozenset({"close", "label", "title"})
     ],
 )
 def test_which_lines_are_commands(text: str, stays: str, found: list[tuple[str, str]]) -> None:
-    said = commands_in(text, NAMES)
+    said = extract_commands(text, NAMES)
     assert (said.text, [tuple(command) for command in said.commands]) == (stays, found)
 
 
 def test_hostile_texts_are_read_once() -> None:
-    assert len(commands_in("/close\n" * 140_000, NAMES).commands) == MOST
-    assert commands_in("/close\n>>>\n" * 90_000, NAMES).text.startswith(">>>")
-    assert commands_in("/" * 1_000_000, NAMES).commands == ()
-    assert commands_in("/close " + "a" * 900_000, NAMES).text == ""
+    assert len(extract_commands("/close\n" * 140_000, NAMES).commands) == MAX_COMMANDS
+    assert extract_commands("/close\n>>>\n" * 90_000, NAMES).text.startswith(">>>")
+    assert extract_commands("/" * 1_000_000, NAMES).commands == ()
+    assert extract_commands("/close " + "a" * 900_000, NAMES).text == ""
 
 
 TODAY = date(2026, 11, 15)  # A Sunday.

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from ingot.markup import parsing
-from ingot.markup.links import Place
-from ingot.markup.parsing import TooMuchWork, Work, parse
-from ingot.markup.rendering import render
+from ingot.core.markup import parser
+from ingot.core.markup.links import LinkContext
+from ingot.core.markup.parser import TooMuchWork, WorkBudget, parse
+from ingot.core.markup.renderer import render
 from tests.markup.hostile import PAYLOADS
 
 # Enough for a slow machine, and far below what one quadratic walk over a million characters takes.
@@ -20,19 +20,19 @@ LONGER = 10 if "INGOT_SOAK_ROUNDS" in os.environ else 1
 PROGRAM = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, ({seconds}, {seconds}))
-from ingot.markup.links import Link, Place
-from ingot.markup.references import closing_references, references
-from ingot.markup.rendering import plain_text, render
-from ingot.markup.tasks import count_tasks
+from ingot.core.markup.links import Link, LinkContext
+from ingot.core.markup.references import closing_references, extract_references
+from ingot.core.markup.renderer import plain_text, render
+from ingot.core.markup.tasks import count_tasks
 from tests.markup.hostile import KNOWN, PAYLOADS
 
 for name in sys.argv[1:]:
     text = PAYLOADS[name] if name in KNOWN else PAYLOADS[name][:{longest}]
-    assert len(references(text, "https://h")) <= 1000
+    assert len(extract_references(text, "https://h")) <= 1000
     closing_references(text, "https://h")
     count_tasks(text)
     plain_text(text)
-    html = render(text, Place("https://h", "g/p"), lambda given: [Link("/a") for _ in given])
+    html = render(text, LinkContext("https://h", "g/p"), lambda given: [Link("/a") for _ in given])
     assert len(html) < 10_000_000, name
 """
 
@@ -47,8 +47,8 @@ def test_every_payload_is_answered_within_its_share(first: int) -> None:
 
 @pytest.mark.parametrize("name", PAYLOADS)
 def test_no_text_is_given_more_steps_than_the_limit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parsing, "MOST_STEPS", 5_000)
-    work = Work(None, gfm=True)
+    monkeypatch.setattr(parser, "MAX_STEPS", 5_000)
+    work = WorkBudget(None, gfm=True)
     try:
         parse(PAYLOADS[name][:50_000], work)
     except TooMuchWork:
@@ -60,13 +60,13 @@ def test_no_text_is_given_more_steps_than_the_limit(name: str, monkeypatch: pyte
 LEXERS = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, ({seconds}, {seconds}))
-from ingot.markup.highlighting import LONGEST, _LEXERS, highlighted
+from ingot.core.markup.highlighting import MAX_LENGTH, _LEXERS, highlight_code
 
 PIECES = ["a", "0", " ", "a b ", "a\\n", "(", "{{", "[", "<", "/", "\\"", "'", "`", "$", "a.", "a=", "a(", "&"]
 for lexer in sorted(set(_LEXERS.values()))[int(sys.argv[1])::8]:
     for piece in [*PIECES, "<a ", "1e", "/*\\n", "<!--\\n", "<?\\n", "\\\\\\n", "\\"\\n"]:
         line = (piece * 500)[:490] + "\\n"
-        assert highlighted((line * LONGEST)[: LONGEST * {longer} // 20], lexer, "x")
+        assert highlight_code((line * MAX_LENGTH)[: MAX_LENGTH * {longer} // 20], lexer, "x")
 """
 
 
@@ -78,16 +78,16 @@ def test_no_lexer_that_we_use_is_slow(share: int) -> None:
 
 
 def test_what_is_too_much_is_shown_as_it_was_typed() -> None:
-    shown = render("*a* <b>\n" * 100_000, Place("https://h"))
+    shown = render("*a* <b>\n" * 100_000, LinkContext("https://h"))
     assert shown.startswith("<pre>*a* &lt;b&gt;\n")
 
 
 def test_a_long_honest_text_is_rendered() -> None:
     paragraph = "The quick brown fox *jumps* over [a dog](https://x.example) and `says` hello to it. " * 10
-    html = render(f"{paragraph}\n\n" * 1_000, Place("https://h"))
+    html = render(f"{paragraph}\n\n" * 1_000, LinkContext("https://h"))
     assert html.count("<em>jumps</em>") == 10_000
 
 
 def test_nesting_has_an_end() -> None:
     for text in (">" * 5000 + "a", "".join("  " * depth + "- a\n" for depth in range(500)), "[" * 5000 + "](a)" * 5000):
-        assert len(render(text, Place("https://h"))) < 50_000
+        assert len(render(text, LinkContext("https://h"))) < 50_000

@@ -2,8 +2,14 @@
 
 import pytest
 
-from ingot.markup.references import MOST, Reference, closing_references, full_project_path, references
-from ingot.markup.tasks import count_tasks, tick_task
+from ingot.core.markup.references import (
+    MAX_REFERENCES,
+    Reference,
+    closing_references,
+    extract_references,
+    full_project_path,
+)
+from ingot.core.markup.tasks import count_tasks, tick_task
 
 BASE = "https://forge.example"
 
@@ -84,30 +90,30 @@ NOT_FOUND = [
 
 @pytest.mark.parametrize(("text", "expected"), FOUND)
 def test_what_is_found(text: str, expected: list[tuple[str, str | None, str]]) -> None:
-    found = [(one.kind, one.project, one.name) for one in references(text, BASE)]
+    found = [(one.kind, one.project, one.name) for one in extract_references(text, BASE)]
     assert found == expected
 
 
 @pytest.mark.parametrize("text", NOT_FOUND)
 def test_what_is_not(text: str) -> None:
-    assert references(text, BASE) == []
+    assert extract_references(text, BASE) == []
 
 
 @pytest.mark.parametrize("text", [text for text, _ in FOUND])
 def test_each_says_where_it_stands(text: str) -> None:
-    for one in references(text, BASE):
+    for one in extract_references(text, BASE):
         assert one.name in text[one.start : one.end]
         assert not text[one.start : one.end].endswith((",", ".", ")"))
 
 
 def test_numbers_are_numbers() -> None:
-    assert [one.number for one in references("#12 ~bug ~3")] == [12, None, 3]
+    assert [one.number for one in extract_references("#12 ~bug ~3")] == [12, None, 3]
 
 
 def test_only_the_first_thousand_count() -> None:
-    assert len(references("#1 " * 100_000)) == MOST
+    assert len(extract_references("#1 " * 100_000)) == MAX_REFERENCES
     numbered = " ".join(f"#{number}" for number in range(1, 100_001))
-    assert len(closing_references(f"closes {numbered}")) == MOST
+    assert len(closing_references(f"closes {numbered}")) == MAX_REFERENCES
 
 
 def test_a_project_alone_lies_beside_the_own_one() -> None:

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from ingot.markup.links import Link, Place
-from ingot.markup.references import MOST, Reference, references
-from ingot.markup.rendering import plain_text, render
+from ingot.core.markup.links import Link, LinkContext
+from ingot.core.markup.references import MAX_REFERENCES, Reference, extract_references
+from ingot.core.markup.renderer import plain_text, render
 from tests.markup.test_references import BASE, FOUND, NOT_FOUND
 
-HERE = Place(BASE, "g/p", "main", "docs")
+HERE = LinkContext(BASE, "g/p", "main", "docs")
 
 
-def html_of(text: str, place: Place = HERE) -> str:
+def html_of(text: str, place: LinkContext = HERE) -> str:
     return render(text, place)
 
 
@@ -68,7 +68,7 @@ def found_by(text: str) -> list[tuple[str, str | None, str]]:
 
 @pytest.mark.parametrize("text", [*(text for text, _ in FOUND), *NOT_FOUND])
 def test_rendering_finds_the_same_references_as_the_search(text: str) -> None:
-    assert found_by(text) == [(one.kind, one.project, one.name) for one in references(text, BASE)]
+    assert found_by(text) == [(one.kind, one.project, one.name) for one in extract_references(text, BASE)]
 
 
 def test_references_become_what_the_reader_may_see() -> None:
@@ -93,7 +93,7 @@ def test_all_references_are_asked_for_at_once() -> None:
         return [None for _ in given]
 
     render("#1 " * 5000 + "\n\n# @a\n\n- !2", HERE, resolve)
-    assert asked == [MOST]
+    assert asked == [MAX_REFERENCES]
 
 
 def test_without_a_resolver_nothing_is_a_reference() -> None:
@@ -103,7 +103,7 @@ def test_without_a_resolver_nothing_is_a_reference() -> None:
 def test_plain_text_is_what_there_is_to_read() -> None:
     text = "# Head\n\n**a** [b](http://c) <b>d</b>\n\n- [x] done\n\n```\ncode\n```\n\n![alt](e.png)"
     assert plain_text(text) == "Head\n\na b (http://c) d\n\n[x] done\n\ncode\n\nalt"
-    assert plain_text("word " * 1000, most=10) == "word word"
+    assert plain_text("word " * 1000, max_length=10) == "word word"
     assert len(plain_text("a" * 1_000_000)) <= 20_000
 
 

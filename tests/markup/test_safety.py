@@ -6,11 +6,11 @@ from html.parser import HTMLParser
 
 import pytest
 
-from ingot.markup.links import Link, Place
-from ingot.markup.references import Reference
-from ingot.markup.rendering import render
+from ingot.core.markup.links import Link, LinkContext
+from ingot.core.markup.references import Reference
+from ingot.core.markup.renderer import render
 
-HERE = Place("https://forge.example", "g/p", "main")
+HERE = LinkContext("https://forge.example", "g/p", "main")
 EVIL = '"><img src=x onerror=alert(1)><script>alert(2)</script>'
 
 ATTACKS = [
@@ -100,7 +100,11 @@ def evil_links(given: Sequence[Reference]) -> list[Link | None]:
 
 @pytest.mark.parametrize("text", ATTACKS)
 def test_nothing_is_alive(text: str) -> None:
-    for html in (render(text, HERE), render(text, HERE, evil_links), render(text, Place("https://forge.example"))):
+    for html in (
+        render(text, HERE),
+        render(text, HERE, evil_links),
+        render(text, LinkContext("https://forge.example")),
+    ):
         assert live_in(html).found == []
 
 

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from ingot.git.importing import fetch_into
-from ingot.git.store import Store, new_key
-from ingot.outgoing.fetch import Unreachable, find_repository, send
-from ingot.outgoing.guard import Guard, Pinned, Refused
+from ingot.core.outgoing.client import Unreachable, follow_git_redirects, send
+from ingot.core.outgoing.guard import OutgoingRequestBlocked, PinnedUrl, SsrfGuard
+from ingot.git.maintenance.fetch import fetch_into
+from ingot.git.maintenance.store import RepositoryStore, new_key
 from tests.certificates import certificate_for
 from tests.git.conftest import Clone
 from tests.git.git_server import GitServer, serving
 
-LOCAL = Guard(allow_local=True)
+LOCAL = SsrfGuard(allow_local=True)
 OK = b"HTTP/1.1 200 OK\r\n"
 
 
@@ -58,9 +58,9 @@ def saying(text: bytes) -> Callable[[socket.socket], None]:
     return lambda connection: connection.sendall(text)
 
 
-def pinned(port: int, host: str = "hooks.example", scheme: str = "http", target: str = "/in?x=1") -> Pinned:
+def pinned(port: int, host: str = "hooks.example", scheme: str = "http", target: str = "/in?x=1") -> PinnedUrl:
     """As the guard would give it, had it found this server fit."""
-    return Pinned(scheme, host, port, "127.0.0.1", target)
+    return PinnedUrl(scheme, host, port, "127.0.0.1", target)
 
 
 def test_a_request_goes_to_the_pinned_address_under_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +104,7 @@ def test_a_body_without_end_is_cut_off() -> None:
         (b"\r\n", x),
     ):
         with answering(flood(start, piece)) as (port, _):
-            answer = send(pinned(port), most_bytes=65_000)
+            answer = send(pinned(port), max_bytes=65_000)
         assert (len(answer.body), answer.truncated) == (65_000, True)
 
 
@@ -189,7 +189,7 @@ def test_a_certificate_is_checked_for_the_name(certificate: tuple[ssl.SSLContext
 def server(tmp_path: Path) -> Iterator[GitServer]:
     """A git server with one repository."""
     (tmp_path / "served").mkdir()
-    store = Store(tmp_path / "served")
+    store = RepositoryStore(tmp_path / "served")
     store.create("a" * 64, "master")
     store.path_of("a" * 64).rename(tmp_path / "served" / "remote.git")
     clone = Clone(tmp_path / "clone")
@@ -207,11 +207,11 @@ def test_a_repository_is_found_behind_redirects_and_imported(server: GitServer, 
         "/three": (308, "/remote.git{rest}"),
     }
     server.password = ("ada", "secret")
-    found = find_repository(LOCAL, f"{server.url}/one/", "ada", "secret")
+    found = follow_git_redirects(LOCAL, f"{server.url}/one/", "ada", "secret")
     assert found.url == f"{server.url}/remote.git"
     assert (found.username, found.password) == ("ada", "secret")
 
-    store, key = Store(tmp_path / "ours"), new_key()
+    store, key = RepositoryStore(tmp_path / "ours"), new_key()
     store.create(key, "master")
     assert fetch_into(store.path_of(key), found.url, found.pinned, found.username, found.password) is None
     assert store.open(key).commit_count() == 1
@@ -221,7 +221,7 @@ def test_credentials_stay_behind_when_the_server_changes(server: GitServer, tmp_
     """Attack: a redirect to another server, or another port, collects the password."""
     with serving(GitServer(server.root)) as other:
         server.redirects = {"/moved": (302, f"{other.url}/remote.git{{rest}}")}
-        found = find_repository(LOCAL, f"{server.url}/moved", "ada", "secret")
+        found = follow_git_redirects(LOCAL, f"{server.url}/moved", "ada", "secret")
         assert (found.url, found.username, found.password) == (f"{other.url}/remote.git", "", "")
         assert server.asked[0][2] is not None
         assert [authorization for _, _, authorization in other.asked] == [None]
@@ -234,11 +234,11 @@ def test_credentials_stay_behind_when_the_server_changes(server: GitServer, tmp_
 )  # fmt: skip
 def test_a_redirect_to_where_we_must_not_go(server: GitServer, location: str) -> None:
     """Attack: the first stop is fit and the second is not. The first is reached, and nobody connects to the second."""
-    here = Guard(allowed=[ip_network("127.0.0.1/32")])
-    assert find_repository(here, f"{server.url}/remote.git")
+    here = SsrfGuard(allowed=[ip_network("127.0.0.1/32")])
+    assert follow_git_redirects(here, f"{server.url}/remote.git")
     server.redirects = {"/moved": (302, location)}
-    with pytest.raises((Refused, Unreachable)):
-        find_repository(here, f"{server.url}/moved")
+    with pytest.raises((OutgoingRequestBlocked, Unreachable)):
+        follow_git_redirects(here, f"{server.url}/moved")
 
 
 def test_a_redirect_is_pinned_anew(server: GitServer) -> None:
@@ -248,10 +248,10 @@ def test_a_redirect_is_pinned_anew(server: GitServer) -> None:
     def changing(host: str, port: int, **_: Any) -> Any:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (answers.pop(0), port))]
 
-    guard = Guard(allowed=[ip_network("127.0.0.1/32")], resolve=changing)
+    guard = SsrfGuard(allowed=[ip_network("127.0.0.1/32")], resolve=changing)
     server.redirects = {"/moved": (302, f"http://repo.example:{server.port}/remote.git{{rest}}")}
-    with pytest.raises(Refused):
-        find_repository(guard, f"http://repo.example:{server.port}/moved")
+    with pytest.raises(OutgoingRequestBlocked):
+        follow_git_redirects(guard, f"http://repo.example:{server.port}/moved")
     assert answers == []
     assert len(server.asked) == 1
 
@@ -262,12 +262,12 @@ def test_redirects_without_end_or_aim(server: GitServer) -> None:
         server.redirects[f"/r{number}/"] = (302, f"/r{number + 1}/{{rest}}")
     server.redirects["/r7/"] = (302, "/remote.git/{rest}")
     with pytest.raises(Unreachable, match="too often"):
-        find_repository(LOCAL, f"{server.url}/r2")
-    assert find_repository(LOCAL, f"{server.url}/r3").url == f"{server.url}/remote.git"
+        follow_git_redirects(LOCAL, f"{server.url}/r2")
+    assert follow_git_redirects(LOCAL, f"{server.url}/r3").url == f"{server.url}/remote.git"
     for location in ("", "/login", "/remote.git/info/refs", "/remote.git{rest}&x=1"):
         server.redirects = {"/moved": (302, location)}
         with pytest.raises(Unreachable, match="not a repository"):
-            find_repository(LOCAL, f"{server.url}/moved")
+            follow_git_redirects(LOCAL, f"{server.url}/moved")
 
 
 def test_a_secure_server_cannot_send_us_to_an_open_one(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
@@ -275,31 +275,31 @@ def test_a_secure_server_cannot_send_us_to_an_open_one(certificate: tuple[ssl.SS
     server, client = certificate
     location = b"http://repo.example/x/info/refs?service=git-upload-pack"
     text = saying(b"HTTP/1.1 302 x\r\nLocation: " + location + b"\r\nContent-Length: 0\r\n\r\n")
-    guard = Guard(allow_local=True, resolve=lambda _, port, **__: [(2, 1, 6, "", ("127.0.0.1", port))])
-    with answering(text, tls=server) as (port, _), pytest.raises(Refused, match="not secure"):
-        find_repository(guard, f"https://repo.example:{port}/x", tls=client)
+    guard = SsrfGuard(allow_local=True, resolve=lambda _, port, **__: [(2, 1, 6, "", ("127.0.0.1", port))])
+    with answering(text, tls=server) as (port, _), pytest.raises(OutgoingRequestBlocked, match="not secure"):
+        follow_git_redirects(guard, f"https://repo.example:{port}/x", tls=client)
 
 
 def test_what_is_not_a_repository(server: GitServer) -> None:
     """A wrong path, a wrong password, a page, an address with a query."""
     with pytest.raises(Unreachable, match="no repository"):
-        find_repository(LOCAL, f"{server.url}/none.git")
-    with pytest.raises(Refused, match="query"):
-        find_repository(LOCAL, f"{server.url}/remote.git?x")
+        follow_git_redirects(LOCAL, f"{server.url}/none.git")
+    with pytest.raises(OutgoingRequestBlocked, match="query"):
+        follow_git_redirects(LOCAL, f"{server.url}/remote.git?x")
     server.password = ("ada", "secret")
     with pytest.raises(Unreachable, match="credentials"):
-        find_repository(LOCAL, f"{server.url}/remote.git", "ada", "wrong")
+        follow_git_redirects(LOCAL, f"{server.url}/remote.git", "ada", "wrong")
     for text, reason in (
         (OK + b"Content-Type: text/html\r\n\r\n<html>", "smart protocol"),
         (b"HTTP/1.1 500 x\r\n\r\n", "status 500"),
     ):
         with answering(saying(text)) as (port, _), pytest.raises(Unreachable, match=reason):
-            find_repository(LOCAL, f"http://127.0.0.1:{port}/x")
+            follow_git_redirects(LOCAL, f"http://127.0.0.1:{port}/x")
 
 
 def test_the_deadline_holds_for_all_stops_together(server: GitServer) -> None:
     """Attack: each redirect takes a little less than is allowed. Nothing is left for the last one."""
     server.redirects = {"/moved": (302, "/remote.git{rest}")}
     with pytest.raises(Unreachable, match="too long"):
-        find_repository(LOCAL, f"{server.url}/moved", deadline_seconds=0.0)
-    assert find_repository(LOCAL, f"{server.url}/moved", deadline_seconds=30.0)
+        follow_git_redirects(LOCAL, f"{server.url}/moved", deadline_seconds=0.0)
+    assert follow_git_redirects(LOCAL, f"{server.url}/moved", deadline_seconds=30.0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ingot.outgoing.guard import Guard, Refused, redact_text, redacted, strip_credentials
+from ingot.core.outgoing.guard import OutgoingRequestBlocked, SsrfGuard, redact_text, redact_url, strip_credentials
 
 PUBLIC, PUBLIC6 = "93.184.216.34", "2606:2800:220:1::1"
 
@@ -48,11 +48,11 @@ def nobody(*_: Any, **__: Any) -> Any:
 @pytest.mark.parametrize("host", LOCAL + ODD)
 def test_hosts_that_are_refused_without_looking_them_up(host: str) -> None:
     """With any scheme and port; what is next to them on the internet is let through."""
-    guard = Guard(resolve=nobody)
+    guard = SsrfGuard(resolve=nobody)
     for url in (f"http://{host}/", f"https://{host}:8443/x?y", f"http://u:p@{host}/"):
-        with pytest.raises(Refused):
+        with pytest.raises(OutgoingRequestBlocked):
             guard.check_url(url, credentials=True)
-        with pytest.raises(Refused):
+        with pytest.raises(OutgoingRequestBlocked):
             guard.pin(url, credentials=True)
     guard.check_url("http://example.com/")
 
@@ -61,8 +61,8 @@ def test_hosts_that_are_refused_without_looking_them_up(host: str) -> None:
 def test_urls_that_are_refused(url: str) -> None:
     """Also where local requests are allowed."""
     for allow_local in (False, True):
-        with pytest.raises(Refused):
-            Guard(allow_local, resolve=nobody).pin(url)
+        with pytest.raises(OutgoingRequestBlocked):
+            SsrfGuard(allow_local, resolve=nobody).pin(url)
 
 
 @pytest.mark.parametrize(
@@ -78,14 +78,14 @@ def test_urls_that_are_refused(url: str) -> None:
 )
 def test_urls_that_are_let_through(url: str, host: str, port: int, target: str) -> None:
     """The host is looked up, and its address is what one connects to."""
-    pinned = Guard(resolve=answering(PUBLIC)).pin(url)
+    pinned = SsrfGuard(resolve=answering(PUBLIC)).pin(url)
     assert (pinned.host, pinned.port, pinned.address, pinned.target) == (host, port, PUBLIC, target)
 
 
 @pytest.mark.parametrize(("host", "address"), [(PUBLIC, PUBLIC), (f"[{PUBLIC6}]", PUBLIC6), ("8.8.8.8", "8.8.8.8")])
 def test_public_addresses_are_let_through(host: str, address: str) -> None:
     """And nobody is asked about them."""
-    pinned = Guard(resolve=nobody).pin(f"http://{host}:81/")
+    pinned = SsrfGuard(resolve=nobody).pin(f"http://{host}:81/")
     assert (pinned.host, pinned.address, pinned.port) == (address, address, 81)
 
 
@@ -95,9 +95,9 @@ def test_public_addresses_are_let_through(host: str, address: str) -> None:
 def test_one_bad_answer_among_good_ones_refuses_them_all(bad: str) -> None:
     """Attack: a name with a public and a local address, in either order."""
     for answers in ((bad,), (PUBLIC, bad), (bad, PUBLIC)):
-        with pytest.raises(Refused):
-            Guard(resolve=answering(*answers)).pin("http://example.com/")
-    assert Guard(resolve=answering(PUBLIC6, PUBLIC)).pin("http://example.com/").address == PUBLIC6
+        with pytest.raises(OutgoingRequestBlocked):
+            SsrfGuard(resolve=answering(*answers)).pin("http://example.com/")
+    assert SsrfGuard(resolve=answering(PUBLIC6, PUBLIC)).pin("http://example.com/").address == PUBLIC6
 
 
 def test_a_name_is_looked_up_once() -> None:
@@ -109,12 +109,12 @@ def test_a_name_is_looked_up_once() -> None:
         asked.append(host)
         return answers.pop(0)(host, port, **options)
 
-    guard = Guard(resolve=changing)
+    guard = SsrfGuard(resolve=changing)
     guard.check_url("http://rebinding.example/")
     assert asked == []
     assert guard.pin("http://rebinding.example/").address == PUBLIC
     assert asked == ["rebinding.example"]
-    with pytest.raises(Refused):
+    with pytest.raises(OutgoingRequestBlocked):
         guard.pin("http://rebinding.example/")
 
 
@@ -126,13 +126,13 @@ def test_a_look_up_that_fails_refuses(error: Exception) -> None:
         raise error
 
     for resolve in (failing, answering()):
-        with pytest.raises(Refused, match="resolved"):
-            Guard(resolve=resolve).pin("http://example.com/")
+        with pytest.raises(OutgoingRequestBlocked, match="resolved"):
+            SsrfGuard(resolve=resolve).pin("http://example.com/")
 
 
 def test_local_requests_can_be_allowed() -> None:
     """All local addresses, or some networks; where clouds keep credentials only by name."""
-    lenient = Guard(allow_local=True, resolve=answering("127.0.0.1"))
+    lenient = SsrfGuard(allow_local=True, resolve=answering("127.0.0.1"))
     for host in ("127.0.0.1", "10.0.0.1", "[::1]", "[fd00::1]", "192.168.0.1"):
         assert lenient.pin(f"http://{host}:8080/").address == host.strip("[]")
     assert lenient.pin("http://localhost/").address == "127.0.0.1"
@@ -145,28 +145,30 @@ def test_local_requests_can_be_allowed() -> None:
         "0x7f.1",
         "localhost.",
     ):
-        with pytest.raises(Refused):
+        with pytest.raises(OutgoingRequestBlocked):
             lenient.pin(f"http://{host}/")
 
-    some = Guard(allowed=[ip_network("10.1.0.0/16"), ip_network("169.254.169.254/32")], resolve=answering("10.1.2.3"))
+    some = SsrfGuard(
+        allowed=[ip_network("10.1.0.0/16"), ip_network("169.254.169.254/32")], resolve=answering("10.1.2.3")
+    )
     assert some.pin("http://intranet.example/").address == "10.1.2.3"
     assert some.pin("http://169.254.169.254/").address == "169.254.169.254"
     for host in ("10.2.0.1", "127.0.0.1", "[::ffff:10.1.0.1]", "0x0a.1.0.1"):
-        with pytest.raises(Refused):
+        with pytest.raises(OutgoingRequestBlocked):
             some.pin(f"http://{host}/")
 
 
 def test_only_imports_may_carry_credentials() -> None:
     """And then they are taken off before anybody connects."""
-    guard = Guard(resolve=answering(PUBLIC))
+    guard = SsrfGuard(resolve=answering(PUBLIC))
     url = "https://ada:p%40ss%2Fword@example.com/x.git"
-    with pytest.raises(Refused):
+    with pytest.raises(OutgoingRequestBlocked):
         guard.check_url(url)
     guard.check_url(url, credentials=True)
     assert strip_credentials(url) == ("https://example.com/x.git", "ada", "p@ss/word")
     assert strip_credentials("http://token@example.com/") == ("http://example.com/", "token", "")
     assert strip_credentials("http://example.com/a@b") == ("http://example.com/a@b", "", "")
-    with pytest.raises(Refused):
+    with pytest.raises(OutgoingRequestBlocked):
         strip_credentials("ftp://a:b@example.com/")
 
 
@@ -184,7 +186,7 @@ def test_only_imports_may_carry_credentials() -> None:
 )
 def test_urls_are_shown_without_secrets(url: str, shown: str) -> None:
     """Also those that are none."""
-    assert redacted(url) == shown
+    assert redact_url(url) == shown
 
 
 def test_texts_are_shown_without_secrets() -> None:

@@ -6,22 +6,22 @@ from collections.abc import Callable
 
 import pytest
 
-from ingot.outgoing.fetch import Unreachable
-from ingot.outgoing.posting import Line, Reply
+from ingot.core.outgoing.async_client import HttpConnection, HttpResponse
+from ingot.core.outgoing.client import Unreachable
 from tests.outgoing.test_fetch import answering, certificate, pinned, saying
 
 __all__ = ["certificate"]
 OK = b"HTTP/1.1 200 OK\r\n"
 
 
-def post(port: int) -> Reply:
+def post(port: int) -> HttpResponse:
     """One request on a connection of its own."""
 
-    async def run() -> Reply:
+    async def run() -> HttpResponse:
         async with asyncio.timeout(10):
-            line = await Line.open(pinned(port))
+            line = await HttpConnection.open(pinned(port))
             try:
-                return await line.post([("X-Token", "tökén")], b"body", most_bytes=100)
+                return await line.post([("X-Token", "tökén")], b"body", max_bytes=100)
             finally:
                 line.close()
 
@@ -108,8 +108,8 @@ def test_when_a_connection_serves_again(text: bytes, reusable: bool) -> None:
     """Only where nothing of the answer is left in it, and the server did not say otherwise."""
 
     async def run(port: int) -> bool:
-        line = await Line.open(pinned(port))
-        await line.post([], b"", most_bytes=100)
+        line = await HttpConnection.open(pinned(port))
+        await line.post([], b"", max_bytes=100)
         kept = line.reusable
         line.close()
         return kept
@@ -122,9 +122,9 @@ def test_a_header_cannot_become_two() -> None:
     """Attack: a token with a line break. Nothing is sent."""
 
     async def run(port: int) -> None:
-        line = await Line.open(pinned(port))
+        line = await HttpConnection.open(pinned(port))
         try:
-            await line.post([("X-Token", "a\r\nX-Other: b")], b"", most_bytes=100)
+            await line.post([("X-Token", "a\r\nX-Other: b")], b"", max_bytes=100)
         finally:
             line.close()
 
@@ -142,15 +142,15 @@ def test_certificates(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> Non
         async def run(port: int) -> bytes:
             line = await opened(pinned(port, host, "https"))  # type: ignore[misc] # It is a coroutine.
             try:
-                return bytes((await line.post([], b"", most_bytes=10)).body)
+                return bytes((await line.post([], b"", max_bytes=10)).body)
             finally:
                 line.close()
 
         with answering(saying(text), tls=server) as (port, _):
             return asyncio.run(run(port))
 
-    assert attempt("repo.example", lambda where: Line.open(where, tls=trusting)) == b"ok"
-    assert attempt("other.example", lambda where: Line.open(where, verify=False)) == b"ok"
-    for opened in (Line.open, lambda where: Line.open(where, tls=trusting)):
+    assert attempt("repo.example", lambda where: HttpConnection.open(where, tls=trusting)) == b"ok"
+    assert attempt("other.example", lambda where: HttpConnection.open(where, verify=False)) == b"ok"
+    for opened in (HttpConnection.open, lambda where: HttpConnection.open(where, tls=trusting)):
         with pytest.raises(Unreachable, match="secure"):
             attempt("other.example", opened)

@@ -6,15 +6,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from ingot.access.actor import NOBODY, Actor
-from ingot.access.levels import Access, Level
-from ingot.db.connection import Connection
-from ingot.db.paging import Page
-from ingot.errors import Denied, NotFound
-from ingot.issues import policy
-from ingot.issues.params import ListIssues
-from ingot.issues.policy import Found, Place
-from ingot.issues.queries import (
+from ingot.collaboration.issues import policy
+from ingot.collaboration.issues.params import ListIssues
+from ingot.collaboration.issues.policy import IssueLookup, IssueProjectLookup
+from ingot.collaboration.issues.queries import (
     count_issues,
     count_project_issues,
     find_issue,
@@ -23,9 +18,14 @@ from ingot.issues.queries import (
     list_issues,
     list_project_issues,
 )
-from ingot.issues.tables import Issue
-from ingot.projects.queries import find_project, project_by_id
-from ingot.projects.tables import Project
+from ingot.collaboration.issues.tables import Issue
+from ingot.core.access.actor import ANONYMOUS, Actor
+from ingot.core.access.levels import Access, Level
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Page
+from ingot.errors import Denied, NotFound
+from ingot.projects.projects.queries import existing_project, find_project
+from ingot.projects.projects.tables import Project
 from tests.api.issues.writing import write_issue
 from tests.client import Make, Person
 from tests.making import Group, add_members, make_group, make_project, share
@@ -41,12 +41,12 @@ def sample(make: Make) -> tuple[Project, Issue]:
     """Records to vary."""
     made = make_project(make)
     issue_id = write_issue(make, made, make.root)["id"]
-    return make.database.read(lambda db: (project_by_id(db, made.id), issue_by_id(db, issue_id)))
+    return make.database.read(lambda db: (existing_project(db, made.id), issue_by_id(db, issue_id)))
 
 
 # Rule, and the least level that it takes on a private, an internal and a public project; ``None`` is any user.
 RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
-    (policy.may_read_found, Level.GUEST, None, None),
+    (policy.may_read_issue, Level.GUEST, None, None),
     (policy.may_edit_issue, Level.REPORTER, Level.REPORTER, Level.REPORTER),
     (policy.may_triage_issue, Level.REPORTER, Level.REPORTER, Level.REPORTER),
     (policy.may_move_issue, Level.REPORTER, Level.REPORTER, Level.REPORTER),
@@ -77,14 +77,14 @@ def test_each_rule_is_a_level(
 
 def _subject(rule: Any, here: Access, project: Project, issue: Issue, assignees: tuple[int, ...] = ()) -> Any:
     if any(rule is place_rule[0] for place_rule in PLACE_RULES):
-        return Place(here, project)
-    return Found(here, project, issue, assignees)
+        return IssueProjectLookup(here, project)
+    return IssueLookup(here, project, issue, assignees)
 
 
 @pytest.mark.parametrize(
     ("rule", "archived", "without_issues"),
     [
-        (policy.may_read_found, True, False),
+        (policy.may_read_issue, True, False),
         (policy.may_create_issue, False, False),
         (policy.may_edit_issue, False, True),
         (policy.may_triage_issue, False, True),
@@ -118,19 +118,19 @@ def test_who_may_receive(sample: tuple[Project, Issue]) -> None:
 def test_authors_and_assignees_edit(sample: tuple[Project, Issue]) -> None:
     project, issue = sample
     mine = msgspec.structs.replace(issue, author_id=USER.user_id)
-    assert policy.may_edit_issue(USER, Access(), Found(Access(), project, mine, ()))
-    assert policy.may_edit_issue(USER, Access(), Found(Access(), project, issue, (USER.user_id,)))
-    assert not policy.may_edit_issue(USER, Access(), Found(Access(), project, issue, (5,)))
-    assert not policy.may_triage_issue(USER, Access(), Found(Access(), project, mine, (USER.user_id,)))
-    nobodys = msgspec.structs.replace(issue, author_id=NOBODY.user_id)
-    assert not policy.may_edit_issue(NOBODY, Access(), Found(Access(), project, nobodys, (NOBODY.user_id,)))
+    assert policy.may_edit_issue(USER, Access(), IssueLookup(Access(), project, mine, ()))
+    assert policy.may_edit_issue(USER, Access(), IssueLookup(Access(), project, issue, (USER.user_id,)))
+    assert not policy.may_edit_issue(USER, Access(), IssueLookup(Access(), project, issue, (5,)))
+    assert not policy.may_triage_issue(USER, Access(), IssueLookup(Access(), project, mine, (USER.user_id,)))
+    nobodys = msgspec.structs.replace(issue, author_id=ANONYMOUS.user_id)
+    assert not policy.may_edit_issue(ANONYMOUS, Access(), IssueLookup(Access(), project, nobodys, (ANONYMOUS.user_id,)))
 
 
 @pytest.mark.parametrize(
     ("actor", "level", "author", "assigned", "seen"),
     [
-        (NOBODY, Level.NONE, False, False, False),
-        (NOBODY, Level.NONE, True, True, False),
+        (ANONYMOUS, Level.NONE, False, False, False),
+        (ANONYMOUS, Level.NONE, True, True, False),
         (USER, Level.NONE, False, False, False),
         (USER, Level.GUEST, False, False, False),
         (USER, Level.REPORTER, False, False, True),

@@ -6,24 +6,24 @@ from typing import Any
 import msgspec
 import pytest
 
-from ingot.access.actor import Actor
-from ingot.access.levels import Access, Level
-from ingot.db.connection import Connection
-from ingot.db.paging import Page
-from ingot.errors import Denied, NotFound
-from ingot.issues.policy import Place
-from ingot.merge_requests import policy
-from ingot.merge_requests.params import ListMergeRequests
-from ingot.merge_requests.policy import Found
-from ingot.merge_requests.queries import (
+from ingot.collaboration.issues.policy import IssueProjectLookup
+from ingot.collaboration.merge_requests import policy
+from ingot.collaboration.merge_requests.params import ListMergeRequests
+from ingot.collaboration.merge_requests.policy import MergeRequestLookup
+from ingot.collaboration.merge_requests.queries import (
     find_merge_request,
     list_group_merge_requests,
     list_merge_requests,
     merge_request_by_id,
 )
-from ingot.merge_requests.tables import MergeRequest
-from ingot.projects.queries import project_by_id
-from ingot.projects.tables import Project
+from ingot.collaboration.merge_requests.tables import MergeRequest
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access, Level
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Page
+from ingot.errors import Denied, NotFound
+from ingot.projects.projects.queries import existing_project
+from ingot.projects.projects.tables import Project
 from tests.api.merge_requests.offering import filled_project, offer
 from tests.client import Make, Person
 from tests.making import Project as MadeProject
@@ -41,17 +41,17 @@ def sample(make: Make) -> tuple[Project, MergeRequest]:
     """Records to vary."""
     made = filled_project(make)
     number = offer(make, made)["id"]
-    return make.database.read(lambda db: (project_by_id(db, made.id), merge_request_by_id(db, number)))
+    return make.database.read(lambda db: (existing_project(db, made.id), merge_request_by_id(db, number)))
 
 
 # Rule, and the least level that it takes on a private, an internal and a public project; ``None`` is any user.
 RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
-    (policy.may_read_found, Level.REPORTER, None, None),
+    (policy.may_read_merge_request, Level.REPORTER, None, None),
     (policy.may_edit_merge_request, Level.DEVELOPER, Level.DEVELOPER, Level.DEVELOPER),
     (policy.may_approve, Level.DEVELOPER, Level.DEVELOPER, Level.DEVELOPER),
 ]
 PLACE_RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
-    (policy.may_read_place, Level.REPORTER, None, None),
+    (policy.may_list_merge_requests, Level.REPORTER, None, None),
     (policy.may_offer_branches, Level.DEVELOPER, Level.DEVELOPER, Level.DEVELOPER),
     (policy.may_delete_merge_requests, Level.OWNER, Level.OWNER, Level.OWNER),
 ]
@@ -77,14 +77,14 @@ def test_each_rule_is_a_level(
 
 def _subject(rule: Any, here: Access, project: Project, merge_request: MergeRequest) -> Any:
     if any(rule is place_rule[0] for place_rule in PLACE_RULES):
-        return Place(here, project)
-    return Found(here, project, merge_request, ())
+        return IssueProjectLookup(here, project)
+    return MergeRequestLookup(here, project, merge_request, ())
 
 
 @pytest.mark.parametrize(
     ("rule", "archived", "switched_off"),
     [
-        (policy.may_read_found, True, False),
+        (policy.may_read_merge_request, True, False),
         (policy.may_edit_merge_request, False, True),
         (policy.may_approve, False, True),
         (policy.may_offer_branches, False, True),
@@ -104,9 +104,12 @@ def test_an_author_edits_and_an_assignee_too(sample: tuple[Project, MergeRequest
     project, merge_request = sample
     here = Access(level=Level.GUEST)
     mine = msgspec.structs.replace(merge_request, author_id=USER.user_id)
-    assert policy.may_edit_merge_request(USER, here, Found(here, project, mine, ())) is True
-    assert policy.may_edit_merge_request(USER, here, Found(here, project, merge_request, (USER.user_id,))) is True
-    assert policy.may_edit_merge_request(USER, here, Found(here, project, merge_request, ())) is False
+    assert policy.may_edit_merge_request(USER, here, MergeRequestLookup(here, project, mine, ())) is True
+    assert (
+        policy.may_edit_merge_request(USER, here, MergeRequestLookup(here, project, merge_request, (USER.user_id,)))
+        is True
+    )
+    assert policy.may_edit_merge_request(USER, here, MergeRequestLookup(here, project, merge_request, ())) is False
 
 
 def _sees(db: Connection, actor: Actor, project: MadeProject, iid: int) -> bool:

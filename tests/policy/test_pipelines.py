@@ -5,16 +5,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from ingot.access.actor import NOBODY, Actor
-from ingot.access.levels import Access, Level
-from ingot.db.times import Timestamp
-from ingot.git.repository import Repository
-from ingot.notes.policy import may_comment_on_code
-from ingot.projects.queries import project_by_id
-from ingot.projects.tables import Project
-from ingot.repository.pipelines.outcome import Part, overall_coverage, overall_status, seconds_taken
-from ingot.repository.place import Place
-from ingot.statuses.policy import may_read_pipelines
+from ingot.collaboration.notes.policy import may_comment_on_code
+from ingot.core.access.actor import ANONYMOUS, Actor
+from ingot.core.access.levels import Access, Level
+from ingot.core.db.times import Timestamp
+from ingot.git.core.repository import Repository
+from ingot.projects.projects.queries import existing_project
+from ingot.projects.projects.tables import Project
+from ingot.repositories.context import RepositoryContext
+from ingot.repositories.pipelines.outcome import StatusPart, combined_status, mean_coverage, total_duration
+from ingot.repositories.statuses.policy import may_read_pipelines
 from tests.client import Make
 from tests.making import make_project
 
@@ -27,19 +27,19 @@ ROOT = Actor(user_id=1, username="root", admin=True, via="private")
 def sample(make: Make) -> Project:
     """A record to vary."""
     made = make_project(make)
-    return make.database.read(lambda db: project_by_id(db, made.id))
+    return make.database.read(lambda db: existing_project(db, made.id))
 
 
-def place(project: Project, here: Access, **changed: object) -> Place:
+def place(project: Project, here: Access, **changed: object) -> RepositoryContext:
     """Where a call takes place."""
-    return Place(here, msgspec.structs.replace(project, **changed), Repository(Path()))
+    return RepositoryContext(here, msgspec.structs.replace(project, **changed), Repository(Path()))
 
 
 CASES = [
     # Who, at which level, on which project; whether they see pipelines (with and without open jobs), and comment.
-    (NOBODY, Level.NONE, "public", True, True, False),
-    (NOBODY, Level.NONE, "internal", False, False, False),
-    (NOBODY, Level.NONE, "private", False, False, False),
+    (ANONYMOUS, Level.NONE, "public", True, True, False),
+    (ANONYMOUS, Level.NONE, "internal", False, False, False),
+    (ANONYMOUS, Level.NONE, "private", False, False, False),
     (USER, Level.NONE, "public", True, True, True),
     (USER, Level.NONE, "internal", True, True, True),
     (USER, Level.NONE, "private", False, False, False),
@@ -102,24 +102,29 @@ OUTCOMES = [
 
 @pytest.mark.parametrize(("said", "status"), OUTCOMES)
 def test_what_statuses_amount_to(said: str, status: str) -> None:
-    parts = [Part(each.rstrip("?"), each.endswith("?")) for each in said.split()]  # type: ignore[arg-type] # Words of the table.
-    assert overall_status(parts) == overall_status(reversed(parts)) == status
+    parts = [StatusPart(each.rstrip("?"), each.endswith("?")) for each in said.split()]  # type: ignore[arg-type] # Words of the table.
+    assert combined_status(parts) == combined_status(reversed(parts)) == status
 
 
 def test_coverage_is_the_mean_of_what_was_told() -> None:
-    assert overall_coverage([]) is overall_coverage([Part("success")]) is None
-    assert overall_coverage([Part("success", coverage=80.0), Part("failed", coverage=91.0), Part("success")]) == 85.5
+    assert mean_coverage([]) is mean_coverage([StatusPart("success")]) is None
+    assert (
+        mean_coverage(
+            [StatusPart("success", coverage=80.0), StatusPart("failed", coverage=91.0), StatusPart("success")]
+        )
+        == 85.5
+    )
 
 
 def test_time_that_several_took_at_once_counts_once() -> None:
     def at(second: int) -> Timestamp:
         return Timestamp(f"2026-01-01T00:00:{second:02d}.000Z")
 
-    def ran(begin: int, end: int | None, status: str = "success") -> Part:
-        return Part(status, False, None, at(begin), None if end is None else at(end))  # type: ignore[arg-type] # As above.
+    def ran(begin: int, end: int | None, status: str = "success") -> StatusPart:
+        return StatusPart(status, False, None, at(begin), None if end is None else at(end))  # type: ignore[arg-type] # As above.
 
-    assert seconds_taken([], at(50)) == seconds_taken([Part("success", finished_at=at(9))], at(50)) == 0
-    assert seconds_taken([ran(10, 20), ran(0, 5)], at(50)) == 15
-    assert seconds_taken([ran(0, 10), ran(5, 20), ran(6, 7)], at(50)) == 20
-    assert seconds_taken([ran(0, 10), ran(45, None, "running")], at(50)) == 15
-    assert seconds_taken([ran(0, 10, "pending")], at(50)) == 0
+    assert total_duration([], at(50)) == total_duration([StatusPart("success", finished_at=at(9))], at(50)) == 0
+    assert total_duration([ran(10, 20), ran(0, 5)], at(50)) == 15
+    assert total_duration([ran(0, 10), ran(5, 20), ran(6, 7)], at(50)) == 20
+    assert total_duration([ran(0, 10), ran(45, None, "running")], at(50)) == 15
+    assert total_duration([ran(0, 10, "pending")], at(50)) == 0

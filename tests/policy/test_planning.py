@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from ingot.access.actor import NOBODY, Actor
-from ingot.access.levels import Access, Level
-from ingot.boards import policy as boards
-from ingot.labels import policy as labels
-from ingot.milestones import policy as milestones
+from ingot.collaboration.boards import policy as boards
+from ingot.collaboration.labels import policy as labels
+from ingot.collaboration.milestones import policy as milestones
+from ingot.core.access.actor import ANONYMOUS, Actor
+from ingot.core.access.levels import Access, Level
 
 USER = Actor(user_id=2, username="user", name="User")
 ADMIN = Actor(user_id=1, username="root", name="Root", admin=True)
@@ -23,9 +23,9 @@ def _project(visibility: str = "private", **flags: bool) -> Any:
 
 # Who, at which level, in a project of which visibility: whether they read and whether they write.
 WHO: list[tuple[Actor, Level, str, bool, bool]] = [
-    (NOBODY, Level.NONE, "private", False, False),
-    (NOBODY, Level.NONE, "internal", False, False),
-    (NOBODY, Level.NONE, "public", True, False),
+    (ANONYMOUS, Level.NONE, "private", False, False),
+    (ANONYMOUS, Level.NONE, "internal", False, False),
+    (ANONYMOUS, Level.NONE, "public", True, False),
     (USER, Level.NONE, "private", False, False),
     (USER, Level.NONE, "internal", True, False),
     (EXTERNAL, Level.NONE, "internal", False, False),
@@ -41,7 +41,7 @@ WHO: list[tuple[Actor, Level, str, bool, bool]] = [
 
 def _of_labels(rule: Any) -> Any:
     """A rule on a place as one on a project."""
-    return lambda actor, here, project: rule(actor, here, labels.Place(here, project))
+    return lambda actor, here, project: rule(actor, here, labels.LabelProjectLookup(here, project))
 
 
 RULES = [
@@ -70,7 +70,7 @@ def test_projects(
 
 @pytest.mark.parametrize(("actor", "level", "visibility", "reads", "_"), WHO)
 def test_following(actor: Actor, level: Level, visibility: str, reads: bool, _: bool) -> None:
-    here, may_follow = Access(level=level), _of_labels(labels.may_follow_labels)
+    here, may_follow = Access(level=level), _of_labels(labels.may_subscribe_to_labels)
     assert may_follow(actor, here, _project(visibility)) is (reads and actor.known)
     assert not may_follow(actor, here, _project(visibility, archived=True))
 
@@ -83,5 +83,5 @@ def test_groups(rule: Any) -> None:
     for level in Level:
         assert rule(USER, Access(level=level), group) is (level >= Level.REPORTER)
     assert rule(ADMIN, Access(), group)
-    assert not rule(NOBODY, Access(), group)
+    assert not rule(ANONYMOUS, Access(), group)
     assert not rule(USER, Access(inside=True), group)

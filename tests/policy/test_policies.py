@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from ingot.access.actor import NOBODY, Actor
-from ingot.access.levels import NO_ACCESS
-from ingot.access.rules import administrators, anyone, require, signed_in
-from ingot.access.scopes import ANY_SCOPE, READING, READING_USERS, WRITING, within_scope
-from ingot.db.times import Timestamp
+from ingot.accounts.tokens.policy import may_manage_token
+from ingot.accounts.tokens.tables import AccessToken
+from ingot.accounts.users.policy import may_follow_user, may_modify_user, may_see_user
+from ingot.accounts.users.tables import User
+from ingot.core.access.actor import ANONYMOUS, Actor
+from ingot.core.access.levels import NO_ACCESS
+from ingot.core.access.rules import administrators, anyone, require, signed_in
+from ingot.core.access.scopes import ANY_SCOPE, READ_SCOPES, READ_USER_SCOPES, WRITE_SCOPES, has_any_scope
+from ingot.core.db.times import Timestamp
 from ingot.errors import Denied
-from ingot.users.accounts.policy import may_follow_user, may_modify_user, may_see_user
-from ingot.users.accounts.tables import User
-from ingot.users.tokens.policy import may_manage_token
-from ingot.users.tokens.tables import Token
 
 ANN, BOB = Actor(user_id=1, username="ann"), Actor(user_id=2, username="bob")
 EVE = Actor(user_id=3, username="eve", external=True)
@@ -25,14 +25,14 @@ def _user(user_id: int, **columns: Any) -> User:
     return User(**{**empty, "id": user_id, "state": "active", "placeholder": False, **columns})
 
 
-def _token(user_id: int) -> Token:
-    empty: dict[str, Any] = dict.fromkeys(Token.__struct_fields__)
-    return Token(**{**empty, "id": 1, "user_id": user_id, "kind": "personal", "scopes": "api", "revoked": False})
+def _token(user_id: int) -> AccessToken:
+    empty: dict[str, Any] = dict.fromkeys(AccessToken.__struct_fields__)
+    return AccessToken(**{**empty, "id": 1, "user_id": user_id, "kind": "personal", "scopes": "api", "revoked": False})
 
 
 @pytest.mark.parametrize(
     ("actor", "open_to_all", "to_users", "to_administrators"),
-    [(NOBODY, True, False, False), (ANN, True, True, False), (EVE, True, True, False), (ROOT, True, True, True)],
+    [(ANONYMOUS, True, False, False), (ANN, True, True, False), (EVE, True, True, False), (ROOT, True, True, True)],
 )
 def test_rules_on_the_caller_alone(actor: Actor, open_to_all: bool, to_users: bool, to_administrators: bool) -> None:
     assert (anyone(actor), signed_in(actor), administrators(actor)) == (open_to_all, to_users, to_administrators)
@@ -65,7 +65,7 @@ def test_what_scopes_reach(
 ) -> None:
     actor = Actor(user_id=1, admin=True, scopes=None if scopes is None else frozenset(scopes))
 
-    reached = [within_scope(actor, needed) for needed in (READING, READING_USERS, WRITING, ANY_SCOPE)]
+    reached = [has_any_scope(actor, needed) for needed in (READ_SCOPES, READ_USER_SCOPES, WRITE_SCOPES, ANY_SCOPE)]
 
     assert reached == [reading, reading_users, writing, anything]
 
@@ -73,7 +73,7 @@ def test_what_scopes_reach(
 @pytest.mark.parametrize(
     ("actor", "user", "sees", "follows", "modifies"),
     [
-        (NOBODY, _user(1), False, False, False),
+        (ANONYMOUS, _user(1), False, False, False),
         (ANN, _user(1), True, False, False),
         (ANN, _user(2), True, True, False),
         (EVE, _user(1), True, True, False),
@@ -90,7 +90,8 @@ def test_users(actor: Actor, user: User, sees: bool, follows: bool, modifies: bo
 
 
 @pytest.mark.parametrize(
-    ("actor", "owner", "may"), [(NOBODY, 1, False), (ANN, 1, True), (BOB, 1, False), (ROOT, 1, True), (ROOT, 4, True)]
+    ("actor", "owner", "may"),
+    [(ANONYMOUS, 1, False), (ANN, 1, True), (BOB, 1, False), (ROOT, 1, True), (ROOT, 4, True)],
 )
 def test_tokens(actor: Actor, owner: int, may: bool) -> None:
     assert may_manage_token(actor, NO_ACCESS, _token(owner)) is may
@@ -108,7 +109,7 @@ def test_tokens(actor: Actor, owner: int, may: bool) -> None:
     ],
 )
 def test_when_a_token_is_active(revoked: bool, expires_at: str | None, active: bool) -> None:
-    empty: dict[str, Any] = dict.fromkeys(Token.__struct_fields__)
-    token = Token(**{**empty, "revoked": revoked, "expires_at": expires_at})
+    empty: dict[str, Any] = dict.fromkeys(AccessToken.__struct_fields__)
+    token = AccessToken(**{**empty, "revoked": revoked, "expires_at": expires_at})
 
     assert token.active(Timestamp("2026-01-01T00:00:00.000Z")) is active

@@ -7,21 +7,21 @@ import msgspec
 import pytest
 from sqlalchemy import select
 
-from ingot.access.actor import NOBODY, Actor
-from ingot.access.levels import Access, Level
-from ingot.db.connection import Connection
-from ingot.db.paging import Page
-from ingot.db.times import day_of
+from ingot.core.access.actor import ANONYMOUS, Actor
+from ingot.core.access.levels import Access, Level
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Page
+from ingot.core.db.times import day_of
 from ingot.errors import NotFound
-from ingot.groups import policy as groups_policy
-from ingot.groups.namespaces.params import ListNamespaces
-from ingot.groups.namespaces.queries import levels_in, list_namespaces
-from ingot.groups.params import ListGroups
-from ingot.groups.queries import find_group, list_groups
-from ingot.projects import policy
-from ingot.projects.params import ListProjects
-from ingot.projects.queries import find_project, list_projects, project_by_id, seen_by_paths
-from ingot.projects.tables import Project, projects
+from ingot.projects.groups import policy as groups_policy
+from ingot.projects.groups.params import ListGroups
+from ingot.projects.groups.queries import find_group, list_groups
+from ingot.projects.namespaces.params import ListNamespaces
+from ingot.projects.namespaces.queries import actor_levels_in, list_namespaces
+from ingot.projects.projects import policy
+from ingot.projects.projects.params import ListProjects
+from ingot.projects.projects.queries import existing_project, find_project, list_projects, visible_projects_by_path
+from ingot.projects.projects.tables import Project, projects
 from tests.client import Make, Person
 from tests.making import Group, make_group, make_project, share
 from tests.making import Project as MadeProject
@@ -38,7 +38,7 @@ ROOT = Actor(user_id=1, username="root", admin=True, via="private")
 def sample(make: Make) -> Project:
     """A record to vary."""
     made = make_project(make)
-    return make.database.read(lambda db: project_by_id(db, made.id))
+    return make.database.read(lambda db: existing_project(db, made.id))
 
 
 # Rule, then who may at the least: nobody, anyone signed in, or a level; on a private, an internal and a public project.
@@ -57,7 +57,7 @@ RULES: list[tuple[Any, Any, Any, Any]] = [
     (policy.may_admin_project, Level.MASTER, Level.MASTER, Level.MASTER),
     (policy.may_change_project, Level.MASTER, Level.MASTER, Level.MASTER),
     (policy.may_own_project, Level.OWNER, Level.OWNER, Level.OWNER),
-    (policy.may_move_project, Level.OWNER, Level.OWNER, Level.OWNER),
+    (policy.may_transfer_project, Level.OWNER, Level.OWNER, Level.OWNER),
 ]
 
 
@@ -67,7 +67,7 @@ RULES: list[tuple[Any, Any, Any, Any]] = [
 def test_each_rule_is_a_level(sample: Project, rule: Any, private: Any, internal: Any, public: Any) -> None:
     for visibility, least in (("private", private), ("internal", internal), ("public", public)):
         project = msgspec.structs.replace(sample, visibility=visibility)
-        assert rule(NOBODY, Access(), project) is (least == SEE)
+        assert rule(ANONYMOUS, Access(), project) is (least == SEE)
         assert rule(ROOT, Access(), project) is True
         for level in Level:
             opened = least in (SEE, "user")
@@ -89,7 +89,7 @@ def test_each_rule_is_a_level(sample: Project, rule: Any, private: Any, internal
         (policy.may_upload, False),
         (policy.may_write_project, False),
         (policy.may_change_project, False),
-        (policy.may_move_project, False),
+        (policy.may_transfer_project, False),
         (policy.may_join_or_leave, False),
         (policy.may_request_access, False),
     ],
@@ -119,7 +119,7 @@ def test_who_may_ask_to_belong(
 
     assert policy.may_request_access(USER, Access(level=level), project) is user
     assert policy.may_request_access(EXTERNAL, Access(level=level), project) is external
-    assert policy.may_request_access(NOBODY, Access(), project) is False
+    assert policy.may_request_access(ANONYMOUS, Access(), project) is False
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +197,7 @@ def test_one_project_and_the_lists_agree(
 
     def compare(db: Connection) -> int:
         page, rows = Page(size=10_000), 0
-        for actor in [*_actors(people), NOBODY]:
+        for actor in [*_actors(people), ANONYMOUS]:
             everything = {project.id for project in list_projects(db, actor, ListProjects(), page).items}
             held = {
                 least: {
@@ -229,7 +229,7 @@ def test_code_and_many_paths_agree(make: Make, world: tuple[list[Person], list[G
     def compare(db: Connection) -> int:
         rows = 0
         for actor in _actors(people):
-            together = seen_by_paths(db, actor, [project.path for project in made])
+            together = visible_projects_by_path(db, actor, [project.path for project in made])
             values = {"actor": actor.user_id, "today": day_of(db.now)}
             readable = {row[0] for row in db.rows(_READABLE[actor.external], **values)}
             for project in made:
@@ -258,7 +258,7 @@ def test_one_group_and_the_lists_agree(make: Make, world: tuple[list[Person], li
                 for least in (10, 30, 50)
             }
             spaces = {space.id for space in list_namespaces(db, actor, ListNamespaces(), page).items}
-            levels = levels_in(db, actor, [group.id for group in groups])
+            levels = actor_levels_in(db, actor, [group.id for group in groups])
             for group in groups:
                 access = _found(db, find_group, actor, group.id)
                 assert (access is not None) is (group.id in everything), (actor, group)

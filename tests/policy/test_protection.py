@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from ingot.access.actor import NOBODY, Actor
-from ingot.access.levels import Access, Level
-from ingot.db.times import Timestamp
-from ingot.git.commits import NO_OID
-from ingot.git.updating import RefUpdate
-from ingot.projects.tables import Project
-from ingot.repository.changes.policy import Ground, push_refusal, refusal
-from ingot.repository.protection import policy
-from ingot.repository.protection.tables import ProtectedBranch, ProtectedTag
-from ingot.repository.tags.policy import may_release
+from ingot.core.access.actor import ANONYMOUS, Actor
+from ingot.core.access.levels import Access, Level
+from ingot.core.db.times import Timestamp
+from ingot.git.history.commits import NO_OID
+from ingot.git.writing.ref_updates import RefUpdate
+from ingot.projects.projects.tables import Project
+from ingot.repositories.protection import policy
+from ingot.repositories.protection.tables import ProtectedBranch, ProtectedTag
+from ingot.repositories.ref_changes.policy import RefUpdateContext, push_refusal, ref_update_refusal
+from ingot.repositories.tags.policy import may_release
 
 THEN = Timestamp("2026-01-01T00:00:00.000Z")
 USER = Actor(user_id=7, username="u", via="private")
@@ -78,9 +78,9 @@ def test_many_stars_take_no_longer_than_their_length() -> None:
     [(0, []), (30, [DEVELOPER, MASTER, OWNER]), (40, [MASTER, OWNER]), (60, [])],
 )
 def test_whom_a_level_lets(asked: int, let: list[Level]) -> None:
-    assert [level for level in Level if policy.lets(asked, USER, Access(level=level))] == let
-    assert policy.lets(asked, ROOT, Access()) is (asked != 0)
-    assert not policy.lets(asked, NOBODY, Access())
+    assert [level for level in Level if policy.allows_level(asked, USER, Access(level=level))] == let
+    assert policy.allows_level(asked, ROOT, Access()) is (asked != 0)
+    assert not policy.allows_level(asked, ANONYMOUS, Access())
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_whom_a_level_lets(asked: int, let: list[Level]) -> None:
     ],
 )
 def test_several_rules_on_a_branch(rules: list[ProtectedBranch], push: bool, merge: bool) -> None:
-    matching = policy.branch_rules_on(rules, "master")
+    matching = policy.matching_branch_rules(rules, "master")
     here = Access(level=DEVELOPER)
     assert (policy.may_push_to(USER, here, matching), policy.may_merge_into(USER, here, matching)) == (push, merge)
     assert (policy.developers_can_push(matching), policy.developers_can_merge(matching)) == (push, merge)
@@ -103,9 +103,9 @@ def test_several_rules_on_a_branch(rules: list[ProtectedBranch], push: bool, mer
 
 def test_rules_on_other_names_do_not_count() -> None:
     rules = [branch_rule("main"), branch_rule("feature/*")]
-    assert policy.branch_rules_on(rules, "master") == []
-    assert [rule.name for rule in policy.branch_rules_on(rules, "feature/a/b")] == ["feature/*"]
-    assert [rule.name for rule in policy.tag_rules_on([tag_rule(), tag_rule("w*")], "v1")] == ["v*"]
+    assert policy.matching_branch_rules(rules, "master") == []
+    assert [rule.name for rule in policy.matching_branch_rules(rules, "feature/a/b")] == ["feature/*"]
+    assert [rule.name for rule in policy.matching_tag_rules([tag_rule(), tag_rule("w*")], "v1")] == ["v*"]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_rules_on_other_names_do_not_count() -> None:
     ],
 )
 def test_who_may_release_a_tag(rules: list[ProtectedTag], developer: bool, master: bool, administrator: bool) -> None:
-    matching = policy.tag_rules_on(rules, "v1.0")
+    matching = policy.matching_tag_rules(rules, "v1.0")
     assert may_release(USER, Access(level=DEVELOPER), project(), matching) is developer
     assert may_release(USER, Access(level=MASTER), project(), matching) is master
     assert may_release(ROOT, Access(), project(), matching) is administrator
@@ -147,8 +147,8 @@ def gate(
 ) -> str:
     """What the gate says, empty where it lets through; a change is asked for force only where it must be known."""
     rules = [branch_rule()] if branches is None else branches
-    ground = Ground(actor, Access(level=level), project(**columns), rules, tags or [], by_git, merges)
-    return refusal(ground, RefUpdate(ref, old, new), lambda _: forced) or ""
+    ground = RefUpdateContext(actor, Access(level=level), project(**columns), rules, tags or [], by_git, merges)
+    return ref_update_refusal(ground, RefUpdate(ref, old, new), lambda _: forced) or ""
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def gate(
         (USER, REPORTER, {}, "not allowed to push code to this project"),
         (USER, GUEST, {}, "not allowed to push code to this project"),
         (USER, NONE, {}, "not allowed to push code to this project"),
-        (NOBODY, NONE, {}, "not allowed to push code to this project"),
+        (ANONYMOUS, NONE, {}, "not allowed to push code to this project"),
         (USER, DEVELOPER, {}, ""),
         (USER, OWNER, {}, ""),
         (ROOT, NONE, {}, ""),
@@ -359,7 +359,7 @@ def test_force_is_only_looked_for_where_it_matters() -> None:
     def never(_: RefUpdate) -> bool:
         raise AssertionError
 
-    ground = Ground(USER, Access(level=DEVELOPER), project(), [branch_rule()], [], by_git=True)
-    assert refusal(ground, RefUpdate("refs/heads/x", A, B), never) is None
-    assert refusal(ground, RefUpdate("refs/heads/master", NO_OID, B), never) is not None
-    assert refusal(ground, RefUpdate("refs/tags/x", NO_OID, B), never) is None
+    ground = RefUpdateContext(USER, Access(level=DEVELOPER), project(), [branch_rule()], [], from_git_client=True)
+    assert ref_update_refusal(ground, RefUpdate("refs/heads/x", A, B), never) is None
+    assert ref_update_refusal(ground, RefUpdate("refs/heads/master", NO_OID, B), never) is not None
+    assert ref_update_refusal(ground, RefUpdate("refs/tags/x", NO_OID, B), never) is None

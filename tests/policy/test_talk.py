@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from ingot.access.actor import NOBODY, Actor
-from ingot.access.levels import Access, Level
-from ingot.emoji.policy import may_give, may_take_back
-from ingot.emoji.tables import Award
-from ingot.issues.policy import Found
-from ingot.issues.tables import Issue
-from ingot.issues.talk.policy import reach
-from ingot.notes.policy import may_change_note, may_write_notes
-from ingot.notes.tables import Note
-from ingot.projects.tables import Project
-from ingot.subjects import Reached, Subject
+from ingot.collaboration.emoji.policy import may_give_award, may_remove_award
+from ingot.collaboration.emoji.tables import Award
+from ingot.collaboration.issues.discussions.policy import issue_subject_access
+from ingot.collaboration.issues.policy import IssueLookup
+from ingot.collaboration.issues.tables import Issue
+from ingot.collaboration.notes.policy import may_edit_note, may_write_notes
+from ingot.collaboration.notes.tables import Note
+from ingot.collaboration.subjects import Subject, SubjectAccess
+from ingot.core.access.actor import ANONYMOUS, Actor
+from ingot.core.access.levels import Access, Level
+from ingot.projects.projects.tables import Project
 
 ANN, BOB = Actor(user_id=1, username="ann"), Actor(user_id=2, username="bob")
 ROOT = Actor(user_id=4, username="root", admin=True)
@@ -25,21 +25,23 @@ def _filled(record: Any, **columns: Any) -> Any:
     return record(**{**dict.fromkeys(record.__struct_fields__), **columns})
 
 
-def _found(here: Access, *, locked: bool = False, archived: bool = False, assignees: tuple[int, ...] = ()) -> Found:
+def _found(
+    here: Access, *, locked: bool = False, archived: bool = False, assignees: tuple[int, ...] = ()
+) -> IssueLookup:
     project = _filled(Project, id=1, visibility="public", issues_enabled=True, archived=archived)
-    return Found(here, project, _filled(Issue, id=7, author_id=ANN.user_id, discussion_locked=locked), assignees)
+    return IssueLookup(here, project, _filled(Issue, id=7, author_id=ANN.user_id, discussion_locked=locked), assignees)
 
 
-def _words(reached: Reached) -> set[str]:
+def _words(reached: SubjectAccess) -> set[str]:
     return {name for name, value in reached._asdict().items() if value is True}
 
 
-TALKS, READS = "takes_part", "sees_internal"
-WORKS = {TALKS, READS, "writes_internal"}
-MODERATES = WORKS | {"moderates"}
-OWNS = MODERATES | {"sets_times"}
+TALKS, READS = "may_participate", "may_see_internal"
+WORKS = {TALKS, READS, "may_write_internal"}
+MODERATES = WORKS | {"may_moderate"}
+OWNS = MODERATES | {"may_set_times"}
 REACHES: list[tuple[Actor, Level, set[str]]] = [
-    (NOBODY, Level.NONE, set()),
+    (ANONYMOUS, Level.NONE, set()),
     (BOB, Level.NONE, {TALKS}),
     (ANN, Level.NONE, {TALKS, READS}),
     (BOB, Level.GUEST, {TALKS}),
@@ -55,12 +57,14 @@ REACHES: list[tuple[Actor, Level, set[str]]] = [
 def test_what_a_caller_may_do_below_an_issue(actor: Actor, level: Level, words: set[str]) -> None:
     """Open, locked and archived; the author and who has it to do read more than others."""
     here = Access(level)
-    assert _words(reach(actor, here, _found(here), ISSUE)) == words
+    assert _words(issue_subject_access(actor, here, _found(here), ISSUE)) == words
     belongs = level >= Level.GUEST or actor.admin
-    assert _words(reach(actor, here, _found(here, locked=True), ISSUE)) == (words if belongs else words - {TALKS})
-    assert _words(reach(actor, here, _found(here, archived=True), ISSUE)) == words - {TALKS}
+    assert _words(issue_subject_access(actor, here, _found(here, locked=True), ISSUE)) == (
+        words if belongs else words - {TALKS}
+    )
+    assert _words(issue_subject_access(actor, here, _found(here, archived=True), ISSUE)) == words - {TALKS}
     assigned = _found(here, assignees=(BOB.user_id,))
-    assert _words(reach(actor, here, assigned, ISSUE)) == words | ({READS} if actor is BOB else set())
+    assert _words(issue_subject_access(actor, here, assigned, ISSUE)) == words | ({READS} if actor is BOB else set())
 
 
 @pytest.mark.parametrize(
@@ -78,16 +82,16 @@ def test_what_a_caller_may_do_below_an_issue(actor: Actor, level: Level, words: 
 def test_who_changes_a_note(actor: Actor, takes_part: bool, moderates: bool, system: bool, may: bool) -> None:
     """Who wrote it and who moderates, where they may write at all; never what the system wrote."""
     note = _filled(Note, id=1, author_id=ANN.user_id, system=system)
-    assert may_change_note(actor, Reached(ISSUE, takes_part, moderates), note) is may
+    assert may_edit_note(actor, SubjectAccess(ISSUE, takes_part, moderates), note) is may
 
 
 def test_who_writes_and_gives() -> None:
     """Users who take part; nobody votes for what they wrote, and only who gave something takes it back."""
     here = Access(Level.OWNER)
-    assert may_write_notes(BOB, here, Reached(ISSUE, takes_part=True))
-    assert not may_write_notes(NOBODY, here, Reached(ISSUE, takes_part=True))
-    assert not may_write_notes(BOB, here, Reached(ISSUE, takes_part=False))
-    assert [may_give(ANN, ISSUE, name) for name in ("tada", "thumbsup", "thumbsdown")] == [True, False, False]
-    assert [may_give(BOB, ISSUE, name) for name in ("tada", "thumbsup", "thumbsdown")] == [True, True, True]
+    assert may_write_notes(BOB, here, SubjectAccess(ISSUE, may_participate=True))
+    assert not may_write_notes(ANONYMOUS, here, SubjectAccess(ISSUE, may_participate=True))
+    assert not may_write_notes(BOB, here, SubjectAccess(ISSUE, may_participate=False))
+    assert [may_give_award(ANN, ISSUE, name) for name in ("tada", "thumbsup", "thumbsdown")] == [True, False, False]
+    assert [may_give_award(BOB, ISSUE, name) for name in ("tada", "thumbsup", "thumbsdown")] == [True, True, True]
     award = _filled(Award, id=1, user_id=ANN.user_id)
-    assert [may_take_back(actor, award) for actor in (ANN, BOB, ROOT)] == [True, False, True]
+    assert [may_remove_award(actor, award) for actor in (ANN, BOB, ROOT)] == [True, False, True]

@@ -13,12 +13,12 @@ import httpx
 import uvicorn
 
 from ingot.app import App, open_database
-from ingot.db.database import Database, wall_clock
-from ingot.db.times import Timestamp, moment, timestamp
+from ingot.core.db.database import Database, wall_clock
+from ingot.core.db.times import Timestamp, timestamp, to_datetime
 from ingot.log import Log
+from ingot.operations.startup import initialize_instance
+from ingot.operations.supervisor import open_socket
 from ingot.settings import Settings
-from ingot.startup import prepare
-from ingot.supervisor import open_socket
 from tests.server.process import PASSWORD, TOKEN
 
 
@@ -29,7 +29,7 @@ class Clock:
         self._ahead = timedelta()
 
     def __call__(self) -> Timestamp:
-        return timestamp(moment(wall_clock()) + self._ahead)
+        return timestamp(to_datetime(wall_clock()) + self._ahead)
 
     def jump(self, **delta: float) -> None:
         """Set the clock forward, or back."""
@@ -52,10 +52,10 @@ class Inside:
 @contextmanager
 def served_inside(settings: Settings, clock: Callable[[], Timestamp] = wall_clock) -> Iterator[Inside]:
     """Serve a new instance for the length of a block."""
-    prepare(settings)
+    initialize_instance(settings)
     database = open_database(settings, clock)
     app = App(settings, database, Log("json", io.StringIO()), None)
-    beacons = [database.engine.announce(role) for role in ("jobs", "ssh")]
+    beacons = [database.engine.announce_role(role) for role in ("jobs", "ssh")]
     listener = open_socket("127.0.0.1", 0)
     config = uvicorn.Config(app.front, loop="uvloop", http="httptools", lifespan="off", log_config=None)
     server = uvicorn.Server(config)

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import select
 
 from ingot.app import open_database
-from ingot.db.schema import metadata
+from ingot.core.db.schema import metadata
 from ingot.settings import Settings
 from tests.server.process import Server, fresh_database, ingot, serving, until
 

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from ingot.app import open_database
-from ingot.db.connection import Connection
-from ingot.git.repository import Repository
-from ingot.git.store import Store
-from ingot.projects.queries import project_by_id
-from ingot.projects.tables import projects
+from ingot.core.db.connection import Connection
+from ingot.git.core.repository import Repository
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.projects.projects.queries import existing_project
+from ingot.projects.projects.tables import projects
 from ingot.settings import Settings
 from tests.git.conftest import Clone, git
 from tests.server.process import Server, fresh_database, ingot
@@ -31,9 +31,9 @@ def _project(server: Server, name: str) -> tuple[int, Path]:
     assert made.status_code == 201, made.text
     project_id: int = made.json()["id"]
     database = open_database(Settings(data=server.data, database_url=server.database_url))
-    key = database.read(lambda db: project_by_id(db, project_id)).repository_key
+    key = database.read(lambda db: existing_project(db, project_id)).repository_key
     database.close()
-    return project_id, Store(server.data / "repositories").path_of(key)
+    return project_id, RepositoryStore(server.data / "repositories").path_of(key)
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_references_are_recorded_and_come_back(
     url = fresh_database(database_url, "restored_repositories")
     restored = ingot("restore", backup, *_options(tmp_path / "target", url))
     assert (restored.returncode, restored.stderr) == (0, "")
-    there = Store(tmp_path / "target" / "repositories").path_of(path.stem)
+    there = RepositoryStore(tmp_path / "target" / "repositories").path_of(path.stem)
     assert Repository(there).refs() == Repository(path).refs()
     assert git(there, "show-ref", "--tags", "-d") == git(path, "show-ref", "--tags", "-d")
     git(there, "fsck", "--strict")
@@ -175,7 +175,7 @@ def test_damage_is_told_when_it_is_backed_up(server: Server, database_url: str, 
     pack.chmod(0o600)
     pack.write_bytes(pack.read_bytes()[:-25])
     _, lost = _project(server, "lost")
-    Store(server.data / "repositories").remove(lost.stem)
+    RepositoryStore(server.data / "repositories").remove(lost.stem)
     file = tmp_path / "backup.tar.gz"
     written = ingot("backup", file, *_options(server.data, server.database_url))
     assert written.returncode == 3 and "Wrote" in written.stdout

@@ -8,23 +8,23 @@ from pathlib import Path
 
 import pytest
 
+from ingot.accounts.avatars.service import add_avatar
+from ingot.accounts.tokens.queries import private_token_or_none
+from ingot.accounts.tokens.tables import access_tokens
+from ingot.accounts.users.params import CreateUser
+from ingot.accounts.users.service import create_user
+from ingot.accounts.users.tables import User
 from ingot.app import open_database
-from ingot.avatars.service import add_avatar
-from ingot.db.connection import Connection
-from ingot.db.database import Database
-from ingot.groups.namespaces.tables import namespaces
-from ingot.jobs.queue import MOST_ATTEMPTS
-from ingot.jobs.tables import jobs
-from ingot.lfs.files import lfs_files_of
-from ingot.lfs.tables import lfs_objects
-from ingot.names import NAMESPACES
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.jobs.queue import MAX_ATTEMPTS
+from ingot.core.jobs.tables import jobs
+from ingot.core.names import NAMESPACES
+from ingot.operations.startup import initialize_instance
+from ingot.projects.namespaces.tables import namespaces
+from ingot.repositories.lfs.files import lfs_files_of
+from ingot.repositories.lfs.tables import lfs_objects
 from ingot.settings import Settings
-from ingot.startup import prepare
-from ingot.users.accounts.params import CreateUser
-from ingot.users.accounts.service import create_user
-from ingot.users.accounts.tables import User
-from ingot.users.tokens.queries import private_token_of
-from ingot.users.tokens.tables import access_tokens
 from tests.server.process import ingot
 
 
@@ -33,7 +33,7 @@ class Patient:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        prepare(settings)
+        initialize_instance(settings)
         self.database: Database = open_database(settings)
         self.user: User = self.database.write(self._add)
 
@@ -80,7 +80,7 @@ def test_what_can_be_mended(patient: Patient) -> None:
             state="dead",
             run_at=db.now,
             placed_at=db.now,
-            attempts=MOST_ATTEMPTS,
+            attempts=MAX_ATTEMPTS,
             last_error="OSError: no route",
             created_at=db.now,
         )
@@ -127,7 +127,7 @@ def test_what_can_be_mended(patient: Patient) -> None:
     assert patient.doctor().stdout == "All is well.\n"
     assert not old.exists() and young.exists()
     assert (data / "uploads" / "yarn.lock").exists() and (data / "uploads" / "tmp_obj_1").exists()
-    assert patient.database.read(lambda db: private_token_of(db, patient.user.id))
+    assert patient.database.read(lambda db: private_token_or_none(db, patient.user.id))
 
 
 def test_a_picture_that_is_gone(patient: Patient) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ingot.app import open_database
-from ingot.git.layout import CONFIG
-from ingot.git.store import Store, new_key
-from ingot.projects.queries import project_by_id
+from ingot.git.core.layout import CONFIG
+from ingot.git.maintenance.store import RepositoryStore, new_key
+from ingot.projects.projects.queries import existing_project
 from ingot.settings import Settings
 from tests.git.conftest import Clone, git
 from tests.server.process import Server, ingot
@@ -24,9 +24,9 @@ class Patient:
         assert made.status_code == 201, made.text
         self.id: int = made.json()["id"]
         database = open_database(Settings(data=server.data, database_url=server.database_url))
-        key = database.read(lambda db: project_by_id(db, self.id)).repository_key
+        key = database.read(lambda db: existing_project(db, self.id)).repository_key
         database.close()
-        self.store = Store(server.data / "repositories")
+        self.store = RepositoryStore(server.data / "repositories")
         self.path = self.store.path_of(key)
         clone = Clone(folder / "clone")
         clone.commit()

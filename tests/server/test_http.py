@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from ingot.http import protocol
-from ingot.supervisor import open_socket
+from ingot.core.http import protocol
+from ingot.operations.supervisor import open_socket
 
 SECONDS = 60.0
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -33,12 +33,12 @@ async def _app(scope: dict[str, Any], receive: Callable[[], Awaitable[dict[str, 
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """A server that has much patience, until a test takes it away."""
-    monkeypatch.setattr(protocol, "HEAD_SECONDS", SECONDS)
+    monkeypatch.setattr(protocol, "HEADER_TIMEOUT_SECONDS", SECONDS)
     listener = open_socket("127.0.0.1", 0)
     config = uvicorn.Config(
         _app,
         loop="uvloop",
-        http=protocol.JoinedHttp,
+        http=protocol.JoinedHttpProtocol,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -72,7 +72,7 @@ def _ask(connection: socket.socket) -> None:
 @pytest.mark.parametrize("said", [b"", b"G", b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: ", b"POST / HTTP/1.1\r\n"])
 def test_who_never_ends_a_head_is_let_go(port: int, said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     with _served(port) as other:
-        monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.3)
+        monkeypatch.setattr(protocol, "HEADER_TIMEOUT_SECONDS", 0.3)
         with _connected(port) as silent:
             silent.sendall(said)
             _ask(other)
@@ -81,7 +81,7 @@ def test_who_never_ends_a_head_is_let_go(port: int, said: bytes, monkeypatch: py
 
 def test_the_next_head_has_as_long_as_the_first(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with _served(port) as connection:
-        monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.3)
+        monkeypatch.setattr(protocol, "HEADER_TIMEOUT_SECONDS", 0.3)
         connection.sendall(b"GET / HTTP/1.1\r\n")
         assert connection.recv(1) == b""
 
@@ -89,7 +89,7 @@ def test_the_next_head_has_as_long_as_the_first(port: int, monkeypatch: pytest.M
 def test_a_body_may_take_longer_than_a_head(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """How long is for the doors to say."""
     with _served(port) as connection:
-        monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.3)
+        monkeypatch.setattr(protocol, "HEADER_TIMEOUT_SECONDS", 0.3)
         connection.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n1")
         connection.settimeout(0.6)
         with pytest.raises(TimeoutError):

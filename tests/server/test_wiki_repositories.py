@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git.repository import Repository
-from ingot.git.store import Store
+from ingot.git.core.repository import Repository
+from ingot.git.maintenance.store import RepositoryStore
 from tests.server.process import Server, fresh_database, ingot
 from tests.server.test_backup import _options
 
@@ -16,7 +16,7 @@ def wiki(server: Server) -> Path:
     """The repository of the wiki of a project ``root/app``, with a page."""
     made = server.call("POST", "/projects", json={"name": "app"})
     assert made.status_code == 201, made.text
-    store = Store(server.data / "repositories")
+    store = RepositoryStore(server.data / "repositories")
     before = set(store.keys())
     page = server.call("POST", f"/projects/{made.json()['id']}/wikis", json={"title": "home", "content": "kept"})
     assert page.status_code == 201, page.text
@@ -33,7 +33,7 @@ def test_a_wiki_comes_back(server: Server, database_url: str, wiki: Path, tmp_pa
     url = fresh_database(database_url, "restored_wikis")
     restored = ingot("restore", file, *_options(tmp_path / "target", url))
     assert (restored.returncode, restored.stderr) == (0, "")
-    there = Store(tmp_path / "target" / "repositories").path_of(wiki.stem)
+    there = RepositoryStore(tmp_path / "target" / "repositories").path_of(wiki.stem)
     assert Repository(there).refs() == Repository(wiki).refs() != {}
     assert ingot("doctor", *_options(tmp_path / "target", url)).stdout == "All is well.\n"
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from ingot.http import pace
-from ingot.http.pace import TooSlow
-from ingot.transport.bodies import ClientGone, TooLarge, Unreadable, read_body
+from ingot.core.http import body_rate
+from ingot.core.http.body_rate import BodyTooSlow
+from ingot.transport.bodies import BodyNotDecodable, BodyTooLarge, ClientGone, read_body
 
 MOST = 2**20
 
@@ -44,7 +44,7 @@ def test_much_that_comes_out_of_little() -> None:
     """Counted as it comes out; nothing is made of the rest."""
     packed = gzip.compress(b"\0" * (MOST + 1))
     assert len(packed) < 2000
-    with pytest.raises(TooLarge):
+    with pytest.raises(BodyTooLarge):
         received([packed], b"gzip")
     assert len(received([gzip.compress(b"\0" * MOST)], b"gzip")) == MOST
 
@@ -54,13 +54,13 @@ def test_little_that_comes_out_of_much() -> None:
     begin = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
     head = begin.compress(b"") + begin.flush(zlib.Z_FULL_FLUSH)
     nothing = b"\0\0\0\xff\xff" * 10_000
-    with pytest.raises(TooLarge):
+    with pytest.raises(BodyTooLarge):
         received((piece for part in ([head], repeat(nothing)) for piece in part), b"gzip")
-    with pytest.raises(Unreadable):
+    with pytest.raises(BodyNotDecodable):
         received((piece for part in ([gzip.compress(b"x")], repeat(b"y" * 1000)) for piece in part), b"gzip")
-    with pytest.raises(Unreadable):
+    with pytest.raises(BodyNotDecodable):
         received([gzip.compress(b"x") + b"y"], b"gzip")
-    with pytest.raises(TooLarge):
+    with pytest.raises(BodyTooLarge):
         received(repeat(b"y" * 100_000))
 
 
@@ -68,7 +68,7 @@ def test_little_that_comes_out_of_much() -> None:
     "packed", [b"", b"no gzip", gzip.compress(b"x" * 1000, mtime=0)[:-9], zlib.compress(b"x")], ids=range(4)
 )
 def test_what_is_not_what_it_says(packed: bytes) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(BodyNotDecodable):
         received([packed], b"gzip")
 
 
@@ -87,10 +87,10 @@ def test_somebody_who_goes() -> None:
 def test_somebody_who_is_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing for a whole window, or a drop now and then; who sends enough is heard out (fault 9)."""
     with monkeypatch.context() as short:
-        short.setattr(pace, "WINDOW_SECONDS", 0.05)
+        short.setattr(body_rate, "WINDOW_SECONDS", 0.05)
         with pytest.raises(TimeoutError):
             received([b"x"], pause=1.0)
-    monkeypatch.setattr(pace, "monotonic", count(0, 20).__next__)
-    with pytest.raises(TooSlow):
+    monkeypatch.setattr(body_rate, "monotonic", count(0, 20).__next__)
+    with pytest.raises(BodyTooSlow):
         received(repeat(b"x"))
     assert len(received([b"x" * 2000] * 8)) == 16_000

@@ -36,9 +36,9 @@ def test_no_place_is_free(
 ) -> None:
     """Who finds none in time is asked to come again, in words and in numbers; afterwards all is as before."""
     door: Any = house.app.front._doors[-1][1]
-    while not isinstance(door, http.GitDoor):
+    while not isinstance(door, http.GitHttpComponent):
         door = door._otherwise
-    monkeypatch.setattr(http, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(http, "QUEUE_TIMEOUT_SECONDS", 0.1)
     monkeypatch.setattr(door, "_places", asyncio.Semaphore(0))
     answer = advertised(house, f"{project.path}.git", "upload", auth_of(owner))
     assert (answer.status_code, answer.text) == (503, "The server is busy with other transfers. Retry later.\n")
@@ -50,7 +50,7 @@ def test_no_place_is_free(
 
 def test_wants_without_an_end(house: House, owner: Person, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """What nobody could mean is cut off, with whatever length it claims; so is what is only a promise of length."""
-    monkeypatch.setattr(serving, "_MOST_BYTES_OF_WANTS", 100_000)
+    monkeypatch.setattr(serving, "_MAX_UPLOAD_PACK_BYTES", 100_000)
     tip = repository_of(house, project).tip("refs/heads/master")
     want = packet(f"want {tip}\n")
     path, auth = f"{project.path}.git", auth_of(owner)

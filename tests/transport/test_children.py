@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from ingot.transport.children import Child
+from ingot.transport.children import GitProcess
 from tests.git.conftest import git
 
 LARGE = 3 * 1024 * 1024
@@ -27,11 +27,11 @@ async def _pieces(*pieces: bytes) -> AsyncIterator[bytes]:
         yield piece
 
 
-async def _all(child: Child) -> bytes:
+async def _all(child: GitProcess) -> bytes:
     return b"".join([piece async for piece in _heard(child)])
 
 
-async def _heard(child: Child) -> AsyncIterator[bytes]:
+async def _heard(child: GitProcess) -> AsyncIterator[bytes]:
     while piece := await child.read():
         yield piece
 
@@ -41,19 +41,19 @@ def test_more_than_the_pipes_hold_goes_in_and_comes_out(run: object, repository:
     content = os.urandom(LARGE)
 
     async def talk() -> tuple[bytes, int]:
-        async with await Child.start(["stripspace"], repository) as child:
+        async with await GitProcess.start(["stripspace"], repository) as child:
             feeding = asyncio.ensure_future(child.feed(_pieces(*[b"line\n" * 200_000] * 3)))
             said = await _all(child)
             await feeding
             return said, await child.wait()
 
     async def write() -> bytes:
-        async with await Child.start(["hash-object", "-w", "--stdin"], repository) as child:
+        async with await GitProcess.start(["hash-object", "-w", "--stdin"], repository) as child:
             await child.feed(_pieces(content[:100], content[100:]))
             return (await _all(child)).strip()
 
     async def read(oid: str) -> bytes:
-        async with await Child.start(["cat-file", "blob", oid], repository) as child:
+        async with await GitProcess.start(["cat-file", "blob", oid], repository) as child:
             return await _all(child)
 
     assert run(talk()) == (b"line\n" * 600_000, 0)  # type: ignore[operator] # Both take a coroutine.
@@ -63,7 +63,7 @@ def test_more_than_the_pipes_hold_goes_in_and_comes_out(run: object, repository:
 
 def test_who_does_not_want_its_input_does_not_hold_it_up(repository: Path) -> None:
     async def talk() -> tuple[int, str]:
-        async with await Child.start(["no-such-word"], repository) as child:
+        async with await GitProcess.start(["no-such-word"], repository) as child:
             await child.feed(_pieces(*[b"x" * LARGE] * 3))
             return await child.wait(), child.said
 
@@ -96,7 +96,7 @@ def open_pipes(monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[int]]:
 
 def test_whoever_leaves_ends_it_and_closes_all(repository: Path, open_pipes: Callable[[], list[int]]) -> None:
     async def leave() -> None:
-        async with await Child.start(["hash-object", "--stdin"], repository) as child:
+        async with await GitProcess.start(["hash-object", "--stdin"], repository) as child:
             feeding = asyncio.ensure_future(child.feed(_never()))
             reading = asyncio.ensure_future(child.read())
             await asyncio.sleep(0)
@@ -120,7 +120,7 @@ def test_without_descriptors_of_processes_its_end_is_heard_too(
     monkeypatch.delattr(os, "pidfd_open")
 
     async def talk() -> tuple[bytes, int]:
-        async with await Child.start(["version"], repository) as child:
+        async with await GitProcess.start(["version"], repository) as child:
             return await _all(child), await child.wait()
 
     said, status = uvloop.run(talk())
@@ -134,5 +134,5 @@ def test_where_nothing_can_be_started_nothing_stays_open(tmp_path: Path, open_pi
     assert open_pipes() == []
 
 
-async def _start(where: Path) -> Child:
-    return await Child.start(["version"], where)
+async def _start(where: Path) -> GitProcess:
+    return await GitProcess.start(["version"], where)

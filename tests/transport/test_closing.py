@@ -3,11 +3,11 @@
 import pytest
 from sqlalchemy import func, select
 
-from ingot.db.connection import Connection
-from ingot.git import counting
-from ingot.issues.talk import work
-from ingot.issues.talk.work import READ_COMMITS
-from ingot.jobs.tables import jobs
+from ingot.collaboration.issues.discussions import jobs as work
+from ingot.collaboration.issues.discussions.jobs import READ_COMMITS
+from ingot.core.db.connection import Connection
+from ingot.core.jobs.tables import jobs
+from ingot.git.writing import change_summary
 from tests.client import Api, Make
 from tests.conftest import House
 from tests.making import make_project
@@ -64,7 +64,7 @@ def test_a_job_reads_what_a_crash_left(house: House, api: Api, make: Make, monke
     owner = make.user()
     project = make_project(make, owner, initialize_with_readme=True)
     api.post(f"{project.url}/issues", owner, title="one")
-    monkeypatch.setattr(work, "LEFT_SECONDS", 0)
+    monkeypatch.setattr(work, "JOB_DELAY_SECONDS", 0)
     sent = {"branch": "master", "content": "x", "commit_message": "Fixes #1"}
     with monkeypatch.context() as patch:
         patch.setattr(Connection, "follow_up", lambda *_: None)
@@ -83,7 +83,7 @@ def test_a_job_reads_what_many_commits_say(
     for number in (1, 2, 3):
         api.post(f"{project.url}/issues", owner, title="one")
         tree.commit(content=str(number), message=f"Fixes #{number}")
-    monkeypatch.setattr(counting, "MOST_READ", 2)
+    monkeypatch.setattr(change_summary, "MAX_MESSAGES", 2)
     tree.git("push", "-q", over_http(house, project, owner), "master")
 
     def states() -> list[str]:

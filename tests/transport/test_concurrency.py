@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git.housekeeping import tidy
+from ingot.git.maintenance.housekeeping import run_housekeeping
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.histories import repository_of, run
@@ -127,7 +127,7 @@ def test_clones_while_everything_moves(
         tidied = []
         for number in range(4):
             tree.commit("moving", f"{number}\n")
-            tidying = pool.submit(tidy, repository.path)
+            tidying = pool.submit(run_housekeeping, repository.path)
             tree.git("push", "-q", url, "master", f"master:refs/heads/moving-{number}")
             tidied.append(tidying.result())
         ended = cloning.result()

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import delete
 
-from ingot.instance.tables import throttles
-from ingot.users.sessions.service import MOST_FAILURES_OF_ACCOUNT
+from ingot.accounts.instance.tables import throttles
+from ingot.accounts.sessions.service import MAX_FAILURES_PER_ACCOUNT
 from tests.client import Api, Make
 from tests.conftest import House
 from tests.histories import History
@@ -133,7 +133,7 @@ def test_wrong_passwords_are_throttled(house: House, api: Api, make: Make, proje
     token = make.token(owner_id(api, make, project))
     path = f"{project.path}.git"
     try:
-        for _ in range(MOST_FAILURES_OF_ACCOUNT):
+        for _ in range(MAX_FAILURES_PER_ACCOUNT):
             assert advertised(house, path, "upload", (username, token)).status_code == 200
             assert advertised(house, path, "upload", (username, "wrong")).status_code == 401
         waiting = advertised(house, path, "upload", (username, PASSWORD))
@@ -151,7 +151,7 @@ def test_tokens_that_ended_are_no_wrong_passwords(house: House, api: Api, make: 
     owner = owner_id(api, make, project)
     made = api.post(f"/users/{owner}/personal_access_tokens", make.root, name="t", scopes=["api"]).json()
     api.delete(f"/personal_access_tokens/{made['id']}", make.root)
-    for _ in range(MOST_FAILURES_OF_ACCOUNT + 1):
+    for _ in range(MAX_FAILURES_PER_ACCOUNT + 1):
         assert advertised(house, f"{project.path}.git", "upload", (username, made["token"])).status_code == 401
     assert opened(house, project, (username, PASSWORD)) == (200, 200)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git.checking import find_troubles
-from ingot.git.updating import STALE_LOCK_SECONDS
+from ingot.git.maintenance.integrity import find_problems
+from ingot.git.writing.ref_updates import STALE_LOCK_SECONDS
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.histories import repository_of
@@ -66,7 +66,7 @@ def test_a_damaged_repository(
         for place in ("commits", "tree", "branches/master"):
             read = api.get(f"/projects/{broken.id}/repository/{place}", owner)
             assert read.status_code < 500 or UNREADABLE in read.json()["message"], read.text
-        assert what == "no repository" or what == "a bad config" or find_troubles(path, deep=True)
+        assert what == "no repository" or what == "a bad config" or find_problems(path, deep=True)
         tree.git("clone", "-q", chosen.url(whole), str(tmp_path / "other"))
     finally:
         shutil.rmtree(path, ignore_errors=True)

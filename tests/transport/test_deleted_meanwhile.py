@@ -5,10 +5,10 @@ from typing import Any, NoReturn
 
 import pytest
 
-from ingot.projects.tables import projects
+from ingot.projects.projects.tables import projects
 from ingot.transport import http
-from ingot.transport.children import Child
-from ingot.transport.targets import open_target
+from ingot.transport.children import GitProcess
+from ingot.transport.targets import open_target_repository
 from tests.client import Make
 from tests.conftest import House
 from tests.histories import repository_of
@@ -38,11 +38,11 @@ def test_a_project_that_goes_under_a_fetch(
 
     def delete_and_open(*args: Any) -> Any:
         _delete(house, project)
-        return open_target(*args)
+        return open_target_repository(*args)
 
     if when == "before git is started":
-        monkeypatch.setattr(Child, "start", delete_first)
+        monkeypatch.setattr(GitProcess, "start", delete_first)
     else:
-        monkeypatch.setattr(http, "open_target", delete_and_open)
+        monkeypatch.setattr(http, "open_target_repository", delete_and_open)
     said = tree.git("ls-remote", url, fails=True)
     assert "remote: The project is gone." in said and "not found" in said

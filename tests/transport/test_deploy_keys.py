@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import bindparam, select
 
-from ingot.repository.changes.tables import ref_changes
+from ingot.repositories.ref_changes.tables import ref_changes
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.histories import History

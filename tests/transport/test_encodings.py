@@ -2,11 +2,11 @@
 
 import pytest
 
-from ingot.db.database import Database
-from ingot.git.repository import Repository
-from ingot.git.updating import RefUpdate, update_refs
-from ingot.repository.changes import service, work
-from ingot.repository.changes.tables import RefIntent
+from ingot.core.db.database import Database
+from ingot.git.core.repository import Repository
+from ingot.git.writing.ref_updates import RefUpdate, update_refs
+from ingot.repositories.ref_changes import service, staged
+from ingot.repositories.ref_changes.tables import RefIntent
 from tests.client import Api, Make
 from tests.conftest import House
 from tests.histories import repository_of
@@ -63,14 +63,14 @@ def test_one_change_in_trouble_leaves_the_others_alone(
         tree.git("push", "-q", over_http(house, project, owner), "master:refs/tags/v1")
         database.write(lambda db, project=project: service.open_intent(db, project.id, owner.id, "http", change))  # type: ignore[misc] # It is a default.
         update_refs(repository_of(house, project), change)
-    settle = work.settle
+    settle = staged.reconcile_intent
 
     def hindered(database: Database, repository: Repository, intent: RefIntent) -> None:
         if intent.project_id == broken.id:
             raise RuntimeError("This one is in trouble")
         settle(database, repository, intent)
 
-    monkeypatch.setattr(work, "settle", hindered)
+    monkeypatch.setattr(staged, "reconcile_intent", hindered)
     house.app.settle()
     assert recorded(house, whole)[1:] == [("refs/heads/master", ZERO, tip)]
     monkeypatch.undo()

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from sqlalchemy import bindparam, select
 
-from ingot.access.levels import Level
-from ingot.repository.changes.tables import ref_changes, ref_intents
+from ingot.core.access.levels import Level
+from ingot.repositories.ref_changes.tables import ref_changes, ref_intents
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.histories import repository_of, run

@@ -12,11 +12,11 @@ from typing import Any
 import httpx
 import pytest
 
-from ingot.git.housekeeping import STALE_SECONDS, prune_temporary
-from ingot.http import pace
-from ingot.repository.changes.work import finish
+from ingot.core.http import body_rate
+from ingot.git.maintenance.housekeeping import STALE_SECONDS, prune_temporary
+from ingot.repositories.ref_changes.staged import finish_ref_updates
 from ingot.transport import http, receiving, talking
-from ingot.transport.children import Child
+from ingot.transport.children import GitProcess
 from tests.client import Make, Person
 from tests.conftest import House
 from tests.histories import repository_of
@@ -83,14 +83,14 @@ def pipes() -> int:
 def begun(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
     """The git commands that were started, also those that have ended before anybody looked."""
     begun: list[Sequence[str]] = []
-    start = Child.start
+    start = GitProcess.start
 
-    async def noted(args: Sequence[str], *rest: Any, **options: Any) -> Child:
+    async def noted(args: Sequence[str], *rest: Any, **options: Any) -> GitProcess:
         child = await start(args, *rest, **options)
         begun.append(args)
         return child
 
-    monkeypatch.setattr(Child, "start", noted)
+    monkeypatch.setattr(GitProcess, "start", noted)
     return begun
 
 
@@ -167,8 +167,8 @@ def test_somebody_does_not_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """They are given up; others are served meanwhile."""
-    monkeypatch.setattr(http, "SEND_SECONDS", 0.3)
-    monkeypatch.setattr(talking, "SEND_SECONDS", 0.3)
+    monkeypatch.setattr(http, "SEND_TIMEOUT_SECONDS", 0.3)
+    monkeypatch.setattr(talking, "SEND_TIMEOUT_SECONDS", 0.3)
     with client(house, owner, project, key, way, "upload-pack", _wants(house, project)):
         until("its git", lambda: begun)
         until("the end of git", lambda: not gits(house))
@@ -184,8 +184,8 @@ def test_somebody_does_not_send(
     begun: list[Sequence[str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pace, "WINDOW_SECONDS", 0.5)
-    monkeypatch.setattr(talking, "IDLE_SECONDS", 0.5)
+    monkeypatch.setattr(body_rate, "WINDOW_SECONDS", 0.5)
+    monkeypatch.setattr(talking, "IDLE_TIMEOUT_SECONDS", 0.5)
     with client(house, owner, project, key, way, "receive-pack", HALF):
         until("its git", lambda: begun)
         until("the end of git", lambda: not gits(house))
@@ -201,9 +201,9 @@ def test_somebody_goes_after_the_gate(
 
     def leave(*args: object) -> None:
         connection.close()
-        finish(*args)  # type: ignore[arg-type] # They are what it takes.
+        finish_ref_updates(*args)  # type: ignore[arg-type] # They are what it takes.
 
-    monkeypatch.setattr(receiving, "finish", leave)
+    monkeypatch.setattr(receiving, "finish_ref_updates", leave)
     head = (
         f"POST /{project.path}.git/git-receive-pack HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {owner.token}\r\n"
         "Content-Type: application/x-git-receive-pack-request\r\n"

@@ -13,12 +13,12 @@ from typing import Any
 import httpx
 import pytest
 
-from ingot.git.repository import Repository
-from ingot.projects.queries import project_by_id
-from ingot.repository.changes import policy
+from ingot.git.core.repository import Repository
+from ingot.projects.projects.queries import existing_project
+from ingot.repositories.ref_changes import policy
 from ingot.transport import receiving
-from ingot.transport.callers import nobody
-from ingot.transport.greeting import Asked
+from ingot.transport.callers import anonymous_caller
+from ingot.transport.greeting import RequestedPath
 from ingot.transport.receiving import Push
 from tests.client import Make, Person
 from tests.conftest import House
@@ -109,11 +109,11 @@ def test_more_references_than_a_push_may_change(
     tip = repository_of(house, project).tip("refs/heads/master")
     assert tip is not None
     commands = [(ZERO, tip, f"refs/heads/x{number}") for number in range(60)]
-    monkeypatch.setattr("ingot.repository.changes.work.MOST_REFS", 50)
+    monkeypatch.setattr("ingot.repositories.ref_changes.staged.MAX_REFS", 50)
     assert "A push may change 50 references at most." in send_commands(house, project, owner, commands)
     monkeypatch.undo()
-    monkeypatch.setattr(receiving, "MOST_BYTES_ASKED", 1000)
-    said = f"A push may change {policy.MOST_REFS} references at most."
+    monkeypatch.setattr(receiving, "MAX_HOOK_REQUEST_BYTES", 1000)
+    said = f"A push may change {policy.MAX_REFS} references at most."
     assert said in send_commands(house, project, owner, commands)
     monkeypatch.undo()
     assert len(recorded(house, project)) == 1
@@ -235,7 +235,7 @@ def test_nothing_stays_open(house: House, owner: Person, project: Project) -> No
         return len(list(Path("/proc/self/fd").iterdir()))
 
     nowhere = Repository(Path("/nowhere"))
-    row = house.app.database.read(lambda db: project_by_id(db, project.id))
+    row = house.app.database.read(lambda db: existing_project(db, project.id))
 
     async def begin() -> None:
         push = Push(
@@ -243,9 +243,9 @@ def test_nothing_stays_open(house: House, owner: Person, project: Project) -> No
             house.app.kernel.pool,
             nowhere,
             row,
-            nobody,
+            anonymous_caller,
             via="http",
-            asked=Asked("", ""),
+            asked=RequestedPath("", ""),
             base_url="",
             max_file_mb=0,
         )

@@ -5,17 +5,17 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import bindparam, select, update
 
-from ingot.access.levels import Level
-from ingot.db.connection import Connection
-from ingot.events.bus import Event, emit
-from ingot.git.updating import RefUpdate, update_refs
-from ingot.projects.queries import project_or_none
-from ingot.projects.tables import projects
-from ingot.repository.changes import service, work
-from ingot.repository.changes.events import RefsChanged
-from ingot.repository.changes.queries import open_intents_in
-from ingot.repository.changes.tables import ref_changes
-from ingot.users.accounts.tables import users
+from ingot.accounts.users.tables import users
+from ingot.core.access.levels import Level
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import Event, emit
+from ingot.git.writing.ref_updates import RefUpdate, update_refs
+from ingot.projects.projects.queries import project_or_none
+from ingot.projects.projects.tables import projects
+from ingot.repositories.ref_changes import service, staged
+from ingot.repositories.ref_changes.events import RefsChanged
+from ingot.repositories.ref_changes.queries import open_intents_in
+from ingot.repositories.ref_changes.tables import ref_changes
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.histories import repository_of
@@ -124,7 +124,7 @@ def test_first_pushes_at_the_same_time(house: House, make: Make, tree: Tree) -> 
     for each in updates:
         update_refs(repository, each)
     for intent, each in zip(intents, updates, strict=True):
-        work.finish(database, repository, intent, each)
+        staged.finish_ref_updates(database, repository, intent, each)
     assert row_of(house, project)[2:] == (False, "one")
     assert repository.head_branch() == "one"
 
@@ -141,8 +141,8 @@ def test_the_same_change_by_two(house: House, make: Make, tree: Tree) -> None:
         database.write(lambda db: service.open_intent(db, project.id, owner.id, "http", change)) for _ in range(2)
     )
     update_refs(repository, change)
-    work.finish(database, repository, first, change)
-    work.conclude(database, repository, second)
+    staged.finish_ref_updates(database, repository, first, change)
+    staged.finish_interrupted_intent(database, repository, second)
     assert recorded(house, project)[1:] == [("refs/heads/master", ZERO, tip)]
 
 
@@ -158,7 +158,7 @@ def test_an_account_that_goes_under_its_push(house: House, api: Api, make: Make,
     update_refs(repository, change)
     assert api.delete(f"/users/{leaving.id}", make.root).status_code == 200
     house.work()
-    work.finish(database, repository, intent, change)
+    staged.finish_ref_updates(database, repository, intent, change)
     assert recorded(house, project)[1:] == [("refs/heads/master", ZERO, tip)]
     placeholder = database.read(lambda db: db.rows(_WHO, project=project.id))[1][0]
     assert placeholder not in (None, leaving.id, owner.id)
@@ -174,9 +174,9 @@ def test_emptied_while_another_pushes(house: House, make: Make, tree: Tree) -> N
     deletion = [RefUpdate("refs/heads/only", tip, ZERO)]
     intent = database.write(lambda db: service.open_intent(db, project.id, owner.id, "api", deletion))
     update_refs(repository, deletion)
-    after = work._after(database, repository, intent, deletion)
+    after = staged._repository_state(database, repository, intent, deletion)
     update_refs(repository, [RefUpdate("refs/heads/new", ZERO, tip)])
-    database.write(lambda db: service.record(db, intent, deletion, after))
+    database.write(lambda db: service.record_ref_updates(db, intent, deletion, after))
     assert not row_of(house, project)[2]
 
 

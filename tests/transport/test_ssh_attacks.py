@@ -249,7 +249,7 @@ def test_many_who_never_prove_anything(
 ) -> None:
     """They are turned away before they take everybody's memory; when they have gone, a key opens the door again."""
     until("those of other tests to be gone", lambda: house.ssh and not house.ssh.knocking)
-    monkeypatch.setattr(ssh, "MOST_KNOCKING", 3)
+    monkeypatch.setattr(ssh, "MAX_UNAUTHENTICATED_CONNECTIONS", 3)
     key = key_of(ssh_key(owner))
     there = ("127.0.0.1", house.settings.ssh_port)
     waiting = [socket.create_connection(there) for _ in range(3)]

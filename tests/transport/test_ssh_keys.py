@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingot.transport.host_keys import KINDS, host_keys
+from ingot.transport.host_keys import KEY_TYPES, host_keys
 from tests.client import Make
 from tests.conftest import House
 from tests.making import make_project
@@ -20,7 +20,7 @@ def test_host_keys_are_made_once_and_kept(tmp_path: Path) -> None:
     (tmp_path / "secrets").mkdir()
     made = host_keys(tmp_path)
     content = [path.read_bytes() for path in made]
-    assert len(made) == len(KINDS)
+    assert len(made) == len(KEY_TYPES)
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in made)
     assert [path.read_bytes() for path in host_keys(tmp_path)] == content
     made[0].unlink()

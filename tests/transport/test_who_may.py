@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from ingot.access.levels import Level
-from ingot.projects.tables import projects
+from ingot.core.access.levels import Level
+from ingot.projects.projects.tables import projects
 from tests.casting import Cast, project_with
 from tests.client import Api, Make, Person
 from tests.conftest import House

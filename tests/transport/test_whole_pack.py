@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git import whole_pack
-from ingot.git.housekeeping import tidy
-from ingot.git.repository import Repository
-from ingot.git.whole_pack import NOTE, has_whole_pack, note_whole_pack
+from ingot.git.core.repository import Repository
+from ingot.git.maintenance import whole_pack
+from ingot.git.maintenance.housekeeping import run_housekeeping
+from ingot.git.maintenance.whole_pack import NOTE_NAME, has_whole_pack, record_whole_pack
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.histories import repository_of
@@ -32,14 +32,14 @@ def repository(
     house: House, owner: Person, project: Project, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> Repository:
     """One with two branches and a tag, all of it in one pack."""
-    monkeypatch.setattr(whole_pack, "LEAST_BYTES", 1)
+    monkeypatch.setattr(whole_pack, "MIN_BYTES", 1)
     tree.commit("first", "one\n" * 100)
     tree.git("checkout", "-q", "-b", "topic")
     tree.commit("second", "two\n" * 100)
     tree.git("tag", "-a", "v1", "-m", "First")
     tree.git("push", "-q", over_http(house, project, owner), "master", "topic", "v1")
     repository = repository_of(house, project)
-    tidy(repository.path)
+    run_housekeeping(repository.path)
     assert has_whole_pack(repository.path)
     return repository
 
@@ -92,9 +92,9 @@ def test_whoever_wants_less_or_more_gets_just_that(
 def test_a_pack_that_is_gone_is_made_anew(
     house: House, owner: Person, project: Project, repository: Repository, tree: Tree
 ) -> None:
-    lines = (repository.path / NOTE).read_text().splitlines()
+    lines = (repository.path / NOTE_NAME).read_text().splitlines()
     for wrong in ("objects/pack/pack-gone.pack", "", "$(touch harm)", "-n"):
-        (repository.path / NOTE).write_text("\n".join([wrong, *lines[1:], ""]))
+        (repository.path / NOTE_NAME).write_text("\n".join([wrong, *lines[1:], ""]))
         tree.git("clone", "-q", "--bare", over_http(house, project, owner), f"made-{wrong[:3].strip('$(-') or 'none'}")
         assert not (repository.path / "harm").exists()
 
@@ -112,7 +112,7 @@ def test_what_merge_requests_hold_is_not_sent_to_all(
     tree.git("push", "-q", url, ":offer")
     tree.git("-C", str(repository.path), "repack", "-a", "-d", "-q")
 
-    assert not note_whole_pack(repository.path)
+    assert not record_whole_pack(repository.path)
     tree.git("clone", "-q", "--bare", url, "without")
     assert tree.git("rev-parse", "offer:secret") not in _objects(tree, "without")
 
@@ -122,9 +122,9 @@ def test_only_a_repository_of_one_pack_has_it(
 ) -> None:
     tree.commit("third", "three\n")
     tree.git("push", "-q", over_http(house, project, owner), "topic")
-    assert not note_whole_pack(repository.path)
+    assert not record_whole_pack(repository.path)
     assert not has_whole_pack(repository.path)
     tree.git("-C", str(repository.path), "repack", "-a", "-d", "-q")
-    assert note_whole_pack(repository.path)
-    monkeypatch.setattr(whole_pack, "LEAST_BYTES", 2**40)
-    assert not note_whole_pack(repository.path)
+    assert record_whole_pack(repository.path)
+    monkeypatch.setattr(whole_pack, "MIN_BYTES", 2**40)
+    assert not record_whole_pack(repository.path)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.making import make_project

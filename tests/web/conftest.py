@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import pytest
 from sqlalchemy import delete
 
-from ingot.instance.tables import throttles
+from ingot.accounts.instance.tables import throttles
 from tests.client import Make, Person
 from tests.conftest import House
 from tests.web.browser import Browser

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from ingot.db.connection import Connection
-from ingot.jobs.admin import list_jobs
-from ingot.jobs.queue import enqueue
-from ingot.jobs.tables import jobs
+from ingot.core.db.connection import Connection
+from ingot.core.jobs.admin import list_jobs
+from ingot.core.jobs.queue import enqueue
+from ingot.core.jobs.tables import jobs
 from tests.client import Api, Make, Person
 from tests.conftest import ROOT_PASSWORD, House
 from tests.making import make_project

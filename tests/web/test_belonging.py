@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
 from tests.making import Group, Project, make_group, make_project
 from tests.ssh_lines import ed25519_line

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingot.web.boxes import with_named_boxes
+from ingot.web.task_checkboxes import label_task_checkboxes
 from tests.client import Api, Make, Person
 from tests.making import make_project
 from tests.web.browser import Browser
@@ -21,7 +21,7 @@ from tests.web.browser import Browser
     ],
 )
 def test_only_boxes_are_named(html: str, named: str) -> None:
-    assert with_named_boxes(html) == named
+    assert label_task_checkboxes(html) == named
 
 
 def test_pages_name_them_and_the_api_does_not(browser: Browser, make: Make, api: Api, person: Person) -> None:

@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 import pytest
 
-from ingot.git import file_names
-from ingot.web.code import entries, finding
+from ingot.git.trees import file_names
+from ingot.web.code import file_finder, tree_rows
 from tests.api.repository.sample import FILES, NAMES, as_shown
 from tests.client import Api, Make, Person
 from tests.conftest import House
@@ -67,7 +67,7 @@ def test_a_project_shows_its_code(browser: Browser, code: Code) -> None:
 def test_each_entry_tells_its_last_commit(
     browser: Browser, house: House, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(entries, "_SHORT_SECONDS", 60.0)
+    monkeypatch.setattr(tree_rows, "_SHORT_SECONDS", 60.0)
     project = make_project(make, visibility="public")
     history = History()
     first = history.commit(files={"old/a": "x", "old/b": "x", "new": "x"}, message=f"First {HOSTILE}")
@@ -336,11 +336,11 @@ def test_a_file_is_found_by_a_part_of_its_path(browser: Browser, code: Code, mon
     assert links[:2] == [code("blob/master/README.md"), code("blob/master/lib/README.md")]
     assert {*map(as_shown, NAMES), "module", "link"} <= {*listed}
     assert f'href="{code("find_file/master")}" data-key="t"' in browser.get(code("tree/master/lib")).text
-    monkeypatch.setattr(finding, "_IN_BROWSER", 2)
-    monkeypatch.setattr(file_names, "MOST_FILES", 5)
+    monkeypatch.setattr(file_finder, "_MAX_IN_BROWSER", 2)
+    monkeypatch.setattr(file_names, "MAX_FILES", 5)
     assert browser.get(code("find_file/master?list=1")).json() == listed[:2]
     assert "these are the first 5 files" in browser.get(code("find_file/master")).text
-    monkeypatch.setattr(file_names, "MOST_FILES", 100_000)
+    monkeypatch.setattr(file_names, "MAX_FILES", 100_000)
     assert "the first 2 files are looked through" in browser.get(code("find_file/master")).text
 
 

@@ -7,8 +7,8 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from ingot.access.levels import Level
-from ingot.projects.tables import projects
+from ingot.core.access.levels import Level
+from ingot.projects.projects.tables import projects
 from tests.client import Api, Make, Person
 from tests.conftest import ROOT_PASSWORD, House
 from tests.histories import History

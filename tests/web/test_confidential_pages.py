@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ingot.access.levels import Level
-from ingot.web.door import ALL_PAGES
+from ingot.core.access.levels import Level
+from ingot.web.component import ALL_PAGES
 from tests.api.issues.writing import make_milestone, write_issue
 from tests.client import Make, Person
 from tests.conftest import ROOT_PASSWORD

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from ingot.repository.commits.views import DiffView
-from ingot.web.code.diffs import counts_of, shown_diff
-from ingot.web.code.patches import keys_of
-from ingot.web.code.words import changed_words, marked
+from ingot.repositories.commits.views import DiffView
+from ingot.web.code.diffs import count_changed_lines, render_diff
+from ingot.web.code.patch_rows import line_keys
+from ingot.web.code.word_diff import changed_words, mark_spans
 
 PATCH = """--- a/x.py
 +++ b/x.py
@@ -38,10 +38,10 @@ def html_of(diff: Any) -> str:
 
 
 def test_lines_have_their_numbers_and_are_escaped() -> None:
-    diff = shown_diff([item()], {})
+    diff = render_diff([item()], {})
 
     (file,) = diff.shown
-    assert (file.added, file.removed, counts_of(PATCH)) == (3, 2, (3, 2))
+    assert (file.added, file.removed, count_changed_lines(PATCH)) == (3, 2, (3, 2))
     ids = re.findall(r'id="d[0-9a-f]+_(\d*_\d*)"', html_of(diff))
     assert ids == ["1_1", "2_", "_2", "_3", "3_4", "20_", "_21"]
     assert '<b>"' not in html_of(diff)
@@ -53,7 +53,7 @@ def test_lines_have_their_numbers_and_are_escaped() -> None:
 def test_what_stands_below_a_line_is_given_back_at_its_place(view: str) -> None:
     slots = {("x.py", None, 3): "about more", ("x.py", 2, None): "about the old one", ("y.py", 1, 1): "elsewhere"}
 
-    diff = shown_diff([item()], {"view": view}, slots=slots)
+    diff = render_diff([item()], {"view": view}, slots=slots)
 
     below = [(rows, slot) for rows, slots in diff.shown[0].parts for slot in slots]
     assert [slot for _, slot in below] == ["about the old one", "about more"]
@@ -62,7 +62,7 @@ def test_what_stands_below_a_line_is_given_back_at_its_place(view: str) -> None:
 
 
 def test_old_and_new_stand_beside_each_other() -> None:
-    html = html_of(shown_diff([item()], {"view": "split"}))
+    html = html_of(render_diff([item()], {"view": "split"}))
 
     row = next(row for row in html.split("</tr>") if "_2_" in row)
     assert re.findall(r'id="d[0-9a-f]+_(\d*_\d*)"', row) == ["2_", "_2"]
@@ -75,7 +75,7 @@ def test_changed_words_are_marked_and_tags_stay_whole() -> None:
     assert [("total = sum(count) + 1")[start:end] for start, end in new] == ["sum(", ")"]
     assert old == []
     assert changed_words("nothing alike", "zzz") == ([], [])
-    assert marked('a<i class="x">bc</i>&lt;d', [(1, 2), (3, 4)]) == 'a<i class="x"><b>b</b>c</i><b>&lt;</b>d'
+    assert mark_spans('a<i class="x">bc</i>&lt;d', [(1, 2), (3, 4)]) == 'a<i class="x"><b>b</b>c</i><b>&lt;</b>d'
     assert changed_words("x" * 500, "y" * 500) == ([], [])
 
 
@@ -92,7 +92,7 @@ def test_changed_words_are_marked_and_tags_stay_whole() -> None:
     ],
 )
 def test_what_has_no_lines_says_why(changes: dict[str, Any], said: list[str], nothing: str) -> None:
-    (file,) = shown_diff([item(**changes)], {}).shown
+    (file,) = render_diff([item(**changes)], {}).shown
 
     assert (file.said, file.nothing) == (said, nothing)
 
@@ -100,10 +100,10 @@ def test_what_has_no_lines_says_why(changes: dict[str, Any], said: list[str], no
 def test_the_rest_of_many_files_is_had_on_demand() -> None:
     items = [item(f"f{number}.txt") for number in range(200)]
 
-    first = shown_diff(items, {"view": "split", "only": "x"})
-    second = shown_diff(items, {"view": "split", "first": "50"})
-    one = shown_diff(items, {"only": "120"})
-    beyond = shown_diff(items, {"first": "5000"})
+    first = render_diff(items, {"view": "split", "only": "x"})
+    second = render_diff(items, {"view": "split", "first": "50"})
+    one = render_diff(items, {"only": "120"})
+    beyond = render_diff(items, {"first": "5000"})
 
     assert (len(first.files), len(first.shown), first.left, first.part) == (200, 50, 150, False)
     assert first.next_address == "?view=split&first=50"
@@ -115,18 +115,18 @@ def test_the_rest_of_many_files_is_had_on_demand() -> None:
 def test_a_long_file_is_folded_until_it_is_asked_for() -> None:
     long = "--- a/x\n+++ b/x\n@@ -0,0 +1,2000 @@\n" + "+line\n" * 2000
 
-    folded, whole = shown_diff([item(diff=long)], {}), shown_diff([item(diff=long)], {"only": "0"})
+    folded, whole = render_diff([item(diff=long)], {}), render_diff([item(diff=long)], {"only": "0"})
 
-    assert (folded.shown[0].folded, folded.shown[0].parts) == (True, [])
+    assert (folded.shown[0].collapsed, folded.shown[0].parts) == (True, [])
     assert html_of(whole).count("<tr") == 2001
 
 
 def test_a_line_is_found_by_its_name_and_by_its_side() -> None:
-    diff = shown_diff([item()], {"a": "\"'>"}, talk="any")
+    diff = render_diff([item()], {"a": "\"'>"}, talk="any")
     anchor = diff.files[0].anchor
 
     assert f'href="?a=%22%27%3E&amp;at={anchor}_1_1"' in html_of(diff)
     assert diff.line_at(f"{anchor}_2_") == ("x.py", 2, None)
     assert diff.line_at("d0_1_1") is diff.line_at(None) is diff.line_at(["x"]) is None
-    keys = keys_of(PATCH)
+    keys = line_keys(PATCH)
     assert (keys["new", 4], keys["old", 2], keys.get(("new", 99))) == ((3, 4), (2, None), None)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingot.web.directions import turns, visible
+from ingot.web.bidi import has_bidi_characters, mark_bidi_in_text
 from tests.api.merge_requests.offering import commit, filled_project
 from tests.client import Make, Person
 from tests.web.browser import Browser
@@ -14,12 +14,12 @@ TROJAN = 'if level != "user\u202e \u2066# <b>only admins\u2069 \u2066":\n    pas
 
 @pytest.mark.parametrize("text", ["plain", "שלום", "a\u200fb", "né"])
 def test_letters_of_any_direction_are_left_alone(text: str) -> None:
-    assert (turns(text), visible(text)) == (False, text)
+    assert (has_bidi_characters(text), mark_bidi_in_text(text)) == (False, text)
 
 
 def test_each_sign_is_shown() -> None:
-    shown = visible(f"<{SIGNS}>")
-    assert turns(f"x{SIGNS[-1]}")
+    shown = mark_bidi_in_text(f"<{SIGNS}>")
+    assert has_bidi_characters(f"x{SIGNS[-1]}")
     assert not set(SIGNS) & set(shown)
     assert shown.count('class="turn"') == len(SIGNS)
     assert shown.startswith("&lt;")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ingot.doctor.directory import check_directory
+from ingot.accounts.identity_providers.ldap import UNTRUSTED, DirectoryError, LdapDirectory
+from ingot.operations.doctor.directory import check_directory
 from ingot.settings import Settings
-from ingot.users.providers.directory import UNTRUSTED, Directory, DirectoryTrouble
 from tests.certificates import certificate_for
 from tests.directory import BASE, LOOKING, PEOPLE, SECRET, Server
 from tests.second_house import serving
@@ -62,8 +62,8 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(
     file = {"nothing of it": "", "another": foreign}.get(trusted, str(tmp_path / "gone.pem"))
     settings = Settings(data=tmp_path, **_chosen(server, how, file))  # type: ignore[arg-type] # As a file would say it.
 
-    with pytest.raises(DirectoryTrouble) as trouble:
-        Directory(settings).find("ann")
+    with pytest.raises(DirectoryError) as trouble:
+        LdapDirectory(settings).find("ann")
 
     if trusted != "not even a file":
         assert str(trouble.value) == UNTRUSTED
@@ -76,8 +76,8 @@ def test_the_certificate_of_another_host_is_refused(how: str, foreign: str, tmp_
     server.begin(PEOPLE["ann"], tls=(how, foreign))
     try:
         settings = Settings(data=tmp_path, **_chosen(server, how, foreign))  # type: ignore[arg-type] # As a file would say it.
-        with pytest.raises(DirectoryTrouble, match="another host"):
-            Directory(settings).find("ann")
+        with pytest.raises(DirectoryError, match="another host"):
+            LdapDirectory(settings).find("ann")
     finally:
         server.end()
 
@@ -87,7 +87,7 @@ def test_what_cannot_be_encrypted_is_not_used(tmp_path: Path, own: str) -> None:
     server.begin(PEOPLE["ann"])
     try:
         settings = Settings(data=tmp_path, **_chosen(server, "start", own))  # type: ignore[arg-type] # As a file would say it.
-        with pytest.raises(DirectoryTrouble):
-            Directory(settings).find("ann")
+        with pytest.raises(DirectoryError):
+            LdapDirectory(settings).find("ann")
     finally:
         server.end()

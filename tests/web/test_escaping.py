@@ -6,7 +6,7 @@ import pytest
 from jinja2 import DictLoader
 from markupsafe import Markup, escape
 
-from ingot.web.escaping import LightEnvironment, escaped
+from ingot.web.escape import FastEscapingEnvironment, escape_value
 
 
 class _Safe(str):
@@ -23,10 +23,10 @@ class _Safe(str):
 )
 def test_the_same_comes_out_as_elsewhere(value: Any) -> None:
     """Whatever is shown, in text and in what macros give."""
-    assert escaped(value) == escape(value)
+    assert escape_value(value) == escape(value)
     templates = {
         "m": "{% macro said(x) %}<p>{{ x }}</p>{% endmacro %}",
         "t": '{% from "m" import said %}{{ v }}{{ said(v) }}',
     }
-    environment = LightEnvironment(autoescape=True, loader=DictLoader(templates))
+    environment = FastEscapingEnvironment(autoescape=True, loader=DictLoader(templates))
     assert environment.get_template("t").render(v=value) == f"{escape(value)}<p>{escape(value)}</p>"

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
 from tests.making import Project, add_members, make_project
 from tests.web.browser import Browser

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.issues.writing import make_milestone, write_issue
 from tests.api.merge_requests.offering import filled_project, offer
 from tests.client import Api, Make, Person

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.merge_requests.offering import commit, filled_project, fork, offer
 from tests.client import Api, Make, Person
 from tests.making import Project, make_group

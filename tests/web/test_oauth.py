@@ -382,8 +382,8 @@ def test_what_is_kept_of_codes_and_tokens_is_no_use_to_a_thief(signed_in: Browse
     token = app.trade(code).json()
     from sqlalchemy import select
 
-    from ingot.oauth.tables import oauth_applications, oauth_codes, oauth_tokens
-    from ingot.users.tokens.tables import access_tokens
+    from ingot.accounts.oauth.tables import oauth_applications, oauth_codes, oauth_tokens
+    from ingot.accounts.tokens.tables import access_tokens
 
     tables = (oauth_applications, oauth_codes, oauth_tokens, access_tokens)
     kept = repr([house.app.database.read(lambda db, table=table: db.rows(select(table))) for table in tables])

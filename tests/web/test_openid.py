@@ -159,7 +159,7 @@ def test_a_program_may_ask_without_showing_anything(
 
 
 def test_the_key_is_made_once(house: House, tmp_path: Path) -> None:
-    from ingot.oauth.signing import signing_key
+    from ingot.accounts.oauth.signing_key import signing_key
 
     (tmp_path / "secrets").mkdir()
     with ThreadPoolExecutor(4) as pool:

@@ -8,8 +8,8 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet
 
-from ingot.db.times import Timestamp
-from ingot.users.accounts.tables import users
+from ingot.accounts.users.tables import users
+from ingot.core.db.times import Timestamp
 from tests.client import Person
 from tests.conftest import House
 from tests.oauth_client import App, agree, answers, register

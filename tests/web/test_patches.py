@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git import patches
-from ingot.git.faults import GitSaidTooMuch
-from ingot.git.repository import Repository
+from ingot.git.core.errors import GitOutputTooLarge
+from ingot.git.core.repository import Repository
+from ingot.git.diffs import patches
 from tests.api.merge_requests.offering import commit, filled_project, offer
 from tests.client import Make, Person
 from tests.making import Project
@@ -122,6 +122,6 @@ def test_what_is_too_large_breaks_off(tmp_path: Path, monkeypatch: pytest.Monkey
     head = _git(tmp_path, "rev-parse", "HEAD").strip()
     repository = Repository(tmp_path / ".git")
     assert b"".join(patches.stream_diff(repository, None, head)).count(b"+a\n") == 100
-    monkeypatch.setattr(patches, "MOST_BYTES", 100)
-    with pytest.raises(GitSaidTooMuch):
+    monkeypatch.setattr(patches, "MAX_BYTES", 100)
+    with pytest.raises(GitOutputTooLarge):
         b"".join(patches.stream_mails(repository, None, head))

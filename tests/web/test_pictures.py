@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingot.web.pictures import with_own_pictures
+from ingot.web.external_images import replace_external_images
 from tests.api.issues.writing import write_issue
 from tests.client import Make
 from tests.making import make_project
@@ -27,14 +27,14 @@ LINK = '<a href="{}" rel="nofollow noreferrer noopener">{}</a>'
     ],
 )
 def test_pictures_of_others_are_links(html: str, shown: str) -> None:
-    assert with_own_pictures(html, BASE) == shown
+    assert replace_external_images(html, BASE) == shown
 
 
 @pytest.mark.parametrize(
     "html", ["<p>none</p>", '<img src="/a.png" alt="x>">', f'<img src="{BASE}/a.png">', '<img src="a/b:c.png">']
 )
 def test_our_own_stay(html: str) -> None:
-    assert with_own_pictures(html, BASE) == html
+    assert replace_external_images(html, BASE) == html
 
 
 def test_a_page_shows_no_picture_that_the_browser_would_not_load(browser: Browser, make: Make) -> None:

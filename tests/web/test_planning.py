@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.issues.writing import write_issue
 from tests.client import Api, Make, Person
 from tests.making import Group, Project, make_group, make_project

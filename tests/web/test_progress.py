@@ -7,13 +7,13 @@ import httpx
 import pytest
 from sqlalchemy import bindparam, select, update
 
-from ingot.git.store import Store
-from ingot.jobs.admin import drop_job
-from ingot.jobs.tables import jobs
-from ingot.projects.forks.service import COPY_PROJECT, fail_lost_copies
-from ingot.projects.forks.work import CopyWork
-from ingot.projects.service import REMOVE_PROJECT
-from ingot.projects.tables import projects
+from ingot.core.jobs.admin import delete_job
+from ingot.core.jobs.tables import jobs
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.projects.forks.jobs import ForkJobs
+from ingot.projects.forks.service import COPY_FORK, fail_lost_copies
+from ingot.projects.projects.service import REMOVE_PROJECT
+from ingot.projects.projects.tables import projects
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.histories import History
@@ -79,7 +79,7 @@ def test_a_fork_whose_original_goes_meanwhile_says_so(
 ) -> None:
     home = _fork(owner, original, person)
     key = house.app.database.read(lambda db: db.value(_KEY, project=original.id))
-    shutil.rmtree(Store(house.settings.data / "repositories").path_of(key))
+    shutil.rmtree(RepositoryStore(house.settings.data / "repositories").path_of(key))
 
     house.work()
 
@@ -93,7 +93,7 @@ def test_a_copy_that_nobody_makes_or_wants_ends(
     owner: Browser, original: Project, person: Person, api: Api, house: House, how: str
 ) -> None:
     home, database = _fork(owner, original, person), house.app.database
-    job = database.read(lambda db: db.value(_JOB, kind=COPY_PROJECT))
+    job = database.read(lambda db: db.value(_JOB, kind=COPY_FORK))
     fork = api.get(f"/users/{person.id}/projects", person).json()[0]["id"]
     if how == "deleted":
         api.delete(f"/projects/{fork}", person)
@@ -103,11 +103,11 @@ def test_a_copy_that_nobody_makes_or_wants_ends(
     if how == "twice":
         house.work()
         key = database.read(lambda db: db.value(_KEY, project=fork))
-        CopyWork(Store(house.settings.data / "repositories")).run(database, {"project_id": fork})
+        ForkJobs(RepositoryStore(house.settings.data / "repositories")).run(database, {"project_id": fork})
         assert database.read(lambda db: db.value(_KEY, project=fork)) == key
         return
     if how == "dropped":
-        database.write(lambda db: drop_job(db, job))
+        database.write(lambda db: delete_job(db, job))
     else:
         database.write(lambda db: db.run(_GIVE_UP, job=job))
         database.write(fail_lost_copies)

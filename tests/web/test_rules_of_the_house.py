@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from ingot.instance.tables import instance_settings
-from ingot.users.accounts.queries import find_user
-from ingot.users.two_factor.queries import factor_is_due
+from ingot.accounts.instance.tables import instance_settings
+from ingot.accounts.two_factor.queries import is_second_factor_due
+from ingot.accounts.users.queries import find_user
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.making import day, make_project
@@ -62,7 +62,7 @@ def test_the_time_for_a_second_factor_counts_from_when_it_was_required(
     user = house.app.database.read(lambda db: find_user(db, person.id))
 
     def due() -> bool:
-        return house.app.database.read(lambda db: factor_is_due(db, user))
+        return house.app.database.read(lambda db: is_second_factor_due(db, user))
 
     with day(house, "2050-01-01"):
         decide(require_two_factor_authentication=True, two_factor_grace_period=36)
@@ -95,7 +95,7 @@ def test_a_requirement_from_before_its_moment_was_kept(
         decide(home_page_url="https://example.org/")
     with day(house, "2050-01-03"):
         user = house.app.database.read(lambda db: find_user(db, person.id))
-        assert house.app.database.read(lambda db: factor_is_due(db, user))
+        assert house.app.database.read(lambda db: is_second_factor_due(db, user))
 
 
 def test_people_may_have_to_leave_applications_to_administrators(

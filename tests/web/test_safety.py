@@ -8,7 +8,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from ingot.web.door import ALL_PAGES
+from ingot.web.component import ALL_PAGES
 from tests.api.issues.writing import write_issue
 from tests.client import Api, Make, Person
 from tests.making import make_project

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from ingot.accounts.sessions.service import check_password
 from ingot.errors import Throttled, Unauthenticated
 from ingot.settings import Settings
-from ingot.users.sessions.service import check_password
 from ingot.web.cookies import set_cookie
 from tests.client import Api, Make, Person
 from tests.conftest import House

@@ -37,7 +37,7 @@ def second(house: House, api: Api, make: Make, tmp_path_factory: pytest.TempPath
     ) as served:
         from sqlalchemy import update
 
-        from ingot.oauth.tables import oauth_applications
+        from ingot.accounts.oauth.tables import oauth_applications
 
         address = f"{served.url}{START}/callback"
         change = update(oauth_applications).where(oauth_applications.c.uid == made["application_id"])
@@ -171,7 +171,7 @@ def test_a_second_factor_is_asked_for_here_too(
     house: House, there: Browser, here: Browser, person: Person, second: Second
 ) -> None:
     held = second.make.user(username=second.make.name("held"), email=person.email)
-    from ingot.users.accounts.tables import users
+    from ingot.accounts.users.tables import users
 
     second.app.database.write(lambda db: db.update(users, held.id, two_factor_enabled=True))
     asked = _come_back(house, there, here)

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import httpx
 import pytest
 
-from ingot.db.times import moment
-from ingot.users.accounts.tables import users
-from ingot.users.two_factor.totp import STEP_SECONDS, code_at
+from ingot.accounts.two_factor.totp import STEP_SECONDS, totp_code
+from ingot.accounts.users.tables import users
+from ingot.core.db.times import to_datetime
 from tests.client import Api, Person
 from tests.conftest import House
 from tests.making import make_project
@@ -22,7 +22,7 @@ HERE = "/profile/two_factor_auth"
 
 
 def _code(secret: str, steps: int = 0) -> str:
-    return code_at(secret, int(time.time() // STEP_SECONDS) + steps)
+    return totp_code(secret, int(time.time() // STEP_SECONDS) + steps)
 
 
 def turn_on(browser: Browser, steps: int = 0) -> tuple[str, list[str]]:
@@ -47,7 +47,7 @@ def still(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Time stands still, for us as for the server: or a test meets the end of a step now and then."""
     now = house.app.database.clock()
     monkeypatch.setattr(house.app.database, "clock", lambda: now)
-    monkeypatch.setattr(f"{__name__}.time", SimpleNamespace(time=lambda: moment(now).timestamp()))
+    monkeypatch.setattr(f"{__name__}.time", SimpleNamespace(time=lambda: to_datetime(now).timestamp()))
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_the_codes_are_those_of_the_standard() -> None:
     secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
     rows = [(59, "287082"), (1111111109, "081804"), (1234567890, "005924"), (20000000000, "353130")]
     for seconds, code in rows:
-        assert code_at(secret, seconds // STEP_SECONDS) == code
+        assert totp_code(secret, seconds // STEP_SECONDS) == code
 
 
 def test_signing_in_takes_a_second_step(

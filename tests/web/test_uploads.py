@@ -7,7 +7,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 import pytest
 
-from ingot.projects.uploads.files import uploads_of
+from ingot.projects.uploads.files import upload_files
 from tests.client import Api, Make, Person
 from tests.conftest import House
 
@@ -243,7 +243,7 @@ def test_a_large_file_comes_whole_and_a_reader_may_leave(place: Place) -> None:
 def test_a_file_that_is_gone_is_missing(place: Place) -> None:
     """Somebody tidied the disk by hand."""
     view = place.upload("dk.png")
-    files = uploads_of(place.house.settings)
+    files = upload_files(place.house.settings)
     files.remove_all(place.project["id"])
     assert place.get(view["full_path"], place.owner).status_code == 404
 

@@ -2,47 +2,47 @@
 
 from functools import partial
 
-from ingot.access.actor import Actor
-from ingot.access.rules import administrators, require
-from ingot.api.routes import Ahead, Call, Routes
-from ingot.db.connection import Connection
-from ingot.db.paging import Listing, Page
+from ingot.core.access.actor import Actor
+from ingot.core.access.rules import administrators, require
+from ingot.core.api.routes import Call, PrepareContext, Routes
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page
+from ingot.core.names import NAMESPACES
 from ingot.errors import Conflict, Denied, NotFound, Unchanged
-from ingot.git.store import new_key
-from ingot.groups.namespaces.queries import namespace_of_user, namespace_or_none
-from ingot.groups.namespaces.tables import Namespace
-from ingot.names import NAMESPACES
-from ingot.projects import policy
-from ingot.projects.api import listed, may_create_in, project_in_path, shown, store_of
+from ingot.git.maintenance.store import new_key
 from ingot.projects.forks import service
-from ingot.projects.params import ForkProject, ListProjects
-from ingot.projects.queries import find_project, list_projects
-from ingot.projects.tables import Project
-from ingot.projects.views import ProjectView, SimpleProjectView
-from ingot.projects.work import drop_unnamed
+from ingot.projects.namespaces.queries import namespace_of_user, namespace_or_none
+from ingot.projects.namespaces.tables import Namespace
+from ingot.projects.projects import policy
+from ingot.projects.projects.api import may_create_in, project_in_path, project_page, project_response, repository_store
+from ingot.projects.projects.jobs import delete_unused_repository
+from ingot.projects.projects.params import ForkProject, ListProjects
+from ingot.projects.projects.queries import find_project, list_projects
+from ingot.projects.projects.tables import Project
+from ingot.projects.projects.views import ProjectView, SimpleProjectView
 
 routes = Routes("projects")
 
 
-def _fork_repository(ahead: Ahead, params: ForkProject) -> tuple[str, str]:
+def _fork_repository(ahead: PrepareContext, params: ForkProject) -> tuple[str, str]:
     """Copy the repository ahead of the transaction, for those who may; it goes again where the row is refused.
 
     Where a job is to copy it, an empty one stands there until then.
     """
 
     def look(db: Connection) -> Project:
-        here, project = find_project(db, ahead.actor, ahead.path["id"])
-        require(policy.may_fork_project(ahead.actor, here, project))
-        _target(db, ahead.actor, params)
+        access, project = find_project(db, ahead.actor, ahead.path["id"])
+        require(policy.may_fork_project(ahead.actor, access, project))
+        _target_namespace(db, ahead.actor, params)
         return project
 
-    key, store = new_key(), store_of(ahead.settings)
+    key, store = new_key(), repository_store(ahead.settings)
     source = ahead.database.read(look, ahead_of_change=True)
     if params.by_job:
         store.create(key, source.default_branch)
     else:
         store.fork(source.repository_key, key)
-    ahead.undo.append(partial(drop_unnamed, ahead.database, store, key))
+    ahead.undo.append(partial(delete_unused_repository, ahead.database, store, key))
     # Not what the source's row says later on: this is where HEAD of the copy points.
     return key, store.open(key).head_branch()
 
@@ -57,8 +57,8 @@ def _fork_repository(ahead: Ahead, params: ForkProject) -> tuple[str, str]:
 )
 def fork_project(call: Call, project: Project, params: ForkProject, repository: tuple[str, str]) -> ProjectView:
     """Fork a project; its repository is there when the call answers, unless a job was asked for."""
-    namespace = _target(call.db, call.actor, params)
-    return shown(call, service.fork_project(call.db, call.actor, project, params, namespace, repository))
+    namespace = _target_namespace(call.db, call.actor, params)
+    return project_response(call, service.fork_project(call.db, call.actor, project, params, namespace, repository))
 
 
 @routes.get(
@@ -67,7 +67,7 @@ def fork_project(call: Call, project: Project, params: ForkProject, repository: 
 def list_forks(call: Call, project: Project, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
     """List the forks of a project that the caller may see."""
     found = list_projects(call.db, call.actor, params, page, "forks", forked_from=project.id)
-    return listed(call, found, params)
+    return project_page(call, found, params)
 
 
 @routes.post(
@@ -79,19 +79,19 @@ def set_fork_relation(call: Call, project: Project) -> ProjectView:
     _, source = find_project(call.db, call.actor, call.path["forked_from_id"])
     if project.forked_from_id is not None:
         raise Conflict("Project already forked")
-    return shown(call, service.set_fork_relation(call.db, project, source))
+    return project_response(call, service.set_fork_relation(call.db, project, source))
 
 
 @routes.delete("/projects/:id/fork", on=project_in_path, may=administrators, returns=None, locks=NAMESPACES)
-def drop_fork_relation(call: Call, project: Project) -> None:
+def delete_fork_relation(call: Call, project: Project) -> None:
     """Say that a project is no fork any more; 304 where it is none."""
     if project.forked_from_id is None:
         raise Unchanged
     require(not project.archived)
-    service.drop_fork_relation(call.db, project)
+    service.delete_fork_relation(call.db, project)
 
 
-def _target(db: Connection, actor: Actor, params: ForkProject) -> Namespace:
+def _target_namespace(db: Connection, actor: Actor, params: ForkProject) -> Namespace:
     named = params.namespace or params.namespace_path or params.namespace_id
     if not named:
         if actor.external:

@@ -2,26 +2,26 @@
 
 from typing import Any
 
-from ingot.access.actor import Actor
-from ingot.db.connection import Connection
+from ingot.accounts.instance.settings import current_settings
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import emit
+from ingot.core.jobs.queue import enqueue
 from ingot.errors import Conflict, Invalid
-from ingot.events.bus import emit
-from ingot.groups.namespaces.tables import Namespace
-from ingot.groups.service import OPENNESS
-from ingot.instance.settings import current_settings
-from ingot.jobs.queue import enqueue
-from ingot.projects.forks.queries import JOB_KEY, list_lost_copies, locked_copy_or_none
+from ingot.projects.forks.queries import JOB_KEY, locked_copy_or_none, lost_copies
+from ingot.projects.groups.service import VISIBILITY_ORDER
 from ingot.projects.imports.events import ProjectImported
-from ingot.projects.imports.service import Brought
-from ingot.projects.params import CreateProject, ForkProject
-from ingot.projects.queries import fork_line, project_by_id
-from ingot.projects.service import count_forks, create_project
-from ingot.projects.tables import Project, projects
+from ingot.projects.imports.service import ImportResult
+from ingot.projects.namespaces.tables import Namespace
+from ingot.projects.projects.params import CreateProject, ForkProject
+from ingot.projects.projects.queries import existing_project, fork_ancestry
+from ingot.projects.projects.service import add_to_forks_count, create_project
+from ingot.projects.projects.tables import Project, projects
 
-COPY_PROJECT = "copy project"
-_LOST = "The copy was interrupted too often"
-_TO_BE_COPIED = {"import_status": "scheduled"}
-_SAME = (
+COPY_FORK = "copy project"
+_INTERRUPTED = "The copy was interrupted too often"
+_COPY_PENDING = {"import_status": "scheduled"}
+_COPIED_ATTRIBUTES = (
     "description",
     "issues_enabled",
     "merge_requests_enabled",
@@ -38,22 +38,22 @@ def fork_project(
     db: Connection,
     actor: Actor,
     source: Project,
-    wanted: ForkProject,
+    params: ForkProject,
     namespace: Namespace,
     repository: tuple[str, str],
 ) -> Project:
     """Add a fork whose repository exists already; it is never more visible than its source."""
-    visibility = _most_visible(db, actor, source, namespace)
-    attributes = {name: getattr(source, name) for name in _SAME}
+    visibility = _fork_visibility(db, actor, source, namespace)
+    attributes = {name: getattr(source, name) for name in _COPIED_ATTRIBUTES}
     attributes |= {"visibility": visibility, "name": source.name, "path": source.path}
-    if wanted.visibility and OPENNESS[str(wanted.visibility)] <= OPENNESS[visibility]:
-        attributes["visibility"] = wanted.visibility
-    if wanted.name:
-        attributes["name"] = wanted.name
-    if wanted.path:
-        attributes["path"] = wanted.path
-    if wanted.description:
-        attributes["description"] = wanted.description
+    if params.visibility and VISIBILITY_ORDER[str(params.visibility)] <= VISIBILITY_ORDER[visibility]:
+        attributes["visibility"] = params.visibility
+    if params.name:
+        attributes["name"] = params.name
+    if params.path:
+        attributes["path"] = params.path
+    if params.description:
+        attributes["description"] = params.description
     try:
         fork = create_project(
             db,
@@ -62,19 +62,19 @@ def fork_project(
             namespace,
             *repository,
             forked_from_id=source.id,
-            **(_TO_BE_COPIED if wanted.by_job else _copied(source)),
+            **(_COPY_PENDING if params.by_job else _copied_columns(source)),
         )
     except Invalid as error:
         if any("has already been taken" in reasons for reasons in error.errors.values()):
             raise Conflict(**error.errors) from error
         raise
-    count_forks(db, source.id, 1)
-    if wanted.by_job:
-        enqueue(db, COPY_PROJECT, {"project_id": fork.id}, unique_key=f"{JOB_KEY}{fork.id}")
+    add_to_forks_count(db, source.id, 1)
+    if params.by_job:
+        enqueue(db, COPY_FORK, {"project_id": fork.id}, unique_key=f"{JOB_KEY}{fork.id}")
     return fork
 
 
-def _copied(source: Project) -> dict[str, Any]:
+def _copied_columns(source: Project) -> dict[str, Any]:
     return {
         "import_status": "finished",
         "empty": source.empty,
@@ -89,7 +89,7 @@ def start_copy(db: Connection, project_id: int) -> None:
         db.update(projects, project_id, import_status="started", import_error=None)
 
 
-def finish_copy(db: Connection, project_id: int, key: str, brought: Brought) -> bool:
+def finish_copy(db: Connection, project_id: int, key: str, brought: ImportResult) -> bool:
     """Let the fork have the repository with this key; says whether anybody still waited for it."""
     if locked_copy_or_none(db, project_id) is None:
         return False
@@ -114,31 +114,31 @@ def fail_copy(db: Connection, project_id: int, reason: str) -> None:
 
 def fail_lost_copies(db: Connection) -> None:
     """End those whose job was given up, so that nobody waits for them for ever."""
-    for project_id in list_lost_copies(db):
-        fail_copy(db, project_id, _LOST)
+    for project_id in lost_copies(db):
+        fail_copy(db, project_id, _INTERRUPTED)
 
 
-def _most_visible(db: Connection, actor: Actor, source: Project, namespace: Namespace) -> str:
+def _fork_visibility(db: Connection, actor: Actor, source: Project, namespace: Namespace) -> str:
     """As visible as its source, but for what the group around it and the administrators allow."""
-    most = OPENNESS[source.visibility]
+    most = VISIBILITY_ORDER[source.visibility]
     if namespace.kind == "group":
-        most = min(most, OPENNESS[namespace.visibility])
+        most = min(most, VISIBILITY_ORDER[namespace.visibility])
     restricted = () if actor.admin else current_settings(db).restricted_visibility_levels
-    allowed = [word for word, openness in OPENNESS.items() if openness <= most and word not in restricted]
-    return max(allowed, key=OPENNESS.__getitem__, default="private")
+    allowed = [word for word, openness in VISIBILITY_ORDER.items() if openness <= most and word not in restricted]
+    return max(allowed, key=VISIBILITY_ORDER.__getitem__, default="private")
 
 
 def set_fork_relation(db: Connection, project: Project, source: Project) -> Project:
     """Say what a project was forked from."""
-    if project.id in fork_line(db, source.id):
+    if project.id in fork_ancestry(db, source.id):
         raise Invalid("A project cannot be a fork of itself or of one of its forks")
     db.update(projects, project.id, forked_from_id=source.id)
-    count_forks(db, source.id, 1)
-    return project_by_id(db, project.id)
+    add_to_forks_count(db, source.id, 1)
+    return existing_project(db, project.id)
 
 
-def drop_fork_relation(db: Connection, project: Project) -> None:
+def delete_fork_relation(db: Connection, project: Project) -> None:
     """Forget what a project was forked from."""
     if project.forked_from_id is not None:
-        count_forks(db, project.forked_from_id, -1)
+        add_to_forks_count(db, project.forked_from_id, -1)
         db.update(projects, project.id, forked_from_id=None)

@@ -1,14 +1,14 @@
 """Imports over the API; they begin with the project, see ``POST /projects``."""
 
-from ingot.api.routes import Call, Routes
-from ingot.projects import policy
-from ingot.projects.api import found_in_path
+from ingot.core.api.routes import Call, Routes
 from ingot.projects.imports.views import ImportView, import_view
+from ingot.projects.projects import policy
+from ingot.projects.projects.api import project_lookup_in_path
 
 routes = Routes("projects")
 
 
-@routes.get("/projects/:id/import", on=found_in_path, may=policy.may_see_found, returns=ImportView)
-def get_import(call: Call, found: policy.Found) -> ImportView:
+@routes.get("/projects/:id/import", on=project_lookup_in_path, may=policy.may_see_project_lookup, returns=ImportView)
+def get_import(call: Call, lookup: policy.ProjectLookup) -> ImportView:
     """Get how the import of a project goes."""
-    return import_view(found.project, in_full=policy.may_admin_project(call.actor, found.here, found.project))
+    return import_view(lookup.project, in_full=policy.may_admin_project(call.actor, lookup.here, lookup.project))

@@ -1,6 +1,6 @@
 """What is announced of imports."""
 
-from ingot.events.bus import Event
+from ingot.core.events.bus import Event
 
 
 class ProjectImported(Event, frozen=True):

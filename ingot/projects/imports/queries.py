@@ -2,15 +2,15 @@
 
 from sqlalchemy import Text, and_, bindparam, cast, exists, literal, select
 
-from ingot.db.connection import Connection
-from ingot.db.expressions import one_of
-from ingot.db.schema import Record
-from ingot.jobs.tables import jobs
-from ingot.projects.tables import projects
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import one_of
+from ingot.core.db.schema import Record
+from ingot.core.jobs.tables import jobs
+from ingot.projects.projects.tables import projects
 
 JOB_KEY = "import "
 # A deleted project has no namespace; nobody waits for its import.
-_OPEN = (
+_UNFINISHED = (
     one_of(projects.c.import_status, "scheduled", "started"),
     projects.c.import_url.is_not(None),
     projects.c.namespace_id.is_not(None),
@@ -23,12 +23,14 @@ _COLUMNS = select(
     projects.c.import_url,
     projects.c.creator_id,
 )
-_BY_ID = _COLUMNS.where(projects.c.id == bindparam("project"), *_OPEN)
+_BY_ID = _COLUMNS.where(projects.c.id == bindparam("project"), *_UNFINISHED)
 _BY_ID_LOCKED = _BY_ID.with_for_update()
 _KEY = literal(JOB_KEY) + cast(projects.c.id, Text)
-_LOST = _COLUMNS.where(*_OPEN, ~exists().where(jobs.c.unique_key == _KEY, one_of(jobs.c.state, "waiting", "running")))
+_LOST = _COLUMNS.where(
+    *_UNFINISHED, ~exists().where(jobs.c.unique_key == _KEY, one_of(jobs.c.state, "waiting", "running"))
+)
 # One whose worker died has started and does not run; it must not keep others waiting until somebody takes it over.
-_RUNNING_OF = (
+_RUNNING_BY_CREATOR = (
     select(projects.c.id)
     .join(jobs, and_(jobs.c.unique_key == _KEY, jobs.c.state == "running"))
     .where(
@@ -40,7 +42,7 @@ _RUNNING_OF = (
     .limit(1)
 )
 # Those that failed before keep their pause.
-_NEXT_OF = (
+_NEXT_BY_CREATOR = (
     select(jobs.c.id)
     .join(projects, jobs.c.unique_key == _KEY)
     .where(
@@ -76,22 +78,22 @@ def locked_import_or_none(db: Connection, project_id: int) -> Import | None:
     return db.first(Import, _BY_ID_LOCKED, project=project_id)
 
 
-def list_lost_imports(db: Connection) -> list[Import]:
+def lost_imports(db: Connection) -> list[Import]:
     """Imports that wait for a job which does not exist any more."""
     return db.all(Import, _LOST)
 
 
-def runs_another(db: Connection, creator_id: int, project_id: int) -> bool:
+def has_running_import(db: Connection, creator_id: int, project_id: int) -> bool:
     """Whether another import of the same user is at work."""
-    return db.value(_RUNNING_OF, creator=creator_id, project=project_id) is not None
+    return db.value(_RUNNING_BY_CREATOR, creator=creator_id, project=project_id) is not None
 
 
-def next_job_of(db: Connection, creator_id: int) -> int | None:
+def next_waiting_job(db: Connection, creator_id: int) -> int | None:
     """The job of the import that waited longest for this user's turn."""
-    found: int | None = db.value(_NEXT_OF, creator=creator_id)
+    found: int | None = db.value(_NEXT_BY_CREATOR, creator=creator_id)
     return found
 
 
-def attempts_at(db: Connection, key: str) -> int:
+def job_attempts(db: Connection, key: str) -> int:
     """How often the work with this key has been begun, as the queue counts it."""
     return db.value(_ATTEMPTS, key=key) or 1

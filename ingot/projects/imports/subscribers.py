@@ -1,16 +1,16 @@
 """What imports do when others act."""
 
-from ingot.db.connection import Connection
-from ingot.events.bus import Subscriptions
-from ingot.jobs.events import JobDropped
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import Subscriptions
+from ingot.core.jobs.events import JobDeleted
 from ingot.projects.imports.queries import JOB_KEY
-from ingot.projects.imports.service import IMPORT_PROJECT, stop_import
+from ingot.projects.imports.service import IMPORT_PROJECT, cancel_import
 
 subscriptions = Subscriptions()
 
 
-@subscriptions.on(JobDropped)
-def stop_with_job(db: Connection, event: JobDropped) -> None:
+@subscriptions.on(JobDeleted)
+def cancel_import_of_dropped_job(db: Connection, event: JobDeleted) -> None:
     """Nobody waits for an import that nobody does any more."""
     if event.kind == IMPORT_PROJECT and event.unique_key is not None:
-        stop_import(db, int(event.unique_key.removeprefix(JOB_KEY)))
+        cancel_import(db, int(event.unique_key.removeprefix(JOB_KEY)))

@@ -1,8 +1,8 @@
 """What callers see of imports."""
 
-from ingot.api.views import View
-from ingot.db.times import Timestamp
-from ingot.projects.tables import Project
+from ingot.core.api.views import View
+from ingot.core.db.times import Timestamp
+from ingot.projects.projects.tables import Project
 
 
 class ImportView(View):

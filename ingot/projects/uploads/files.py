@@ -8,15 +8,15 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import BinaryIO
 
-from ingot.git.layout import sync_folder
+from ingot.git.core.layout import sync_folder
 from ingot.settings import Settings
 
 _SECRET = re.compile(r"[0-9a-f]{32}")
 _PARTIAL = ".partial"
-_PIECE = 2**20
+_CHUNK_SIZE = 2**20
 
 
-def uploads_of(settings: Settings) -> "UploadFiles":
+def upload_files(settings: Settings) -> "UploadFiles":
     """Where the uploads of an instance are."""
     return UploadFiles(settings.data / "uploads")
 
@@ -42,7 +42,7 @@ class UploadFiles:
         try:
             descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb") as file:
-                shutil.copyfileobj(content, file, _PIECE)
+                shutil.copyfileobj(content, file, _CHUNK_SIZE)
                 file.flush()
                 os.fsync(file.fileno())
                 size = file.tell()
@@ -76,7 +76,7 @@ class UploadFiles:
         newest = time.time() - older_than_seconds
         swept: list[Path] = []
         for folder in self._projects():
-            old = [entry for entry in folder.iterdir() if _changed_at(entry) <= newest]
+            old = [entry for entry in folder.iterdir() if _modified_at(entry) <= newest]
             secrets = known(int(folder.name)) if old else ()
             for entry in old:
                 if entry.name not in secrets:
@@ -90,7 +90,7 @@ class UploadFiles:
         return [entry for entry in self.root.iterdir() if entry.name.isdigit() and entry.is_dir()]
 
 
-def _changed_at(path: Path) -> float:
+def _modified_at(path: Path) -> float:
     try:
         return path.lstat().st_ctime
     except FileNotFoundError:  # It has just got its name.

@@ -1,6 +1,6 @@
 """What callers may upload."""
 
-from ingot.api.params import Params, Upload
+from ingot.core.api.params import Params, Upload
 
 
 class UploadFile(Params):

@@ -2,8 +2,8 @@
 
 from sqlalchemy import bindparam, select
 
-from ingot.db.connection import Connection
-from ingot.projects.tables import Project
+from ingot.core.db.connection import Connection
+from ingot.projects.projects.tables import Project
 from ingot.projects.uploads.tables import StoredUpload, uploads
 
 _BY_SECRET = select(uploads).where(
@@ -17,6 +17,6 @@ def upload_or_none(db: Connection, project: Project, secret: str) -> StoredUploa
     return db.first(StoredUpload, _BY_SECRET, project=project.id, secret=secret)
 
 
-def secrets_of(db: Connection, project_id: int) -> set[str]:
+def upload_secrets(db: Connection, project_id: int) -> set[str]:
     """The secrets of all uploads of a project."""
     return {secret for (secret,) in db.rows(_SECRETS, project=project_id)}

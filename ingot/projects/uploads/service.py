@@ -2,13 +2,13 @@
 
 from typing import NamedTuple
 
-from ingot.access.actor import Actor
-from ingot.db.connection import Connection
-from ingot.projects.tables import Project
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.projects.projects.tables import Project
 from ingot.projects.uploads.tables import StoredUpload, uploads
 
 
-class Kept(NamedTuple):
+class UploadedFile(NamedTuple):
     """A file that is on the disk already."""
 
     secret: str
@@ -16,7 +16,7 @@ class Kept(NamedTuple):
     size: int
 
 
-def add_upload(db: Connection, actor: Actor, project: Project, kept: Kept) -> StoredUpload:
+def add_upload(db: Connection, actor: Actor, project: Project, kept: UploadedFile) -> StoredUpload:
     """Make a stored file known."""
     upload_id = db.insert(
         uploads,

@@ -2,8 +2,8 @@
 
 from sqlalchemy import Table
 
-from ingot.db.schema import Record, metadata, number, reference, row_id, text
-from ingot.db.times import Timestamp
+from ingot.core.db.schema import Record, metadata, number, reference, row_id, text
+from ingot.core.db.times import Timestamp
 
 uploads = Table(
     "uploads",

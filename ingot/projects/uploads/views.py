@@ -1,8 +1,8 @@
 """What callers see of uploads."""
 
-from ingot.api.views import View
-from ingot.projects.tables import Project
-from ingot.projects.uploads.names import is_picture, stem_of
+from ingot.core.api.views import View
+from ingot.projects.projects.tables import Project
+from ingot.projects.uploads.names import file_stem, is_image
 from ingot.projects.uploads.tables import StoredUpload
 
 
@@ -20,7 +20,7 @@ class UploadView(View):
 
 def upload_view(project: Project, upload: StoredUpload) -> UploadView:
     """One upload."""
-    picture = is_picture(upload.name)
-    alt = stem_of(upload.name) if picture else upload.name
+    picture = is_image(upload.name)
+    alt = file_stem(upload.name) if picture else upload.name
     url = f"/uploads/{upload.secret}/{upload.name}"
     return UploadView(upload.id, alt, url, f"/{project.full_path}{url}", f"{'!' if picture else ''}[{alt}]({url})")

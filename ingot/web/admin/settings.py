@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from ingot.db.connection import Connection
-from ingot.web.admin.frame import admin_page, require_admin
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part
-from ingot.web.refusals import Refusal, sentences
+from ingot.core.db.connection import Connection
+from ingot.web.admin.layout import render_admin_page, require_admin
+from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
-pages = Pages()
+pages = PageRoutes()
 # What the server acts on, with what it does; the rest is for the API alone.
 FIELDS: dict[str, dict[str, tuple[str, str]]] = {
     "Signing in and up": {
@@ -55,65 +55,69 @@ _KINDS = {name: kind for group in FIELDS.values() for name, (_, kind) in group.i
 
 
 @pages.get("/admin/application_settings")
-def show_settings(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def show_settings(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """What is set."""
     require_admin(visit)
-    return _form(visit, _shown(visit))
+    return _settings_form(visit, _settings_values(visit))
 
 
 @pages.put("/admin/application_settings")
-def change_settings(visit: Visit) -> Reply:
+def update_settings(visit: Visit) -> PageResponse:
     """Change them; they count at once."""
     require_admin(visit)
-    typed = {name: form_part(visit.form, "settings", name) for name in _KINDS}
+    typed = {name: form_field(visit.form, "settings", name) for name in _KINDS}
     sent = {name: value == "1" if _KINDS[name] == "switch" else value for name, value in typed.items()}
     try:
         visit.call("PUT", "/application/settings", sent)
-    except Refusal as refusal:
-        return _form(visit, sent, sentences(refusal), 422)
-    return Redirect("/admin/application_settings")
+    except RequestRefusal as refusal:
+        return _settings_form(visit, sent, error_messages(refusal), 422)
+    return LocalRedirect("/admin/application_settings")
 
 
 @pages.get("/admin/broadcast_messages")
-def show_messages(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def show_messages(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """What is told to everybody, and a form for more."""
     require_admin(visit)
-    return _messages(visit, {"message": "", "ends_at": ""})
+    return _messages_page(visit, {"message": "", "ends_at": ""})
 
 
 @pages.post("/admin/broadcast_messages")
-def tell(visit: Visit) -> Reply:
+def create_broadcast_message(visit: Visit) -> PageResponse:
     """Tell everybody something."""
     require_admin(visit)
-    typed = {name: form_part(visit.form, "broadcast_message", name) for name in ("message", "ends_at")}
+    typed = {name: form_field(visit.form, "broadcast_message", name) for name in ("message", "ends_at")}
     try:
         visit.call("POST", "/broadcast_messages", {name: value for name, value in typed.items() if value})
-    except Refusal as refusal:
-        return _messages(visit, typed, sentences(refusal), 422)
-    return Redirect("/admin/broadcast_messages")
+    except RequestRefusal as refusal:
+        return _messages_page(visit, typed, error_messages(refusal), 422)
+    return LocalRedirect("/admin/broadcast_messages")
 
 
 @pages.delete("/admin/broadcast_messages/:id")
-def be_silent(visit: Visit) -> Reply:
+def delete_broadcast_message(visit: Visit) -> PageResponse:
     """Tell it no more."""
     require_admin(visit)
     visit.call("DELETE", "/broadcast_messages/:id", id=visit.path["id"])
-    return Redirect("/admin/broadcast_messages")
+    return LocalRedirect("/admin/broadcast_messages")
 
 
-def _shown(visit: Visit) -> dict[str, Any]:
+def _settings_values(visit: Visit) -> dict[str, Any]:
     settings = visit.get("/application/settings")
     values = {name: getattr(settings, name) for name in _KINDS}
     return {name: ", ".join(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
-def _form(visit: Visit, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200) -> Page:
+def _settings_form(
+    visit: Visit, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200
+) -> TemplateResponse:
     groups = {title: [(name, *field) for name, field in fields.items()] for title, fields in FIELDS.items()}
     context = {"groups": groups, "typed": typed, "choices": _CHOICES, "errors": errors or []}
-    return admin_page(visit, "settings", "settings", context, status)
+    return render_admin_page(visit, "settings", "settings", context, status)
 
 
-def _messages(visit: Visit, typed: dict[str, str], errors: list[str] | None = None, status: int = 200) -> Page:
+def _messages_page(
+    visit: Visit, typed: dict[str, str], errors: list[str] | None = None, status: int = 200
+) -> TemplateResponse:
     found = visit.get("/broadcast_messages", {"per_page": 100}).items
     context = {"messages": found, "typed": typed, "errors": errors or []}
-    return admin_page(visit, "messages", "messages", context, status)
+    return render_admin_page(visit, "messages", "messages", context, status)

@@ -8,46 +8,46 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from markupsafe import Markup
 
-from ingot.git.remembered import Remembered
-from ingot.inline import expect_a_wait
-from ingot.markup.highlighting import language_of
-from ingot.repository.commits.views import DiffView
-from ingot.web.code.gaps import Around
-from ingot.web.code.patches import Row, hunks_of, split_rows, unified_rows
-from ingot.web.directions import turns
-from ingot.web.saying import with_query
+from ingot.core.markup.highlighting import language_of
+from ingot.git.core.cache import BoundedCache
+from ingot.offload import require_blocking_allowed
+from ingot.repositories.commits.views import DiffView
+from ingot.web.bidi import has_bidi_characters
+from ingot.web.code.diff_gaps import GapContext
+from ingot.web.code.patch_rows import DiffRow, parse_hunks, split_rows, unified_rows
+from ingot.web.formats import with_query
 
-_LINES_OF_A_SCREEN = 1_000
-_FILES_OF_A_SCREEN = 50
-_LINES_OF_A_FILE = 800
+_LINES_PER_SCREEN = 1_000
+_FILES_PER_SCREEN = 50
+_MAX_UNFOLDED_LINES = 800
 """A longer one is opened by whoever wants to see it."""
-_LONGEST_COLORED = 30_000
-_COLORED_AT_ONCE = 40_000
-_LONGEST_INLINE = 4_000
-_KEPT = 2_000
-_KEPT_BYTES = 24 * 2**20
-_rows: Remembered["_Key", list[Row]] = Remembered(_KEPT, _KEPT_BYTES)
+_MAX_HIGHLIGHTED_LENGTH = 30_000
+_MAX_HIGHLIGHTED_PER_PAGE = 40_000
+_MAX_INLINE_LENGTH = 4_000
+_CACHE_ENTRIES = 2_000
+_CACHE_BYTES = 24 * 2**20
+_row_cache: BoundedCache["_RowCacheKey", list[DiffRow]] = BoundedCache(_CACHE_ENTRIES, _CACHE_BYTES)
 
-Talk = Literal["no", "changed", "any"]
-Slots = Mapping[tuple[str, int | None, int | None], Any]
+CommentableLines = Literal["no", "changed", "any"]
+LineSlots = Mapping[tuple[str, int | None, int | None], Any]
 """What stands below lines, such as discussions, by the new path of the file and the line's old and new number."""
 
 
-class Code(NamedTuple):
+class DiffTarget(NamedTuple):
     """Where the new side of a difference is: the project's pages, and the commit."""
 
     place: str
     commit: str
 
 
-class _Key(NamedTuple):
+class _RowCacheKey(NamedTuple):
     diff: str
     path: str
     anchor: str
     link: str
     same: str | None
     split: bool
-    code: Code | None
+    code: DiffTarget | None
     """Only where the file goes on around what is shown."""
 
 
@@ -69,11 +69,11 @@ class DiffFile(msgspec.Struct):
     """The address under which all of its lines are shown."""
     parts: list[tuple[Markup, list[Any]]] = []
     """Rows of the table, each time up to a line below which something stands, and that."""
-    folded: bool = False
+    collapsed: bool = False
     """Whether its lines are left out because they are many."""
     here: bool = False
     """Whether it is on this screen."""
-    turns: bool = False
+    has_bidi: bool = False
     """Whether signs in it change the direction of writing."""
 
     @property
@@ -82,7 +82,7 @@ class DiffFile(msgspec.Struct):
         return self.new_path
 
 
-class ShownDiff(msgspec.Struct):
+class RenderedDiff(msgspec.Struct):
     """A difference on one screen."""
 
     files: list[DiffFile]
@@ -111,14 +111,14 @@ class ShownDiff(msgspec.Struct):
         return file.new_path, _number(old), _number(new)
 
 
-def shown_diff(
+def render_diff(
     items: Sequence[DiffView],
     query: dict[str, Any],
     *,
-    slots: Slots | None = None,
-    talk: Talk = "no",
-    code: Code | None = None,
-) -> ShownDiff:
+    slots: LineSlots | None = None,
+    talk: CommentableLines = "no",
+    code: DiffTarget | None = None,
+) -> RenderedDiff:
     """What a page shows of these files.
 
     ``query`` is the page's own: ``view=split`` puts old and new beside each other, ``first`` begins with a later file,
@@ -129,7 +129,7 @@ def shown_diff(
     split = query.get("view") == "split"
     files = _files(items, asked)
     only, first = _number(query.get("only")), _number(query.get("first")) or 0
-    shown = ShownDiff(
+    shown = RenderedDiff(
         files=files,
         shown=files[first:] if only is None else files[only : only + 1],
         added=sum(file.added for file in files),
@@ -141,7 +141,9 @@ def shown_diff(
         first=first if only is None else 0,
     )
     link = "#" if talk == "no" else escape(with_query(asked, at=" ").removesuffix("+"))
-    _fill(shown, items, (link, "#" if talk == "changed" else None), slots or {}, code, everything=only is not None)
+    _fill_lines(
+        shown, items, (link, "#" if talk == "changed" else None), slots or {}, code, everything=only is not None
+    )
     last = shown.shown[-1].number + 1 if shown.shown and only is None else len(files)
     if last < len(files):
         shown.left = len(files) - last
@@ -152,7 +154,7 @@ def shown_diff(
 def _files(items: Sequence[DiffView], query: dict[str, Any]) -> list[DiffFile]:
     files, taken = [], set()
     for number, item in enumerate(items):
-        added, removed = counts_of(item.diff)
+        added, removed = count_changed_lines(item.diff)
         anchor = "d" + blake2b(item.new_path.encode(errors="replace"), digest_size=5).hexdigest()
         if anchor in taken:
             anchor += f"x{number}"
@@ -165,8 +167,8 @@ def _files(items: Sequence[DiffView], query: dict[str, Any]) -> list[DiffFile]:
                 new_path=item.new_path,
                 added=added,
                 removed=removed,
-                said=_said(item),
-                nothing=_nothing(item),
+                said=_file_notes(item),
+                nothing=_reason_without_lines(item),
                 lines=item.diff.count("\n"),
                 whole=with_query(query, only=number),
             )
@@ -174,13 +176,13 @@ def _files(items: Sequence[DiffView], query: dict[str, Any]) -> list[DiffFile]:
     return files
 
 
-def counts_of(diff: str) -> tuple[int, int]:
+def count_changed_lines(diff: str) -> tuple[int, int]:
     """How many lines a patch adds and removes."""
     begins = 0 if diff.startswith("@@") else diff.find("\n@@")
     return (diff.count("\n+", begins), diff.count("\n-", begins)) if begins >= 0 else (0, 0)
 
 
-def _said(item: DiffView) -> list[str]:
+def _file_notes(item: DiffView) -> list[str]:
     said = []
     if item.new_file:
         said.append("New file")
@@ -197,7 +199,7 @@ def _said(item: DiffView) -> list[str]:
 _KINDS = {"120000": "Symbolic link", "160000": "Submodule"}
 
 
-def _nothing(item: DiffView) -> str:
+def _reason_without_lines(item: DiffView) -> str:
     if item.too_large:
         return "This file is too large to show what changed in it."
     if item.collapsed:
@@ -213,12 +215,12 @@ def _nothing(item: DiffView) -> str:
     return "Only the mode changed."
 
 
-def _fill(
-    shown: ShownDiff,
+def _fill_lines(
+    shown: RenderedDiff,
     items: Sequence[DiffView],
     links: tuple[str, str | None],
-    slots: Slots,
-    code: Code | None,
+    slots: LineSlots,
+    code: DiffTarget | None,
     *,
     everything: bool,
 ) -> None:
@@ -228,38 +230,38 @@ def _fill(
     for last, file in enumerate(shown.shown, 1):
         item, file.here = items[file.number], True
         if not file.nothing:
-            file.folded = file.lines > _LINES_OF_A_FILE and not everything
-        if not file.nothing and not file.folded:
-            file.turns = turns(item.diff)
+            file.collapsed = file.lines > _MAX_UNFOLDED_LINES and not everything
+        if not file.nothing and not file.collapsed:
+            file.has_bidi = has_bidi_characters(item.diff)
             goes_on = code if not item.new_file and not item.deleted_file else None
-            key = _Key(item.diff, file.new_path, file.anchor, *links, shown.split, goes_on)
-            rows = _rows.get(key)
+            key = _RowCacheKey(item.diff, file.new_path, file.anchor, *links, shown.split, goes_on)
+            rows = _row_cache.get(key)
             if rows is None:
-                rows, cost = _made(key, colored)
+                rows, cost = _cached_rows(key, colored)
                 colored += cost
-            file.parts = _parts(rows, file.new_path, slots if file.new_path in talked else {})
+            file.parts = _split_at_slots(rows, file.new_path, slots if file.new_path in talked else {})
             lines += file.lines
-        if last >= _FILES_OF_A_SCREEN or lines >= _LINES_OF_A_SCREEN:
+        if last >= _FILES_PER_SCREEN or lines >= _LINES_PER_SCREEN:
             break
     shown.shown = shown.shown[:last]
 
 
-def _made(key: _Key, colored: int) -> tuple[list[Row], int]:
+def _cached_rows(key: _RowCacheKey, colored: int) -> tuple[list[DiffRow], int]:
     """The rows of a file, and how much was coloured; what has colours only next time is not kept before."""
     diff, path, anchor, link, same, split, code = key
-    if len(diff) > _LONGEST_INLINE:
-        expect_a_wait()
-    language = language_of(path) if len(diff) <= _LONGEST_COLORED else ""
-    now = bool(language) and colored + len(diff) <= _COLORED_AT_ONCE
-    hunks = hunks_of(diff, language if now else "")
-    around = Around(code.place, code.commit, path, anchor, split) if code else None
+    if len(diff) > _MAX_INLINE_LENGTH:
+        require_blocking_allowed()
+    language = language_of(path) if len(diff) <= _MAX_HIGHLIGHTED_LENGTH else ""
+    now = bool(language) and colored + len(diff) <= _MAX_HIGHLIGHTED_PER_PAGE
+    hunks = parse_hunks(diff, language if now else "")
+    around = GapContext(code.place, code.commit, path, anchor, split) if code else None
     rows = (split_rows if split else unified_rows)(hunks, anchor, link, around, same)
     if now or not language:
-        _rows.keep(key, rows, len(diff) + sum(len(row.html) + 150 for row in rows))
+        _row_cache.put(key, rows, len(diff) + sum(len(row.html) + 150 for row in rows))
     return rows, len(diff) if now else 0
 
 
-def _parts(rows: list[Row], path: str, slots: Slots) -> list[tuple[Markup, list[Any]]]:
+def _split_at_slots(rows: list[DiffRow], path: str, slots: LineSlots) -> list[tuple[Markup, list[Any]]]:
     if not slots:
         return [(_markup([row.html for row in rows]), [])]
     parts: list[tuple[Markup, list[Any]]] = []

@@ -3,84 +3,86 @@
 import re
 from typing import Any
 
-from ingot.api.routes import Content
-from ingot.db.connection import Connection
+from ingot.core.api.routes import ContentResponse
+from ingot.core.db.connection import Connection
+from ingot.core.http.request import Header
 from ingot.errors import NotFound
-from ingot.http.request import Header
-from ingot.projects.uploads.names import is_picture, shown_as
-from ingot.repository.trees.params import Spelling
-from ingot.repository.trees.views import SPELLINGS
-from ingot.web.code.where import code_of, where_in, where_of
-from ingot.web.files.uploads import file_headers
-from ingot.web.pages import File, Pages, Reply, StoredFile, Visit
-from ingot.web.projects.place import place_of
-from ingot.web.sending import as_file
+from ingot.projects.uploads.names import inline_content_type, is_image
+from ingot.repositories.trees.params import ArchiveExtension
+from ingot.repositories.trees.views import ARCHIVE_EXTENSIONS
+from ingot.web.code.location import code_location, code_location_in, readable_code
+from ingot.web.file_response import stream_as_file
+from ingot.web.files.uploads import file_response_headers
+from ingot.web.page_routes import BytesResponse, FileResponse, PageResponse, PageRoutes, Visit
+from ingot.web.projects.context import project_context
 
-pages = Pages()
-_MARK = re.compile(r"[a-z0-9]{1,16}")
-_KEPT_BY_NOBODY = (b"cache-control", b"private, no-cache")
+pages = PageRoutes()
+_DOWNLOAD_ID = re.compile(r"[a-z0-9]{1,16}")
+_NO_CACHE = (b"cache-control", b"private, no-cache")
 
 
 @pages.get("/:path/-/raw/:rest", open=True, slashes="rest")
-def show_raw(visit: Visit, db: Connection) -> Reply:
+def show_raw(visit: Visit, db: Connection) -> PageResponse:
     """A file's content: text as text, pictures as such, all else to be saved; ``inline=false`` saves in any case."""
-    where = where_of(visit, db)
+    where = code_location(visit, db)
     if not where.path:
         raise NotFound("File")
     asked = {"ref": where.commit, "lfs": "true"}
     content = where.place.get("/repository/files/:file_path/raw", asked, file_path=where.path)
     name = where.path.rpartition("/")[2]
-    picture = shown_as(name) if is_picture(name) else None
+    picture = inline_content_type(name) if is_image(name) else None
     if visit.query.get("inline") == "false":
-        return _sent(content, "application/octet-stream", file_headers(name, shown=False))
+        return _stream_response(content, "application/octet-stream", file_response_headers(name, shown=False))
     if picture is not None:
-        return _sent(content, picture, file_headers(name, shown=True))
-    return _sent(content, content.content_type, file_headers(name, shown=content.content_type.startswith("text/plain")))
+        return _stream_response(content, picture, file_response_headers(name, shown=True))
+    return _stream_response(
+        content, content.content_type, file_response_headers(name, shown=content.content_type.startswith("text/plain"))
+    )
 
 
 @pages.get("/:path/-/archive/:rest", open=True, slashes="rest")
-def show_archive(visit: Visit, db: Connection) -> Reply:
+def show_archive(visit: Visit, db: Connection) -> PageResponse:
     """A tree in one file, such as ``master/project-master.zip`` or ``master.tar.gz``."""
-    place = place_of(visit)
+    place = project_context(visit)
     rest = visit.path["rest"]
-    spelling = next((each for each in SPELLINGS if rest.endswith(f".{each}")), None)
+    spelling = next((each for each in ARCHIVE_EXTENSIONS if rest.endswith(f".{each}")), None)
     if spelling is None:
         raise NotFound("Archive")
-    code = code_of(place, db)
+    code = readable_code(place, db)
     try:
-        where = where_in(place, code, rest)
+        where = code_location_in(place, code, rest)
     except NotFound:
-        where = where_in(place, code, rest.removesuffix(f".{spelling}"))
-    return _archive(where.place, where.ref, spelling, visit)
+        where = code_location_in(place, code, rest.removesuffix(f".{spelling}"))
+    return _archive_response(where.place, where.ref, spelling, visit)
 
 
 @pages.get("/:path/-/repository/:file", open=True)
-def show_archive_as_before(visit: Visit, db: Connection) -> Reply:
+def show_archive_legacy(visit: Visit, db: Connection) -> PageResponse:
     """The same at the address that older programs know: ``repository/archive.zip?ref=master``."""
-    place = place_of(visit)
+    place = project_context(visit)
     name, _, ending = visit.path["file"].partition(".")
-    spelling = next((each for each in SPELLINGS if each == (ending or "tar.gz")), None)
+    spelling = next((each for each in ARCHIVE_EXTENSIONS if each == (ending or "tar.gz")), None)
     if name != "archive" or spelling is None:
         raise NotFound("Archive")
-    where = where_in(place, code_of(place, db), str(visit.query.get("ref", "")))
-    return _archive(where.place, where.ref, spelling, visit)
+    where = code_location_in(place, readable_code(place, db), str(visit.query.get("ref", "")))
+    return _archive_response(where.place, where.ref, spelling, visit)
 
 
-def _archive(place: Any, ref: str, spelling: Spelling, visit: Visit) -> Reply:
+def _archive_response(place: Any, ref: str, spelling: ArchiveExtension, visit: Visit) -> PageResponse:
     asked = {"sha": ref, "path": str(visit.query.get("path", ""))}
     content = place.get(f"/repository/archive.{spelling}", asked)
     said = [header for header in content.headers if header[0] == b"content-disposition"]
-    return _sent(content, content.content_type, [*said, _KEPT_BY_NOBODY, *_begun(visit)])
+    return _stream_response(content, content.content_type, [*said, _NO_CACHE, *_started_cookie(visit)])
 
 
-def _begun(visit: Visit) -> list[Header]:
+def _started_cookie(visit: Visit) -> list[Header]:
     """What tells the page that the download has begun: nothing else reaches a script from there."""
     mark = visit.query.get("began")
-    known = isinstance(mark, str) and _MARK.fullmatch(mark)
+    known = isinstance(mark, str) and _DOWNLOAD_ID.fullmatch(mark)
     return [(b"set-cookie", f"_service_download={mark}; Path=/; SameSite=Strict; Max-Age=60".encode())] if known else []
 
 
-def _sent(content: Content, kind: str, headers: list[tuple[bytes, bytes]]) -> Reply:
+def _stream_response(content: ContentResponse, kind: str, headers: list[tuple[bytes, bytes]]) -> PageResponse:
     if content.body is not None:
-        return File(content.body, kind, headers)
-    return StoredFile(as_file(content.pieces(0, content.size or 0)), content.size, kind, headers)
+        return BytesResponse(content.body, kind, headers)
+    return FileResponse(stream_as_file(content.pieces(0, content.size or 0)), content.size, kind, headers)

@@ -2,16 +2,16 @@
 
 from typing import NamedTuple
 
-from ingot.git.remembered import Remembered
-from ingot.git.repository import Repository
-from ingot.inline import expect_a_wait
+from ingot.git.core.cache import BoundedCache
+from ingot.git.core.repository import Repository
+from ingot.offload import require_blocking_allowed
 
 _COLOURS = 6
-_MOST = 8
-_kept: Remembered[tuple[str, str], list["Part"]] = Remembered(500, 2**20)
+_MAX_LANGUAGES = 8
+_languages_cache: BoundedCache[tuple[str, str], list["LanguageShare"]] = BoundedCache(500, 2**20)
 
 
-class Part(NamedTuple):
+class LanguageShare(NamedTuple):
     """A language: where its part of the bar begins, and how long it is, in per cent."""
 
     name: str
@@ -20,16 +20,16 @@ class Part(NamedTuple):
     colour: int
 
 
-def languages_of(repository: Repository, commit: str) -> list[Part]:
+def repository_languages(repository: Repository, commit: str) -> list[LanguageShare]:
     """The languages of the default branch, which is at this commit."""
     key = str(repository.path), commit
-    known = _kept.get(key)
+    known = _languages_cache.get(key)
     if known is not None:
         return known
-    expect_a_wait()
+    require_blocking_allowed()
     shares = sorted(repository.languages().items(), key=lambda each: -each[1])
     parts, start = [], 0.0
-    for place, (name, share) in enumerate(shares[:_MOST]):
-        parts.append(Part(name, round(start, 2), share, place % _COLOURS))
+    for place, (name, share) in enumerate(shares[:_MAX_LANGUAGES]):
+        parts.append(LanguageShare(name, round(start, 2), share, place % _COLOURS))
         start += share
-    return _kept.keep(key, parts, 150 * len(parts) + 100)
+    return _languages_cache.put(key, parts, 150 * len(parts) + 100)

@@ -2,74 +2,74 @@
 
 from typing import Any
 
-from ingot.api.params import number_or_none
-from ingot.db.connection import Connection
-from ingot.db.paging import Page as ListPage
+from ingot.core.api.params import number_or_none
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Page as ListPage
 from ingot.errors import NotFound
-from ingot.git.commits import read_commits
-from ingot.git.entries import FOLDER, entry_at
-from ingot.git.lastcommit import last_commit_id
-from ingot.git.paths import spellings
-from ingot.projects.readmes import README_NAMES
-from ingot.repository.commits.views import commit_view
-from ingot.repository.files.queries import find_file
-from ingot.repository.trees.params import ListTree
-from ingot.repository.trees.queries import list_entries
-from ingot.repository.trees.views import TreeEntryView, entry_view
-from ingot.web.code.entries import entry_rows
-from ingot.web.code.reading import content_of, is_markdown
-from ingot.web.code.where import Where, code_of, where_of
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
-from ingot.web.projects.place import place_of
-from ingot.web.saying import with_query
-from ingot.web.texts import html_of
+from ingot.git.core.paths import path_encodings
+from ingot.git.history.commits import read_commits
+from ingot.git.history.last_commit import last_commit_id
+from ingot.git.trees.entries import FOLDER, entry_or_none
+from ingot.projects.projects.readme import README_NAMES
+from ingot.repositories.commits.views import commit_view
+from ingot.repositories.files.queries import find_file
+from ingot.repositories.trees.params import ListTree
+from ingot.repositories.trees.queries import list_entries
+from ingot.repositories.trees.views import TreeEntryView, entry_view
+from ingot.web.code.file_kinds import file_content, is_markdown
+from ingot.web.code.location import CodeLocation, code_location, readable_code
+from ingot.web.code.tree_rows import entry_rows
+from ingot.web.formats import with_query
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.projects.context import project_context
+from ingot.web.texts import render_markdown
 
-pages = Pages()
-_ENTRIES = 1_000
+pages = PageRoutes()
+_ENTRIES_PER_PAGE = 1_000
 
 
 @pages.get("/:path/-/tree", open=True)
-def show_root(visit: Visit, db: Connection) -> Reply:
+def show_root(visit: Visit, db: Connection) -> PageResponse:
     """The files of the default branch, or the way to a first push."""
-    place = place_of(visit)
+    place = project_context(visit)
     if place.project.empty_repo and place.may("GET", "/repository/tree"):
-        return Redirect(place.url)
+        return LocalRedirect(place.url)
     return show_tree(visit, db)
 
 
 @pages.get("/:path/-/tree/:rest", open=True, slashes="rest")
-def show_tree(visit: Visit, db: Connection) -> Reply:
+def show_tree(visit: Visit, db: Connection) -> PageResponse:
     """What a folder holds; a file has a page of its own. ``last`` waits for the last commits, however far they lie."""
-    where = where_of(visit, db)
+    where = code_location(visit, db)
     if where.path and _is_file(where):
-        return Redirect(where.url("blob"))
+        return LocalRedirect(where.url("blob"))
     number = number_or_none(str(visit.query.get("page", ""))) or 1
     wanted = ListTree(ref=where.commit)
-    most = min(number_or_none(str(visit.query.get("most", ""))) or _ENTRIES, _ENTRIES)
+    most = min(number_or_none(str(visit.query.get("most", ""))) or _ENTRIES_PER_PAGE, _ENTRIES_PER_PAGE)
     page = ListPage(max(1, min(number, 10**6)), max(1, most))
     listing = list_entries(where.repository, wanted, where.path, page)
     wanted_all = "last" in visit.query
     rows = entry_rows(where, listing.items, visit.database.clock(), "any" if wanted_all else "short")
     if visit.fragment and wanted_all:
-        return Page("code/_entries.html", {"rows": rows})
+        return TemplateResponse("code/_entries.html", {"rows": rows})
     entries = listing.of([entry_view(entry) for entry in listing.items])
     context = {
         "where": where,
         "entries": entries,
         "rows": rows,
         "rows_address": with_query(visit.query, last=1),
-        "last": last_commit(where),
-        "readme": readme_of(where, entries.items),
+        "last": find_last_commit(where),
+        "readme": find_readme(where, entries.items),
         "may_write": where.place.may("POST", "/repository/commits"),
     }
     return where.place.page("code/tree.html", "code", context)
 
 
 @pages.get("/:path/-/refs", open=True)
-def show_refs(visit: Visit, db: Connection) -> Reply:
+def show_refs(visit: Visit, db: Connection) -> PageResponse:
     """Branches and tags to go to; ``word`` and ``file`` say which page of them."""
-    place = place_of(visit)
-    code_of(place, db)
+    place = project_context(visit)
+    readable_code(place, db)
     search = str(visit.query.get("search", ""))
     asked = {"search": search, "per_page": 20}
     context: dict[str, Any] = {
@@ -82,26 +82,26 @@ def show_refs(visit: Visit, db: Connection) -> Reply:
         "search": search,
     }
     if visit.fragment:
-        return Page("code/_refs.html", {**context, "place": place})
+        return TemplateResponse("code/_refs.html", {**context, "place": place})
     return place.page("code/refs.html", "code", context)
 
 
-def last_commit(where: Where) -> Any:
+def find_last_commit(where: CodeLocation) -> Any:
     """The last commit that changed what is here."""
-    path = next((raw for raw in spellings(where.path) if entry_at(where.repository, where.commit, raw)), b"")
+    path = next((raw for raw in path_encodings(where.path) if entry_or_none(where.repository, where.commit, raw)), b"")
     oid = last_commit_id(where.repository, where.commit, path) if where.path else where.commit
     base = where.place.project.web_url
     return commit_view(read_commits(where.repository, [oid])[0], base)
 
 
-def readme_of(where: Where, entries: list[TreeEntryView]) -> tuple[str, str, Any] | None:
+def find_readme(where: CodeLocation, entries: list[TreeEntryView]) -> tuple[str, str, Any] | None:
     """The README of a folder: its name, its path, and what it says."""
     files = {entry.name.lower(): entry for entry in entries if entry.type == "blob"}
     found = next((files[name] for name in README_NAMES if name in files), None)
     if found is None:
         return None
     try:
-        content = content_of(find_file(where.repository, where.commit, found.path))
+        content = file_content(find_file(where.repository, where.commit, found.path))
     except NotFound:
         return None
     if content.kind != "text":
@@ -109,13 +109,13 @@ def readme_of(where: Where, entries: list[TreeEntryView]) -> tuple[str, str, Any
     text = content.text
     if is_markdown(found.path):
         project = where.place.project
-        text = html_of(where.place.visit, text, project.id, ref=where.ref, directory=where.path)
+        text = render_markdown(where.place.visit, text, project.id, ref=where.ref, directory=where.path)
     return found.name, found.path, text
 
 
-def _is_file(where: Where) -> bool:
-    for raw in spellings(where.path):
-        entry = entry_at(where.repository, where.commit, raw)
+def _is_file(where: CodeLocation) -> bool:
+    for raw in path_encodings(where.path):
+        entry = entry_or_none(where.repository, where.commit, raw)
         if entry is not None:
             return entry.mode != FOLDER
     raise NotFound("Tree")

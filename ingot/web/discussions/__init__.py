@@ -1,6 +1,6 @@
-"""What people say about issues, merge requests, snippets and commits: notes, emoji, and who follows them.
+"""Discussions of issues, merge requests, snippets and commits: notes, award emoji and subscriptions.
 
-A page asks ``thread_of(ground_in(place, KIND, number))`` and shows it with the macros of discussions/_thread.html: all
-of it (``thread``), some discussions (``discussions``), the form alone (``comment``), ``awards`` and ``follow``. The
-forms lead to addresses below the page's own, which this room declares for every kind.
+A page calls ``discussion_thread(discussable_in(place, KIND, number))`` and renders it with the macros of
+discussions/_thread.html: the whole thread (``thread``), single discussions (``discussions``), the comment form
+(``comment``), ``awards`` and ``follow``. The forms post to paths below the page itself, declared here for every kind.
 """

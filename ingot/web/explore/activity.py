@@ -2,27 +2,27 @@
 
 from typing import Any
 
-from ingot.db.connection import Connection
-from ingot.web.explore.happenings import happenings
-from ingot.web.pages import Pages, Redirect, Reply, Visit
-from ingot.web.projects.place import place_of
+from ingot.core.db.connection import Connection
+from ingot.web.explore.event_lines import activity_lines
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
+from ingot.web.projects.context import project_context
 
-pages = Pages()
-_KNOWN_AS = {"/dashboard": "/", "/dashboard/projects": "/", "/explore/projects": "/explore"}
+pages = PageRoutes()
+_ALTERNATIVE_PATHS = {"/dashboard": "/", "/dashboard/projects": "/", "/explore/projects": "/explore"}
 
 
 @pages.get("/:path/-/activity", open=True)
-def show_activity(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def show_activity(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """What people did in a project, the newest first, as far as the visitor may know of it."""
-    place = place_of(visit)
+    place = project_context(visit)
     events = place.get("/events", {"page": visit.page, "per_page": 30})
-    context = {"events": events, "happenings": happenings(visit, events.items)}
+    context = {"events": events, "happenings": activity_lines(visit, events.items)}
     return place.page("explore/activity.html", "home", context)
 
 
-def _leading_to(address: str) -> Any:
-    return lambda visit, db: Redirect(address)  # noqa: ARG005 - Every page to read gets a connection.
+def _redirect_to(address: str) -> Any:
+    return lambda visit, db: LocalRedirect(address)  # noqa: ARG005 - Every page to read gets a connection.
 
 
-for _path, _address in _KNOWN_AS.items():
-    pages.get(_path, open=True)(_leading_to(_address))
+for _path, _address in _ALTERNATIVE_PATHS.items():
+    pages.get(_path, open=True)(_redirect_to(_address))

@@ -1,19 +1,19 @@
 """What a text will look like, while it is being written."""
 
 from ingot.errors import NotFound
-from ingot.web.pages import Page, Pages, Reply, Visit
-from ingot.web.texts import html_of
+from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.texts import render_markdown
 
-pages = Pages()
+pages = PageRoutes()
 
 
 @pages.post("/-/preview")
-def show_preview(visit: Visit) -> Reply:
+def show_preview(visit: Visit) -> PageResponse:
     """A text as HTML; ``field`` says which part of the form it is."""
     project = None
     if isinstance(path := visit.form.get("project"), str) and path:
         project = visit.get("/projects/:id", id=path).id
-    return Page("_preview.html", {"html": html_of(visit, _text(visit), project)})
+    return TemplateResponse("_preview.html", {"html": render_markdown(visit, _text(visit), project)})
 
 
 def _text(visit: Visit) -> str:

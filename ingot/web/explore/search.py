@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from ingot.db.connection import Connection
-from ingot.db.paging import Listing
-from ingot.db.paging import Page as ListPage
-from ingot.projects.queries import paths_of_projects
-from ingot.web.explore.noted import page_of_note
-from ingot.web.pages import Page, Pages, Reply, Visit
-from ingot.web.projects.place import place_of
-from ingot.web.refusals import Refusal, sentences
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing
+from ingot.core.db.paging import Page as ListPage
+from ingot.projects.projects.queries import paths_of_projects
+from ingot.web.explore.note_links import note_page
+from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.projects.context import project_context
 
-pages = Pages()
-_NAMES = {
+pages = PageRoutes()
+_SCOPE_NAMES = {
     "projects": "Projects",
     "blobs": "Code",
     "commits": "Commits",
@@ -24,34 +24,34 @@ _NAMES = {
     "users": "People",
     "wiki_blobs": "Wiki",
 }
-_ANYWHERE = ("projects", "issues", "merge_requests", "milestones", "snippet_titles", "users")
-_IN_GROUP = ("projects", "issues", "merge_requests", "milestones", "users")
-_IN_PROJECT = ("blobs", "commits", "issues", "merge_requests", "milestones", "notes", "wiki_blobs", "users")
+_GLOBAL_SCOPES = ("projects", "issues", "merge_requests", "milestones", "snippet_titles", "users")
+_GROUP_SCOPES = ("projects", "issues", "merge_requests", "milestones", "users")
+_PROJECT_SCOPES = ("blobs", "commits", "issues", "merge_requests", "milestones", "notes", "wiki_blobs", "users")
 
 
 @pages.get("/search", open=True)
-def search_anywhere(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def search_instance(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """Everywhere that the visitor may look; strangers find projects."""
     if visit.user is None:
         wanted = {"search": _term(visit), "page": visit.query.get("page", "1")}
         found = visit.get("/projects", wanted)
-        return Page("explore/search.html", _context(visit, ("projects",), "projects", found))
-    return Page("explore/search.html", _searched(visit, "/search", _ANYWHERE))
+        return TemplateResponse("explore/search.html", _context(visit, ("projects",), "projects", found))
+    return TemplateResponse("explore/search.html", _run_search(visit, "/search", _GLOBAL_SCOPES))
 
 
 @pages.get("/groups/:path/-/search", open=True)
-def search_group(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def search_group(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """In a group and all below it."""
     group = visit.get("/groups/:id", id=visit.path["path"])
-    context = _searched(visit, "/groups/:id/search", _IN_GROUP, id=group.id)
-    return Page("explore/search.html", {**context, "where": group.full_name})
+    context = _run_search(visit, "/groups/:id/search", _GROUP_SCOPES, id=group.id)
+    return TemplateResponse("explore/search.html", {**context, "where": group.full_name})
 
 
 @pages.get("/:path/-/search", open=True)
-def search_project(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def search_project(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """In a project: its code and what is said about it."""
-    place = place_of(visit)
-    context = _searched(visit, "/projects/:id/search", _IN_PROJECT, id=place.project.id)
+    place = project_context(visit)
+    context = _run_search(visit, "/projects/:id/search", _PROJECT_SCOPES, id=place.project.id)
     return place.page("explore/search_project.html", "", {**context, "where": place.project.name_with_namespace})
 
 
@@ -60,7 +60,7 @@ def _term(visit: Visit) -> str:
     return term.strip() if isinstance(term, str) else ""
 
 
-def _searched(visit: Visit, route: str, scopes: tuple[str, ...], **path: Any) -> dict[str, Any]:
+def _run_search(visit: Visit, route: str, scopes: tuple[str, ...], **path: Any) -> dict[str, Any]:
     asked = visit.query.get("scope")
     scope = asked if asked in scopes else scopes[0]
     if not _term(visit):
@@ -73,8 +73,8 @@ def _searched(visit: Visit, route: str, scopes: tuple[str, ...], **path: Any) ->
     }
     try:
         found = visit.get(route, {name: value for name, value in wanted.items() if value}, **path)
-    except Refusal as refusal:
-        return _context(visit, scopes, scope, Listing([], ListPage(), 0)) | {"errors": sentences(refusal)}
+    except RequestRefusal as refusal:
+        return _context(visit, scopes, scope, Listing([], ListPage(), 0)) | {"errors": error_messages(refusal)}
     return _context(visit, scopes, scope, found)
 
 
@@ -83,11 +83,11 @@ def _context(visit: Visit, scopes: tuple[str, ...], scope: str, found: Listing[A
     paths = visit.database.read(lambda db: paths_of_projects(db, numbers)) if numbers else {}
     return {
         "term": _term(visit),
-        "scopes": [(word, _NAMES[word]) for word in scopes],
+        "scopes": [(word, _SCOPE_NAMES[word]) for word in scopes],
         "scope": scope,
         "found": found,
         "paths": paths,
         "where": "",
-        "note_page": page_of_note,
+        "note_page": note_page,
         "errors": [],
     }

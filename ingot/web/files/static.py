@@ -9,18 +9,18 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from ingot.db.connection import Connection
+from ingot.core.db.connection import Connection
+from ingot.core.http.request import Header
 from ingot.errors import NotFound
-from ingot.http.request import Header
-from ingot.web.pages import File, Pages, Reply, Visit
+from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, Visit
 
-pages = Pages()
+pages = PageRoutes()
 _HERE = Path(__file__).parent.parent
 _FOLDERS = (_HERE / "static", _HERE / "vendor" / "swagger-ui", _HERE / "vendor" / "htmx")
 _PARTS = {"ingot.css": _HERE / "styles", "ingot.js": _HERE / "scripts"}
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
-_KEPT_FOR_GOOD: Header = (b"cache-control", b"public, max-age=31536000, immutable")
-_KEPT_FOR_AN_HOUR: Header = (b"cache-control", b"public, max-age=3600")
+_CACHE_FOREVER: Header = (b"cache-control", b"public, max-age=31536000, immutable")
+_CACHE_ONE_HOUR: Header = (b"cache-control", b"public, max-age=3600")
 
 
 class _Asset(NamedTuple):
@@ -43,20 +43,20 @@ def _asset(name: str) -> _Asset:
 
 
 @cache
-def versioned(name: str) -> str:
+def versioned_url(name: str) -> str:
     """The address of a file, which changes with its content."""
     return f"/static/{name}?v={_asset(name).version}"
 
 
 @pages.get("/static/:file", open=True, with_expired_password=True)
-def show_static(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def show_static(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """A file of the pages."""
     name = visit.path["file"]
     if name not in _files():
         raise NotFound("File")
     asset = _asset(name)
-    kept = _KEPT_FOR_GOOD if visit.query.get("v") == asset.version else _KEPT_FOR_AN_HOUR
+    kept = _CACHE_FOREVER if visit.query.get("v") == asset.version else _CACHE_ONE_HOUR
     headers = [kept, (b"vary", b"accept-encoding")]
     if visit.takes_gzip:
-        return File(asset.packed, asset.kind, [*headers, (b"content-encoding", b"gzip")])
-    return File(asset.content, asset.kind, headers)
+        return BytesResponse(asset.packed, asset.kind, [*headers, (b"content-encoding", b"gzip")])
+    return BytesResponse(asset.content, asset.kind, headers)

@@ -5,21 +5,21 @@ import re
 import unicodedata
 from urllib.parse import quote
 
-from ingot.db.connection import Connection
+from ingot.core.db.connection import Connection
+from ingot.core.http.request import Header
 from ingot.errors import NotFound
-from ingot.http.request import Header
-from ingot.projects.queries import find_project
-from ingot.projects.uploads.files import uploads_of
-from ingot.projects.uploads.names import shown_as
+from ingot.projects.projects.queries import find_project
+from ingot.projects.uploads.files import upload_files
+from ingot.projects.uploads.names import inline_content_type
 from ingot.projects.uploads.queries import upload_or_none
-from ingot.web.callers import caller_of
-from ingot.web.pages import Pages, Reply, StoredFile, Visit
+from ingot.web.page_routes import FileResponse, PageResponse, PageRoutes, Visit
+from ingot.web.request_auth import authenticated_caller
 
-pages = Pages()
+pages = PageRoutes()
 _SECRET = re.compile(rb"[0-9a-f]{32}")
 
 
-def by_project(path: bytes) -> bytes | None:
+def upload_path_to_route(path: bytes) -> bytes | None:
     """``/group/…/project/uploads/secret/file`` as the page below, since a project's path may have any depth."""
     segments = [segment for segment in path.split(b"/") if segment]
     if len(segments) < 5 or segments[0] == b"-":
@@ -31,22 +31,22 @@ def by_project(path: bytes) -> bytes | None:
 
 
 @pages.get("/-/project/:id/uploads/:secret/:file", open=True)
-def show_upload(visit: Visit, db: Connection) -> Reply:
+def show_upload(visit: Visit, db: Connection) -> PageResponse:
     """An uploaded file; where it lies on the disk is told by its row, and never by the request."""
-    _, project = find_project(db, caller_of(visit, db), visit.path["id"])
+    _, project = find_project(db, authenticated_caller(visit, db), visit.path["id"])
     upload = upload_or_none(db, project, visit.path["secret"])
     if upload is None or upload.name != unicodedata.normalize("NFC", visit.path["file"]):
         raise NotFound("Upload")
     try:
-        file = uploads_of(visit.settings).open(upload.project_id, upload.secret, upload.name)
+        file = upload_files(visit.settings).open(upload.project_id, upload.secret, upload.name)
     except FileNotFoundError:
         raise NotFound("Upload") from None
-    shown = shown_as(upload.name)
-    headers = file_headers(upload.name, shown=shown is not None)
-    return StoredFile(file, os.fstat(file.fileno()).st_size, shown or "application/octet-stream", headers)
+    shown = inline_content_type(upload.name)
+    headers = file_response_headers(upload.name, shown=shown is not None)
+    return FileResponse(file, os.fstat(file.fileno()).st_size, shown or "application/octet-stream", headers)
 
 
-def file_headers(name: str, *, shown: bool) -> list[Header]:
+def file_response_headers(name: str, *, shown: bool) -> list[Header]:
     """What is said with a file: what it is called, and whether a browser may show it."""
     return [
         (b"content-disposition", _disposition("inline" if shown else "attachment", name)),

@@ -4,43 +4,43 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ingot.web.groups.place import Ground, ground_page, group_settings_of
-from ingot.web.pages import Page, Pages, Reply, Visit
-from ingot.web.projects.forms import Forms, filled, texts_of, tried
-from ingot.web.projects.settings import settings_of
+from ingot.web.groups.settings_parent import ProjectOrGroupContext, find_group_settings, settings_page
+from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_form
+from ingot.web.projects.settings import find_project_settings
 
-pages = Pages()
+pages = PageRoutes()
 
 
-def _declare(prefix: str, ground_of: Callable[[Visit], Ground]) -> None:
+def _declare_pages(prefix: str, find_parent: Callable[[Visit], ProjectOrGroupContext]) -> None:
     """The pages of one kind of place."""
-    pages.get(prefix)(lambda visit, db: _page(ground_of(visit), Forms()))  # noqa: ARG005 - Every page to read gets a connection.
-    pages.post(prefix)(lambda visit: _add(ground_of(visit)))
-    pages.delete(f"{prefix}/:badge")(lambda visit: _remove(ground_of(visit)))
+    pages.get(prefix)(lambda visit, db: _badges_page(find_parent(visit), FormsState()))  # noqa: ARG005 - Every page to read gets a connection.
+    pages.post(prefix)(lambda visit: _add(find_parent(visit)))
+    pages.delete(f"{prefix}/:badge")(lambda visit: _remove(find_parent(visit)))
 
 
-def _add(ground: Ground) -> Reply:
-    typed = texts_of(ground.visit, "badge", ("name", "link_url", "image_url"))
-    return _tried(ground, "badge", typed, partial(ground.call, "POST", "/badges", filled(typed)))
+def _add(parent: ProjectOrGroupContext) -> PageResponse:
+    typed = form_values(parent.visit, "badge", ("name", "link_url", "image_url"))
+    return _submit(parent, "badge", typed, partial(parent.call, "POST", "/badges", nonempty_values(typed)))
 
 
-def _remove(ground: Ground) -> Reply:
-    act = partial(ground.call, "DELETE", "/badges/:badge_id", badge_id=ground.visit.path["badge"])
-    return _tried(ground, "badges", {}, act)
+def _remove(parent: ProjectOrGroupContext) -> PageResponse:
+    act = partial(parent.call, "DELETE", "/badges/:badge_id", badge_id=parent.visit.path["badge"])
+    return _submit(parent, "badges", {}, act)
 
 
-def _tried(ground: Ground, form: str, typed: dict[str, Any], act: Callable[[], object]) -> Reply:
-    return tried(form, typed, act, partial(_page, ground), f"{ground.url}/-/settings/badges")
+def _submit(parent: ProjectOrGroupContext, form: str, typed: dict[str, Any], act: Callable[[], object]) -> PageResponse:
+    return submit_form(form, typed, act, partial(_badges_page, parent), f"{parent.url}/-/settings/badges")
 
 
-def _page(ground: Ground, forms: Forms) -> Page:
+def _badges_page(parent: ProjectOrGroupContext, forms: FormsState) -> TemplateResponse:
     context = {
         "forms": forms,
-        "badges": ground.get("/badges", {"per_page": 100}).items,
-        "may_change": ground.may("POST", "/badges"),
+        "badges": parent.get("/badges", {"per_page": 100}).items,
+        "may_change": parent.may("POST", "/badges"),
     }
-    return ground_page(ground, "groups/badges.html", "settings/badges", context, forms.status)
+    return settings_page(parent, "groups/badges.html", "settings/badges", context, forms.status)
 
 
-_declare("/:path/-/settings/badges", settings_of)
-_declare("/groups/:path/-/settings/badges", group_settings_of)
+_declare_pages("/:path/-/settings/badges", find_project_settings)
+_declare_pages("/groups/:path/-/settings/badges", find_group_settings)

@@ -4,39 +4,39 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ingot.db.connection import Connection
+from ingot.core.db.connection import Connection
 from ingot.errors import Invalid
-from ingot.web.groups.belonging import LEVELS, has_asked, members_url
-from ingot.web.groups.place import Ground, ground_page
-from ingot.web.issues.group_place import group_place_of
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
-from ingot.web.projects.forms import Forms, texts_of, tried
-from ingot.web.projects.place import Place, place_of
+from ingot.web.groups.membership import LEVEL_NAMES, has_requested_access, members_url
+from ingot.web.groups.settings_parent import ProjectOrGroupContext, settings_page
+from ingot.web.issues.group_context import group_context
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.projects.context import ProjectContext, project_context
+from ingot.web.projects.forms import FormsState, form_values, submit_form
 
-pages = Pages()
+pages = PageRoutes()
 
 
 @pages.get("/-/people")
-def find_people(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def find_users(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """People by a part of their name, to choose from while one types."""
     asked = visit.query.get("member")
     text = asked.get("username") if isinstance(asked, dict) else None
     known = isinstance(text, str) and "\0" not in text and len(text.strip()) > 1
     found = visit.get("/users", {"search": text, "per_page": 10, "active": "true"}).items if known else []
-    return Page("groups/_people.html", {"people": found})
+    return TemplateResponse("groups/_people.html", {"people": found})
 
 
-def _declare(prefix: str, ground_of: Callable[[Visit], Ground]) -> None:
+def _declare_pages(prefix: str, find_parent: Callable[[Visit], ProjectOrGroupContext]) -> None:
     """The pages of one kind of place."""
 
-    def acting(work: Callable[[Ground], Reply]) -> Callable[[Visit], Reply]:
-        return lambda visit: work(ground_of(visit))
+    def acting(work: Callable[[ProjectOrGroupContext], PageResponse]) -> Callable[[Visit], PageResponse]:
+        return lambda visit: work(find_parent(visit))
 
-    pages.get(prefix, open=True)(lambda visit, db: _page(ground_of(visit), db, Forms()))
+    pages.get(prefix, open=True)(lambda visit, db: _members_page(find_parent(visit), db, FormsState()))
     pages.post(prefix)(acting(_add))
     pages.post(f"{prefix}/leave")(acting(_leave))
-    pages.post(f"{prefix}/request_access")(acting(_ask))
-    pages.delete(f"{prefix}/request_access")(acting(_take_back))
+    pages.post(f"{prefix}/request_access")(acting(_request_access))
+    pages.delete(f"{prefix}/request_access")(acting(_withdraw_request))
     pages.post(f"{prefix}/groups")(acting(_share))
     pages.delete(f"{prefix}/groups/:group")(acting(_unshare))
     pages.put(f"{prefix}/:user")(acting(_change))
@@ -45,118 +45,122 @@ def _declare(prefix: str, ground_of: Callable[[Visit], Ground]) -> None:
     pages.delete(f"{prefix}/:user/request")(acting(_deny))
 
 
-def _add(ground: Ground) -> Reply:
-    typed = texts_of(ground.visit, "member", ("username", "access_level", "expires_at"))
+def _add(parent: ProjectOrGroupContext) -> PageResponse:
+    typed = form_values(parent.visit, "member", ("username", "access_level", "expires_at"))
 
     def act() -> None:
-        found = ground.visit.get("/users", {"username": typed["username"].removeprefix("@")}).items
+        found = parent.visit.get("/users", {"username": typed["username"].removeprefix("@")}).items
         if not typed["username"] or not found:
             raise Invalid(base=[f"Nobody is called {typed['username'] or 'that'}"])
-        ground.call("POST", "/members", {"user_id": found[0].id, **_wish(typed)})
+        parent.call("POST", "/members", {"user_id": found[0].id, **_member_params(typed)})
 
-    return _tried(ground, "member", typed, act)
-
-
-def _change(ground: Ground) -> Reply:
-    typed = texts_of(ground.visit, "changed", ("access_level", "expires_at"))
-    user = ground.visit.path["user"]
-    return _tried(ground, "members", {}, lambda: ground.call("PUT", "/members/:user_id", _wish(typed), user_id=user))
+    return _submit(parent, "member", typed, act)
 
 
-def _remove(ground: Ground) -> Reply:
-    user = ground.visit.path["user"]
-    return _tried(ground, "members", {}, lambda: ground.call("DELETE", "/members/:user_id", user_id=user))
+def _change(parent: ProjectOrGroupContext) -> PageResponse:
+    typed = form_values(parent.visit, "changed", ("access_level", "expires_at"))
+    user = parent.visit.path["user"]
+    return _submit(
+        parent, "members", {}, lambda: parent.call("PUT", "/members/:user_id", _member_params(typed), user_id=user)
+    )
 
 
-def _leave(ground: Ground) -> Reply:
-    user = ground.visit.signed_in.id
-    return _tried(ground, "members", {}, lambda: ground.call("DELETE", "/members/:user_id", user_id=user), "/")
+def _remove(parent: ProjectOrGroupContext) -> PageResponse:
+    user = parent.visit.path["user"]
+    return _submit(parent, "members", {}, lambda: parent.call("DELETE", "/members/:user_id", user_id=user))
 
 
-def _ask(ground: Ground) -> Reply:
-    return _tried(ground, "request", {}, lambda: ground.call("POST", "/access_requests"))
+def _leave(parent: ProjectOrGroupContext) -> PageResponse:
+    user = parent.visit.signed_in.id
+    return _submit(parent, "members", {}, lambda: parent.call("DELETE", "/members/:user_id", user_id=user), "/")
 
 
-def _take_back(ground: Ground) -> Reply:
-    user = ground.visit.signed_in.id
-    return _tried(ground, "request", {}, lambda: ground.call("DELETE", "/access_requests/:user_id", user_id=user))
+def _request_access(parent: ProjectOrGroupContext) -> PageResponse:
+    return _submit(parent, "request", {}, lambda: parent.call("POST", "/access_requests"))
 
 
-def _approve(ground: Ground) -> Reply:
-    sent = {"access_level": texts_of(ground.visit, "request", ("access_level",))["access_level"] or "30"}
-    user = ground.visit.path["user"]
-    act = partial(ground.call, "PUT", "/access_requests/:user_id/approve", sent, user_id=user)
-    return _tried(ground, "requests", {}, act)
+def _withdraw_request(parent: ProjectOrGroupContext) -> PageResponse:
+    user = parent.visit.signed_in.id
+    return _submit(parent, "request", {}, lambda: parent.call("DELETE", "/access_requests/:user_id", user_id=user))
 
 
-def _deny(ground: Ground) -> Reply:
-    user = ground.visit.path["user"]
-    return _tried(ground, "requests", {}, lambda: ground.call("DELETE", "/access_requests/:user_id", user_id=user))
+def _approve(parent: ProjectOrGroupContext) -> PageResponse:
+    sent = {"access_level": form_values(parent.visit, "request", ("access_level",))["access_level"] or "30"}
+    user = parent.visit.path["user"]
+    act = partial(parent.call, "PUT", "/access_requests/:user_id/approve", sent, user_id=user)
+    return _submit(parent, "requests", {}, act)
 
 
-def _share(ground: Ground) -> Reply:
-    typed = texts_of(ground.visit, "share", ("group", "group_access", "expires_at"))
+def _deny(parent: ProjectOrGroupContext) -> PageResponse:
+    user = parent.visit.path["user"]
+    return _submit(parent, "requests", {}, lambda: parent.call("DELETE", "/access_requests/:user_id", user_id=user))
+
+
+def _share(parent: ProjectOrGroupContext) -> PageResponse:
+    typed = form_values(parent.visit, "share", ("group", "group_access", "expires_at"))
 
     def act() -> None:
         path = typed["group"].strip("/ ")
         if not path:
             raise Invalid(base=["Name the group"])
-        group = ground.visit.get("/groups/:id", {"with_projects": "false"}, id=path)
+        group = parent.visit.get("/groups/:id", {"with_projects": "false"}, id=path)
         ends = {"expires_at": typed["expires_at"] or None}
-        ground.call("POST", "/share", {"group_id": group.id, "group_access": typed["group_access"], **ends})
+        parent.call("POST", "/share", {"group_id": group.id, "group_access": typed["group_access"], **ends})
 
-    return _tried(ground, "share", typed, act)
-
-
-def _unshare(ground: Ground) -> Reply:
-    group = ground.visit.path["group"]
-    return _tried(ground, "shares", {}, lambda: ground.call("DELETE", "/share/:group_id", group_id=group))
+    return _submit(parent, "share", typed, act)
 
 
-def _wish(typed: dict[str, Any]) -> dict[str, Any]:
+def _unshare(parent: ProjectOrGroupContext) -> PageResponse:
+    group = parent.visit.path["group"]
+    return _submit(parent, "shares", {}, lambda: parent.call("DELETE", "/share/:group_id", group_id=group))
+
+
+def _member_params(typed: dict[str, Any]) -> dict[str, Any]:
     return {"access_level": typed["access_level"], "expires_at": typed["expires_at"] or None}
 
 
-def _tried(ground: Ground, form: str, typed: dict[str, Any], act: Callable[[], object], there: str = "") -> Reply:
-    def again(forms: Forms) -> Page:
-        return ground.visit.database.read(lambda db: _page(ground, db, forms))
+def _submit(
+    parent: ProjectOrGroupContext, form: str, typed: dict[str, Any], act: Callable[[], object], there: str = ""
+) -> PageResponse:
+    def again(forms: FormsState) -> TemplateResponse:
+        return parent.visit.database.read(lambda db: _members_page(parent, db, forms))
 
-    return tried(form, typed, act, again, there or members_url(ground))
+    return submit_form(form, typed, act, again, there or members_url(parent))
 
 
-def _page(ground: Ground, db: Connection, forms: Forms) -> Page:
-    visit, project = ground.visit, isinstance(ground, Place)
+def _members_page(parent: ProjectOrGroupContext, db: Connection, forms: FormsState) -> TemplateResponse:
+    visit, project = parent.visit, isinstance(parent, ProjectContext)
     everybody = visit.query.get("with") == "everybody"
     search = visit.query.get("search")
     wanted = {"page": visit.query.get("page", "1"), "query": search if isinstance(search, str) else ""}
-    manages = ground.may("GET", "/access_requests")
-    members = ground.get("/members/all" if everybody else "/members", wanted)
-    about: Any = ground.project if isinstance(ground, Place) else ground.group
+    manages = parent.may("GET", "/access_requests")
+    members = parent.get("/members/all" if everybody else "/members", wanted)
+    about: Any = parent.project if isinstance(parent, ProjectContext) else parent.group
     context: dict[str, Any] = {
         "forms": forms,
-        "url": members_url(ground),
+        "url": members_url(parent),
         "members": members,
         "everybody": everybody,
         "search": wanted["query"],
-        "levels": {number: name for number, name in LEVELS.items() if not project or number < 50},
-        "names": LEVELS,
-        "may_change": ground.may("POST", "/members"),
-        "requests": ground.get("/access_requests", {"per_page": 100}).items if manages else [],
-        "may_ask": not manages and ground.may("POST", "/access_requests"),
-        "asked": has_asked(ground, db),
+        "levels": {number: name for number, name in LEVEL_NAMES.items() if not project or number < 50},
+        "names": LEVEL_NAMES,
+        "may_change": parent.may("POST", "/members"),
+        "requests": parent.get("/access_requests", {"per_page": 100}).items if manages else [],
+        "may_ask": not manages and parent.may("POST", "/access_requests"),
+        "asked": has_requested_access(parent, db),
         "shares": about.shared_with_groups or [],
         "what": "project" if project else "group",
     }
     section = "project_members" if project else "group_members"
     tab = "settings" if manages else "members"
-    return ground_page(ground, "groups/members.html", section, context, forms.status, tab)
+    return settings_page(parent, "groups/members.html", section, context, forms.status, tab)
 
 
 @pages.get("/groups/:path/-/members", open=True)
-def lead_to_members(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def redirect_to_members(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """They have two addresses."""
-    return Redirect(members_url(group_place_of(visit)))
+    return LocalRedirect(members_url(group_context(visit)))
 
 
-_declare("/:path/-/project_members", place_of)
-_declare("/groups/:path/-/group_members", group_place_of)
+_declare_pages("/:path/-/project_members", project_context)
+_declare_pages("/groups/:path/-/group_members", group_context)

@@ -5,19 +5,19 @@ from typing import Any
 
 from msgspec import UNSET
 
-from ingot.db.connection import Connection
-from ingot.web.groups.place import ground_page, group_settings_of
-from ingot.web.issues.group_place import GroupPlace
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
-from ingot.web.projects import general
-from ingot.web.projects.forms import Forms, filled, texts_of, tried
-from ingot.web.projects.general import Parts, part_of
-from ingot.web.projects.namespaces import offered_groups, path_of_namespace, typed_namespace
-from ingot.web.projects.repository_settings import SCOPES, token_form, token_wish
+from ingot.core.db.connection import Connection
+from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.groups.settings_parent import find_group_settings, settings_page
+from ingot.web.issues.group_context import GroupContext
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.projects import general_settings
+from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_form
+from ingot.web.projects.general_settings import FormParts, submitted_part
+from ingot.web.projects.namespaces import find_typed_namespace, group_options, namespace_path
+from ingot.web.projects.repository_settings import DEPLOY_TOKEN_SCOPES, token_form_values, token_params
 from ingot.web.projects.settings import VISIBILITIES
-from ingot.web.refusals import Refusal, sentences
 
-pages = Pages()
+pages = PageRoutes()
 FLAGS = {
     "request_access_enabled": "People may ask for access",
     "share_with_group_lock": "Its projects are not shared with other groups",
@@ -30,92 +30,92 @@ CREATION = {
     "administrator": "Administrators",
     "noone": "Nobody",
 }
-_PARTS: Parts = {
+_FORM_PARTS: FormParts = {
     "general": (("name", "description", "visibility", "project_creation_level"), tuple(FLAGS)),
     "path": (("path",), ()),
 }
 
 
 @pages.get("/groups/new")
-def show_form(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def show_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """Ask what it shall be called; ``parent_id`` says in which group."""
-    return _new(visit, Forms("group", {"parent_id": str(visit.query.get("parent_id", ""))}))
+    return _new_group_page(visit, FormsState("group", {"parent_id": str(visit.query.get("parent_id", ""))}))
 
 
 @pages.post("/groups")
-def create_group(visit: Visit) -> Reply:
+def create_group(visit: Visit) -> PageResponse:
     """Make it, and lead to it."""
-    typed = texts_of(visit, "group", ("name", "path", "parent_id", "parent", "description", "visibility"))
+    typed = form_values(visit, "group", ("name", "path", "parent_id", "parent", "description", "visibility"))
     try:
         group = visit.call("POST", "/groups", _with_parent(visit, typed, "parent_id"))
-    except Refusal as refusal:
-        return _new(visit, Forms("group", typed, sentences(refusal)))
-    return Redirect(f"/groups/{group.full_path}")
+    except RequestRefusal as refusal:
+        return _new_group_page(visit, FormsState("group", typed, error_messages(refusal)))
+    return LocalRedirect(f"/groups/{group.full_path}")
 
 
 def _with_parent(visit: Visit, typed: dict[str, Any], name: str) -> dict[str, Any]:
     """What is sent: the number of the group whose path was typed, where there are too many to choose from."""
-    sent = filled({field: value for field, value in typed.items() if field != "parent"})
-    return sent | {name: typed_namespace(visit, typed["parent"]).id} if typed["parent"] else sent
+    sent = nonempty_values({field: value for field, value in typed.items() if field != "parent"})
+    return sent | {name: find_typed_namespace(visit, typed["parent"]).id} if typed["parent"] else sent
 
 
-def _new(visit: Visit, forms: Forms) -> Page:
-    offered = offered_groups(visit)
+def _new_group_page(visit: Visit, forms: FormsState) -> TemplateResponse:
+    offered = group_options(visit)
     parent = forms.value("group", "parent")
     if offered.more and not parent:
-        parent = path_of_namespace(visit, forms.value("group", "parent_id"))
+        parent = namespace_path(visit, forms.value("group", "parent_id"))
     context = {"forms": forms, "offered": offered, "parent": parent, "visibilities": VISIBILITIES}
-    return Page("groups/new.html", context, forms.status)
+    return TemplateResponse("groups/new.html", context, forms.status)
 
 
 @pages.get("/groups/:path/-/edit")
-def show_settings(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def show_settings(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """What is set."""
-    return _page(group_settings_of(visit), Forms())
+    return _settings_page(find_group_settings(visit), FormsState())
 
 
 @pages.put("/groups/:path/-/edit")
-def change_settings(visit: Visit) -> Reply:
+def change_settings(visit: Visit) -> PageResponse:
     """Change what one of the forms holds; another path leads elsewhere."""
-    place = group_settings_of(visit)
-    part, typed = part_of(visit, _PARTS)
+    place = find_group_settings(visit)
+    part, typed = submitted_part(visit, _FORM_PARTS)
     above = place.group.full_path.rpartition("/")[0]
     path = "/".join(filter(None, (above, typed.get("path") or place.group.path)))
     act = partial(place.call, "PUT", "", typed)
-    return tried(part, typed, act, partial(_page, place), f"/groups/{path}/-/edit")
+    return submit_form(part, typed, act, partial(_settings_page, place), f"/groups/{path}/-/edit")
 
 
 @pages.post("/groups/:path/-/settings/avatar")
-def change_picture(visit: Visit) -> Reply:
+def change_picture(visit: Visit) -> PageResponse:
     """Show another picture, or none."""
-    place = group_settings_of(visit)
-    return general.change_picture(place, partial(_page, place))
+    place = find_group_settings(visit)
+    return general_settings.change_picture(place, partial(_settings_page, place))
 
 
 @pages.put("/groups/:path/-/settings/transfer")
-def transfer(visit: Visit) -> Reply:
+def transfer(visit: Visit) -> PageResponse:
     """Put it into another group, or to the top."""
-    place = group_settings_of(visit)
-    typed = texts_of(visit, "transfer", ("group_id", "parent"))
+    place = find_group_settings(visit)
+    typed = form_values(visit, "transfer", ("group_id", "parent"))
     try:
         group = place.call("POST", "/transfer", _with_parent(visit, typed, "group_id"))
-    except Refusal as refusal:
-        return _page(place, Forms("transfer", typed, sentences(refusal)))
-    return Redirect(f"/groups/{group.full_path}")
+    except RequestRefusal as refusal:
+        return _settings_page(place, FormsState("transfer", typed, error_messages(refusal)))
+    return LocalRedirect(f"/groups/{group.full_path}")
 
 
 @pages.delete("/groups/:path/-/edit")
-def delete(visit: Visit) -> Reply:
+def delete(visit: Visit) -> PageResponse:
     """Delete it with everything in it, for those who typed its path, and show how that goes."""
-    place = group_settings_of(visit)
+    place = find_group_settings(visit)
     every = {"include_subgroups": "true", "with_shared": "false", "per_page": 1}
     projects = place.get("/projects", every).total or 0
-    return general.delete(place, place.group.full_path, projects, partial(_page, place))
+    return general_settings.delete(place, place.group.full_path, projects, partial(_settings_page, place))
 
 
-def _page(place: GroupPlace, forms: Forms) -> Page:
+def _settings_page(place: GroupContext, forms: FormsState) -> TemplateResponse:
     group = place.group
-    offered = offered_groups(place.visit)
+    offered = group_options(place.visit)
     below = f"{group.full_path}/"
     context: dict[str, Any] = {
         "forms": forms,
@@ -132,41 +132,41 @@ def _page(place: GroupPlace, forms: Forms) -> Page:
         ],
         "searched": offered.items if offered.more else [],
     }
-    return ground_page(place, "groups/edit.html", "edit", context, forms.status)
+    return settings_page(place, "groups/edit.html", "edit", context, forms.status)
 
 
 @pages.get("/groups/:path/-/settings/repository")
-def show_tokens(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def show_tokens(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """Its deploy tokens."""
-    return _tokens(group_settings_of(visit), Forms())
+    return _tokens_page(find_group_settings(visit), FormsState())
 
 
 @pages.post("/groups/:path/-/settings/deploy_tokens")
-def make_token(visit: Visit) -> Reply:
+def create_token(visit: Visit) -> PageResponse:
     """Make a token and show it, once."""
-    place = group_settings_of(visit)
-    typed = token_form(visit)
+    place = find_group_settings(visit)
+    typed = token_form_values(visit)
     try:
-        made = place.call("POST", "/deploy_tokens", token_wish(typed))
-    except Refusal as refusal:
-        return _tokens(place, Forms("token", typed, sentences(refusal)))
-    return _tokens(place, Forms(), made)
+        made = place.call("POST", "/deploy_tokens", token_params(typed))
+    except RequestRefusal as refusal:
+        return _tokens_page(place, FormsState("token", typed, error_messages(refusal)))
+    return _tokens_page(place, FormsState(), made)
 
 
 @pages.delete("/groups/:path/-/settings/deploy_tokens/:token")
-def revoke_token(visit: Visit) -> Reply:
+def revoke_token(visit: Visit) -> PageResponse:
     """Let it open nothing more."""
-    place = group_settings_of(visit)
+    place = find_group_settings(visit)
     place.call("DELETE", "/deploy_tokens/:token_id", token_id=visit.path["token"])
-    return Redirect(f"{place.url}/-/settings/repository")
+    return LocalRedirect(f"{place.url}/-/settings/repository")
 
 
-def _tokens(place: GroupPlace, forms: Forms, made: Any = None) -> Page:
+def _tokens_page(place: GroupContext, forms: FormsState, made: Any = None) -> TemplateResponse:
     context = {
         "forms": forms,
-        "scopes": SCOPES,
+        "scopes": DEPLOY_TOKEN_SCOPES,
         "tokens": place.get("/deploy_tokens", {"per_page": 100}).items,
         "made": made,
         "secret": made.token if made is not None and made.token is not UNSET else "",
     }
-    return ground_page(place, "groups/tokens.html", "settings/repository", context, forms.status)
+    return settings_page(place, "groups/tokens.html", "settings/repository", context, forms.status)

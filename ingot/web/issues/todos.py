@@ -3,10 +3,10 @@
 from itertools import groupby
 from typing import Any
 
-from ingot.db.connection import Connection
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, local_path
+from ingot.core.db.connection import Connection
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, local_path
 
-pages = Pages()
+pages = PageRoutes()
 ACTIONS = {
     "assigned": "assigned you",
     "mentioned": "mentioned you on",
@@ -21,15 +21,15 @@ TYPES = {"Issue": "Issues", "MergeRequest": "Merge requests", "Commit": "Commits
 
 
 @pages.get("/dashboard/todos")
-def list_todos(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def list_todos(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """By project, the newest first."""
-    asked = _asked(visit)
+    asked = _todo_filters(visit)
     wanted = {name: value for name, value in asked.items() if value}
     todos = visit.get("/todos", {**wanted, "page": visit.page, "per_page": 50})
     newest = sorted(todos.items, key=lambda todo: -todo.id)
     order = {number: place for place, number in reversed(list(enumerate(todo.project.id for todo in newest)))}
     newest.sort(key=lambda todo: order[todo.project.id])
-    groups = [(some[0].project, some) for some in _grouped(newest)]
+    groups = [(some[0].project, some) for some in _by_project(newest)]
     context = {
         "todos": todos,
         "groups": groups,
@@ -38,28 +38,28 @@ def list_todos(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every p
         "types": TYPES,
         "projects": {todo.project.id: todo.project for todo in newest},
     }
-    return Page("issues/todos.html", context)
+    return TemplateResponse("issues/todos.html", context)
 
 
 @pages.post("/dashboard/todos/:todo_id/done")
-def finish_todo(visit: Visit) -> Reply:
+def mark_todo_done(visit: Visit) -> PageResponse:
     """It has been looked at."""
     visit.call("POST", "/todos/:id/mark_as_done", id=visit.path["todo_id"])
     return _back(visit)
 
 
 @pages.post("/dashboard/todos/done")
-def finish_todos(visit: Visit) -> Reply:
+def mark_all_todos_done(visit: Visit) -> PageResponse:
     """Everything has."""
     visit.call("POST", "/todos/mark_as_done")
     return _back(visit)
 
 
-def _grouped(todos: list[Any]) -> list[list[Any]]:
+def _by_project(todos: list[Any]) -> list[list[Any]]:
     return [list(some) for _, some in groupby(todos, key=lambda todo: todo.project.id)]
 
 
-def _asked(visit: Visit) -> dict[str, str]:
+def _todo_filters(visit: Visit) -> dict[str, str]:
     """The filters of the address; what makes no sense is passed over."""
     known = {"state": ("pending", "done"), "type": TYPES, "action": ACTIONS}
     asked = {name: str(visit.query.get(name, "")) for name in known}
@@ -71,6 +71,6 @@ def _asked(visit: Visit) -> dict[str, str]:
     return asked
 
 
-def _back(visit: Visit) -> Redirect:
+def _back(visit: Visit) -> LocalRedirect:
     back = local_path(visit.form.get("back")) or ""
-    return Redirect(back if back.startswith("/dashboard/todos") else "/dashboard/todos")
+    return LocalRedirect(back if back.startswith("/dashboard/todos") else "/dashboard/todos")

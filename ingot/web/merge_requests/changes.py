@@ -4,32 +4,32 @@ from typing import Any
 
 import msgspec
 
-from ingot.db.connection import Connection
-from ingot.db.paging import Page as ListPage
+from ingot.collaboration.merge_requests.tables import DiffVersion
+from ingot.collaboration.merge_requests.versions.queries import commit_range_of, diff_of, list_versions
+from ingot.collaboration.merge_requests.versions.views import diff_views
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Page as ListPage
 from ingot.errors import NotFound
-from ingot.git.diffs import Diff, diff_between
-from ingot.merge_requests.tables import Version
-from ingot.merge_requests.versions.queries import diff_of, list_versions, span_of
-from ingot.merge_requests.versions.views import diff_views
-from ingot.web.code.diffs import Code, shown_diff
-from ingot.web.code.pipelines import outcomes_of
-from ingot.web.discussions.reading import thread_of
-from ingot.web.merge_requests.frame import Frame, frame_of
-from ingot.web.merge_requests.lines import slots_of
-from ingot.web.pages import File, Page, Pages, Reply, Visit
+from ingot.git.diffs.diffs import Diff, diff_between
+from ingot.web.code.diffs import DiffTarget, render_diff
+from ingot.web.code.pipelines import pipeline_outcomes
+from ingot.web.discussions.timeline import discussion_thread
+from ingot.web.merge_requests.context import MergeRequestFrame, merge_request_frame
+from ingot.web.merge_requests.line_discussions import discussions_by_line
+from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, TemplateResponse, Visit
 
-pages = Pages()
-FORM = "form"
+pages = PageRoutes()
+COMMENT_FORM = "form"
 """Stands below the line that somebody wants to write about."""
-_VERSIONS = 100
+_MAX_VERSIONS = 100
 
 
-class Chosen(msgspec.Struct, frozen=True):
+class SelectedVersions(msgspec.Struct, frozen=True):
     """Which version is looked at, and since which other one, if any."""
 
-    versions: list[Version]
-    version: Version
-    since: Version | None
+    versions: list[DiffVersion]
+    version: DiffVersion
+    since: DiffVersion | None
 
     @property
     def newest(self) -> bool:
@@ -38,45 +38,45 @@ class Chosen(msgspec.Struct, frozen=True):
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/commits", open=True)
-def show_commits(visit: Visit, db: Connection) -> Reply:
+def show_commits(visit: Visit, db: Connection) -> PageResponse:
     """The commits that it brings, the newest first."""
-    frame = frame_of(visit)
-    commits = frame.ground.get("/commits", {"page": visit.page, "per_page": 50})
-    context = {"commits": commits, "outcomes": outcomes_of(frame.place, db, commits.items)}
+    frame = merge_request_frame(visit)
+    commits = frame.discussable.get("/commits", {"page": visit.page, "per_page": 50})
+    context = {"commits": commits, "outcomes": pipeline_outcomes(frame.place, db, commits.items)}
     return frame.page("merge_requests/commits.html", "commits", context)
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/pipelines", open=True)
-def show_pipelines(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def show_pipelines(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """What became of the heads that it has had."""
-    frame = frame_of(visit)
-    found = frame.ground.get("/pipelines", {"page": visit.page, "per_page": 30})
+    frame = merge_request_frame(visit)
+    found = frame.discussable.get("/pipelines", {"page": visit.page, "per_page": 30})
     return frame.page("merge_requests/pipelines.html", "pipelines", {"pipelines": found})
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/raw_diffs", open=True)
-def send_patch(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def send_patch(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """What it changes as one patch."""
-    patch = frame_of(visit).ground.get("/raw_diffs")
-    return File(patch.body, patch.content_type)
+    patch = merge_request_frame(visit).discussable.get("/raw_diffs")
+    return BytesResponse(patch.body, patch.content_type)
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/diffs", open=True)
-def show_changes(visit: Visit, db: Connection) -> Reply:
+def show_changes(visit: Visit, db: Connection) -> PageResponse:
     """What it changes; ``at`` names a line to write about, ``diff_id`` a version, ``start_id`` one to compare with."""
-    frame = frame_of(visit)
-    chosen = _chosen(frame, db)
+    frame = merge_request_frame(visit)
+    chosen = _selected_versions(frame, db)
     if chosen is None:
         return frame.page("merge_requests/diffs.html", "diffs", {"chosen": None})
     items = diff_views(_diff(frame, chosen))
-    thread = thread_of(frame.ground)
+    thread = discussion_thread(frame.discussable)
     talks = thread.may_write and chosen.since is None
-    slots: dict[Any, list[Any]] = dict(slots_of(thread, chosen.version)) if chosen.since is None else {}
-    wanted = shown_diff(items, {"first": str(len(items))}).line_at(visit.query.get("at")) if talks else None
+    slots: dict[Any, list[Any]] = dict(discussions_by_line(thread, chosen.version)) if chosen.since is None else {}
+    wanted = render_diff(items, {"first": str(len(items))}).line_at(visit.query.get("at")) if talks else None
     if wanted is not None and not visit.fragment:
-        slots[wanted] = [*slots.get(wanted, []), FORM]
-    code = Code(frame.place.url, chosen.version.head_oid)
-    diff = shown_diff(items, visit.query, slots=slots, talk="any" if talks else "no", code=code)
+        slots[wanted] = [*slots.get(wanted, []), COMMENT_FORM]
+    code = DiffTarget(frame.place.url, chosen.version.head_oid)
+    diff = render_diff(items, visit.query, slots=slots, talk="any" if talks else "no", code=code)
     back = f"{frame.url}/diffs{diff.split_address if diff.split else diff.unified_address}".removesuffix("?")
     context: dict[str, Any] = {"chosen": chosen, "diff": diff, "thread": thread, "back": back, "at": None}
     if wanted is not None:
@@ -84,21 +84,21 @@ def show_changes(visit: Visit, db: Connection) -> Reply:
     context["blob_url"] = f"{frame.place.url}/-/blob/{chosen.version.head_oid}"
     if visit.fragment and (wanted is not None or diff.part):
         template = "merge_requests/_line_form.html" if wanted is not None else "merge_requests/_diff_part.html"
-        return Page(template, {**context, "ground": frame.ground})
+        return TemplateResponse(template, {**context, "discussable": frame.discussable})
     return frame.page("merge_requests/diffs.html", "diffs", context)
 
 
-def _chosen(frame: Frame, db: Connection) -> Chosen | None:
+def _selected_versions(frame: MergeRequestFrame, db: Connection) -> SelectedVersions | None:
     """Nothing only in the moment after it was opened."""
-    versions = list_versions(db, frame.found.merge_request, ListPage(1, _VERSIONS)).items
+    versions = list_versions(db, frame.found.merge_request, ListPage(1, _MAX_VERSIONS)).items
     if not versions:
         return None
     query = frame.visit.query
-    version, since = _named(versions, query.get("diff_id")), _named(versions, query.get("start_id"))
-    return Chosen(versions, version or versions[0], since if since is not version else None)
+    version, since = _version_by_id(versions, query.get("diff_id")), _version_by_id(versions, query.get("start_id"))
+    return SelectedVersions(versions, version or versions[0], since if since is not version else None)
 
 
-def _named(versions: list[Version], number: Any) -> Version | None:
+def _version_by_id(versions: list[DiffVersion], number: Any) -> DiffVersion | None:
     if not number:
         return None
     found = next((version for version in versions if str(version.id) == number), None)
@@ -107,14 +107,16 @@ def _named(versions: list[Version], number: Any) -> Version | None:
     return found
 
 
-def _diff(frame: Frame, chosen: Chosen) -> Diff:
+def _diff(frame: MergeRequestFrame, chosen: SelectedVersions) -> Diff:
     if chosen.since is None:
-        return diff_of(frame.repository, span_of(chosen.version))
+        return diff_of(frame.repository, commit_range_of(chosen.version))
     old, new = chosen.since.head_oid, chosen.version.head_oid
     return Diff(()) if old == new else diff_between(frame.repository, old, new)
 
 
-def _position(version: Version, line: tuple[str, int | None, int | None], old_paths: dict[str, str]) -> dict[str, Any]:
+def _position(
+    version: DiffVersion, line: tuple[str, int | None, int | None], old_paths: dict[str, str]
+) -> dict[str, Any]:
     """A line as the API wants it to be named."""
     path, old, new = line
     named = {

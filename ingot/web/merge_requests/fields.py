@@ -3,34 +3,34 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ingot.labels.views import LabelBrief
-from ingot.merge_requests.views import OneMergeRequestView
-from ingot.web.pages import form_part
-from ingot.web.projects.place import Place
+from ingot.collaboration.labels.views import LabelBrief
+from ingot.collaboration.merge_requests.views import MergeRequestDetailView
+from ingot.web.page_routes import form_field
+from ingot.web.projects.context import ProjectContext
 
-_TEXTS = ("title", "description", "milestone_id", "source_branch", "target_branch")
-_NUMBERS = ("source_project_id", "target_project_id")
-_LISTS = ("labels", "assignee_ids", "reviewer_ids")
-_ONLY_ASKED = ("label_ids",)
-_FLAGS = ("squash", "remove_source_branch")
+_TEXT_FIELDS = ("title", "description", "milestone_id", "source_branch", "target_branch")
+_NUMBER_FIELDS = ("source_project_id", "target_project_id")
+_LIST_FIELDS = ("labels", "assignee_ids", "reviewer_ids")
+_QUERY_ONLY_FIELDS = ("label_ids",)
+_FLAG_FIELDS = ("squash", "remove_source_branch")
 
 
-def typed_in(sent: dict[str, Any]) -> dict[str, Any]:
+def form_values(sent: dict[str, Any]) -> dict[str, Any]:
     """What a form or an address says of a merge request."""
     fields = sent.get("merge_request")
-    typed: dict[str, Any] = {name: form_part(sent, "merge_request", name) for name in (*_TEXTS, *_NUMBERS)}
-    for name in (*_LISTS, *_ONLY_ASKED):
+    typed: dict[str, Any] = {name: form_field(sent, "merge_request", name) for name in (*_TEXT_FIELDS, *_NUMBER_FIELDS)}
+    for name in (*_LIST_FIELDS, *_QUERY_ONLY_FIELDS):
         values = fields.get(name) if isinstance(fields, dict) else None
         values = values if isinstance(values, list) else []
         typed[name] = [value for value in values if isinstance(value, str) and value]
-    if one := form_part(sent, "merge_request", "assignee_id"):
+    if one := form_field(sent, "merge_request", "assignee_id"):
         typed["assignee_ids"].append(one)
-    for name in _FLAGS:
-        typed[name] = form_part(sent, "merge_request", name) in ("1", "true", "on")
+    for name in _FLAG_FIELDS:
+        typed[name] = form_field(sent, "merge_request", name) in ("1", "true", "on")
     return typed
 
 
-def typed_of(request: OneMergeRequestView) -> dict[str, Any]:
+def values_of_request(request: MergeRequestDetailView) -> dict[str, Any]:
     """The same of one that is there."""
     return {
         "title": request.title,
@@ -47,17 +47,17 @@ def typed_of(request: OneMergeRequestView) -> dict[str, Any]:
     }
 
 
-def sent_of(typed: dict[str, Any], *, triages: bool) -> dict[str, Any]:
+def api_params(typed: dict[str, Any], *, triages: bool) -> dict[str, Any]:
     """What the API gets of it."""
-    sent = {name: typed[name] for name in ("title", "description", *_FLAGS)}
+    sent = {name: typed[name] for name in ("title", "description", *_FLAG_FIELDS)}
     if triages:
-        sent |= {name: typed[name] for name in _LISTS}
+        sent |= {name: typed[name] for name in _LIST_FIELDS}
         sent["milestone_id"] = typed["milestone_id"] or None
     return sent
 
 
-def choices(
-    place: Place, request: OneMergeRequestView | None = None, carried: Sequence[LabelBrief] = ()
+def form_choices(
+    place: ProjectContext, request: MergeRequestDetailView | None = None, carried: Sequence[LabelBrief] = ()
 ) -> dict[str, Any]:
     """What can be chosen; what a merge request has already is among it."""
     labels = place.get("/labels", {"per_page": 100, "with_counts": "false"}).items
@@ -73,7 +73,7 @@ def choices(
     return {"labels": labels, "milestones": milestones, "people": people}
 
 
-def branches_of(place: Place) -> list[str]:
+def branch_suggestions(place: ProjectContext) -> list[str]:
     """Names of branches to begin with; any other can be typed."""
     if not place.may("GET", "/repository/branches"):
         return []

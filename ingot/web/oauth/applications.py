@@ -5,23 +5,23 @@ from typing import Any
 
 import msgspec
 
-from ingot.access.scopes import OAUTH_SCOPES
-from ingot.api.params import path_number
-from ingot.db.connection import Connection
+from ingot.accounts.instance.settings import current_settings
+from ingot.accounts.oauth import service
+from ingot.accounts.oauth.queries import applications_of_owner, authorized_applications, find_own_application
+from ingot.accounts.oauth.tables import Application
+from ingot.core.access.scopes import OAUTH_SCOPES
+from ingot.core.api.params import path_number
+from ingot.core.db.connection import Connection
 from ingot.errors import Invalid, NotFound
-from ingot.instance.settings import current_settings
-from ingot.oauth import service
-from ingot.oauth.queries import applications_of, authorized_applications, find_own_application
-from ingot.oauth.tables import Application
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part
-from ingot.web.refusals import sentences
-from ingot.web.scopes import SCOPE_TEXTS
+from ingot.web.form_errors import error_messages
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
+from ingot.web.scope_labels import SCOPE_DESCRIPTIONS
 
-pages = Pages()
+pages = PageRoutes()
 _GROUP = "doorkeeper_application"
 
 
-class Typed(msgspec.Struct):
+class ApplicationForm(msgspec.Struct):
     """What stands in the form."""
 
     name: str = ""
@@ -30,7 +30,7 @@ class Typed(msgspec.Struct):
     confidential: bool = True
 
 
-class Shelf(msgspec.Struct, frozen=True):
+class ApplicationCollection(msgspec.Struct, frozen=True):
     """Whose applications a page is about, and where such pages lie; the API knows only those of the instance."""
 
     visit: Visit
@@ -40,153 +40,162 @@ class Shelf(msgspec.Struct, frozen=True):
     """Where they are listed."""
 
 
-def _own(visit: Visit) -> Shelf:
-    return Shelf(visit, visit.signed_in.id, "/oauth/applications", "/profile/applications")
+def _own_applications(visit: Visit) -> ApplicationCollection:
+    return ApplicationCollection(visit, visit.signed_in.id, "/oauth/applications", "/profile/applications")
 
 
-def _of_instance(visit: Visit) -> Shelf:
+def _instance_applications(visit: Visit) -> ApplicationCollection:
     """Only administrators know of these pages."""
     if not visit.signed_in.admin:
         raise NotFound("Page")
-    return Shelf(visit, None, "/admin/applications", "/admin/applications")
+    return ApplicationCollection(visit, None, "/admin/applications", "/admin/applications")
 
 
-def _declare(prefix: str, shelf_of: Callable[[Visit], Shelf]) -> None:
+def _declare_pages(prefix: str, find_collection: Callable[[Visit], ApplicationCollection]) -> None:
     """The pages of one kind of shelf."""
 
-    def reading(work: Callable[[Shelf, Connection], Reply]) -> Callable[[Visit, Connection], Reply]:
-        return lambda visit, db: work(shelf_of(visit), db)
+    def reading(
+        work: Callable[[ApplicationCollection, Connection], PageResponse],
+    ) -> Callable[[Visit, Connection], PageResponse]:
+        return lambda visit, db: work(find_collection(visit), db)
 
-    def acting(work: Callable[[Shelf], Reply]) -> Callable[[Visit], Reply]:
-        return lambda visit: work(shelf_of(visit))
+    def acting(work: Callable[[ApplicationCollection], PageResponse]) -> Callable[[Visit], PageResponse]:
+        return lambda visit: work(find_collection(visit))
 
     pages.get(prefix)(reading(_list_page))
     pages.post(prefix)(acting(_register))
     pages.get(f"{prefix}/:id")(reading(_show))
     pages.put(f"{prefix}/:id")(acting(_change))
-    pages.post(f"{prefix}/:id/renew")(acting(_renew))
+    pages.post(f"{prefix}/:id/renew")(acting(_renew_secret))
     pages.delete(f"{prefix}/:id")(acting(_delete))
 
 
 @pages.get("/profile/applications")
-def show_own(visit: Visit, db: Connection) -> Reply:
+def show_own_applications(visit: Visit, db: Connection) -> PageResponse:
     """The same where people look for it."""
-    return _list_page(_own(visit), db)
+    return _list_page(_own_applications(visit), db)
 
 
 @pages.delete("/oauth/authorized_applications/:id")
-def take_back(visit: Visit) -> Reply:
+def revoke_authorization(visit: Visit) -> PageResponse:
     """Let an application act for oneself no more."""
     application_id, user_id = path_number(visit.path, "id"), visit.signed_in.id
     visit.database.write(lambda db: service.revoke_application(db, user_id, application_id))
-    return Redirect("/profile/applications")
+    return LocalRedirect("/profile/applications")
 
 
-def _people_may_register(db: Connection) -> bool:
+def _users_may_register(db: Connection) -> bool:
     return current_settings(db).user_oauth_applications
 
 
-def _register(shelf: Shelf) -> Reply:
+def _register(collection: ApplicationCollection) -> PageResponse:
     """Register one, and show its secret, once."""
-    visit, typed = shelf.visit, _typed(shelf.visit)
-    if shelf.owner_id is not None and not visit.database.read(_people_may_register):
+    visit, typed = collection.visit, _form_values(collection.visit)
+    if collection.owner_id is not None and not visit.database.read(_users_may_register):
         raise NotFound("Page")
     try:
         application, secret = visit.database.write(
             lambda db: service.create_application(
-                db, shelf.owner_id, typed.name, typed.redirect_uri, typed.scopes, confidential=typed.confidential
+                db, collection.owner_id, typed.name, typed.redirect_uri, typed.scopes, confidential=typed.confidential
             )
         )
     except Invalid as refusal:
-        errors = sentences(refusal)
-        return visit.database.read(lambda db: _list_page(shelf, db, typed, errors))
-    return _one_page(shelf, application, secret)
+        errors = error_messages(refusal)
+        return visit.database.read(lambda db: _list_page(collection, db, typed, errors))
+    return _one_page(collection, application, secret)
 
 
-def _show(shelf: Shelf, db: Connection) -> Reply:
-    return _one_page(shelf, _find(shelf, db))
+def _show(collection: ApplicationCollection, db: Connection) -> PageResponse:
+    return _one_page(collection, _find(collection, db))
 
 
-def _change(shelf: Shelf) -> Reply:
-    visit, typed = shelf.visit, _typed(shelf.visit)
+def _change(collection: ApplicationCollection) -> PageResponse:
+    visit, typed = collection.visit, _form_values(collection.visit)
 
     def work(db: Connection) -> None:
-        service.change_application(
-            db, _find(shelf, db), typed.name, typed.redirect_uri, typed.scopes, confidential=typed.confidential
+        service.update_application(
+            db, _find(collection, db), typed.name, typed.redirect_uri, typed.scopes, confidential=typed.confidential
         )
 
     try:
         visit.database.write(work)
     except Invalid as refusal:
-        application = visit.database.read(lambda db: _find(shelf, db))
-        return _one_page(shelf, application, typed=typed, errors=sentences(refusal))
-    return Redirect(f"{shelf.url}/{visit.path['id']}")
+        application = visit.database.read(lambda db: _find(collection, db))
+        return _one_page(collection, application, typed=typed, errors=error_messages(refusal))
+    return LocalRedirect(f"{collection.url}/{visit.path['id']}")
 
 
-def _renew(shelf: Shelf) -> Reply:
+def _renew_secret(collection: ApplicationCollection) -> PageResponse:
     def work(db: Connection) -> tuple[Application, str]:
-        application = _find(shelf, db)
+        application = _find(collection, db)
         return application, service.renew_secret(db, application)
 
-    return _one_page(shelf, *shelf.visit.database.write(work))
+    return _one_page(collection, *collection.visit.database.write(work))
 
 
-def _delete(shelf: Shelf) -> Reply:
-    shelf.visit.database.write(lambda db: service.delete_application(db, _find(shelf, db)))
-    return Redirect(shelf.home)
+def _delete(collection: ApplicationCollection) -> PageResponse:
+    collection.visit.database.write(lambda db: service.delete_application(db, _find(collection, db)))
+    return LocalRedirect(collection.home)
 
 
-def _find(shelf: Shelf, db: Connection) -> Application:
-    return find_own_application(db, path_number(shelf.visit.path, "id"), shelf.owner_id)
+def _find(collection: ApplicationCollection, db: Connection) -> Application:
+    return find_own_application(db, path_number(collection.visit.path, "id"), collection.owner_id)
 
 
-def _typed(visit: Visit) -> Typed:
+def _form_values(visit: Visit) -> ApplicationForm:
     """What the form says; scopes come as one text or as boxes that were ticked."""
     fields = visit.form.get(_GROUP)
     sent = fields.get("scopes") if isinstance(fields, dict) else None
     words = sent.split() if isinstance(sent, str) else sent if isinstance(sent, list) else []
-    return Typed(
-        form_part(visit.form, _GROUP, "name"),
-        form_part(visit.form, _GROUP, "redirect_uri"),
+    return ApplicationForm(
+        form_field(visit.form, _GROUP, "name"),
+        form_field(visit.form, _GROUP, "redirect_uri"),
         [word for word in words if isinstance(word, str) and word],
-        form_part(visit.form, _GROUP, "confidential") not in ("0", "false"),
+        form_field(visit.form, _GROUP, "confidential") not in ("0", "false"),
     )
 
 
-def _form(typed: Typed, errors: list[str]) -> dict[str, Any]:
-    offered = [(scope, SCOPE_TEXTS[scope]) for scope in OAUTH_SCOPES]
+def _form(typed: ApplicationForm, errors: list[str]) -> dict[str, Any]:
+    offered = [(scope, SCOPE_DESCRIPTIONS[scope]) for scope in OAUTH_SCOPES]
     return {"typed": typed, "errors": errors, "offered": offered}
 
 
-def _list_page(shelf: Shelf, db: Connection, typed: Typed | None = None, errors: list[str] | None = None) -> Page:
-    own = shelf.owner_id is not None
-    return Page(
+def _list_page(
+    collection: ApplicationCollection,
+    db: Connection,
+    typed: ApplicationForm | None = None,
+    errors: list[str] | None = None,
+) -> TemplateResponse:
+    own = collection.owner_id is not None
+    return TemplateResponse(
         "oauth/applications.html",
         {
             "tab": "applications",
-            "shelf": shelf,
-            "applications": applications_of(db, shelf.owner_id),
-            "may_register": not own or _people_may_register(db),
-            "authorized": authorized_applications(db, shelf.visit.signed_in.id) if own else [],
-            **_form(typed or Typed(), errors or []),
+            "shelf": collection,
+            "applications": applications_of_owner(db, collection.owner_id),
+            "may_register": not own or _users_may_register(db),
+            "authorized": authorized_applications(db, collection.visit.signed_in.id) if own else [],
+            **_form(typed or ApplicationForm(), errors or []),
         },
         422 if errors else 200,
     )
 
 
 def _one_page(
-    shelf: Shelf,
+    collection: ApplicationCollection,
     application: Application,
     secret: str = "",
-    typed: Typed | None = None,
+    typed: ApplicationForm | None = None,
     errors: list[str] | None = None,
-) -> Page:
-    held = Typed(application.name, application.redirect_uri, application.scopes.split(), application.confidential)
-    return Page(
+) -> TemplateResponse:
+    held = ApplicationForm(
+        application.name, application.redirect_uri, application.scopes.split(), application.confidential
+    )
+    return TemplateResponse(
         "oauth/application.html",
         {
             "tab": "applications",
-            "shelf": shelf,
+            "shelf": collection,
             "application": application,
             "secret": secret,
             **_form(typed or held, errors or []),
@@ -195,5 +204,5 @@ def _one_page(
     )
 
 
-_declare("/oauth/applications", _own)
-_declare("/admin/applications", _of_instance)
+_declare_pages("/oauth/applications", _own_applications)
+_declare_pages("/admin/applications", _instance_applications)

@@ -2,51 +2,51 @@
 
 from typing import Any
 
-from ingot.access.scopes import OAUTH_SCOPES
-from ingot.db.connection import Connection
-from ingot.db.times import Timestamp, moment
+from ingot.accounts.oauth.claims import discovery_document, user_claims
+from ingot.accounts.oauth.queries import token_by_access_token_or_none, token_by_refresh_token_or_none
+from ingot.accounts.oauth.service import revoke_family
+from ingot.accounts.oauth.signing_key import public_keys
+from ingot.accounts.oauth.tables import OAuthToken
+from ingot.accounts.sessions.service import check_password
+from ingot.accounts.users.queries import user_or_none
+from ingot.accounts.users.tables import User
+from ingot.core.access.scopes import OAUTH_SCOPES
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import Timestamp, to_datetime
 from ingot.errors import Throttled, Unauthenticated
-from ingot.inline import expect_a_wait
-from ingot.oauth.claims import claims_about, discovery
-from ingot.oauth.queries import held_by_access, held_by_refresh
-from ingot.oauth.service import revoke_family
-from ingot.oauth.signing import public_keys
-from ingot.oauth.tables import HeldToken
-from ingot.users.accounts.queries import user_or_none
-from ingot.users.accounts.tables import User
-from ingot.users.sessions.service import check_password
-from ingot.web.oauth.asking import sent_by
-from ingot.web.pages import Data, Pages, Reply, Visit
+from ingot.offload import require_blocking_allowed
+from ingot.web.oauth.authorization_request import request_params
+from ingot.web.page_routes import JsonResponse, PageResponse, PageRoutes, Visit
 
-pages = Pages()
+pages = PageRoutes()
 _METHODS = ["client_secret_basic", "client_secret_post", "none"]
 
 
 @pages.post("/oauth/token", open=True, by_link=True, programs=True)
-def trade(visit: Visit) -> Reply:
+def issue_token(visit: Visit) -> PageResponse:
     """Give a token for a code, a password or a token to renew."""
-    from ingot.oauth.server import Exchange, Sent
+    from ingot.accounts.oauth.server import OAuthRequest, OAuthServer
 
-    sent = sent_by(visit)
+    sent = request_params(visit)
     proven: User | None = None
     if sent.get("grant_type") == "password":
         try:
-            proven = _by_password(visit, sent)
+            proven = _user_by_password(visit, sent)
         except Throttled as error:
             text = {"error": "invalid_grant", "error_description": "Too many tries. Retry later."}
-            return Data(text, 429, [(b"retry-after", b"%d" % error.retry_after)])
+            return JsonResponse(text, 429, [(b"retry-after", b"%d" % error.retry_after)])
 
     def work(db: Connection) -> Any:
-        exchange = Exchange(db, visit.settings.data, visit.origin.base, proven)
-        status, body, headers = exchange.traded(Sent("POST", sent, visit.authorization))
+        exchange = OAuthServer(db, visit.settings.data, visit.origin.base, proven)
+        status, body, headers = exchange.issue_token(OAuthRequest("POST", sent, visit.authorization))
         if status == 200:
             body["created_at"] = _seconds(db.now)
         return status, body, headers
 
-    return _data(*visit.database.write(work))
+    return _json_response(*visit.database.write(work))
 
 
-def _by_password(visit: Visit, sent: dict[str, str]) -> User | None:
+def _user_by_password(visit: Visit, sent: dict[str, str]) -> User | None:
     """Whom the password proves; who has a second factor, or must choose another password first, needs more than it."""
     try:
         name, password = sent.get("username", ""), sent.get("password", "")
@@ -58,53 +58,53 @@ def _by_password(visit: Visit, sent: dict[str, str]) -> User | None:
 
 
 @pages.post("/oauth/revoke", open=True, by_link=True, programs=True)
-def revoke(visit: Visit) -> Reply:
+def revoke_token(visit: Visit) -> PageResponse:
     """Take a token back, and what it can be renewed with; one that is not there is taken back already."""
 
-    def work(db: Connection) -> Reply:
-        application_id, refusal = _application(visit, db)
+    def work(db: Connection) -> PageResponse:
+        application_id, refusal = _authenticated_application(visit, db)
         if refusal is not None:
             return refusal
-        held = _held(db, sent_by(visit).get("token", ""))
+        held = _token_or_none(db, request_params(visit).get("token", ""))
         if held is not None and held.application_id == application_id:
             revoke_family(db, held.family)
-        return Data({})
+        return JsonResponse({})
 
     return visit.database.write(work)
 
 
 @pages.post("/oauth/introspect", open=True, by_link=True, programs=True)
-def introspect(visit: Visit) -> Reply:
+def introspect_token(visit: Visit) -> PageResponse:
     """Tell an application about a token of its own; of all others, only that they open nothing."""
 
-    def work(db: Connection) -> Reply:
-        application_id, refusal = _application(visit, db)
+    def work(db: Connection) -> PageResponse:
+        application_id, refusal = _authenticated_application(visit, db)
         if refusal is not None or application_id is None:
-            return refusal or Data({"error": "invalid_client"}, 401)
-        held = _held(db, sent_by(visit).get("token", ""))
+            return refusal or JsonResponse({"error": "invalid_client"}, 401)
+        held = _token_or_none(db, request_params(visit).get("token", ""))
         if held is None or held.application_id != application_id or not _is_active(held, db.now):
-            return Data({"active": False})
+            return JsonResponse({"active": False})
         user = user_or_none(db, held.user_id)
         if user is None or user.state != "active":
-            return Data({"active": False})
+            return JsonResponse({"active": False})
         about = {"active": True, "scope": held.scopes, "client_id": held.application_uid, "token_type": "Bearer"}
         about |= {"sub": str(user.id), "username": user.username, "iat": _seconds(held.created_at)}
         if held.expires_at is not None:
             about["exp"] = _seconds(held.expires_at)
-        return Data(about)
+        return JsonResponse(about)
 
     return visit.database.read(work)
 
 
 @pages.get("/oauth/token/info", open=True, programs=True)
-def tell_about_own(visit: Visit, db: Connection) -> Reply:
+def show_token_info(visit: Visit, db: Connection) -> PageResponse:
     """Tell whoever holds a token what it is."""
-    found = _holder(visit, db)
-    if isinstance(found, Data):
+    found = _token_and_user(visit, db)
+    if isinstance(found, JsonResponse):
         return found
     held, _ = found
     left = _seconds(held.expires_at) - _seconds(db.now) if held.expires_at else None
-    return Data(
+    return JsonResponse(
         {
             "resource_owner_id": held.user_id,
             "scope": held.scopes.split(),
@@ -118,79 +118,81 @@ def tell_about_own(visit: Visit, db: Connection) -> Reply:
 
 
 @pages.get("/oauth/userinfo", open=True, programs=True)
-def tell_who(visit: Visit, db: Connection) -> Reply:
+def show_userinfo(visit: Visit, db: Connection) -> PageResponse:
     """Tell an application for whom it acts."""
-    found = _holder(visit, db)
-    if isinstance(found, Data):
+    found = _token_and_user(visit, db)
+    if isinstance(found, JsonResponse):
         return found
     held, user = found
     scopes = set(held.scopes.split())
     if "openid" not in scopes:
         challenge = (b"www-authenticate", b'Bearer realm="Ingot", error="insufficient_scope", scope="openid"')
-        return Data({"error": "insufficient_scope", "scope": "openid"}, 403, [challenge])
-    return Data(claims_about(db, user, scopes, visit.origin.base))
+        return JsonResponse({"error": "insufficient_scope", "scope": "openid"}, 403, [challenge])
+    return JsonResponse(user_claims(db, user, scopes, visit.origin.base))
 
 
 @pages.post("/oauth/userinfo", open=True, by_link=True, programs=True)
-def tell_who_by_post(visit: Visit) -> Reply:
+def show_userinfo_by_post(visit: Visit) -> PageResponse:
     """Tell an application for whom it acts."""
-    return visit.database.read(lambda db: tell_who(visit, db))
+    return visit.database.read(lambda db: show_userinfo(visit, db))
 
 
 @pages.get("/.well-known/openid-configuration", open=True, programs=True)
-def tell_addresses(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def show_discovery_document(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """Tell programs how people sign in by us."""
-    return Data(discovery(visit.origin.base, OAUTH_SCOPES))
+    return JsonResponse(discovery_document(visit.origin.base, OAUTH_SCOPES))
 
 
 @pages.get("/.well-known/oauth-authorization-server", open=True, programs=True)
-def tell_addresses_again(visit: Visit, db: Connection) -> Reply:
+def show_authorization_server_metadata(visit: Visit, db: Connection) -> PageResponse:
     """The same for programs that look where the newer standard says."""
-    return tell_addresses(visit, db)
+    return show_discovery_document(visit, db)
 
 
 @pages.get("/oauth/discovery/keys", open=True, programs=True)
-def tell_keys(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def show_signing_keys(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """Tell programs by which keys our signature is known."""
-    expect_a_wait()
-    return Data(public_keys(visit.settings.data))
+    require_blocking_allowed()
+    return JsonResponse(public_keys(visit.settings.data))
 
 
-def _application(visit: Visit, db: Connection) -> tuple[int | None, Data | None]:
+def _authenticated_application(visit: Visit, db: Connection) -> tuple[int | None, JsonResponse | None]:
     """Which application asks, or what it is told where it does not prove that; nobody in particular is none."""
-    from ingot.oauth.server import Exchange, OAuth2Error, Sent
+    from ingot.accounts.oauth.server import OAuth2Error, OAuthRequest, OAuthServer
 
-    exchange = Exchange(db, visit.settings.data, visit.origin.base)
+    exchange = OAuthServer(db, visit.settings.data, visit.origin.base)
     try:
-        client = exchange.client_or_nobody(Sent("POST", sent_by(visit), visit.authorization), _METHODS)
+        client = exchange.client_or_anonymous(
+            OAuthRequest("POST", request_params(visit), visit.authorization), _METHODS
+        )
     except OAuth2Error as error:
-        return None, _data(*error(None))
+        return None, _json_response(*error(None))
     return client.application.id if client.application else None, None
 
 
-def _held(db: Connection, token: str) -> HeldToken | None:
-    return held_by_access(db, token) or held_by_refresh(db, token) if token else None
+def _token_or_none(db: Connection, token: str) -> OAuthToken | None:
+    return token_by_access_token_or_none(db, token) or token_by_refresh_token_or_none(db, token) if token else None
 
 
-def _holder(visit: Visit, db: Connection) -> tuple[HeldToken, User] | Data:
+def _token_and_user(visit: Visit, db: Connection) -> tuple[OAuthToken, User] | JsonResponse:
     """The token that the caller brings as a program would, and whose it is."""
-    token = visit.credentials.token or sent_by(visit).get("access_token", "")
-    held = held_by_access(db, token) if token else None
+    token = visit.credentials.token or request_params(visit).get("access_token", "")
+    held = token_by_access_token_or_none(db, token) if token else None
     user = user_or_none(db, held.user_id) if held is not None and _is_active(held, db.now) else None
     if held is None or user is None or user.state != "active":
         text = {"error": "invalid_token", "error_description": "The access token is invalid, expired or revoked."}
-        return Data(text, 401, [(b"www-authenticate", b'Bearer realm="Ingot", error="invalid_token"')])
+        return JsonResponse(text, 401, [(b"www-authenticate", b'Bearer realm="Ingot", error="invalid_token"')])
     return held, user
 
 
-def _is_active(held: HeldToken, now: Timestamp) -> bool:
+def _is_active(held: OAuthToken, now: Timestamp) -> bool:
     return not held.revoked and (held.expires_at is None or held.expires_at > now)
 
 
 def _seconds(stamp: Timestamp) -> int:
-    return int(moment(stamp).timestamp())
+    return int(to_datetime(stamp).timestamp())
 
 
-def _data(status: int, body: Any, headers: Any) -> Data:
+def _json_response(status: int, body: Any, headers: Any) -> JsonResponse:
     kept = [(name.lower().encode(), value.encode()) for name, value in headers if name.lower() == "www-authenticate"]
-    return Data(body, status, kept)
+    return JsonResponse(body, status, kept)

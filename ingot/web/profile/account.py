@@ -2,43 +2,43 @@
 
 from typing import Any
 
-from ingot.access.scopes import SCOPES
-from ingot.api.params import path_number
-from ingot.db.connection import Connection
-from ingot.db.paging import Page as ListPage
-from ingot.db.times import Timestamp, parse_date
+from ingot.accounts.identity_providers.openid import PROVIDER
+from ingot.accounts.instance.throttles import count_attempt, require_within_limit
+from ingot.accounts.sessions.service import FAILURE_WINDOW_SECONDS
+from ingot.accounts.tokens.params import ListTokens
+from ingot.accounts.tokens.queries import list_tokens, private_token_or_none, token_or_none
+from ingot.accounts.tokens.service import create_token, reset_private_token, revoke_token
+from ingot.accounts.users.params import ModifyUser
+from ingot.accounts.users.queries import find_user, identities_by_user
+from ingot.accounts.users.service import modify_user
+from ingot.core.access.scopes import SCOPES
+from ingot.core.api.params import path_number
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Page as ListPage
+from ingot.core.db.times import Timestamp, parse_date
+from ingot.core.names import NAMESPACES
 from ingot.errors import Conflict, Invalid, NotFound
-from ingot.instance.throttles import count_try, refuse_beyond
-from ingot.names import NAMESPACES
-from ingot.users.accounts.params import ModifyUser
-from ingot.users.accounts.queries import find_user, identities_of
-from ingot.users.accounts.service import modify_user
-from ingot.users.providers.openid import PROVIDER
-from ingot.users.sessions.service import FAILURE_WINDOW_SECONDS
-from ingot.users.tokens.params import ListTokens
-from ingot.users.tokens.queries import list_tokens, private_token_of, token_or_none
-from ingot.users.tokens.service import create_token, reset_private_token, revoke_token
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part
-from ingot.web.refusals import sentences
-from ingot.web.scopes import SCOPE_TEXTS
+from ingot.web.form_errors import error_messages
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
+from ingot.web.scope_labels import SCOPE_DESCRIPTIONS
 
-pages = Pages()
-MOST_RENAMES = 5
+pages = PageRoutes()
+MAX_RENAMES = 5
 
 
 @pages.get("/profile/account")
-def show_account(visit: Visit, db: Connection) -> Reply:
+def show_account(visit: Visit, db: Connection) -> PageResponse:
     """Show the private token, the username, and who else lets them in."""
     return account_page(visit, db, {})
 
 
-def account_page(visit: Visit, db: Connection, refused: dict[str, list[str]], username: str = "") -> Page:
+def account_page(visit: Visit, db: Connection, refused: dict[str, list[str]], username: str = "") -> TemplateResponse:
     """The same with what is wrong with one of its forms."""
     user = visit.signed_in
-    held = identities_of(db, [user.id]).get(user.id, [])
+    held = identities_by_user(db, [user.id]).get(user.id, [])
     context = {
         "tab": "account",
-        "private_token": private_token_of(db, user.id),
+        "private_token": private_token_or_none(db, user.id),
         "refused": refused,
         "username": username or user.username,
         "identities": held,
@@ -46,13 +46,13 @@ def account_page(visit: Visit, db: Connection, refused: dict[str, list[str]], us
         "may_link": bool(visit.settings.oidc_issuer) and not any(each.provider == PROVIDER for each in held),
         "provider": PROVIDER,
     }
-    return Page("profile/account.html", context, 422 if refused else 200)
+    return TemplateResponse("profile/account.html", context, 422 if refused else 200)
 
 
 @pages.put("/profile/username")
-def change_username(visit: Visit) -> Reply:
+def change_username(visit: Visit) -> PageResponse:
     """Take another username; the old one leads on, and everything of theirs moves along."""
-    wanted = form_part(visit.form, "user", "username").strip()
+    wanted = form_field(visit.form, "user", "username").strip()
     key = f"username of {visit.signed_in.id}"
 
     def work(db: Connection) -> None:
@@ -60,33 +60,33 @@ def change_username(visit: Visit) -> Reply:
         user = find_user(db, visit.signed_in.id)
         if wanted == user.username:
             return
-        refuse_beyond(db, key, MOST_RENAMES, FAILURE_WINDOW_SECONDS)
+        require_within_limit(db, key, MAX_RENAMES, FAILURE_WINDOW_SECONDS)
         modify_user(db, visit.actor, user, ModifyUser(username=wanted), None)
-        count_try(db, key, FAILURE_WINDOW_SECONDS)
+        count_attempt(db, key, FAILURE_WINDOW_SECONDS)
 
     try:
         visit.database.write(work)
     except (Invalid, Conflict) as refusal:
-        errors = sentences(refusal)
+        errors = error_messages(refusal)
         return visit.database.read(lambda db: account_page(visit, db, {"username": errors}, wanted))
-    return Redirect("/profile/account")
+    return LocalRedirect("/profile/account")
 
 
 @pages.post("/profile/reset_private_token")
-def reset_token(visit: Visit) -> Reply:
+def reset_token(visit: Visit) -> PageResponse:
     """Replace the private token; whatever uses the old one stops."""
     visit.database.write(lambda db: reset_private_token(db, visit.signed_in.id))
-    return Redirect("/profile/account")
+    return LocalRedirect("/profile/account")
 
 
 @pages.put("/profile/reset_private_token")
-def reset_token_by_method(visit: Visit) -> Reply:
+def reset_token_by_put(visit: Visit) -> PageResponse:
     """Replace the private token."""
     return reset_token(visit)
 
 
 @pages.get("/profile/personal_access_tokens")
-def show_tokens(visit: Visit, db: Connection) -> Reply:
+def show_tokens(visit: Visit, db: Connection) -> PageResponse:
     """List the tokens and offer to make one; clients that lead here say what they would call it, and its scopes."""
     name, scopes = (visit.query.get(each) for each in ("name", "scopes"))
     typed = {
@@ -98,10 +98,10 @@ def show_tokens(visit: Visit, db: Connection) -> Reply:
 
 
 @pages.post("/profile/personal_access_tokens")
-def make_token(visit: Visit) -> Reply:
+def create_access_token(visit: Visit) -> PageResponse:
     """Make a token and show it, once."""
     group = "personal_access_token"
-    name, day = form_part(visit.form, group, "name"), form_part(visit.form, group, "expires_at")
+    name, day = form_field(visit.form, group, "name"), form_field(visit.form, group, "expires_at")
     fields = visit.form.get(group)
     sent = fields.get("scopes") if isinstance(fields, dict) else None
     scopes = [scope for scope in sent if isinstance(scope, str)] if isinstance(sent, list) else []
@@ -123,7 +123,7 @@ def make_token(visit: Visit) -> Reply:
 
 
 @pages.post("/profile/personal_access_tokens/:id/revoke")
-def revoke(visit: Visit) -> Reply:
+def revoke_access_token(visit: Visit) -> PageResponse:
     """Revoke one of one's own tokens."""
 
     def work(db: Connection) -> None:
@@ -133,13 +133,13 @@ def revoke(visit: Visit) -> Reply:
         revoke_token(db, token)
 
     visit.database.write(work)
-    return Redirect("/profile/personal_access_tokens")
+    return LocalRedirect("/profile/personal_access_tokens")
 
 
 @pages.put("/profile/personal_access_tokens/:id/revoke")
-def revoke_by_method(visit: Visit) -> Reply:
+def revoke_access_token_by_put(visit: Visit) -> PageResponse:
     """Revoke one of one's own tokens."""
-    return revoke(visit)
+    return revoke_access_token(visit)
 
 
 def _tokens_page(
@@ -150,17 +150,17 @@ def _tokens_page(
     errors: list[str] | None = None,
     typed: dict[str, Any] | None = None,
     status: int = 200,
-) -> Page:
+) -> TemplateResponse:
     user = visit.signed_in
     held = list_tokens(db, "personal", user.id, ListTokens(), ListPage(size=100)).items
     offered = [scope for scope in SCOPES if scope != "sudo" or user.admin]
-    return Page(
+    return TemplateResponse(
         "profile/tokens.html",
         {
             "tab": "tokens",
             "active": [token for token in held if token.active(db.now)],
             "inactive": [token for token in held if not token.active(db.now)],
-            "scopes": [(scope, SCOPE_TEXTS[scope]) for scope in offered],
+            "scopes": [(scope, SCOPE_DESCRIPTIONS[scope]) for scope in offered],
             "secret": secret,
             "errors": errors or [],
             "typed": typed or {"name": "", "expires_at": "", "scopes": []},

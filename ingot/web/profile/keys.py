@@ -2,81 +2,81 @@
 
 from typing import Any
 
-from ingot.api.params import path_number
-from ingot.db.connection import Connection
-from ingot.db.paging import Page as ListPage
-from ingot.users.keys.queries import list_gpg_keys, list_keys
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit, form_part
-from ingot.web.refusals import Refusal, sentences
+from ingot.accounts.keys.queries import list_gpg_keys, list_keys
+from ingot.core.api.params import path_number
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Page as ListPage
+from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
-pages = Pages()
-_ALL = ListPage(size=100)
+pages = PageRoutes()
+_ALL_KEYS = ListPage(size=100)
 
 
 @pages.get("/profile/keys")
-def show_keys(visit: Visit, db: Connection) -> Reply:
+def show_keys(visit: Visit, db: Connection) -> PageResponse:
     """List the SSH keys and offer to add one."""
     return _keys_page(visit, db)
 
 
 @pages.post("/profile/keys")
-def add_key(visit: Visit) -> Reply:
+def add_key(visit: Visit) -> PageResponse:
     """Add an SSH key; without a title it is called what the key itself says."""
-    typed = {name: form_part(visit.form, "key", name).strip() for name in ("key", "title", "expires_at")}
+    typed = {name: form_field(visit.form, "key", name).strip() for name in ("key", "title", "expires_at")}
     comment = typed["key"].split(maxsplit=2)[2:]
     sent: dict[str, Any] = {"key": typed["key"], "title": typed["title"] or "".join(comment) or "SSH key"}
     if typed["expires_at"]:
         sent["expires_at"] = typed["expires_at"]
     try:
         visit.call("POST", "/user/keys", sent)
-    except Refusal as refusal:
-        errors = sentences(refusal)
+    except RequestRefusal as refusal:
+        errors = error_messages(refusal)
         return visit.database.read(lambda db: _keys_page(visit, db, typed, errors))
-    return Redirect("/profile/keys")
+    return LocalRedirect("/profile/keys")
 
 
 @pages.delete("/profile/keys/:id")
-def remove_key(visit: Visit) -> Reply:
+def remove_key(visit: Visit) -> PageResponse:
     """Remove an SSH key; it opens nothing from then on."""
     visit.call("DELETE", "/user/keys/:key_id", key_id=path_number(visit.path, "id"))
-    return Redirect("/profile/keys")
+    return LocalRedirect("/profile/keys")
 
 
 @pages.get("/profile/gpg_keys")
-def show_gpg_keys(visit: Visit, db: Connection) -> Reply:
+def show_gpg_keys(visit: Visit, db: Connection) -> PageResponse:
     """List the GPG keys and offer to add one."""
     return _gpg_page(visit, db)
 
 
 @pages.post("/profile/gpg_keys")
-def add_gpg_key(visit: Visit) -> Reply:
+def add_gpg_key(visit: Visit) -> PageResponse:
     """Add a GPG key."""
-    typed = form_part(visit.form, "gpg_key", "key").strip()
+    typed = form_field(visit.form, "gpg_key", "key").strip()
     try:
         visit.call("POST", "/user/gpg_keys", {"key": typed})
-    except Refusal as refusal:
-        errors = sentences(refusal)
+    except RequestRefusal as refusal:
+        errors = error_messages(refusal)
         return visit.database.read(lambda db: _gpg_page(visit, db, typed, errors))
-    return Redirect("/profile/gpg_keys")
+    return LocalRedirect("/profile/gpg_keys")
 
 
 @pages.delete("/profile/gpg_keys/:id")
-def remove_gpg_key(visit: Visit) -> Reply:
+def remove_gpg_key(visit: Visit) -> PageResponse:
     """Remove a GPG key."""
     visit.call("DELETE", "/user/gpg_keys/:key_id", key_id=path_number(visit.path, "id"))
-    return Redirect("/profile/gpg_keys")
+    return LocalRedirect("/profile/gpg_keys")
 
 
 def _keys_page(
     visit: Visit, db: Connection, typed: dict[str, str] | None = None, errors: list[str] | None = None
-) -> Page:
-    held = list_keys(db, visit.signed_in.id, _ALL).items
+) -> TemplateResponse:
+    held = list_keys(db, visit.signed_in.id, _ALL_KEYS).items
     empty = {"key": "", "title": "", "expires_at": ""}
     context = {"tab": "keys", "keys": held, "now": db.now, "typed": typed or empty, "errors": errors or []}
-    return Page("profile/keys.html", context, 422 if errors else 200)
+    return TemplateResponse("profile/keys.html", context, 422 if errors else 200)
 
 
-def _gpg_page(visit: Visit, db: Connection, typed: str = "", errors: list[str] | None = None) -> Page:
-    held = list_gpg_keys(db, visit.signed_in.id, _ALL).items
+def _gpg_page(visit: Visit, db: Connection, typed: str = "", errors: list[str] | None = None) -> TemplateResponse:
+    held = list_gpg_keys(db, visit.signed_in.id, _ALL_KEYS).items
     context = {"tab": "gpg_keys", "keys": held, "typed": typed, "errors": errors or []}
-    return Page("profile/gpg_keys.html", context, 422 if errors else 200)
+    return TemplateResponse("profile/gpg_keys.html", context, 422 if errors else 200)

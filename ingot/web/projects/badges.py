@@ -3,20 +3,20 @@
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from ingot.badges.queries import list_badges
-from ingot.badges.tables import Badge
-from ingot.badges.views import Rendering
-from ingot.db.connection import Connection
-from ingot.db.paging import Page as ListPage
-from ingot.projects.queries import source_of
-from ingot.projects.tables import Project
-from ingot.web.pictures import is_ours
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Page as ListPage
+from ingot.projects.badges.queries import list_badges
+from ingot.projects.badges.tables import Badge
+from ingot.projects.badges.views import BadgeRenderer
+from ingot.projects.projects.queries import member_source
+from ingot.projects.projects.tables import Project
+from ingot.web.external_images import is_local_image
 
-_MOST = 30
+_MAX_BADGES = 30
 _BADGE_BYTES = 400
 
 
-class ShownBadge(NamedTuple):
+class RenderedBadge(NamedTuple):
     """A badge with its addresses filled in."""
 
     name: str
@@ -25,22 +25,22 @@ class ShownBadge(NamedTuple):
     """Nothing where it lies on another host, which pages ask for nothing."""
 
 
-def shown_badges(db: Connection, project: Project, commit: str | None, base: str) -> list[ShownBadge]:
+def rendered_badges(db: Connection, project: Project, commit: str | None, base: str) -> list[RenderedBadge]:
     """Those of the project and of its groups; ``commit`` is the newest that the visitor may see."""
-    rendering = Rendering(project, lambda _: commit)
-    return [_shown(badge, rendering, base) for badge in _badges(db, project)]
+    rendering = BadgeRenderer(project, lambda _: commit)
+    return [_render_badge(badge, rendering, base) for badge in _badges(db, project)]
 
 
 def _badges(db: Connection, project: Project) -> tuple[Badge, ...]:
     """Most projects have none, and are not asked for them again while nothing was committed."""
 
     def read() -> tuple[Badge, ...]:
-        return tuple(list_badges(db, source_of(project), None, ListPage(1, _MOST)).items)
+        return tuple(list_badges(db, member_source(project), None, ListPage(1, _MAX_BADGES)).items)
 
     return db.kept(("badges", project.id), read, lambda found: _BADGE_BYTES * (len(found) + 1)) or ()
 
 
-def _shown(badge: Badge, rendering: Rendering, base: str) -> ShownBadge:
+def _render_badge(badge: Badge, rendering: BadgeRenderer, base: str) -> RenderedBadge:
     link, picture = rendering.url(badge.link_url), rendering.url(badge.image_url)
     name = badge.name or urlsplit(link).netloc.rpartition("@")[2]
-    return ShownBadge(name, link, picture if is_ours(picture, base) else "")
+    return RenderedBadge(name, link, picture if is_local_image(picture, base) else "")

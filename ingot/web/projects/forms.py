@@ -5,17 +5,17 @@ from typing import Any
 
 import msgspec
 
-from ingot.api.params import Upload
-from ingot.web.pages import Page, Redirect, Reply, Visit, form_part
-from ingot.web.refusals import Refusal, sentences
+from ingot.core.api.params import Upload
+from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.page_routes import LocalRedirect, PageResponse, TemplateResponse, Visit, form_field
 
-AT_FIRST = ""
+INITIAL = ""
 
 
-class Forms(msgspec.Struct, frozen=True):
+class FormsState(msgspec.Struct, frozen=True):
     """What was typed into one form of a page, and why that was refused; the others begin as they are."""
 
-    name: str = AT_FIRST
+    name: str = INITIAL
     typed: dict[str, Any] = {}
     refused: list[str] = []
 
@@ -33,29 +33,33 @@ class Forms(msgspec.Struct, frozen=True):
         return 422 if self.refused else 200
 
 
-def texts_of(visit: Visit, form: str, fields: Sequence[str], flags: Sequence[str] = ()) -> dict[str, Any]:
+def form_values(visit: Visit, form: str, fields: Sequence[str], flags: Sequence[str] = ()) -> dict[str, Any]:
     """What was typed into a form; flags are true or false, and what the form did not hold is empty."""
-    typed: dict[str, Any] = {name: form_part(visit.form, form, name) for name in fields}
-    return typed | {name: form_part(visit.form, form, name) == "1" for name in flags}
+    typed: dict[str, Any] = {name: form_field(visit.form, form, name) for name in fields}
+    return typed | {name: form_field(visit.form, form, name) == "1" for name in flags}
 
 
-def filled(typed: dict[str, Any]) -> dict[str, Any]:
+def nonempty_values(typed: dict[str, Any]) -> dict[str, Any]:
     """What is not empty."""
     return {name: value for name, value in typed.items() if value != ""}
 
 
-def tried(
-    form: str, typed: dict[str, Any], act: Callable[[], object], again: Callable[[Forms], Page], there: str
-) -> Reply:
+def submit_form(
+    form: str,
+    typed: dict[str, Any],
+    act: Callable[[], object],
+    again: Callable[[FormsState], TemplateResponse],
+    there: str,
+) -> PageResponse:
     """Do it and lead there, or show the page again with what was typed."""
     try:
         act()
-    except Refusal as refusal:
-        return again(Forms(form, typed, sentences(refusal)))
-    return Redirect(there)
+    except RequestRefusal as refusal:
+        return again(FormsState(form, typed, error_messages(refusal)))
+    return LocalRedirect(there)
 
 
-def picture_in(visit: Visit) -> Upload | None:
+def uploaded_picture(visit: Visit) -> Upload | None:
     """The picture that a form brought; nothing where none was chosen, which takes the old one away."""
     picture = visit.form.get("avatar")
     return picture if isinstance(picture, Upload) and picture.filename else None

@@ -2,23 +2,23 @@
 
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from ingot.db.connection import Connection
-from ingot.db.paging import Listing
+from ingot.accounts.users.queries import placeholder_user
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing
 from ingot.errors import Invalid, NotFound
-from ingot.groups.namespaces.views import NamespaceView
-from ingot.groups.views import GroupView
-from ingot.users.accounts.queries import placeholder_user
-from ingot.web.pages import Page, Pages, Reply, Visit, form_part, text_of
+from ingot.projects.groups.views import GroupView
+from ingot.projects.namespaces.views import NamespaceView
+from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit, form_field, text_field
 
-pages = Pages()
+pages = PageRoutes()
 T = TypeVar("T")
 _FIELDS = (("project", "namespace"), ("transfer", "namespace"), ("group", "parent"), ("transfer", "parent"))
-MOST = 100
-_AT_ONCE = 10
+MAX_OFFERED = 100
+_MAX_RESULTS = 10
 """So many are named while one types, or where what was typed could mean several."""
 
 
-class Offered(NamedTuple, Generic[T]):
+class NamespaceOptions(NamedTuple, Generic[T]):
     """What a form can offer."""
 
     items: list[T]
@@ -26,28 +26,28 @@ class Offered(NamedTuple, Generic[T]):
     """Whether there are others, so that the form lets people type."""
 
 
-def offered_namespaces(visit: Visit, search: str = "", most: int | None = None) -> Offered[NamespaceView]:
+def namespace_options(visit: Visit, search: str = "", limit: int | None = None) -> NamespaceOptions[NamespaceView]:
     """Those that the visitor sees; administrators see all, and nothing can lie in the placeholder's."""
-    most = most or MOST
-    found = visit.get("/namespaces", {"per_page": most, "search": search})
-    more = _goes_on(found, most)
+    limit = limit or MAX_OFFERED
+    found = visit.get("/namespaces", {"per_page": limit, "search": search})
+    more = _has_more(found, limit)
     if not visit.signed_in.admin:
-        return Offered(found.items, more)
+        return NamespaceOptions(found.items, more)
     never = visit.database.read(placeholder_user).username
-    return Offered([one for one in found.items if one.kind != "user" or one.path != never], more)
+    return NamespaceOptions([one for one in found.items if one.kind != "user" or one.path != never], more)
 
 
-def offered_groups(visit: Visit) -> Offered[GroupView]:
+def group_options(visit: Visit) -> NamespaceOptions[GroupView]:
     """Those in which the visitor may put others."""
-    found = visit.get("/groups", {"owned": "true", "per_page": MOST})
-    return Offered(found.items, _goes_on(found, MOST))
+    found = visit.get("/groups", {"owned": "true", "per_page": MAX_OFFERED})
+    return NamespaceOptions(found.items, _has_more(found, MAX_OFFERED))
 
 
-def _goes_on(found: Listing[Any], most: int) -> bool:
-    return bool(found.more) or (found.total or 0) > most
+def _has_more(found: Listing[Any], limit: int) -> bool:
+    return bool(found.more) or (found.total or 0) > limit
 
 
-def path_of_namespace(visit: Visit, number: str) -> str:
+def namespace_path(visit: Visit, number: str) -> str:
     """Where the one with this number lies; nowhere, if the visitor does not see it."""
     try:
         return str(visit.get("/namespaces/:id", id=number).full_path) if number else ""
@@ -55,10 +55,10 @@ def path_of_namespace(visit: Visit, number: str) -> str:
         return ""
 
 
-def typed_namespace(visit: Visit, text: str) -> NamespaceView:
+def find_typed_namespace(visit: Visit, text: str) -> NamespaceView:
     """The one whose path somebody typed; a part of one is answered with what it could be."""
     text = text.strip().strip("/")
-    near = offered_namespaces(visit, text, _AT_ONCE) if text else Offered([], False)
+    near = namespace_options(visit, text, _MAX_RESULTS) if text else NamespaceOptions([], False)
     for one in near.items:
         if one.full_path.lower() == text.lower():
             return one
@@ -75,8 +75,8 @@ def typed_namespace(visit: Visit, text: str) -> NamespaceView:
 
 
 @pages.get("/-/namespaces")
-def find_namespaces(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def find_namespaces(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """Namespaces by a part of their path, to choose from while one types."""
-    asked = [text_of(visit.query, "namespace"), *(form_part(visit.query, *field) for field in _FIELDS)]
-    found = offered_namespaces(visit, next(filter(None, asked), ""), _AT_ONCE)
-    return Page("projects/_namespaces.html", {"namespaces": found.items})
+    asked = [text_field(visit.query, "namespace"), *(form_field(visit.query, *field) for field in _FIELDS)]
+    found = namespace_options(visit, next(filter(None, asked), ""), _MAX_RESULTS)
+    return TemplateResponse("projects/_namespaces.html", {"namespaces": found.items})

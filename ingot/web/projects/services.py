@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from ingot.db.connection import Connection
+from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
-from ingot.services.registry import EVENTS, REGISTRY, Integration
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
-from ingot.web.projects.forms import Forms, texts_of, tried
-from ingot.web.projects.place import Place
-from ingot.web.projects.settings import settings_of
+from ingot.projects.services.registry import EVENTS, REGISTRY, Integration
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.projects.context import ProjectContext
+from ingot.web.projects.forms import FormsState, form_values, submit_form
+from ingot.web.projects.settings import find_project_settings
 
-pages = Pages()
+pages = PageRoutes()
 _ROUTE = "/integrations/:slug"
 _EVENT_NAMES = {
     "push": "Pushes",
@@ -28,54 +28,56 @@ _EVENT_NAMES = {
 
 
 @pages.get("/:path/-/settings/integrations")
-def list_services(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def list_services(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """All that there are; those that are active first."""
-    place = settings_of(visit)
+    place = find_project_settings(visit)
     known = {service.slug: service for service in place.get("/integrations", {"per_page": 100}).items}
     services = [(each, known.get(each.slug)) for each in REGISTRY.values()]
-    services.sort(key=lambda pair: (not (pair[1] and pair[1].active), pair[0].duty == "none", pair[0].title.lower()))
+    services.sort(key=lambda pair: (not (pair[1] and pair[1].active), pair[0].kind == "none", pair[0].title.lower()))
     context = {"section": "settings/integrations", "services": services}
     return place.page("projects/services.html", "settings", context)
 
 
 @pages.get("/:path/-/settings/integrations/:slug")
-def show_service(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def show_service(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """What it knows and is told; never a secret."""
-    return _page(settings_of(visit), Forms())
+    return _service_page(find_project_settings(visit), FormsState())
 
 
 @pages.put("/:path/-/settings/integrations/:slug")
-def set_service(visit: Visit) -> Reply:
+def save_service(visit: Visit) -> PageResponse:
     """Connect it, or change how it is."""
-    place, integration = settings_of(visit), _integration(visit)
+    place, integration = find_project_settings(visit), _integration_in_path(visit)
     flags = [each.name for each in integration.properties if each.kind == "flag"]
     flags += [EVENTS[event] for event in integration.events]
     texts = [each.name for each in integration.properties if each.kind != "flag"]
-    typed = texts_of(visit, "service", texts, (*flags, "active"))
+    typed = form_values(visit, "service", texts, (*flags, "active"))
     kept = {each.name for each in integration.properties if each.secret or each.required or each.kind == "number"}
     # What was left empty is emptied; a secret stays as it is, and what must be said is missed by the API.
     sent = {name: value for name, value in typed.items() if value != "" or name not in kept}
     there = f"{place.url}/-/settings/integrations"
     slug = integration.slug
-    return tried("service", typed, lambda: place.call("PUT", _ROUTE, sent, slug=slug), lambda f: _page(place, f), there)
+    return submit_form(
+        "service", typed, lambda: place.call("PUT", _ROUTE, sent, slug=slug), lambda f: _service_page(place, f), there
+    )
 
 
 @pages.delete("/:path/-/settings/integrations/:slug")
-def remove_service(visit: Visit) -> Reply:
+def remove_service(visit: Visit) -> PageResponse:
     """Disconnect it."""
-    place = settings_of(visit)
-    place.call("DELETE", _ROUTE, slug=_integration(visit).slug)
-    return Redirect(f"{place.url}/-/settings/integrations")
+    place = find_project_settings(visit)
+    place.call("DELETE", _ROUTE, slug=_integration_in_path(visit).slug)
+    return LocalRedirect(f"{place.url}/-/settings/integrations")
 
 
-def _integration(visit: Visit) -> Integration:
+def _integration_in_path(visit: Visit) -> Integration:
     if visit.path["slug"] not in REGISTRY:
         raise NotFound("Service")
     return REGISTRY[visit.path["slug"]]
 
 
-def _page(place: Place, forms: Forms) -> Page:
-    integration = _integration(place.visit)
+def _service_page(place: ProjectContext, forms: FormsState) -> TemplateResponse:
+    integration = _integration_in_path(place.visit)
     service = place.get(_ROUTE, slug=integration.slug)
     context: dict[str, Any] = {
         "section": "settings/integrations",

@@ -3,17 +3,17 @@
 from functools import partial
 from typing import Any
 
-from ingot.db.connection import Connection
+from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
-from ingot.web.pages import Page, Pages, Redirect, Reply, Visit
-from ingot.web.projects import general
-from ingot.web.projects.forms import Forms, texts_of, tried
-from ingot.web.projects.general import Parts, part_of
-from ingot.web.projects.namespaces import offered_namespaces, typed_namespace
-from ingot.web.projects.place import Place, place_of
-from ingot.web.refusals import Refusal, sentences
+from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.projects import general_settings
+from ingot.web.projects.context import ProjectContext, project_context
+from ingot.web.projects.forms import FormsState, form_values, submit_form
+from ingot.web.projects.general_settings import FormParts, submitted_part
+from ingot.web.projects.namespaces import find_typed_namespace, namespace_options
 
-pages = Pages()
+pages = PageRoutes()
 FEATURES = {
     "issues_enabled": "Issues",
     "merge_requests_enabled": "Merge requests",
@@ -43,7 +43,7 @@ SQUASHING = {
     "never": "Never",
 }
 VISIBILITIES = {"private": "Only its members", "internal": "Everybody who is signed in", "public": "Everybody"}
-_PARTS: Parts = {
+_FORM_PARTS: FormParts = {
     "general": (("name", "description", "topics"), ()),
     "features": (("repository_access_level",), tuple(FEATURES)),
     "merging": (("merge_method", "squash_option"), tuple(MERGING)),
@@ -52,84 +52,86 @@ _PARTS: Parts = {
 }
 
 
-def settings_of(visit: Visit) -> Place:
+def find_project_settings(visit: Visit) -> ProjectContext:
     """The project, for those who administer it; nobody else learns that it has settings."""
-    place = place_of(visit)
+    place = project_context(visit)
     if not place.may("GET", "/protected_branches"):
         raise NotFound("Page")
     return place
 
 
 @pages.get("/:path/-/edit")
-def show_settings(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def show_settings(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """What is set."""
-    return _page(settings_of(visit), Forms())
+    return _settings_page(find_project_settings(visit), FormsState())
 
 
 @pages.put("/:path/-/edit")
-def change_settings(visit: Visit) -> Reply:
+def change_settings(visit: Visit) -> PageResponse:
     """Change what one of the forms holds; another path leads elsewhere."""
-    place = settings_of(visit)
-    part, typed = part_of(visit, _PARTS)
+    place = find_project_settings(visit)
+    part, typed = submitted_part(visit, _FORM_PARTS)
     sent = {name: value for name, value in typed.items() if value != "" or name != "repository_access_level"}
     if "topics" in sent:
         sent["topics"] = [topic.strip() for topic in typed["topics"].split(",") if topic.strip()]
     path = typed.get("path") or place.project.path
     there = f"/{place.project.namespace.full_path}/{path}/-/edit"
-    return tried(part, typed, lambda: place.call("PUT", "", sent), partial(_page, place), there)
+    return submit_form(part, typed, lambda: place.call("PUT", "", sent), partial(_settings_page, place), there)
 
 
 @pages.post("/:path/-/settings/avatar")
-def change_picture(visit: Visit) -> Reply:
+def change_picture(visit: Visit) -> PageResponse:
     """Show another picture, or none."""
-    place = settings_of(visit)
-    return general.change_picture(place, partial(_page, place))
+    place = find_project_settings(visit)
+    return general_settings.change_picture(place, partial(_settings_page, place))
 
 
 @pages.post("/:path/-/settings/archive")
-def archive(visit: Visit) -> Reply:
+def archive(visit: Visit) -> PageResponse:
     """Make it read-only."""
-    return _acted(settings_of(visit), "POST", "/archive", "archive")
+    return _submit_action(find_project_settings(visit), "POST", "/archive", "archive")
 
 
 @pages.post("/:path/-/settings/unarchive")
-def unarchive(visit: Visit) -> Reply:
+def unarchive(visit: Visit) -> PageResponse:
     """Make it writable again."""
-    return _acted(settings_of(visit), "POST", "/unarchive", "archive")
+    return _submit_action(find_project_settings(visit), "POST", "/unarchive", "archive")
 
 
 @pages.delete("/:path/-/settings/fork")
-def remove_fork_relation(visit: Visit) -> Reply:
+def remove_fork_relation(visit: Visit) -> PageResponse:
     """Forget what it is a copy of."""
-    return _acted(settings_of(visit), "DELETE", "/fork", "fork")
+    return _submit_action(find_project_settings(visit), "DELETE", "/fork", "fork")
 
 
 @pages.put("/:path/-/settings/transfer")
-def transfer(visit: Visit) -> Reply:
+def transfer(visit: Visit) -> PageResponse:
     """Put it elsewhere, and lead there."""
-    place = settings_of(visit)
-    typed = texts_of(visit, "transfer", ("namespace",))
+    place = find_project_settings(visit)
+    typed = form_values(visit, "transfer", ("namespace",))
     try:
-        there = typed_namespace(visit, typed["namespace"]).full_path
+        there = find_typed_namespace(visit, typed["namespace"]).full_path
         place.call("PUT", "/transfer", {"namespace": there})
-    except Refusal as refusal:
-        return _page(place, Forms("transfer", typed, sentences(refusal)))
-    return Redirect(f"/{there}/{place.project.path}")
+    except RequestRefusal as refusal:
+        return _settings_page(place, FormsState("transfer", typed, error_messages(refusal)))
+    return LocalRedirect(f"/{there}/{place.project.path}")
 
 
 @pages.delete("/:path/-/edit")
-def delete(visit: Visit) -> Reply:
+def delete(visit: Visit) -> PageResponse:
     """Delete it with everything in it, for those who typed its path, and show how that goes."""
-    place = settings_of(visit)
-    return general.delete(place, place.project.path_with_namespace, 1, partial(_page, place))
+    place = find_project_settings(visit)
+    return general_settings.delete(place, place.project.path_with_namespace, 1, partial(_settings_page, place))
 
 
-def _acted(place: Place, method: str, route: str, form: str) -> Reply:
-    return tried(form, {}, lambda: place.call(method, route), partial(_page, place), f"{place.url}/-/edit")
+def _submit_action(place: ProjectContext, method: str, route: str, form: str) -> PageResponse:
+    return submit_form(
+        form, {}, lambda: place.call(method, route), partial(_settings_page, place), f"{place.url}/-/edit"
+    )
 
 
-def _page(place: Place, forms: Forms) -> Page:
-    offered = offered_namespaces(place.visit)
+def _settings_page(place: ProjectContext, forms: FormsState) -> TemplateResponse:
+    offered = namespace_options(place.visit)
     context: dict[str, Any] = {
         "section": "edit",
         "forms": forms,
@@ -151,6 +153,6 @@ def _page(place: Place, forms: Forms) -> Page:
 
 
 @pages.get("/:path/-/settings")
-def lead_to_settings(visit: Visit, db: Connection) -> Reply:  # noqa: ARG001 - Every page to read gets a connection.
+def redirect_to_settings(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """The menu begins with the general ones."""
-    return Redirect(f"{settings_of(visit).url}/-/edit")
+    return LocalRedirect(f"{find_project_settings(visit).url}/-/edit")

@@ -3,36 +3,36 @@
 from typing import Any, Literal
 
 from ingot.errors import Failure
-from ingot.web.projects.place import Place
+from ingot.web.projects.context import ProjectContext
 
-Kind = Literal["issue", "merge_request"]
-_ENDING = ".md"
+TemplateKind = Literal["issue", "merge_request"]
+_SUFFIX = ".md"
 _DEFAULT = "default"
-_MOST = 100
-_LONGEST = 100_000
+_MAX_TEMPLATES = 100
+_MAX_LENGTH = 100_000
 
 
-def templates_of(place: Place, kind: Kind) -> list[str]:
+def list_templates(place: ProjectContext, kind: TemplateKind) -> list[str]:
     """The names of them."""
     if place.project.empty_repo or not place.may("GET", "/repository/tree"):
         return []
     try:
-        files = place.get("/repository/tree", {"path": _folder(kind), "per_page": _MOST}).items
+        files = place.get("/repository/tree", {"path": _folder(kind), "per_page": _MAX_TEMPLATES}).items
     except Failure:
         return []
-    return [file.name.removesuffix(_ENDING) for file in files if file.type == "blob" and file.name.endswith(_ENDING)]
+    return [file.name.removesuffix(_SUFFIX) for file in files if file.type == "blob" and file.name.endswith(_SUFFIX)]
 
 
-def template_for(place: Place, kind: Kind, names: list[str], asked: Any) -> str:
+def template_or_none(place: ProjectContext, kind: TemplateKind, names: list[str], asked: Any) -> str:
     """The one of ``names`` that an address asks for, or the one that is called the default, or nothing."""
     if isinstance(asked, str):
-        name = asked.removesuffix(_ENDING)
+        name = asked.removesuffix(_SUFFIX)
     else:
         name = next((one for one in names if one.lower() == _DEFAULT), "")
-    return _text(place, f"{_folder(kind)}/{name}{_ENDING}") if name in names else ""
+    return _text(place, f"{_folder(kind)}/{name}{_SUFFIX}") if name in names else ""
 
 
-def _text(place: Place, path: str) -> str:
+def _text(place: ProjectContext, path: str) -> str:
     try:
         route = "/repository/files/:file_path/raw"
         content = place.get(route, {"ref": place.project.default_branch}, file_path=path)
@@ -40,10 +40,10 @@ def _text(place: Place, path: str) -> str:
         return ""
     text: bytes = content.body or b""
     if content.body is None:
-        text = b"".join(content.pieces(0, min(content.size, _LONGEST)))
-    text = text[:_LONGEST]
+        text = b"".join(content.pieces(0, min(content.size, _MAX_LENGTH)))
+    text = text[:_MAX_LENGTH]
     return text.decode(errors="replace").replace("\0", "")
 
 
-def _folder(kind: Kind) -> str:
+def _folder(kind: TemplateKind) -> str:
     return f".gitlab/{kind}_templates"

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
-from ingot.groups.members.service import drop_ended
+from ingot.core.access.levels import Level
+from ingot.projects.members.service import delete_expired_memberships
 from tests.api.issues.writing import write_issue
 from tests.client import Api, Make, Person
 from tests.conftest import House
@@ -164,7 +164,7 @@ def test_members_come_and_go(api: Api, house: House, make: Make) -> None:
     seen = [(event["author_id"], event["action_name"]) for event in _events(api, project, owner)]
     assert seen == [(guest.id, "joined"), (person.id, "left"), (person.id, "joined"), (owner.id, "created")]
     with day(house, "2050-01-02"):
-        house.app.database.write(drop_ended)
+        house.app.database.write(delete_expired_memberships)
     assert _events(api, project, owner)[0]["action_name"] == "removed due to membership expiration from"
 
 
@@ -328,7 +328,7 @@ def test_a_long_list_has_pages_and_no_total(api: Api, make: Make, monkeypatch: p
     project = make_project(make, owner)
     for _ in range(4):
         write_issue(make, project, owner)
-    monkeypatch.setattr("ingot.activity.queries.MOST_COUNTED", 3)
+    monkeypatch.setattr("ingot.discovery.activity.queries.MAX_COUNTED", 3)
 
     seen, url = [], f"/projects/{project.id}/events?per_page=2"
     while url:

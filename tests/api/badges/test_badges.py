@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
-from ingot.projects.api import store_of
-from ingot.projects.queries import project_by_id
+from ingot.core.access.levels import Level
+from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.queries import existing_project
 from tests.casting import Cast, group_with, project_with
 from tests.client import Api, Make
 from tests.conftest import House
@@ -94,8 +94,8 @@ def test_a_commit_is_named_only_to_those_who_may_read_code(api: Api, make: Make,
     """Attack: a guest of a private project learns its newest commit from a badge."""
     project = project_with(make, cast)
     sha = "0123456789" * 4
-    key = house.app.database.read(lambda db: project_by_id(db, project.id)).repository_key
-    branch = store_of(house.settings).open(key).path / "refs" / "heads" / house.settings.default_branch
+    key = house.app.database.read(lambda db: existing_project(db, project.id)).repository_key
+    branch = repository_store(house.settings).open(key).path / "refs" / "heads" / house.settings.default_branch
     branch.parent.mkdir(parents=True, exist_ok=True)
     branch.write_text(sha + "\n")
     sent = {**SENT, "link_url": "https://example.com/%{commit_sha}"}

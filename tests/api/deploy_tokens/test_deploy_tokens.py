@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from ingot.deploy_tokens.queries import deploy_token_holder
+from ingot.projects.deploy_tokens.queries import deploy_token_by_credentials
 from tests.casting import Cast, group_with, project_with
 from tests.client import Api, Make
 from tests.conftest import House
@@ -110,7 +110,9 @@ def test_credentials_prove_a_token(api: Api, make: Make, cast: Cast, house: Hous
 
     def proves(made: dict[str, Any], username: str | None = None) -> int | None:
         held = house.app.database.read(
-            lambda db: deploy_token_holder(db, made["username"] if username is None else username, made["token"])
+            lambda db: deploy_token_by_credentials(
+                db, made["username"] if username is None else username, made["token"]
+            )
         )
         return held.project_id if held else None
 

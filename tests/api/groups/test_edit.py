@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.client import Api, Make
 from tests.conftest import House
 from tests.making import by_path, make_group, make_project

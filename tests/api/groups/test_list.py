@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
 from tests.making import Group, add_members, ids, make_group, make_project, statements_of
 
@@ -139,7 +139,7 @@ def test_statistics_are_for_administrators(api: Api, make: Make) -> None:
 
 
 def _set_sizes(make: Make, project_id: int, sizes: dict[str, int]) -> None:
-    from ingot.projects.tables import projects
+    from ingot.projects.projects.tables import projects
 
     make.database.write(lambda db: db.update(projects, project_id, **sizes))
 

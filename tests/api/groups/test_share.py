@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
-from ingot.groups.shares.service import drop_ended_group_shares
+from ingot.core.access.levels import Level
+from ingot.projects.group_shares.service import delete_expired_group_shares
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.making import Group, day, ids, make_group, make_project, share
@@ -184,8 +184,8 @@ def test_what_has_ended_is_swept_up(house: House, make: Make) -> None:
     group, invited = make_group(make), make_group(make)
     share(make, group, invited, 40, expires_at="2001-01-01")
 
-    assert house.app.database.write(drop_ended_group_shares) >= 1
-    assert house.app.database.write(drop_ended_group_shares) == 0
+    assert house.app.database.write(delete_expired_group_shares) >= 1
+    assert house.app.database.write(delete_expired_group_shares) == 0
 
 
 def test_it_ends_with_a_membership_and_with_either_group(api: Api, make: Make) -> None:

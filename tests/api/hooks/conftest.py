@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from ingot.app import hook_dispatcher, open_database
-from ingot.db.database import wall_clock
-from ingot.db.times import Timestamp, later
-from ingot.hooks.delivery.dispatcher import Dispatcher
+from ingot.core.db.database import wall_clock
+from ingot.core.db.times import Timestamp, add_duration
+from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
 from ingot.log import Log
 from tests.api.hooks.receiver import Receiver
 from tests.client import Api, Make
@@ -32,7 +32,7 @@ class Clock:
         self.seconds = 0.0
 
     def __call__(self) -> Timestamp:
-        return later(wall_clock(), seconds=self.seconds)
+        return add_duration(wall_clock(), seconds=self.seconds)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture(scope="module")
-def dispatcher(house: House, clock: Clock) -> Iterator[Dispatcher]:
+def dispatcher(house: House, clock: Clock) -> Iterator[HookDispatcher]:
     """Delivers what the server has to tell; local addresses may be reached, by it and by who saves a hook."""
     runner = house.app.kernel._runner
     allowed, before = replace(house.settings, allow_local_requests=True), runner._settings
@@ -100,6 +100,6 @@ ALL = (
 
 
 @pytest.fixture
-def told(api: Api, make: Make, receiver: Receiver, dispatcher: Dispatcher) -> Told:
+def told(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher) -> Told:
     """A project with a first commit, which is told by nobody, and a hook for everything."""
     return Told(api, make, receiver, initialize_with_readme=True)

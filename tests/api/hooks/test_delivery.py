@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from sqlalchemy import bindparam, select
 
-from ingot.db.times import moment
-from ingot.hooks.delivery import outcome, sending
-from ingot.hooks.delivery.dispatcher import Dispatcher
-from ingot.hooks.tables import hook_deliveries
+from ingot.core.db.times import to_datetime
+from ingot.integrations.webhooks.delivery import outcome, sender
+from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
+from ingot.integrations.webhooks.tables import hook_deliveries
 from tests.api.hooks.conftest import Clock, Told
 from tests.api.hooks.receiver import DEADLINE_SECONDS, Answer
 from tests.client import Api, Make
@@ -123,7 +123,7 @@ def test_another_url_takes_the_secrets_away(told: Told) -> None:
 
 
 def test_a_failure_is_tried_again_and_holds_back_nothing(
-    told: Told, log: Log, clock: Clock, dispatcher: Dispatcher
+    told: Told, log: Log, clock: Clock, dispatcher: HookDispatcher
 ) -> None:
     """At its own time, with the same key; what comes later goes out at once."""
     told.receiver.answers[told.path] = [Answer(500, b"sorry"), Answer()]
@@ -172,14 +172,14 @@ def test_the_receiver_says_when_to_come_back(told: Told, log: Log, clock: Clock,
     told.receiver.next()
     (event,) = log.events(1)
     ((state, _, due_at),) = log.states()
-    waits = (moment(due_at) - moment(event["created_at"])).total_seconds()  # type: ignore[arg-type] # It is one.
+    waits = (to_datetime(due_at) - to_datetime(event["created_at"])).total_seconds()  # type: ignore[arg-type] # It is one.
     assert state == "waiting"
     assert least <= waits < least + 60
     assert clock.seconds == 0
 
 
 def test_a_hook_that_keeps_failing_is_left_alone_and_then_tried(
-    told: Told, log: Log, clock: Clock, dispatcher: Dispatcher
+    told: Told, log: Log, clock: Clock, dispatcher: HookDispatcher
 ) -> None:
     """Everybody can see it; nothing is lost, and what waited comes in its order."""
     told.receiver.answers[told.path] = [Answer(503)]
@@ -189,7 +189,9 @@ def test_a_hook_that_keeps_failing_is_left_alone_and_then_tried(
     log.events(4)
     hook = log.hook()
     assert hook["alert_status"] == "temporarily_disabled"
-    assert 30 < (moment(hook["disabled_until"]) - moment(log.events(4)[-1]["created_at"])).total_seconds() <= 60
+    assert (
+        30 < (to_datetime(hook["disabled_until"]) - to_datetime(log.events(4)[-1]["created_at"])).total_seconds() <= 60
+    )
     # It is over, and one delivery tells that the receiver is still ill; then it is left alone for longer.
     clock.seconds += 61
     dispatcher.wake()
@@ -251,7 +253,7 @@ def test_receivers_that_answer_without_end(told: Told, log: Log, monkeypatch: py
     told.post("/issues", title="Endless")
     log.events(1)
     with monkeypatch.context() as short:
-        short.setattr(sending, "DEADLINE_SECONDS", 1.0)
+        short.setattr(sender, "DEADLINE_SECONDS", 1.0)
         told.post("/issues", title="Drip")
         log.events(2)
     told.post("/issues", title="Reset")
@@ -284,7 +286,7 @@ def test_the_log_and_sending_again(told: Told, log: Log, api: Api, make: Make) -
     assert event["request_headers"]["X-Gitlab-Token"] == "[REDACTED]"
     assert (event["trigger"], event["response_status"], event["attempt"]) == ("issue_hooks", "200", 1)
     assert event["response_body"].startswith("You sent")
-    assert 0 < event["execution_duration"] <= sending.DEADLINE_SECONDS
+    assert 0 < event["execution_duration"] <= sender.DEADLINE_SECONDS
 
     number = one.rpartition("/")[2]
     sent = api.post(f"/projects/{told.project.id}/hooks/{number}/events/{event['id']}/resend", make.root)

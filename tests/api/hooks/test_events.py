@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.hooks.conftest import Told
 from tests.api.hooks.receiver import Receiver
 from tests.client import Api, Make, Person

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from ingot.app import open_database
-from ingot.hooks.delivery.dispatcher import Dispatcher
-from ingot.hooks.finishing import Finisher
+from ingot.core.outgoing.guard import SsrfGuard
+from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
+from ingot.integrations.webhooks.payload_completion import PayloadCompletion
 from ingot.log import Log
-from ingot.outgoing.guard import Guard
-from ingot.projects.api import store_of
+from ingot.projects.projects.api import repository_store
 from tests.api.hooks.receiver import DEADLINE_SECONDS, Receiver
 from tests.client import Api, Make
 from tests.conftest import House
@@ -46,10 +46,10 @@ def names() -> Names:
 def guarded(house: House, names: Names) -> Iterator[None]:
     """A dispatcher that may reach public addresses, and one of ours that the operator has allowed."""
     database = open_database(house.settings)
-    guard = Guard(allowed=[ip_network("127.0.0.2/32")], resolve=names)
+    guard = SsrfGuard(allowed=[ip_network("127.0.0.2/32")], resolve=names)
     log = Log("json", house.log)
-    finisher = Finisher(database, store_of(house.settings), log)
-    dispatcher = Dispatcher(database, guard, finisher, house.url, log)
+    finisher = PayloadCompletion(database, repository_store(house.settings), log)
+    dispatcher = HookDispatcher(database, guard, finisher, house.url, log)
     dispatcher.start()
     yield
     assert dispatcher.stop()

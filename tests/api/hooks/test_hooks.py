@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
+from ingot.core.outgoing.guard import SsrfGuard
 from ingot.errors import Invalid
-from ingot.hooks import service
-from ingot.hooks.params import WriteHook
-from ingot.hooks.queries import Owner
-from ingot.outgoing.guard import Guard
+from ingot.integrations.webhooks import service
+from ingot.integrations.webhooks.params import WriteHook
+from ingot.integrations.webhooks.queries import HookOwner
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.making import Project, make_group, make_project, statements_of
@@ -250,7 +250,7 @@ def test_a_name_is_not_looked_up_when_a_hook_is_saved(api: Api, make: Make, proj
 
 def test_there_is_an_end_to_how_many(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each one is told of every push."""
-    monkeypatch.setattr(service, "MOST_HOOKS", 5)
+    monkeypatch.setattr(service, "MAX_HOOKS", 5)
     project = make_project(make)
     for _ in range(5):
         assert api.post(f"/projects/{project.id}/hooks", make.root, url=URL).status_code == 201
@@ -263,13 +263,13 @@ def test_there_is_an_end_to_how_many(api: Api, make: Make, monkeypatch: pytest.M
 def test_of_several_at_once_only_so_many_are_added(
     api: Api, make: Make, house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service, "MOST_HOOKS", 2)
+    monkeypatch.setattr(service, "MAX_HOOKS", 2)
     project, group = make_project(make), make_group(make)
-    guard = Guard()
-    for owner in (Owner("project", project.id), Owner("group", group.id)):
+    guard = SsrfGuard()
+    for owner in (HookOwner("project", project.id), HookOwner("group", group.id)):
         line = threading.Barrier(6, timeout=30)
 
-        def add(_: int, owner: Owner = owner, line: threading.Barrier = line) -> bool:
+        def add(_: int, owner: HookOwner = owner, line: threading.Barrier = line) -> bool:
             line.wait()
             try:
                 house.app.database.write(lambda db: service.create_hook(db, owner, WriteHook(url=URL), guard))

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ingot.access.levels import Level
-from ingot.hooks.delivery.dispatcher import Dispatcher
+from ingot.core.access.levels import Level
+from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
 from tests.api.hooks.receiver import Receiver
 from tests.api.hooks.test_events import COMMIT, NOTE, OLDER, REPOSITORY
 from tests.api.issues.writing import make_milestone
@@ -44,7 +44,7 @@ class Place(NamedTuple):
 
 
 @pytest.fixture
-def place(api: Api, make: Make, receiver: Receiver, dispatcher: Dispatcher) -> Place:
+def place(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher) -> Place:
     """A project of the administrator's."""
     project = filled_project(make)
     flags = {"push_events": False, "merge_requests_events": True, "note_events": True}

@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from ingot.hooks.delivery import dispatcher as dispatching
+from ingot.integrations.webhooks.delivery import dispatcher as dispatching
 from tests.api.hooks.conftest import Told
 from tests.api.hooks.receiver import DEADLINE_SECONDS, Answer
 from tests.client import Api, Make
@@ -54,8 +54,8 @@ def test_receivers_that_hang_leave_room_for_others(
     assert {got.path for got in told.receiver.some(4)} == {*slow, told.path}
     for hook in api.get(f"{told.url}/hooks", make.root).json()[1:]:
         until_failed(api, make, f"{told.url}/hooks/{hook['id']}")
-    monkeypatch.setattr(dispatching, "MOST_LANES", 3)
-    monkeypatch.setattr(dispatching, "MOST_FAILING", 1)
+    monkeypatch.setattr(dispatching, "MAX_WORKERS", 3)
+    monkeypatch.setattr(dispatching, "MAX_FAILING_WORKERS", 1)
     for title in ("Second", "Third"):
         told.post("/issues", title=title)
     got = told.receiver.some(3)

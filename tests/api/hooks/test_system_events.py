@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ingot.hooks.delivery.dispatcher import Dispatcher
+from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
 from tests.api.hooks.conftest import Told
 from tests.api.hooks.receiver import Receiver
 from tests.client import Api, Make
@@ -48,7 +48,7 @@ class System:
 
 
 @pytest.fixture
-def system(api: Api, make: Make, receiver: Receiver, dispatcher: Dispatcher) -> Iterator[System]:
+def system(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher) -> Iterator[System]:
     """A system hook, which is gone afterwards."""
     system = System(api, make, receiver)
     yield system
@@ -155,19 +155,19 @@ def test_trying_one_out(system: System, api: Api, make: Make) -> None:
 
 def test_old_events_are_forgotten(system: System, api: Api, make: Make) -> None:
     """After the days that the operator sets; what could not be told by then is given up."""
-    from ingot.db.times import later
-    from ingot.hooks.service import drop_old_events
+    from ingot.core.db.times import add_duration
+    from ingot.integrations.webhooks.service import delete_old_events
 
     api.post(f"/hooks/{system.id}", make.root)
     system.next("project_create", set())
     while not api.get(f"/hooks/{system.id}/events", make.root).json():
         pass
-    make.database.write(lambda db: drop_old_events(db, 7))
+    make.database.write(lambda db: delete_old_events(db, 7))
     assert api.get(f"/hooks/{system.id}/events", make.root).json()
     clock = make.database.clock
-    make.database.clock = lambda: later(clock(), days=8)
+    make.database.clock = lambda: add_duration(clock(), days=8)
     try:
-        make.database.write(lambda db: drop_old_events(db, 7))
+        make.database.write(lambda db: delete_old_events(db, 7))
     finally:
         make.database.clock = clock
     assert api.get(f"/hooks/{system.id}/events", make.root).json() == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ingot.instance.queries import current_broadcasts
+from ingot.accounts.instance.queries import current_broadcasts
 from tests.client import Api, Make
 
 

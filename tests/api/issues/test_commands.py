@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.issues.writing import make_milestone, write_issue
 from tests.client import Api, Make, Person
 from tests.making import Project, make_project

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from ingot.access.levels import Level
-from ingot.rooms import all_endpoints
+from ingot.core.access.levels import Level
+from ingot.registry import all_endpoints
 from tests.api.issues.writing import make_milestone, write_issue
 from tests.client import Api, Make, Person
 from tests.making import Group, Project, make_group, make_project

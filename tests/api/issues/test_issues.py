@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.client import Api, Make
 from tests.making import make_project
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.issues.writing import make_milestone, write_issue
 from tests.client import Api, Make, Person
 from tests.making import Group, Project, day, ids, make_group, make_project, statements_of
@@ -126,7 +126,7 @@ def test_filters_that_leave_very_many(
 ) -> None:
     """Beyond a number, pages walk in their order and totals come from what is kept."""
     for module in ("pages", "ranking"):
-        monkeypatch.setattr(f"ingot.issues.{module}.MOST_LOOKED_UP", -1)
+        monkeypatch.setattr(f"ingot.collaboration.issues.{module}.MAX_LOOKED_UP", -1)
     test_filters(api, stage, params, expected)
 
 

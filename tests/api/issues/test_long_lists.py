@@ -7,12 +7,8 @@ from typing import Any, Literal, NamedTuple
 
 import pytest
 
-from ingot.access.actor import Actor
-from ingot.access.levels import Level
-from ingot.db.connection import Connection
-from ingot.db.paging import Page
-from ingot.issues.params import ListIssues
-from ingot.issues.queries import (
+from ingot.collaboration.issues.params import ListIssues
+from ingot.collaboration.issues.queries import (
     count_group_issues,
     count_issues,
     count_project_issues,
@@ -20,7 +16,11 @@ from ingot.issues.queries import (
     list_issues,
     list_project_issues,
 )
-from ingot.projects.queries import find_project
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Level
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Page
+from ingot.projects.projects.queries import find_project
 from tests.api.issues.writing import make_milestone, write_issue
 from tests.client import Api, Make, Person
 from tests.making import Group, Project, ids, make_group, make_project
@@ -90,7 +90,7 @@ def test_by_priority(
 ) -> None:
     """Each part is in its place on every page, with filters and without."""
     for module in ("pages", "ranking"):
-        monkeypatch.setattr(f"ingot.issues.{module}.MOST_LOOKED_UP", most_looked_up)
+        monkeypatch.setattr(f"ingot.collaboration.issues.{module}.MAX_LOOKED_UP", most_looked_up)
     keys = {"priority": (0, 1, 2), "label_priority": (1, 2), "milestone_due": (0, 2)}[order_by]
     inorder = sorted(ranked.issues, key=lambda issue: [issue[key] for key in keys], reverse=sort == "desc")
     expected = [issue[-1] for issue in inorder]
@@ -176,8 +176,8 @@ def test_more_than_anybody_counts(api: Api, make: Make, monkeypatch: pytest.Monk
     author = make.user()
     project = make_project(make, author)
     made = [write_issue(make, project, author)["id"] for _ in range(5)][::-1]
-    monkeypatch.setattr("ingot.issues.pages.MOST_COUNTED", 3)
-    monkeypatch.setattr("ingot.issues.pages.MOST_LOOKED_UP", -1)
+    monkeypatch.setattr("ingot.collaboration.issues.pages.MAX_COUNTED", 3)
+    monkeypatch.setattr("ingot.collaboration.issues.pages.MAX_LOOKED_UP", -1)
     for page, shown, links in (
         (1, made[:2], ["next", "first"]),
         (2, made[2:4], ["prev", "next", "first"]),

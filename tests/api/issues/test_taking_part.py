@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.issues.writing import write_issue
 from tests.client import Api, Make
 from tests.making import ids, make_project

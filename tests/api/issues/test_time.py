@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
-from ingot.issues.durations import parse_duration, shown_duration
+from ingot.collaboration.issues.durations import format_duration, parse_duration
+from ingot.core.access.levels import Level
 from tests.api.issues.writing import write_issue
 from tests.client import Api, Make
 from tests.making import make_project
@@ -52,7 +52,7 @@ def test_as_people_write_it(text: str, seconds: int | None) -> None:
 
 @pytest.mark.parametrize("seconds", [0, 1, 59, 60, HOUR, DAY - 60, DAY, WEEK, MONTH, 13 * MONTH + WEEK + 61, -HOUR])
 def test_there_and_back(seconds: int) -> None:
-    shown = shown_duration(seconds)
+    shown = format_duration(seconds)
     assert (parse_duration(shown) if shown else 0) == seconds
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from ingot.rooms import all_endpoints
+from ingot.registry import all_endpoints
 from tests.client import Api, Person
 
 # A number that no row has, so that calls which are allowed change nothing.

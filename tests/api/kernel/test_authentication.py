@@ -6,11 +6,11 @@ from typing import Any
 import httpx
 import pytest
 
-from ingot.users.accounts.queries import find_user
-from ingot.users.sessions.queries import csrf_token, session_or_none
-from ingot.users.sessions.service import begin_session
-from ingot.users.tokens.queries import token_or_none
-from ingot.users.tokens.service import create_token, reset_private_token, revoke_token
+from ingot.accounts.sessions.queries import csrf_token, session_or_none
+from ingot.accounts.sessions.service import create_session
+from ingot.accounts.tokens.queries import token_or_none
+from ingot.accounts.tokens.service import create_token, reset_private_token, revoke_token
+from ingot.accounts.users.queries import find_user
 from tests.client import Api, Make, Person
 from tests.conftest import House
 
@@ -57,7 +57,7 @@ BODIES: dict[str, Callable[[str], dict[str, Any]]] = {
 def _session(house: House, user: Person) -> tuple[dict[str, str], str]:
     """The cookie header of a browser in which the user signed in, and its CSRF token."""
     database = house.app.database
-    cookie = database.write(lambda db: begin_session(db, find_user(db, user.id), "127.0.0.1", "test"))
+    cookie = database.write(lambda db: create_session(db, find_user(db, user.id), "127.0.0.1", "test"))
 
     def csrf(db: Any) -> str:
         found = session_or_none(db, cookie)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ingot.api.routes import BODY_LIMIT
+from ingot.core.api.routes import BODY_LIMIT
 from tests.client import Api, Make
 
 JSON = {"Content-Type": "application/json"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingot.access.scopes import SCOPES
+from ingot.core.access.scopes import SCOPES
 from tests.api.kernel.asking import ask, declared
 from tests.api.kernel.test_every_route import USED_UP
 from tests.api.kernel.who_reaches import TABLE

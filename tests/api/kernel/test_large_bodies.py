@@ -10,11 +10,11 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
-from ingot.api import budget
-from ingot.api.budget import Budget
-from ingot.api.fields import BadRequest, parse_query
+from ingot.core.api import body_budget
+from ingot.core.api.body_budget import BodyBudget
+from ingot.core.api.request_fields import BadRequest, parse_query
+from ingot.core.http import body_rate
 from ingot.errors import Unavailable
-from ingot.http import pace
 from tests.client import Api, Make
 from tests.conftest import House
 
@@ -48,11 +48,11 @@ def test_a_body_of_escapes_is_answered(api: Api, make: Make) -> None:
 
 def test_large_bodies_wait_for_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that fit go on at once, others wait, and whoever waits too long is asked to come again."""
-    monkeypatch.setattr(budget, "SMALL", 10)
-    monkeypatch.setattr(budget, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(body_budget, "SMALL_BODY_BYTES", 10)
+    monkeypatch.setattr(body_budget, "WAIT_SECONDS", 0.01)
 
     async def run() -> list[str]:
-        shared = Budget(100)
+        shared = BodyBudget(100)
         seen: list[str] = []
         async with shared.hold(60), shared.hold(5), shared.hold(40):
             seen.append("all fit")
@@ -71,7 +71,7 @@ def test_who_does_not_send_what_they_promised_is_let_go(
     house: House, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, drips: bool
 ) -> None:
     """Attack (fault 9): promise a large body, send nothing or a byte now and then, and keep what is held for it."""
-    monkeypatch.setattr(pace, "WINDOW_SECONDS", 0.2)
+    monkeypatch.setattr(body_rate, "WINDOW_SECONDS", 0.2)
     head = (
         f"POST /api/v4/projects HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {make.root.token}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {2**20}\r\n\r\n"

@@ -6,8 +6,8 @@ from typing import Any
 import httpx
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from ingot.api.openapi import described_paths
-from ingot.rooms import all_endpoints
+from ingot.core.api.openapi import described_paths
+from ingot.registry import all_endpoints
 from tests.client import Api
 from tests.conftest import House
 

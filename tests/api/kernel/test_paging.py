@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ingot.rooms import all_endpoints
+from ingot.registry import all_endpoints
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.ssh_lines import ed25519_line
@@ -195,7 +195,7 @@ COUNTED_ELSEWHERE |= {"wikis"}
 
 
 def _paged() -> Iterator[str]:
-    return (each.path for each in all_endpoints() if each.paged and each.room not in COUNTED_ELSEWHERE)
+    return (each.path for each in all_endpoints() if each.paged and each.tag not in COUNTED_ELSEWHERE)
 
 
 @pytest.mark.parametrize("path", sorted(_paged()))

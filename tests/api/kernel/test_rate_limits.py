@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ingot.http.request import Origins
+from ingot.core.http.request import OriginResolver
 from ingot.settings import Settings
 from tests.client import Api, Make, Person
 
@@ -128,6 +128,6 @@ def test_an_address_that_the_caller_made_up_has_no_count_of_its_own(proxies: str
     """Only proxies that are trusted say where a call came from, and only the nearest stranger is believed."""
     scope = {"client": ("192.0.2.1", 1234), "scheme": "http"}
 
-    origin = Origins(Settings(trusted_proxies=proxies)).of(scope, {b"x-forwarded-for": sent.encode()})
+    origin = OriginResolver(Settings(trusted_proxies=proxies)).of(scope, {b"x-forwarded-for": sent.encode()})
 
     assert origin.ip == ip

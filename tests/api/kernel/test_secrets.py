@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ingot.rooms import all_endpoints
+from ingot.registry import all_endpoints
 from tests.client import Api, Make, Person
 from tests.ssh_lines import ed25519_line
 

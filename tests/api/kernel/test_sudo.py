@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ingot.users.tokens.service import create_token
+from ingot.accounts.tokens.service import create_token
 from tests.client import Api, Make, Person
 from tests.conftest import House
 

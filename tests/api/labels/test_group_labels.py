@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.casting import Cast, group_with
 from tests.client import Api, Make, Person
 from tests.making import Group, make_group, make_project

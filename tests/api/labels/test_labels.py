@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.casting import Cast, project_with
 from tests.client import Api, Make, Person
 from tests.making import Project, make_group, make_project

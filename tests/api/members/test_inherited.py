@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.making import Group, Project, add_members, day, ids, make_group, make_project, share
@@ -133,16 +133,16 @@ def test_what_has_an_end_stops_counting_on_its_day(api: Api, house: House, make:
 
 
 def test_what_ended_is_removed_in_time(api: Api, house: House, make: Make) -> None:
-    from ingot.groups.members.service import drop_ended
-    from ingot.projects.people.service import drop_ended_shares
+    from ingot.projects.members.service import delete_expired_memberships
+    from ingot.projects.sharing.service import delete_expired_shares
 
     project, group, person = make_project(make), make_group(make), make.user()
     add_members(make, project, {person: 10}, expires_at="2001-01-01")
     share(make, project, group, 10, expires_at="2001-01-01")
 
-    assert make.database.write(drop_ended) >= 1
-    assert make.database.write(drop_ended_shares) >= 1
-    assert make.database.write(drop_ended) == 0
+    assert make.database.write(delete_expired_memberships) >= 1
+    assert make.database.write(delete_expired_shares) >= 1
+    assert make.database.write(delete_expired_memberships) == 0
 
 
 def test_who_is_removed_sees_nothing_at_once(api: Api, make: Make) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.making import Group, Project, day, ids, make_group, make_project, share

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.merge_requests.offering import commit, filled_project, offer
 from tests.client import Api, Make, Person
 from tests.making import ids, make_group

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.issues.writing import make_milestone, write_issue
 from tests.api.merge_requests.offering import commit, filled_project, fork, offer
 from tests.casting import Cast, project_with

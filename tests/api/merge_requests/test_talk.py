@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.issues.writing import write_issue
 from tests.api.merge_requests.offering import commit, filled_project, offer
 from tests.client import Api, Make, Person

@@ -1,6 +1,6 @@
 """Todos on merge requests."""
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.merge_requests.offering import filled_project, offer
 from tests.client import Api, Make
 from tests.conftest import House

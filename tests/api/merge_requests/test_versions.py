@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ingot.merge_requests.versions.looking import Looked, look
-from ingot.merge_requests.versions.tracking import Tracker
+from ingot.collaboration.merge_requests.versions.inspection import VersionComparison, compare_with_target
+from ingot.collaboration.merge_requests.versions.source_tracker import HeadTracker
 from tests.api.merge_requests.offering import commit, filled_project, fork, offer
 from tests.client import Api, Make, Person
 from tests.conftest import House
@@ -258,7 +258,7 @@ def test_what_a_crash_cut_off_is_seen_to_by_a_job(
     made = api.post(f"/projects/{copy.id}/merge_requests", person, **sent).json()
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     with monkeypatch.context() as patched:
-        patched.setattr(Tracker, "_collect_now", lambda *_: None)
+        patched.setattr(HeadTracker, "_collect_now", lambda *_: None)
         head = commit(make, copy, "mine", {"more": "x\n"}, person)
     assert api.get(url, person).json()["sha"] == head
     assert len(api.get(f"{url}/versions", person).json()) == 1
@@ -275,13 +275,13 @@ def test_a_push_while_it_is_opened_is_not_missed(api: Api, make: Make, monkeypat
     commit(make, project, "topic", {"a": "x\n"}, owner, start="master")
     pushed: list[str] = []
 
-    def look_then_push(*asked: Any, **more: Any) -> Looked:
-        looked = look(*asked, **more)
+    def look_then_push(*asked: Any, **more: Any) -> VersionComparison:
+        looked = compare_with_target(*asked, **more)
         if not pushed:
             pushed.append(commit(make, project, "topic", {"b": "x\n"}, owner))
         return looked
 
-    monkeypatch.setattr("ingot.merge_requests.work.look", look_then_push)
+    monkeypatch.setattr("ingot.collaboration.merge_requests.staged.compare_with_target", look_then_push)
     sent = {"source_branch": "topic", "target_branch": "master", "title": "Topic"}
     made = api.post(f"/projects/{project.id}/merge_requests", owner, **sent).json()
     shown = api.get(f"/projects/{project.id}/merge_requests/{made['iid']}", owner).json()

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.merge_requests.offering import commit, filled_project, offer
 from tests.api.merging.merging import conflicting, merged, tip, url
 from tests.client import Api, Make

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ingot.access.levels import Level
-from ingot.merge_requests.merging.work import remove_left_branch
-from ingot.projects.api import store_of
+from ingot.collaboration.merge_requests.merge.staged import remove_leftover_branch
+from ingot.core.access.levels import Level
+from ingot.projects.projects.api import repository_store
 from tests.api.merge_requests.offering import filled_project, offer
 from tests.api.merging.merging import merged, refused, tip, url
 from tests.client import Api, Make, Person
@@ -112,5 +112,5 @@ def test_a_branch_that_was_merged_is_removed_once(api: Api, make: Make, house: H
     branches = f"/projects/{project.id}/repository/branches"
     again = {"branch": merge_request["source_branch"], "ref": merge_request["sha"]}
     assert api.post(branches, owner, **again).status_code == 201
-    remove_left_branch(make.database, store_of(house.settings), merge_request["id"])
+    remove_leftover_branch(make.database, repository_store(house.settings), merge_request["id"])
     assert api.get(f"{branches}/{merge_request['source_branch']}", owner).status_code == 200

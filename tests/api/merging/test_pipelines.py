@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.merge_requests.offering import commit, filled_project, fork, offer
 from tests.api.merging.merging import merged, url
 from tests.client import Api, Make, Person

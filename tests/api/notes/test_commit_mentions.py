@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
-from ingot.db.connection import Connection
-from ingot.issues.talk import work
+from ingot.collaboration.issues.discussions import jobs
+from ingot.core.access.levels import Level
+from ingot.core.db.connection import Connection
 from tests.api.notes.test_system_notes import said
 from tests.client import Api, Make, Person
 from tests.conftest import House
@@ -118,7 +118,7 @@ def test_who_is_blocked_meanwhile_closes_nothing(
     house: House, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a crash left it to the job."""
-    monkeypatch.setattr(work, "LEFT_SECONDS", 0)
+    monkeypatch.setattr(jobs, "JOB_DELAY_SECONDS", 0)
     monkeypatch.setattr(Connection, "follow_up", lambda *_: None)
     owner, other = make.user(), make.user()
     project = make_project(make, owner, members={other: Level.MASTER}, initialize_with_readme=True)

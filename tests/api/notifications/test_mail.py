@@ -8,10 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from ingot.access.levels import Level
-from ingot.markup.links import Place
-from ingot.markup.rendering import render
-from ingot.notifications import letters
+from ingot.core.access.levels import Level
+from ingot.core.markup.links import LinkContext
+from ingot.core.markup.renderer import render
+from ingot.discovery.notifications import emails
 from tests.api.issues.writing import write_issue
 from tests.client import Api, Make, Person
 from tests.conftest import House
@@ -80,13 +80,13 @@ def test_a_text_is_worked_out_once_while_others_write(
     project = make_project(make, author, members=readers)
     rendered: list[str] = []
 
-    def render_while_somebody_writes(text: str, place: Place) -> str:
+    def render_while_somebody_writes(text: str, place: LinkContext) -> str:
         with ThreadPoolExecutor(1) as somebody:
             somebody.submit(house.app.database.write, lambda db: db.now).result(timeout=60)
         rendered.append(text)
         return render(text, place)
 
-    monkeypatch.setattr(letters, "render", render_while_somebody_writes)
+    monkeypatch.setattr(emails, "render", render_while_somebody_writes)
     named = " ".join(f"@{reader.username}" for reader in readers)
     write_issue(make, project, author, description=f"*Look*, {named}")
 

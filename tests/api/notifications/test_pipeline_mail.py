@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.mailing import Mailbox, mailbox, text_of

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.client import Api, Make
 from tests.making import add_members, make_group, make_project
 

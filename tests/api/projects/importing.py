@@ -16,19 +16,19 @@ import uvicorn
 from sqlalchemy import select
 
 from ingot.app import App, open_database
-from ingot.db.connection import Connection
-from ingot.git.store import Store
-from ingot.jobs.tables import Job, jobs
-from ingot.jobs.worker import Worker
+from ingot.core.db.connection import Connection
+from ingot.core.jobs.tables import Job, jobs
+from ingot.core.jobs.worker import JobWorker
+from ingot.core.outgoing.guard import SsrfGuard
+from ingot.git.maintenance.store import RepositoryStore
 from ingot.log import Log
-from ingot.outgoing.guard import Guard
+from ingot.operations.startup import initialize_instance
+from ingot.operations.supervisor import open_socket
+from ingot.projects.imports.jobs import ImportJobs
 from ingot.projects.imports.service import IMPORT_PROJECT
-from ingot.projects.imports.work import ImportWork
-from ingot.projects.queries import project_by_id
-from ingot.projects.tables import Project
+from ingot.projects.projects.queries import existing_project
+from ingot.projects.projects.tables import Project
 from ingot.settings import Settings
-from ingot.startup import prepare
-from ingot.supervisor import open_socket
 from tests.client import Api, Make, Person
 from tests.conftest import ROOT_PASSWORD, ROOT_TOKEN, House
 from tests.git.conftest import Clone, git
@@ -44,7 +44,7 @@ class Importer:
         self.house = house
         self.api = api
         self.make = Make(api, Person(1, "root", "admin@example.com", ROOT_TOKEN, ROOT_PASSWORD), house.app.database)
-        self.store = Store(house.settings.data / "repositories")
+        self.store = RepositoryStore(house.settings.data / "repositories")
 
     def create(self, url: str, **attributes: Any) -> int:
         """A project that is to be imported."""
@@ -54,11 +54,11 @@ class Importer:
         project_id: int = made.json()["id"]
         return project_id
 
-    def work(self, guard: Guard | None = None, **options: Any) -> None:
+    def work(self, guard: SsrfGuard | None = None, **options: Any) -> None:
         """Empty the queue by a worker whose imports are made so."""
-        work = ImportWork(self.store, guard or Guard(allow_local=True), **{"pauses": (0.0, 0.0), **options})
+        work = ImportJobs(self.store, guard or SsrfGuard(allow_local=True), **{"pauses": (0.0, 0.0), **options})
         handlers = {**self.house._worker._handlers, IMPORT_PROJECT: work.run}
-        worker = Worker(self.house.app.database, handlers, [], Log("json", self.house.log))
+        worker = JobWorker(self.house.app.database, handlers, [], Log("json", self.house.log))
         while worker.run_once():
             pass
 
@@ -71,7 +71,7 @@ class Importer:
 
     def row(self, project_id: int) -> Project:
         """The project's row."""
-        return self.house.app.database.read(lambda db: project_by_id(db, project_id))
+        return self.house.app.database.read(lambda db: existing_project(db, project_id))
 
     def url_kept(self, project_id: int) -> str:
         """What is sealed in the project's row."""
@@ -101,7 +101,7 @@ def serving_importer(data: Path, database_url: str) -> Iterator[Importer]:
         log_format="json",
         allow_local_requests=True,
     )
-    prepare(settings)
+    initialize_instance(settings)
     log = io.StringIO()
     app = App(settings, open_database(settings), Log("json", log), None)
     listener = open_socket("127.0.0.1", 0)

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.projects import keys
 from tests.client import Api, Make, Person
 from tests.making import make_group, make_project

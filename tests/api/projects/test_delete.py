@@ -2,9 +2,9 @@
 
 import pytest
 
-from ingot.access.levels import Level
-from ingot.git.store import Store
-from ingot.projects.tables import projects, stars
+from ingot.core.access.levels import Level
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.projects.projects.tables import projects, stars
 from tests.client import Api, Make
 from tests.conftest import House
 from tests.making import ids, make_group, make_project, share
@@ -64,7 +64,7 @@ def test_what_is_gone_is_gone_everywhere_and_its_path_is_free(api: Api, make: Ma
 def test_a_job_removes_rows_and_files(api: Api, house: House, make: Make) -> None:
     project = make_project(make)
     key = _column(make, project.id, "repository_key")
-    store = Store(house.settings.data / "repositories")
+    store = RepositoryStore(house.settings.data / "repositories")
     api.post(f"{project.url}/star", make.root)
     assert store.exists(key)
 

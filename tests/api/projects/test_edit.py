@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.projects import keys
 from tests.api.projects.test_create import FLAGS, PATHS, PNG, TAKEN
 from tests.client import Api, Make

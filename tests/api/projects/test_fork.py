@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from ingot.access.levels import Level
-from ingot.git.store import Store
-from ingot.projects.tables import projects
+from ingot.core.access.levels import Level
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.projects.projects.tables import projects
 from tests.api.projects import keys
 from tests.client import Api, Make
 from tests.conftest import House
@@ -56,7 +56,7 @@ def test_whoever_reads_the_code_may_fork_it(api: Api, make: Make, who: str, visi
 def _path(house: House, make: Make, project_id: int) -> Path:
     statement = select(projects.c.repository_key).where(projects.c.id == project_id)
     key = make.database.read(lambda db: db.value(statement))
-    return Store(house.settings.data / "repositories").path_of(key)
+    return RepositoryStore(house.settings.data / "repositories").path_of(key)
 
 
 def _git(*arguments: str, at: Path) -> str:

@@ -6,22 +6,22 @@ from typing import Any
 
 import pytest
 
-from ingot.db.connection import Connection
-from ingot.git.store import Store
-from ingot.jobs.queue import enqueue
-from ingot.projects.api import store_of
-from ingot.projects.heads import SETTLE_HEAD, head_key
-from ingot.projects.queries import project_by_id
-from ingot.projects.service import set_default_branch
-from ingot.projects.tables import projects
+from ingot.core.db.connection import Connection
+from ingot.core.jobs.queue import enqueue
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.default_branch import RECONCILE_HEAD, head_job_key
+from ingot.projects.projects.queries import existing_project
+from ingot.projects.projects.service import set_default_branch
+from ingot.projects.projects.tables import projects
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.git.conftest import Clone
 
 
 @pytest.fixture
-def store(house: House) -> Store:
-    return store_of(house.settings)
+def store(house: House) -> RepositoryStore:
+    return repository_store(house.settings)
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def project(api: Api, make: Make, owner: Person) -> dict[str, Any]:
 
 
 def _key(house: House, project: dict[str, Any]) -> str:
-    key: str = house.app.database.read(lambda db: project_by_id(db, project["id"])).repository_key
+    key: str = house.app.database.read(lambda db: existing_project(db, project["id"])).repository_key
     return key
 
 
@@ -46,12 +46,13 @@ def _fill(house: House, project: dict[str, Any], folder: Path, *branches: str) -
     clone = Clone(folder / "clone")
     clone.commit()
     clone.push(
-        store_of(house.settings).path_of(_key(house, project)), *(f"HEAD:refs/heads/{name}" for name in branches)
+        repository_store(house.settings).path_of(_key(house, project)),
+        *(f"HEAD:refs/heads/{name}" for name in branches),
     )
 
 
 def test_head_follows_when_the_call_answers(
-    house: House, api: Api, owner: Person, project: dict[str, Any], store: Store, tmp_path: Path
+    house: House, api: Api, owner: Person, project: dict[str, Any], store: RepositoryStore, tmp_path: Path
 ) -> None:
     _fill(house, project, tmp_path, "master", "other")
     edited = api.put(f"/projects/{project['id']}", owner, default_branch="other")
@@ -66,13 +67,13 @@ def test_head_follows_when_the_call_answers(
 
 
 def test_what_is_refused_as_a_whole_leaves_head(
-    house: House, api: Api, make: Make, owner: Person, project: dict[str, Any], store: Store
+    house: House, api: Api, make: Make, owner: Person, project: dict[str, Any], store: RepositoryStore
 ) -> None:
     """Commit and HEAD go together: an edit that is rolled back, for whatever reason, moves nothing."""
     database = house.app.database
 
     def edit_and_fail(db: Connection) -> None:
-        set_default_branch(db, project_by_id(db, project["id"]), store, "trunk")
+        set_default_branch(db, existing_project(db, project["id"]), store, "trunk")
         raise RuntimeError("something later in the same call")
 
     with pytest.raises(RuntimeError):
@@ -82,11 +83,11 @@ def test_what_is_refused_as_a_whole_leaves_head(
 
 
 def test_a_crash_between_commit_and_head_is_made_good_by_the_job(
-    house: House, api: Api, owner: Person, project: dict[str, Any], store: Store
+    house: House, api: Api, owner: Person, project: dict[str, Any], store: RepositoryStore
 ) -> None:
     def commit_only(db: Connection) -> None:
         db.update(projects, project["id"], default_branch="trunk")
-        enqueue(db, SETTLE_HEAD, {"project_id": project["id"]}, unique_key=head_key(project["id"]))
+        enqueue(db, RECONCILE_HEAD, {"project_id": project["id"]}, unique_key=head_job_key(project["id"]))
 
     house.app.database.write(commit_only)
     assert store.open(_key(house, project)).head_branch() == "master"
@@ -96,14 +97,14 @@ def test_a_crash_between_commit_and_head_is_made_good_by_the_job(
 
 
 def test_a_wish_that_cannot_be_had_any_more_is_given_up(
-    house: House, api: Api, owner: Person, project: dict[str, Any], store: Store, tmp_path: Path
+    house: House, api: Api, owner: Person, project: dict[str, Any], store: RepositoryStore, tmp_path: Path
 ) -> None:
     """The branch was deleted between the commit and the job: the row then says where HEAD points."""
     _fill(house, project, tmp_path, "master")
 
     def commit_only(db: Connection) -> None:
         db.update(projects, project["id"], default_branch="deleted")
-        enqueue(db, SETTLE_HEAD, {"project_id": project["id"]}, unique_key=head_key(project["id"]))
+        enqueue(db, RECONCILE_HEAD, {"project_id": project["id"]}, unique_key=head_job_key(project["id"]))
 
     house.app.database.write(commit_only)
     house.work()
@@ -112,7 +113,7 @@ def test_a_wish_that_cannot_be_had_any_more_is_given_up(
 
 
 def test_two_at_once_agree_in_the_end(
-    house: House, api: Api, owner: Person, project: dict[str, Any], store: Store
+    house: House, api: Api, owner: Person, project: dict[str, Any], store: RepositoryStore
 ) -> None:
     def edit(branch: str) -> None:
         for _ in range(5):
@@ -128,7 +129,7 @@ def test_two_at_once_agree_in_the_end(
 
 
 def test_a_refused_creation_leaves_no_repository(
-    api: Api, make: Make, owner: Person, project: dict[str, Any], store: Store
+    api: Api, make: Make, owner: Person, project: dict[str, Any], store: RepositoryStore
 ) -> None:
     other = make.user()
     before = set(store.keys())

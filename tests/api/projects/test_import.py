@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from ingot.access.levels import Level
-from ingot.jobs.tables import jobs
+from ingot.core.access.levels import Level
+from ingot.core.jobs.tables import jobs
 from ingot.projects.imports.service import fail_lost_imports
 from tests.api.projects.importing import Importer, SlowServer, is_empty
 from tests.client import Api, Make

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 from sqlalchemy import bindparam, update
 
-from ingot.git import importing
-from ingot.jobs.tables import jobs
-from ingot.outgoing import fetch
-from ingot.outgoing.guard import Guard
-from ingot.projects.imports.work import NOT_STORED, PASSING
-from ingot.projects.tables import projects
+from ingot.core.jobs.tables import jobs
+from ingot.core.outgoing import client
+from ingot.core.outgoing.guard import SsrfGuard
+from ingot.git.maintenance import fetch as importing
+from ingot.projects.imports.jobs import NOT_STORED, TRANSIENT_REASONS
+from ingot.projects.projects.tables import projects
 from tests.api.projects.importing import Importer, SlowServer, filled, is_empty
 from tests.git.conftest import git
 from tests.git.git_server import GitServer, serving
@@ -56,7 +56,7 @@ def test_a_redirect_into_our_network_is_not_followed(importer: Importer, server:
         results = []
         for name in ("away", "metadata", "moved"):
             project_id = importer.create(f"{server.url}/{name}.git")
-            importer.work(Guard(allowed=ONLY_ONE))
+            importer.work(SsrfGuard(allowed=ONLY_ONE))
             status = importer.status(project_id)
             results.append((status["import_status"], status["import_error"]))
         assert results == [("failed", LOCAL), ("failed", LOCAL), ("finished", None)]
@@ -77,7 +77,7 @@ def test_a_server_that_redirects_only_git_gets_nowhere(importer: Importer, serve
 
         server.redirects = Turncoat()
         project_id = importer.create(f"{server.url}/remote.git")
-        importer.work(Guard(allowed=ONLY_ONE))
+        importer.work(SsrfGuard(allowed=ONLY_ONE))
         assert importer.status(project_id)["import_error"] == "The server redirects to another address"
         with pytest.raises(TimeoutError):
             inside.accept()
@@ -113,7 +113,7 @@ def test_a_name_is_looked_up_once(importer: Importer, server: SlowServer) -> Non
     """The second answer would lead elsewhere, so there is no second question (D15); git connects where we looked."""
     resolver = Resolver(["127.0.0.1"], ["127.0.0.2"])
     project_id = importer.create(f"http://git.invalid:{server.port}/remote.git")
-    importer.work(Guard(allowed=ONLY_ONE, resolve=resolver))
+    importer.work(SsrfGuard(allowed=ONLY_ONE, resolve=resolver))
     assert importer.status(project_id)["import_status"] == "finished"
     assert resolver.asked == ["git.invalid"]
     assert {host for _, host, _ in server.asked} == {f"git.invalid:{server.port}"}
@@ -123,7 +123,7 @@ def test_a_name_is_looked_up_once(importer: Importer, server: SlowServer) -> Non
 def test_a_name_with_one_local_answer_is_refused(importer: Importer, server: SlowServer, answers: list[str]) -> None:
     """However good the others are."""
     project_id = importer.create(f"http://git.invalid:{server.port}/remote.git")
-    importer.work(Guard(resolve=Resolver(answers)))
+    importer.work(SsrfGuard(resolve=Resolver(answers)))
     status = importer.status(project_id)
     assert (status["import_status"], status["import_error"]) == ("failed", LOCAL)
     assert server.asked == []
@@ -135,7 +135,7 @@ def test_a_name_that_cannot_be_resolved_is_tried_again_and_checked_again(
     """First no such name, then a local address: a failed look-up switches no check off (D15)."""
     resolver = Resolver([], ["127.0.0.1"])
     project_id = importer.create(f"http://git.invalid:{server.port}/remote.git")
-    importer.work(Guard(resolve=resolver))
+    importer.work(SsrfGuard(resolve=resolver))
     assert importer.status(project_id)["import_error"] == LOCAL
     assert len(resolver.asked) == 2
     assert server.asked == []
@@ -183,8 +183,10 @@ def test_nobody_listens(importer: Importer) -> None:
 def test_reasons_that_pass_are_reasons_that_exist() -> None:
     """Those which let an import be tried again are worded elsewhere; this compares them."""
     worded = {sentence for _, sentence in importing._REASONS}
-    source = Path(fetch.__file__).read_text()
-    assert not [reason for reason in PASSING - {NOT_STORED} if reason not in worded and f'"{reason}"' not in source]
+    source = Path(client.__file__).read_text()
+    assert not [
+        reason for reason in TRANSIENT_REASONS - {NOT_STORED} if reason not in worded and f'"{reason}"' not in source
+    ]
     assert "The server answered with status {" in source
 
 
@@ -259,7 +261,7 @@ def test_an_answer_without_end_ends(importer: Importer, pieces: tuple[bytes, ...
         project_id = importer.create(f"http://127.0.0.1:{port}/x.git")
         began = time.monotonic()
         importer.work(timeout=3.0, pauses=())
-        assert time.monotonic() - began < importing.ANSWER_SECONDS
+        assert time.monotonic() - began < importing.RESPONSE_SECONDS
     status = importer.status(project_id)
     assert status["import_status"] == "failed"
     assert status["import_error"]

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 import pytest
 
 from ingot.app import open_database
-from ingot.git import importing
-from ingot.git.store import Store
-from ingot.jobs.admin import drop_job
-from ingot.jobs.worker import Worker
+from ingot.core.jobs.admin import delete_job
+from ingot.core.jobs.worker import JobWorker
+from ingot.core.outgoing.guard import SsrfGuard
+from ingot.git.maintenance import fetch
+from ingot.git.maintenance.store import RepositoryStore
 from ingot.log import Log
-from ingot.outgoing.guard import Guard
+from ingot.projects.imports.jobs import ImportJobs
 from ingot.projects.imports.service import IMPORT_PROJECT
-from ingot.projects.imports.work import ImportWork
 from tests.api.projects.importing import Importer, SlowServer, is_empty
 from tests.api.projects.test_import_hostile import HEAD, raw_server
 from tests.client import Person
@@ -27,8 +27,10 @@ DRIPS = (HEAD + b"\r\n", b"0")
 def at_work(importer: Importer) -> Iterator[threading.Thread]:
     """A worker that empties the queue beside the test, as one in another process would."""
     database = open_database(importer.house.settings)
-    work = ImportWork(Store(importer.house.settings.data / "repositories"), Guard(allow_local=True), pauses=())
-    worker = Worker(database, {IMPORT_PROJECT: work.run}, [], Log("json", importer.house.log))
+    work = ImportJobs(
+        RepositoryStore(importer.house.settings.data / "repositories"), SsrfGuard(allow_local=True), pauses=()
+    )
+    worker = JobWorker(database, {IMPORT_PROJECT: work.run}, [], Log("json", importer.house.log))
 
     def empty() -> None:
         while worker.run_once():
@@ -66,7 +68,7 @@ def create(importer: Importer, url: str, who: Person) -> int:
 
 def test_a_server_that_drips_its_references_is_given_up(importer: Importer, monkeypatch: pytest.MonkeyPatch) -> None:
     """A byte now and then is never too slow for curl for ever; the answer has its own short time."""
-    monkeypatch.setattr(importing, "ANSWER_SECONDS", 1.0)
+    monkeypatch.setattr(fetch, "RESPONSE_SECONDS", 1.0)
     with raw_server(*DRIPS, pause=0.1) as port:
         project_id = importer.create(f"http://127.0.0.1:{port}/x.git")
         importer.work(pauses=())
@@ -77,8 +79,8 @@ def test_a_server_that_drips_its_references_is_given_up(importer: Importer, monk
 
 def test_the_time_for_an_answer_is_short_and_dripping_is_too_slow() -> None:
     """Three such servers would otherwise stop everybody's imports for an hour."""
-    assert importing.ANSWER_SECONDS <= 60
-    assert importing.LEAST_BYTES_PER_SECOND >= 1024
+    assert fetch.RESPONSE_SECONDS <= 60
+    assert fetch.MIN_BYTES_PER_SECOND >= 1024
 
 
 def test_deleting_the_project_ends_what_waits_for_the_server(importer: Importer) -> None:
@@ -101,10 +103,10 @@ def test_dropping_its_job_ends_an_import_at_once(importer: Importer, running: bo
         if running:
             with at_work(importer):
                 started(importer, project_id)
-                importer.house.app.database.write(lambda db: drop_job(db, job.id))
+                importer.house.app.database.write(lambda db: delete_job(db, job.id))
                 status = importer.status(project_id)
         else:
-            importer.house.app.database.write(lambda db: drop_job(db, job.id))
+            importer.house.app.database.write(lambda db: delete_job(db, job.id))
             status = importer.status(project_id)
     reason = "The import was stopped by an administrator"
     assert (status["import_status"], status["import_error"]) == ("failed", reason)
@@ -156,5 +158,5 @@ def test_what_was_in_the_way_is_shown_until_it_is_known_to_be_gone(importer: Imp
     assert (shown["import_status"], shown["import_error"]) == ("scheduled", "The server answered with status 503")
     (job,) = importer.jobs()
     assert (job.attempts, job.last_error) == (1, "The server answered with status 503")
-    importer.house.app.database.write(lambda db: drop_job(db, job.id))
+    importer.house.app.database.write(lambda db: delete_job(db, job.id))
     assert importer.status(project_id)["import_status"] == "failed"

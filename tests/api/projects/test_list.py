@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.projects import keys
 from tests.client import Api, Make, Person
 from tests.making import Project, ids, make_group, make_project, share, statements_of

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ingot.access.levels import Level
-from ingot.projects.tables import projects
+from ingot.core.access.levels import Level
+from ingot.projects.projects.tables import projects
 from tests.api.projects import keys
 from tests.client import Api, Make
 from tests.conftest import House

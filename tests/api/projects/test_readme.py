@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from sqlalchemy import bindparam, select
 
-from ingot.git.updating import RefUpdate
-from ingot.projects import beginnings
-from ingot.repository.changes.tables import RefChange, ref_changes, ref_intents
+from ingot.git.writing.ref_updates import RefUpdate
+from ingot.projects.projects import initial_commit
+from ingot.repositories.ref_changes.tables import RefChange, ref_changes, ref_intents
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.histories import repository_of, run
@@ -95,7 +95,7 @@ def test_a_commit_that_cannot_be_made(api: Api, make: Make, monkeypatch: pytest.
         raise OSError("No space left on device")
 
     owner = make.user()
-    monkeypatch.setattr(beginnings, step, fail)
+    monkeypatch.setattr(initial_commit, step, fail)
     shown = made_with_readme(api, owner, name="empty")
     assert shown["empty_repo"] is True
     assert api.get(f"/projects/{shown['id']}/repository/branches", owner).json() == []

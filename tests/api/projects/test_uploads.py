@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from ingot.doctor.files import check_files
-from ingot.projects.uploads.files import UploadFiles, uploads_of
-from ingot.projects.uploads.names import tidied
-from ingot.projects.uploads.work import SWEEP_AFTER_SECONDS, UploadWork
+from ingot.operations.doctor.files import check_files
+from ingot.projects.uploads.files import UploadFiles, upload_files
+from ingot.projects.uploads.jobs import SWEEP_AFTER_SECONDS, UploadJobs
+from ingot.projects.uploads.names import sanitize_file_name
 from tests.client import Api, Make, Person
 from tests.conftest import House
 
@@ -42,7 +42,7 @@ def upload(api: Api, project: dict[str, Any], who: Person | None, name: str, con
 
 def stored(house: House, project: dict[str, Any]) -> list[Path]:
     """All files of a project."""
-    folder = uploads_of(house.settings).root / str(project["id"])
+    folder = upload_files(house.settings).root / str(project["id"])
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
@@ -105,9 +105,9 @@ NAMES = [
 @pytest.mark.parametrize(("name", "kept"), NAMES)
 def test_names_are_tidied(name: str, kept: str) -> None:
     """No path, no hidden file, nothing that a shell, a header or Markdown would read; any language."""
-    assert tidied(name) == kept
+    assert sanitize_file_name(name) == kept
     assert len(kept.encode()) <= 255
-    assert tidied(kept) == kept
+    assert sanitize_file_name(kept) == kept
 
 
 @pytest.mark.parametrize("name", ["../../../etc/passwd", "..", ".git", "a\\..\\b", "x" * 400, "漢字 1.png"])
@@ -116,8 +116,8 @@ def test_no_name_leaves_the_folder(house: House, api: Api, owner: Person, projec
     answer = upload(api, project, owner, name)
     assert answer.status_code == 201, answer.text
     (path,) = stored(house, project)
-    assert path.parent.parent == uploads_of(house.settings).root / str(project["id"])
-    assert path.name == tidied(name)
+    assert path.parent.parent == upload_files(house.settings).root / str(project["id"])
+    assert path.name == sanitize_file_name(name)
 
 
 def test_the_older_prefix_works_for_uploads_and_for_nothing_else(
@@ -223,7 +223,7 @@ def test_a_hundred_thousand_parts_are_refused(
 def test_files_go_with_the_project(house: House, api: Api, owner: Person, project: dict[str, Any]) -> None:
     """By the job that removes the repository."""
     assert upload(api, project, owner, "a.txt").status_code == 201
-    folder = uploads_of(house.settings).root / str(project["id"])
+    folder = upload_files(house.settings).root / str(project["id"])
     assert folder.is_dir()
     assert api.delete(f"/projects/{project['id']}", owner).status_code == 200
     house.work()
@@ -251,7 +251,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
 def test_what_has_no_row_is_swept_up(house: House, api: Api, owner: Person, project: dict[str, Any]) -> None:
     """As a crash between file and row leaves it; what is young, or has its row, stays."""
     assert upload(api, project, owner, "kept.lock").status_code == 201
-    files = uploads_of(house.settings)
+    files = upload_files(house.settings)
     hours_ago = time.time() - 7200
     os.utime(stored(house, project)[0], (hours_ago, hours_ago))
     old, young = "a" * 32, "b" * 32
@@ -259,7 +259,7 @@ def test_what_has_no_row_is_swept_up(house: House, api: Api, owner: Person, proj
     files.store(project["id"], old, "old.txt", io.BytesIO(b"x"))
     (files.root / str(project["id"]) / f"{'c' * 32}.partial").write_bytes(b"half")
     database = house.app.database
-    UploadWork(files).sweep(database, None)
+    UploadJobs(files).sweep(database, None)
     assert len(stored(house, project)) == 3, "they are young"
 
     def known(number: int) -> set[str]:

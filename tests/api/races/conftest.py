@@ -11,7 +11,7 @@ import uvicorn
 
 from ingot.app import App, open_database
 from ingot.log import Log
-from ingot.supervisor import open_socket
+from ingot.operations.supervisor import open_socket
 from tests.api.races.racing import Track
 from tests.conftest import House
 

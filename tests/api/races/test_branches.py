@@ -2,14 +2,14 @@
 
 import pytest
 
-from ingot.access.actor import Actor
-from ingot.db.connection import Connection
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
 from ingot.errors import Denied
-from ingot.git.updating import RefUpdate
-from ingot.projects.queries import project_by_id
-from ingot.projects.tables import projects
-from ingot.repository.changes.service import drop_intent, open_intent
-from ingot.repository.changes.work import change_refs
+from ingot.git.writing.ref_updates import RefUpdate
+from ingot.projects.projects.queries import existing_project
+from ingot.projects.projects.tables import projects
+from ingot.repositories.ref_changes.service import delete_intent, open_intent
+from ingot.repositories.ref_changes.staged import change_refs
 from tests.api.races.racing import Send, Track
 from tests.client import Api, Make
 from tests.conftest import House
@@ -51,7 +51,7 @@ def test_a_branch_that_became_the_default_one_meanwhile_stays(
     """Between the gate's look and its leave somebody chose it."""
     tip = _branch(api, make, project, "topic")
     database, repository = house.app.database, repository_of(house, project)
-    row = database.read(lambda db: project_by_id(db, project.id))
+    row = database.read(lambda db: existing_project(db, project.id))
     root = Actor(user_id=1, username="root", name="Administrator", admin=True)
 
     def choose(db: Connection) -> None:
@@ -71,5 +71,5 @@ def test_a_branch_that_is_about_to_go_does_not_become_the_default_one(
     intent = house.app.database.write(lambda db: open_intent(db, project.id, None, "http", [update]))
     refused = api.put(project.url, make.root, default_branch="topic")
     assert (refused.status_code, refused.json()) == (400, {"message": {"default_branch": ["does not exist"]}})
-    house.app.database.write(lambda db: drop_intent(db, intent.key))
+    house.app.database.write(lambda db: delete_intent(db, intent.key))
     assert api.put(project.url, make.root, default_branch="topic").status_code == 200

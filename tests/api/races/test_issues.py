@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.issues.writing import write_issue
 from tests.api.races.racing import Send, Track
 from tests.client import Api, Make

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.merge_requests.offering import commit, filled_project, offer
 from tests.api.merging.merging import offer_branch, tip, url
 from tests.api.races.racing import Send, Track
@@ -149,7 +149,7 @@ def test_a_chain_at_once(api: Api, make: Make, house: House, track: Track) -> No
 
 def test_without_turns(api: Api, make: Make, house: House, track: Track, monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers on other machines know nothing of each other's turns: then only the swap of the branch decides."""
-    monkeypatch.setattr("ingot.merge_requests.merging.work._TURNS", (nullcontext(),))
+    monkeypatch.setattr("ingot.collaboration.merge_requests.merge.staged._TARGET_LOCKS", (nullcontext(),))
     owner = make.user()
     project, offered = _offered(make, house, owner, 8)
     twice = [Send("PUT", url(project, each, "/merge"), owner, {"squash": True}) for each in (*offered, *offered)]

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.races.racing import Send, Track
 from tests.client import Api, Make
 from tests.making import Group, make_group, make_project

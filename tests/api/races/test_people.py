@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import select
 
-from ingot.access.levels import Level
-from ingot.users.accounts.tables import users
+from ingot.accounts.users.tables import users
+from ingot.core.access.levels import Level
 from tests.api.races.racing import Send, Track
 from tests.client import Api, Make, Person
 from tests.making import make_group, make_project

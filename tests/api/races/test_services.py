@@ -1,6 +1,6 @@
 """Calls on services that come at once, at several servers of the instance."""
 
-from ingot.services.registry import REGISTRY
+from ingot.projects.services.registry import REGISTRY
 from tests.api.races.racing import Send, Track
 from tests.client import Api, Make
 from tests.making import make_project

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ingot.releases import service
+from ingot.collaboration.releases import service
 from tests.client import Api, Make
 from tests.conftest import House
 from tests.histories import History
@@ -127,7 +127,7 @@ def test_a_link_belongs_to_its_release(api: Api, make: Make, project: Project) -
 
 
 def test_links_are_bounded(api: Api, make: Make, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "MOST_LINKS", 2)
+    monkeypatch.setattr(service, "MAX_LINKS", 2)
     url = f"/projects/{project.id}/releases"
     links = [{"name": str(n), "url": f"http://a/{n}"} for n in range(3)]
     statuses = [api.post(f"{url}/v2/assets/links", make.root, **link).status_code for link in links]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from ingot.git.repository import Repository
+from ingot.git.core.repository import Repository
 from tests.client import Make
 from tests.conftest import House
 from tests.histories import History, repository_of

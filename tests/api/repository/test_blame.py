@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ingot.git import blame
+from ingot.git.history import blame
 from tests.api.repository.sample import NAMES, Sample, in_path, make_sample
 from tests.client import Api, Make
 from tests.conftest import House
@@ -103,7 +103,7 @@ def test_a_line_cannot_pass_for_what_git_says_about_it(api: Api, house: House, m
 def test_a_file_of_many_lines_is_told_part_by_part(
     api: Api, house: House, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blame, "MOST_LINES", 5)
+    monkeypatch.setattr(blame, "MAX_LINES", 5)
     project = make_project(make, visibility="public")
     history = History()
     history.commit(files={"five": "x\n" * 5, "many": "".join(f"{number}\n" for number in range(12))})
@@ -130,7 +130,7 @@ def test_a_file_of_many_lines_is_told_part_by_part(
 def test_a_file_that_is_too_large_is_refused_in_words(api: Api, house: House, make: Make) -> None:
     project = make_project(make, visibility="public")
     history = History()
-    history.commit(files={"large": b"x" * (blame.MOST_BYTES + 1)})
+    history.commit(files={"large": b"x" * (blame.MAX_BYTES + 1)})
     history.into(repository_of(house, project))
 
     answer = api.get(f"{project.url}/repository/files/large/blame", ref="master")

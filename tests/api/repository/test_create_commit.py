@@ -8,7 +8,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 from sqlalchemy import bindparam, select
 
-from ingot.repository.changes.tables import ref_changes
+from ingot.repositories.ref_changes.tables import ref_changes
 from tests.api.repository.workshop import MODULE, Workshop, act, message_of
 from tests.client import Api, Make
 from tests.conftest import House

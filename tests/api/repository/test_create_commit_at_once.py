@@ -6,10 +6,10 @@ from typing import Any
 import httpx
 import pytest
 
-from ingot.git.commits import Commit, Signature, commit_or_none
-from ingot.git.updating import RefMoved, RefUpdate, update_refs
-from ingot.git.writing import Action, Words, commit_actions
-from ingot.repository.making import work
+from ingot.git.history.commits import Commit, Signature, commit_or_none
+from ingot.git.writing.commits import CommitMetadata, TreeAction, commit_actions
+from ingot.git.writing.ref_updates import RefMoved, RefUpdate, update_refs
+from ingot.repositories.commit_writing import staged
 from tests.api.repository.workshop import Workshop, act, message_of
 from tests.client import Api
 from tests.conftest import House
@@ -64,8 +64,8 @@ def test_racing_with_pushes(house: House, shop: Workshop) -> None:
             made = commit_actions(
                 shop.repository,
                 tip,
-                [Action("create", f"pushed{number}", content=b"x")],
-                Words(f"Push {number}", somebody, somebody),
+                [TreeAction("create", f"pushed{number}", content=b"x")],
+                CommitMetadata(f"Push {number}", somebody, somebody),
             )
             try:
                 update_refs(shop.repository, [RefUpdate("refs/heads/dev", tip.oid, made)])
@@ -87,18 +87,18 @@ def test_racing_with_pushes(house: House, shop: Workshop) -> None:
 
 def test_a_branch_that_moves_just_then(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     """The branch moves between building the commit and swapping the reference: it is built anew upon that."""
-    real = work.commit_actions
+    real = staged.commit_actions
     moved: list[str] = []
 
-    def with_a_push(repository: Any, parent: Commit | None, actions: Any, words: Words, **more: Any) -> str:
+    def with_a_push(repository: Any, parent: Commit | None, actions: Any, words: CommitMetadata, **more: Any) -> str:
         made = real(repository, parent, actions, words, **more)
         if len(moved) < 2:
-            push = real(repository, parent, [Action("create", f"push{len(moved)}", content=b"x")], words)
+            push = real(repository, parent, [TreeAction("create", f"push{len(moved)}", content=b"x")], words)
             shop.git("update-ref", "refs/heads/dev", push)
             moved.append(push)
         return made
 
-    monkeypatch.setattr(work, "commit_actions", with_a_push)
+    monkeypatch.setattr(staged, "commit_actions", with_a_push)
     made = shop.commit(act("create", "x", content="x"))
     assert made.status_code == 201, made.text
     assert made.json()["parent_ids"] == [moved[-1]]

@@ -5,8 +5,8 @@ from typing import Any, NoReturn
 import httpx
 import pytest
 
-from ingot.git.faults import DamagedRepository
-from ingot.repository.branches import work
+from ingot.git.core.errors import DamagedRepository
+from ingot.repositories.branches import staged
 from tests.client import Api, Make
 from tests.conftest import House
 from tests.making import make_project
@@ -24,7 +24,7 @@ def test_a_project_that_goes_under_a_call(
         assert api.delete(project.url, owner).status_code == 200
         raise trouble
 
-    monkeypatch.setattr(work, "change_refs", delete_first)
+    monkeypatch.setattr(staged, "change_refs", delete_first)
     answer = api.post(f"{project.url}/repository/branches", owner, branch="topic", ref="master")
     assert (answer.status_code, answer.json()) == (404, {"message": "404 Project Not Found"})
 
@@ -37,7 +37,7 @@ def test_a_fault_of_ours_stays_one(house: House, make: Make, monkeypatch: pytest
     def fail(*_: Any, **__: Any) -> NoReturn:
         raise FileNotFoundError
 
-    monkeypatch.setattr(work, "change_refs", fail)
+    monkeypatch.setattr(staged, "change_refs", fail)
     url = f"{house.url}/api/v4{project.url}/repository/branches"
     sent = {"branch": "topic", "ref": "master"}
     assert httpx.post(url, headers={"PRIVATE-TOKEN": owner.token}, json=sent).status_code == 500

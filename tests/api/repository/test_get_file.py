@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.repository.sample import (
     BINARY,
     HOSTILE_REFS,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ingot.repository.protection import service
+from ingot.repositories.protection import service
 from tests.casting import Cast, project_with
 from tests.client import Api, Make
 from tests.conftest import House
@@ -246,7 +246,7 @@ def test_search_and_pages(api: Api, make: Make, cast: Cast, project: Project) ->
 
 def test_rules_are_bounded(api: Api, cast: Cast, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each push and each list looks at all of them."""
-    monkeypatch.setattr(service, "MOST_RULES", 2)
+    monkeypatch.setattr(service, "MAX_RULES", 2)
     for kind, there in (("protected_branches", 1), ("protected_tags", 0)):
         answers = [api.post(f"/projects/{project.id}/{kind}", cast.master, name=f"x{n}") for n in range(3)]
         assert [answer.status_code for answer in answers] == [201] * (2 - there) + [400] * (1 + there)

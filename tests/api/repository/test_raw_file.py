@@ -7,7 +7,7 @@ from hashlib import sha256
 import httpx
 import pytest
 
-from ingot.git.blobs import read_blob, stream_blob
+from ingot.git.trees.blobs import read_blob, stream_blob
 from tests.api.repository.sample import BINARY, NAMES, TEXT, Sample, in_path, make_sample
 from tests.client import Api, Make
 from tests.conftest import House

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.repository.sample import FILES, HOSTILE_REFS, MODULE_ID, Sample, as_shown, make_sample
 from tests.client import Api, Make
 from tests.conftest import House

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from ingot.repository.making import work
+from ingot.repositories.commit_writing import staged
 from tests.api.repository.workshop import Workshop, message_of
 from tests.client import Api, Make
 
@@ -108,7 +108,7 @@ def test_changes_at_once(api: Api, shop: Workshop) -> None:
 
 def test_a_branch_that_never_rests(api: Api, shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whenever the commit is ready somebody has pushed again: in the end it is refused, and no push is lost."""
-    real = work.commit_actions
+    real = staged.commit_actions
     pushes: list[str] = []
 
     def always_late(repository: object, parent: object, actions: object, words: object, **more: object) -> str:
@@ -117,7 +117,7 @@ def test_a_branch_that_never_rests(api: Api, shop: Workshop, monkeypatch: pytest
         shop.git("update-ref", "refs/heads/dev", pushes[-1])
         return made
 
-    monkeypatch.setattr(work, "commit_actions", always_late)
+    monkeypatch.setattr(staged, "commit_actions", always_late)
     for name in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{name}_NAME", "Pusher")
         monkeypatch.setenv(f"GIT_{name}_EMAIL", "push@example.org")

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from ingot.git.repository import Repository
+from ingot.git.core.repository import Repository
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.histories import History, repository_of, run

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from ingot.access.levels import Level
-from ingot.git import searching
+from ingot.core.access.levels import Level
+from ingot.git.trees import search
 from tests.client import Api, Make, Person
 from tests.making import Project, make_project
 
@@ -164,10 +164,10 @@ def test_as_much_as_anybody_reads(api: Api, make: Make, monkeypatch: pytest.Monk
     actions = [{"action": "create", "file_path": f"{n:03}.txt", "content": "many\n" * 4} for n in range(30)]
     sent = {"branch": "master", "commit_message": "x", "actions": actions}
     assert make.api.post(f"/projects/{project.id}/repository/commits", owner, **sent).status_code == 201
-    monkeypatch.setattr(searching, "MOST_FOUND", 10)
+    monkeypatch.setattr(search, "MAX_MATCHES", 10)
     path = f"/projects/{project.id}/search"
     assert api.get(path, owner, scope="blobs", search="many").headers["X-Total"] == "10"
-    monkeypatch.setattr(searching, "_TIMEOUT_SECONDS", 0.0)
+    monkeypatch.setattr(search, "_TIMEOUT_SECONDS", 0.0)
     answer = api.get(path, owner, scope="blobs", search="any")
     assert answer.status_code == 400
     assert "too long" in answer.json()["message"]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.services.registry import Integration, Property
+from ingot.projects.services.registry import Integration, Property
 from tests.api.hooks.conftest import clock, dispatcher, receiver
 
 __all__ = ["clock", "dispatcher", "receiver"]

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from sqlalchemy import bindparam, select
 
-from ingot.hooks.delivery.dispatcher import Dispatcher
-from ingot.hooks.tables import hook_attempts, hooks
+from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
+from ingot.integrations.webhooks.tables import hook_attempts, hooks
 from tests.api.hooks.conftest import Clock
 from tests.api.hooks.receiver import Answer, Receiver
 from tests.client import Api, Make
@@ -65,7 +65,7 @@ class Chat:
 
 
 @pytest.fixture
-def slack(api: Api, make: Make, receiver: Receiver, dispatcher: Dispatcher, house: House) -> Chat:
+def slack(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher, house: House) -> Chat:
     """A project that speaks in Slack."""
     return Chat(api, make, receiver, house, "slack")
 
@@ -177,7 +177,7 @@ def test_pushes_to_the_default_branch_alone(slack: Chat) -> None:
 
 
 def test_what_was_not_taken_is_sent_again_and_the_way_is_not_written_down(
-    slack: Chat, make: Make, clock: Clock, dispatcher: Dispatcher
+    slack: Chat, make: Make, clock: Clock, dispatcher: HookDispatcher
 ) -> None:
     slack.receiver.answers[slack.path] = [Answer(503, f"no {slack.path}".encode()), Answer()]
     slack.call("POST", "/issues", title="Twice")
@@ -219,7 +219,7 @@ def test_it_is_none_of_the_projects_hooks(slack: Chat, api: Api, make: Make) -> 
 
 
 def test_mattermost_is_told_alike(
-    api: Api, make: Make, receiver: Receiver, dispatcher: Dispatcher, house: House
+    api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher, house: House
 ) -> None:
     chat = Chat(api, make, receiver, house, "mattermost", channel="town-square", username="Ingot")
     chat.call("POST", "/issues", title="Here")

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from ingot.announcements.referring import TELL_JIRA
 from ingot.app import job_worker
-from ingot.jobs.tables import jobs
+from ingot.core.jobs.tables import jobs
+from ingot.integrations.services.jira_references import NOTIFY_JIRA
 from ingot.log import Log
 from tests.client import Api, Make
 from tests.conftest import House
@@ -22,8 +22,8 @@ from tests.making import make_project
 
 PASSWORD = "jira-password"
 DONE = "31"
-JOBS = select(jobs.c.payload, jobs.c.last_error).where(jobs.c.kind == TELL_JIRA)
-NOW = update(jobs).where(jobs.c.kind == TELL_JIRA).values(run_at="2001-01-01T00:00:00.000Z")
+JOBS = select(jobs.c.payload, jobs.c.last_error).where(jobs.c.kind == NOTIFY_JIRA)
+NOW = update(jobs).where(jobs.c.kind == NOTIFY_JIRA).values(run_at="2001-01-01T00:00:00.000Z")
 
 
 class Server:

@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from ingot.announcements.messages import LONGEST
-from ingot.announcements.outfits import Outfit, dress
-from ingot.db.database import wall_clock
-from ingot.db.vault import Vault
-from ingot.hooks.delivery.outcome import Outcome
-from ingot.hooks.delivery.sending import Sender
-from ingot.hooks.tables import FLAGS, Delivery, Hook
-from ingot.outgoing.guard import Guard
+from ingot.core.db.database import wall_clock
+from ingot.core.db.vault import Vault
+from ingot.core.outgoing.guard import SsrfGuard
+from ingot.integrations.services.message_formats import MessageFormat, format_request
+from ingot.integrations.services.messages import MAX_LENGTH
+from ingot.integrations.webhooks.delivery.outcome import DeliveryOutcome
+from ingot.integrations.webhooks.delivery.sender import HookSender
+from ingot.integrations.webhooks.tables import EVENT_FLAGS, Delivery, Hook
 
 URL = "https://hooks.example.com/way"
 PROJECT = {"path_with_namespace": "g/p", "web_url": "https://here/g/p", "default_branch": "master"}
@@ -25,8 +25,8 @@ NOTE = {"noteable_type": "MergeRequest", "system": False, "note": "Fine", "url":
 
 def said(told: dict[str, Any], **outfit: Any) -> Any:
     """The body that a chat gets, or nothing."""
-    wears = msgspec.json.encode(Outfit(URL, **outfit)).decode()
-    dressed = dress(wears, msgspec.json.encode({"project": PROJECT, "user": USER, **told}).decode())
+    wears = msgspec.json.encode(MessageFormat(URL, **outfit)).decode()
+    dressed = format_request(wears, msgspec.json.encode({"project": PROJECT, "user": USER, **told}).decode())
     return None if dressed is None else msgspec.json.decode(dressed.body)
 
 
@@ -55,7 +55,7 @@ def test_notes_on_merge_requests_and_what_is_long() -> None:
         said(told)["text"] == "ann <https://here/n|commented on merge request !3> in <https://here/g/p|g/p>: *Do | it*"
     )
     long = said({**told, "object_attributes": {**NOTE, "note": "<" * 10_000}})
-    assert long["attachments"][0]["text"] == "&lt;" * LONGEST + "…"
+    assert long["attachments"][0]["text"] == "&lt;" * MAX_LENGTH + "…"
     assert said({**told, "object_attributes": {**NOTE, "system": True}}) is None
 
 
@@ -64,7 +64,7 @@ def test_what_chats_do_not_know_is_not_said(kind: str) -> None:
     assert said({"object_kind": kind}) is None
 
 
-def send(outfit: Outfit, payload: dict[str, Any]) -> Outcome:
+def send(outfit: MessageFormat, payload: dict[str, Any]) -> DeliveryOutcome:
     """Let a service's hook send to where it wants to, past a guard that lets nothing local through."""
     vault = Vault(b"k" * 32)
     hook = Hook(
@@ -72,12 +72,12 @@ def send(outfit: Outfit, payload: dict[str, Any]) -> Outcome:
         token=None, signing_token=None, custom_headers=None, name=None, description=None, enable_ssl_verification=True,
         push_events_branch_filter=None, branch_filter_strategy="all_branches", failures=0, disabled_until=None,
         lease=None, leased_until=None, created_at=wall_clock(), service_id=1, url_variables=None,
-        outfit=vault.seal(msgspec.json.encode(outfit).decode()), **dict.fromkeys(FLAGS, True),
+        outfit=vault.seal(msgspec.json.encode(outfit).decode()), **dict.fromkeys(EVENT_FLAGS, True),
     )  # fmt: skip
     told = msgspec.json.encode({"project": PROJECT, "user": USER, **payload}).decode()
     delivery = Delivery(1, 0, 1, "6f1b0f6e-0000-4000-8000-000000000000", "note_events", told, None)
     with ThreadPoolExecutor(1) as resolving:
-        sender = Sender(Guard(), vault, resolving, "https://here", wall_clock, dress)
+        sender = HookSender(SsrfGuard(), vault, resolving, "https://here", wall_clock, format_request)
         return asyncio.run(sender.send(hook, delivery, told))
 
 
@@ -85,12 +85,12 @@ def test_the_guard_is_asked_about_the_way_that_is_sealed() -> None:
     """D14: a chat's address is no way into the network that the server stands in."""
     told = {"object_kind": "note", "object_attributes": NOTE, "merge_request": MERGE_REQUEST}
     for url in ("http://127.0.0.1:1/secret-way", "http://[::1]/secret-way", "http://169.254.169.254/secret-way"):
-        outcome = send(Outfit(url), told)
+        outcome = send(MessageFormat(url), told)
         assert (outcome.status, outcome.state, outcome.silent) == (None, "failed", False)
         assert "blocked" in (outcome.error or "")
         assert "secret-way" not in str(outcome)
 
 
 def test_what_is_not_worth_a_message_is_done_without_a_request() -> None:
-    outcome = send(Outfit("http://127.0.0.1:1/x"), {"object_kind": "release"})
+    outcome = send(MessageFormat("http://127.0.0.1:1/x"), {"object_kind": "release"})
     assert (outcome.silent, outcome.state, outcome.error) == (True, "done", None)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from sqlalchemy import bindparam, select
 
-from ingot.hooks.tables import hooks
-from ingot.services.registry import EVENTS, FLAGS, REGISTRY, Integration
-from ingot.services.tables import services
+from ingot.integrations.webhooks.tables import hooks
+from ingot.projects.services.registry import EVENTS, FLAGS, REGISTRY, Integration
+from ingot.projects.services.tables import services
 from tests.api.services.conftest import SECRET, values_for
 from tests.casting import Cast, project_with
 from tests.client import Api, Make
@@ -45,7 +45,7 @@ def rows_of(make: Make, project: Project) -> list[Any]:
 
 def test_all_of_the_older_version_are_there() -> None:
     assert set(REGISTRY) == OF_9_4
-    assert {each.slug for each in REGISTRY.values() if each.duty != "none"} == ACTIVE
+    assert {each.slug for each in REGISTRY.values() if each.kind != "none"} == ACTIVE
 
 
 @each_service
@@ -218,4 +218,4 @@ def test_the_page_speaks_of_every_service() -> None:
     page = (Path(__file__).parents[3] / "docs" / "services.md").read_text()
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     named = [(slug, "Kept only" in row) for row in rows for slug in re.findall(r"`([a-z-]+)`", row.split(" | ")[0])]
-    assert sorted(named) == sorted((each.slug, each.duty == "none") for each in REGISTRY.values())
+    assert sorted(named) == sorted((each.slug, each.kind == "none") for each in REGISTRY.values())

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ingot.services.queries import external_tracker_of
-from ingot.services.trackers import Tracker, issue_title
+from ingot.projects.services.queries import external_tracker_or_none
+from ingot.projects.services.trackers import IssueTracker, external_issue_title
 from tests.api.merge_requests.offering import filled_project, offer
 from tests.client import Api, Make
 from tests.making import Project, make_project
@@ -17,9 +17,9 @@ URLS = {
 }
 
 
-def tracker(make: Make, project: Project) -> Tracker | None:
+def tracker(make: Make, project: Project) -> IssueTracker | None:
     """Where the project keeps its issues."""
-    return make.database.read(lambda db: external_tracker_of(db, project.id))
+    return make.database.read(lambda db: external_tracker_or_none(db, project.id))
 
 
 def rendered(api: Api, make: Make, project: Project, text: str) -> str:
@@ -63,7 +63,7 @@ def test_jira_knows_keys_alone(api: Api, make: Make) -> None:
     assert found is not None
     assert found.project_url == "https://jira.example.com/issues/?jql=project=KEY"
     assert found.closed_by("Fixes KEY-3 and closes #4, resolves OTHER-5") == ["KEY-3", "OTHER-5"]
-    assert issue_title("KEY-3") == "External Issue KEY-3"
+    assert external_issue_title("KEY-3") == "External Issue KEY-3"
 
 
 def test_of_two_trackers_the_first_counts(api: Api, make: Make) -> None:

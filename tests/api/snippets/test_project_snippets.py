@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.client import USER_AGENT, Api, Make, Person
 from tests.making import Project, ids, make_project, statements_of
 

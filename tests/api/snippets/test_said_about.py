@@ -1,6 +1,6 @@
 """What people say about a project's snippet: notes, discussions and award emoji."""
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.client import Api, Make
 from tests.making import ids, make_project
 

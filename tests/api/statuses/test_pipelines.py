@@ -2,8 +2,8 @@
 
 import pytest
 
-from ingot.events.bus import Subscriptions, gather
-from ingot.repository.pipelines.events import PipelineChanged
+from ingot.core.events.bus import Subscriptions, collect_subscribers
+from ingot.repositories.pipelines.events import PipelineChanged
 from tests.casting import Cast, project_with
 from tests.client import Api, Make
 from tests.conftest import House
@@ -199,7 +199,7 @@ def test_a_change_is_announced_once(house: House, api: Api, cast: Cast, project:
     mine.on(PipelineChanged)(lambda _, event: heard.append(event))
     database = house.app.database
     before = database.subscribers
-    database.subscribers = gather([mine])
+    database.subscribers = collect_subscribers([mine])
     try:
         number = post(api, cast, project, "master", "pending", ref="master")
         post(api, cast, project, "master", "pending", ref="master", description="more")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.api.merge_requests.offering import filled_project
 from tests.client import Api, Make, Person
 from tests.making import Project, add_members

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ingot.db.times import Date, day_of, later
-from ingot.users.accounts.tables import users
+from ingot.accounts.users.tables import users
+from ingot.core.db.times import Date, add_duration, day_of
 from tests.client import Api, Make, Person
 from tests.conftest import House
 
@@ -43,8 +43,8 @@ def test_the_oldest_come_first_from_the_day_that_is_asked_for(house: House, api:
 def test_six_months_where_no_day_is_said(house: House, api: Api, make: Make) -> None:
     now = house.app.database.clock()
     recent, older, never = make.user(), make.user(), make.user()
-    _set(house, recent, day_of(later(now, days=-150)))
-    _set(house, older, day_of(later(now, days=-200)))
+    _set(house, recent, day_of(add_duration(now, days=-150)))
+    _set(house, older, day_of(add_duration(now, days=-200)))
 
     names = {each["username"] for each in _listed(api, make)}
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ingot.users.accounts.queries import find_user, placeholder_user
-from ingot.users.accounts.service import block_by_directory, lift_block
+from ingot.accounts.users.queries import find_user, placeholder_user
+from ingot.accounts.users.service import block_by_directory, remove_block
 from tests.client import Api, Make
 from tests.conftest import House
 
@@ -57,7 +57,7 @@ def test_what_a_directory_blocked_the_api_leaves_alone(house: House, api: Api, m
     assert refused.status_code == 403
     assert refused.json()["message"].startswith("403 Forbidden - LDAP blocked users cannot be ")
     assert api.get("/user", user).status_code == 401
-    database.write(lambda db: lift_block(db, find_user(db, user.id)))
+    database.write(lambda db: remove_block(db, find_user(db, user.id)))
     assert api.get("/user", user).status_code == 200
 
 

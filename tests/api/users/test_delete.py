@@ -3,14 +3,14 @@
 import pytest
 from sqlalchemy import bindparam, update
 
-from ingot.access.actor import Actor
-from ingot.db.connection import Connection
+from ingot.accounts.users import service
+from ingot.accounts.users.params import ModifyUser
+from ingot.accounts.users.queries import find_user, placeholder_user
+from ingot.accounts.users.tables import users
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.names import NAMESPACES
 from ingot.errors import Denied
-from ingot.names import NAMESPACES
-from ingot.users.accounts import service
-from ingot.users.accounts.params import ModifyUser
-from ingot.users.accounts.queries import find_user, placeholder_user
-from ingot.users.accounts.tables import users
 from tests.client import Api, Make
 from tests.conftest import House
 from tests.ssh_lines import ed25519_line

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ingot.users.accounts.queries import placeholder_user
+from ingot.accounts.users.queries import placeholder_user
 from tests.client import Api, Make
 from tests.conftest import House
 

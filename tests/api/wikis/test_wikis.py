@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from ingot.access.levels import Level
+from ingot.core.access.levels import Level
 from tests.client import Api, Make
 from tests.conftest import House
 from tests.making import make_project, statements_of

@@ -1,0 +1,1 @@
+"""Users and authentication: keys, tokens, sessions, OAuth, identity providers, instance settings."""

@@ -1,0 +1,52 @@
+"""Adding and removing users' further addresses."""
+
+from ingot.accounts.emails.queries import find_email
+from ingot.accounts.instance.settings import current_settings
+from ingot.accounts.users.events import EmailAdded, PrimaryEmailChanged
+from ingot.accounts.users.queries import user_by_email_or_none
+from ingot.accounts.users.service import is_valid_email
+from ingot.accounts.users.tables import Email, User, emails, users
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import emit
+from ingot.errors import Invalid
+
+
+def create_email(db: Connection, user_id: int, address: str, *, vouched_for: bool = False) -> Email:
+    """Give a user a further address; whoever holds it already, as the first or a further one, keeps it.
+
+    An instance that asks nobody to confirm an address takes this one as confirmed too.
+    """
+    address = address.strip().lower()
+    if not address:
+        raise Invalid(email=["can't be blank"])
+    if not is_valid_email(address):
+        raise Invalid(email=["is invalid"])
+    if user_by_email_or_none(db, address) is not None:
+        raise Invalid(email=["has already been taken"])
+    confirmed = vouched_for or not current_settings(db).send_user_confirmation_email
+    email_id = db.insert(
+        emails,
+        user_id=user_id,
+        email=address,
+        confirmed_at=db.now if confirmed else None,
+        proven_at=db.now if vouched_for else None,
+        created_at=db.now,
+    )
+    if not confirmed:
+        emit(db, EmailAdded(email_id=email_id))
+    return find_email(db, user_id, email_id)
+
+
+def delete_email(db: Connection, email: Email) -> None:
+    """Take a further address from its user; it is free for others at once."""
+    db.delete(emails, email.id)
+
+
+def make_email_primary(db: Connection, user: User, email: Email) -> None:
+    """Let a further address be the first one; the one before becomes a further one."""
+    if email.confirmed_at is None:
+        raise Invalid(email=["must be confirmed first"])
+    db.update(emails, email.id, email=user.email, confirmed_at=user.confirmed_at, proven_at=user.proven_at)
+    first = {"email": email.email, "confirmed_at": email.confirmed_at, "proven_at": email.proven_at}
+    db.update(users, user.id, **first, updated_at=db.now)
+    emit(db, PrimaryEmailChanged(user_id=user.id))

@@ -1,0 +1,20 @@
+"""What callers may send about feature flags."""
+
+from typing import Literal
+
+from msgspec import UNSET, UnsetType
+
+from ingot.core.api.params import Params
+
+
+class SetFeature(Params):
+    """The value of a gate, and whom it is for: everybody where no target is given."""
+
+    value: str
+    key: Literal["percentage_of_time"] = "percentage_of_time"
+    feature_group: str | UnsetType = UNSET
+    user: str | UnsetType = UNSET
+    group: str | UnsetType = UNSET
+    namespace: str | UnsetType = UNSET
+    project: str | UnsetType = UNSET
+    repository: str | UnsetType = UNSET

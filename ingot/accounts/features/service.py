@@ -1,0 +1,95 @@
+"""What changes feature flags."""
+
+import re
+
+import msgspec
+from msgspec import UNSET
+
+from ingot.accounts.features.params import SetFeature
+from ingot.accounts.features.queries import lock_feature_or_none
+from ingot.accounts.features.tables import FeatureFlag, Gates, feature_flags
+from ingot.accounts.users.queries import user_by_username_or_none
+from ingot.core.db.connection import Connection
+from ingot.errors import Invalid
+
+_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,255}")
+_PERCENTAGE = re.compile(r"[0-9]{1,3}")
+# Such targets would need rooms above this one. Ignored, they would open the flag for everybody instead.
+_UNKNOWN_TARGETS = ("group", "namespace", "project", "repository")
+
+
+def validated_name(name: str) -> str:
+    """The name itself, where a flag can have it."""
+    if not name.strip() or not _NAME.fullmatch(name):
+        raise Invalid(name=["is invalid"])
+    return name
+
+
+def set_feature(db: Connection, name: str, params: SetFeature) -> FeatureFlag:
+    """Open or close a flag for everybody or for the given targets, or open it for a share of the time.
+
+    Closing it for everybody forgets all else that opened it.
+    """
+    value = _parse_value(params.value)
+    groups, actors = _parse_targets(db, params)
+    targeted = bool(groups or actors)
+    if targeted and type(value) is int:
+        raise Invalid(value=["must be true or false where a target is given"])
+    held = lock_feature_or_none(db, name)
+    gates = msgspec.json.decode(held.gates, type=Gates) if held else Gates()
+    if type(value) is int:
+        gates = msgspec.structs.replace(gates, percentage_of_time=value)
+    elif targeted:
+        change = _with_added if value else _with_removed
+        gates = msgspec.structs.replace(gates, groups=change(gates.groups, groups), actors=change(gates.actors, actors))
+    else:
+        gates = msgspec.structs.replace(gates, boolean=True) if value else Gates()
+    return _store(db, held, name, gates)
+
+
+def delete_feature(db: Connection, feature: FeatureFlag) -> None:
+    """Forget a flag."""
+    db.delete(feature_flags, feature.id)
+
+
+def _parse_value(text: str) -> bool | int:
+    """True, false, or a percentage; zero means false, as it does to callers."""
+    word = text.strip().lower()
+    if word in ("true", "false", "0"):
+        return word == "true"
+    if not _PERCENTAGE.fullmatch(word) or int(word) > 100:
+        raise Invalid(value=["must be true, false or a percentage"])
+    return int(word)
+
+
+def _parse_targets(db: Connection, params: SetFeature) -> tuple[list[str], list[str]]:
+    """The groups and the actors that were given; one that does not exist is refused."""
+    errors: dict[str, list[str]] = {
+        name: ["is not supported"] for name in _UNKNOWN_TARGETS if getattr(params, name) is not UNSET
+    }
+    groups = [] if params.feature_group is UNSET else [params.feature_group.strip()]
+    if not all(_NAME.fullmatch(group) for group in groups):
+        errors["feature_group"] = ["is invalid"]
+    usernames = [] if params.user is UNSET else params.user.split(",")
+    users = [user_by_username_or_none(db, username.strip()) for username in usernames]
+    if None in users:
+        errors["user"] = ["is invalid"]
+    if errors:
+        raise Invalid(**errors)
+    return groups, [f"User:{user.id}" for user in users if user is not None]
+
+
+def _with_added(held: tuple[str, ...], added: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*held, *added)))
+
+
+def _with_removed(held: tuple[str, ...], removed: list[str]) -> tuple[str, ...]:
+    return tuple(each for each in held if each not in removed)
+
+
+def _store(db: Connection, held: FeatureFlag | None, name: str, gates: Gates) -> FeatureFlag:
+    document = msgspec.json.encode(gates).decode()
+    if held is None:
+        return FeatureFlag(db.insert(feature_flags, name=name, gates=document), name, document)
+    db.update(feature_flags, held.id, gates=document)
+    return FeatureFlag(held.id, name, document)

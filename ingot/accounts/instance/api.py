@@ -1,0 +1,89 @@
+"""The instance itself over the API: version, settings, broadcast messages."""
+
+from ingot.accounts.instance import queries, service
+from ingot.accounts.instance.params import CreateBroadcastMessage, ModifySettings, UpdateBroadcastMessage
+from ingot.accounts.instance.settings import stored_settings
+from ingot.accounts.instance.tables import BroadcastMessage
+from ingot.accounts.instance.views import (
+    BroadcastMessageView,
+    MetadataView,
+    SettingsView,
+    VersionView,
+    broadcast_message_view,
+    metadata_view,
+    settings_view,
+    version_view,
+)
+from ingot.core.access.levels import NO_ACCESS, Access
+from ingot.core.access.rules import administrators, signed_in
+from ingot.core.api.params import path_number
+from ingot.core.api.routes import Call, Routes
+from ingot.core.db.paging import Listing, Page
+
+routes = Routes("instance")
+
+
+@routes.get("/version", may=signed_in, returns=VersionView)
+def get_version(call: Call) -> VersionView:
+    """Get the version of the server."""
+    return version_view(call.settings.reported_version)
+
+
+@routes.get("/metadata", may=signed_in, returns=MetadataView)
+def get_metadata(call: Call) -> MetadataView:
+    """Get the version of the server and what it has besides."""
+    return metadata_view(call.settings.reported_version)
+
+
+@routes.get("/application/settings", may=administrators, returns=SettingsView)
+def get_settings(call: Call) -> SettingsView:
+    """Get the settings of the instance."""
+    return settings_view(stored_settings(call.db))
+
+
+@routes.put("/application/settings", may=administrators, returns=SettingsView)
+def modify_settings(call: Call, params: ModifySettings) -> SettingsView:
+    """Modify settings of the instance."""
+    return settings_view(service.modify_settings(call.db, params))
+
+
+def _message_in_path(call: Call) -> tuple[Access, BroadcastMessage]:
+    """The message that the path names."""
+    return NO_ACCESS, queries.find_broadcast_message(call.db, path_number(call.path, "id"))
+
+
+@routes.get("/broadcast_messages", may=administrators, returns=list[BroadcastMessageView])
+def list_broadcast_messages(call: Call, page: Page) -> Listing[BroadcastMessageView]:
+    """List the broadcast messages."""
+    found = queries.list_broadcast_messages(call.db, page)
+    return found.of([broadcast_message_view(message, call.db.now) for message in found.items])
+
+
+@routes.get("/broadcast_messages/:id", on=_message_in_path, may=administrators, returns=BroadcastMessageView)
+def get_broadcast_message(call: Call, message: BroadcastMessage) -> BroadcastMessageView:
+    """Get a broadcast message."""
+    return broadcast_message_view(message, call.db.now)
+
+
+@routes.post("/broadcast_messages", may=administrators, returns=BroadcastMessageView)
+def create_broadcast_message(call: Call, params: CreateBroadcastMessage) -> BroadcastMessageView:
+    """Create a broadcast message."""
+    return broadcast_message_view(service.create_broadcast_message(call.db, params), call.db.now)
+
+
+@routes.put("/broadcast_messages/:id", on=_message_in_path, may=administrators, returns=BroadcastMessageView)
+def update_broadcast_message(
+    call: Call, message: BroadcastMessage, params: UpdateBroadcastMessage
+) -> BroadcastMessageView:
+    """Update a broadcast message."""
+    return broadcast_message_view(service.update_broadcast_message(call.db, message, params), call.db.now)
+
+
+@routes.delete("/broadcast_messages/:id", may=administrators, returns=BroadcastMessageView)
+def delete_broadcast_message(call: Call) -> BroadcastMessageView | None:
+    """Delete a broadcast message."""
+    message = queries.broadcast_message_or_none(call.db, path_number(call.path, "id"))
+    if message is None:
+        return None
+    service.delete_broadcast_message(call.db, message)
+    return broadcast_message_view(message, call.db.now)

@@ -1,0 +1,39 @@
+"""How broadcast messages are found and listed."""
+
+from sqlalchemy import bindparam, select
+
+from ingot.accounts.instance.tables import BroadcastMessage, broadcast_messages
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page, fetch_page, list_query
+from ingot.errors import NotFound
+
+_BY_ID = select(broadcast_messages).where(broadcast_messages.c.id == bindparam("message"))
+_ALL = list_query(select(broadcast_messages), broadcast_messages.c.id, broadcast_messages.c.id.asc())
+_CURRENT = (
+    select(broadcast_messages)
+    .where(broadcast_messages.c.starts_at <= bindparam("now"), broadcast_messages.c.ends_at > bindparam("now"))
+    .order_by(broadcast_messages.c.id)
+)
+
+
+def list_broadcast_messages(db: Connection, page: Page) -> Listing[BroadcastMessage]:
+    """A page of all messages, those of the past and the future too."""
+    return fetch_page(db, BroadcastMessage, _ALL, page)
+
+
+def broadcast_message_or_none(db: Connection, message_id: int) -> BroadcastMessage | None:
+    """The message with this number, if there is one."""
+    return db.first(BroadcastMessage, _BY_ID, message=message_id)
+
+
+def find_broadcast_message(db: Connection, message_id: int) -> BroadcastMessage:
+    """The message with this number."""
+    message = broadcast_message_or_none(db, message_id)
+    if message is None:
+        raise NotFound("Broadcast Message")
+    return message
+
+
+def current_broadcasts(db: Connection) -> list[BroadcastMessage]:
+    """The messages that every page shows now, the oldest first."""
+    return db.all(BroadcastMessage, _CURRENT, now=db.now)

@@ -1,0 +1,217 @@
+"""What changes settings and broadcast messages."""
+
+import re
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+from sqlalchemy import select
+
+from ingot.accounts.instance.params import CreateBroadcastMessage, ModifySettings, UpdateBroadcastMessage
+from ingot.accounts.instance.queries import find_broadcast_message
+from ingot.accounts.instance.settings import (
+    InstanceSettings,
+    SettingTimestamps,
+    decode_settings,
+    second_factor_required_since,
+    stored_settings,
+)
+from ingot.accounts.instance.tables import BroadcastMessage, StoredSettings, broadcast_messages, instance_settings
+from ingot.core.api.params import given_fields
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import Timestamp, add_duration
+from ingot.errors import Invalid
+
+# Two changes at once must not lose one another's, so the second waits; SQLite has one writer anyway.
+_FOR_UPDATE = select(instance_settings.c.id).where(instance_settings.c.id == 1).with_for_update()
+_ALIASES = {
+    "asset_proxy_whitelist": "asset_proxy_allowlist",
+    "domain_allowlist": "domain_whitelist",
+    "domain_denylist": "domain_blacklist",
+    "domain_denylist_enabled": "domain_blacklist_enabled",
+    "password_authentication_enabled_for_web": "signin_enabled",
+}
+_REQUIRED_TOGETHER = {
+    "domain_blacklist_enabled": "domain_blacklist",
+    "koding_enabled": "koding_url",
+    "plantuml_enabled": "plantuml_url",
+    "require_two_factor_authentication": "two_factor_grace_period",
+}
+# These stand for software that is not part of the server; switched on, they would promise what nothing keeps.
+_UNAVAILABLE = (
+    "akismet_enabled",
+    "clientside_sentry_enabled",
+    "metrics_enabled",
+    "recaptcha_enabled",
+    "sentry_enabled",
+    "sidekiq_throttling_enabled",
+)
+_DOMAINS = ("domain_whitelist", "domain_blacklist", "asset_proxy_allowlist")
+_LINKS = ("home_page_url", "help_page_support_url", "koding_url", "plantuml_url", "asset_proxy_url")
+_HOUSEKEEPING = ("housekeeping_incremental_repack_period", "housekeeping_full_repack_period", "housekeeping_gc_period")
+_STORAGES = frozenset({"default"})
+_SIGN_IN_SOURCES = frozenset({"openid_connect"})
+_SEPARATORS = re.compile(r"[\s,;]+")
+_DOMAIN = re.compile(r"[^\s@/]{1,255}")
+_LINK = re.compile(r"https?://[^\s\"'<>/?#]+([/?#][^\s\"'<>]*)?", re.IGNORECASE)
+_PATH = re.compile(r"/(?![/\\])[^\s\"'<>]*")
+_ADDRESS = re.compile(r"[^@\s,;<>\"']{1,64}@[^@\s,;<>\"']{1,255}")
+_UNIT = r"(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|wks?|weeks?|mos?|months?|y|yrs?|years?)"
+_DURATION = re.compile(rf"never|\d{{1,9}}\s*{_UNIT}?(\s*(,|and)?\s*\d{{1,9}}\s*{_UNIT})*")
+_COLOR = re.compile(r"#([0-9A-Fa-f]{3}){1,2}")
+COLOR, FONT = "#E75E40", "#FFFFFF"
+
+
+def modify_settings(db: Connection, params: ModifySettings) -> StoredSettings:
+    """Change what was sent, or refuse all of it; only what differs from the defaults is stored."""
+    db.value(_FOR_UPDATE)
+    stored = stored_settings(db)
+    settings = decode_settings(stored)
+    sent = _sent_settings(given_fields(params), settings)
+    if not sent:
+        raise Invalid("400 (Bad request) at least one setting must be given")
+    _require_dependencies(sent, stored)
+    changed = msgspec.structs.replace(settings, **sent)
+    _validate_settings(changed)
+    if changed != settings:
+        document = _differences(changed, _requirement_timestamps(settings, changed, stored, db.now))
+        db.update(instance_settings, stored.id, document=document, updated_at=db.now)
+    return stored_settings(db)
+
+
+def create_broadcast_message(db: Connection, params: CreateBroadcastMessage) -> BroadcastMessage:
+    """Add a message that every page shows for a while."""
+    starts_at = db.now if params.starts_at is UNSET else params.starts_at
+    columns = {
+        "starts_at": starts_at,
+        "ends_at": _an_hour_after(max(starts_at, db.now)) if params.ends_at is UNSET else params.ends_at,
+        "color": COLOR,
+        "font": FONT,
+        **_broadcast_columns(params),
+    }
+    return find_broadcast_message(db, db.insert(broadcast_messages, **columns))
+
+
+def update_broadcast_message(
+    db: Connection, message: BroadcastMessage, params: UpdateBroadcastMessage
+) -> BroadcastMessage:
+    """Change what was sent."""
+    db.update(broadcast_messages, message.id, **_broadcast_columns(params))
+    return find_broadcast_message(db, message.id)
+
+
+def delete_broadcast_message(db: Connection, message: BroadcastMessage) -> None:
+    """Show a message no more."""
+    db.delete(broadcast_messages, message.id)
+
+
+def _sent_settings(sent: dict[str, Any], settings: InstanceSettings) -> dict[str, Any]:
+    """The parameters as values of settings, each under its first name.
+
+    A client that echoes the whole object sends both names; the one that changes something counts.
+    """
+    values = {name: _setting(name, value) for name, value in sent.items()}
+    for second, name in _ALIASES.items():
+        if second in values:
+            value = values.pop(second)
+            if values.get(name, getattr(settings, name)) == getattr(settings, name):
+                values[name] = value
+    return values
+
+
+def _setting(name: str, value: Any) -> Any:
+    kept = _ALIASES.get(name, name)
+    if kept == "enabled_git_access_protocol" and value in ("nil", "all"):
+        return None
+    if value is None and isinstance(getattr(InstanceSettings(), kept), tuple):
+        return ()
+    if isinstance(value, list):
+        # Lists of domains also come as one text, with each on a line of its own.
+        parts = _SEPARATORS.split("\n".join(value)) if kept in _DOMAINS else value
+        return tuple(dict.fromkeys(part for part in parts if part))
+    return value
+
+
+def _require_dependencies(sent: dict[str, Any], stored: StoredSettings) -> None:
+    """What is switched on needs its companion, in the same call or from an earlier one."""
+    settings = decode_settings(stored)
+    kept = msgspec.json.decode(stored.document, type=dict[str, Any])
+    for flag, companion in _REQUIRED_TOGETHER.items():
+        if sent.get(flag) and not getattr(settings, flag) and companion not in sent and companion not in kept:
+            raise Invalid(f'400 (Bad request) "{companion}" not given')
+
+
+def _validate_settings(settings: InstanceSettings) -> None:
+    """Refuse with every reason at once."""
+    errors: dict[str, list[str]] = {}
+    for name in _LINKS:
+        link = getattr(settings, name)
+        if link and not (link.isprintable() and _LINK.fullmatch(link)):
+            errors[name] = ["must be a valid URL"]
+    after = settings.after_sign_out_path
+    if after and not (after.isprintable() and (_LINK.fullmatch(after) or _PATH.fullmatch(after))):
+        errors["after_sign_out_path"] = ["must be a valid URL"]
+    if settings.admin_notification_email and not _ADDRESS.fullmatch(settings.admin_notification_email):
+        errors["admin_notification_email"] = ["is invalid"]
+    if not _DURATION.fullmatch(settings.default_artifacts_expire_in.strip().lower()):
+        errors["default_artifacts_expire_in"] = ["is not a correct duration"]
+    for name in _DOMAINS:
+        if not all(_DOMAIN.fullmatch(domain) for domain in getattr(settings, name)):
+            errors[name] = ["is invalid"]
+    unknown = sorted({settings.repository_storage, *settings.repository_storages} - _STORAGES)
+    if unknown or not settings.repository_storages:
+        errors["repository_storages"] = [f"can't include: {', '.join(unknown)}" if unknown else "can't be blank"]
+    odd = [source for source in settings.disabled_oauth_sign_in_sources if source not in _SIGN_IN_SOURCES]
+    if odd:
+        errors["disabled_oauth_sign_in_sources"] = [f"'{odd[0]}' is not an OAuth sign-in source"]
+    for name in _UNAVAILABLE:
+        if getattr(settings, name):
+            errors[name] = ["is not available on this server"]
+    for flag, companion in _REQUIRED_TOGETHER.items():
+        if getattr(settings, flag) and getattr(settings, companion) in (None, "", ()):
+            errors[companion] = ["can't be blank"]
+    for shorter, longer in pairwise(_HOUSEKEEPING):
+        if getattr(settings, longer) <= getattr(settings, shorter):
+            errors[longer] = [f"must be greater than {getattr(settings, shorter)}"]
+    if errors:
+        raise Invalid(**errors)
+
+
+def _requirement_timestamps(
+    before: InstanceSettings, after: InstanceSettings, stored: StoredSettings, now: Timestamp
+) -> SettingTimestamps:
+    """A requirement that was there before is as old as it was, whatever else changes."""
+    if not after.require_two_factor_authentication:
+        return SettingTimestamps()
+    return SettingTimestamps(second_factor_required_since(stored) if before.require_two_factor_authentication else now)
+
+
+def _differences(settings: InstanceSettings, moments: SettingTimestamps) -> str:
+    defaults = InstanceSettings()
+    values = msgspec.structs.asdict(settings)
+    differing = {name: value for name, value in values.items() if value != getattr(defaults, name)}
+    return msgspec.json.encode({**differing, **msgspec.to_builtins(moments)}).decode()
+
+
+def _an_hour_after(starts_at: Timestamp) -> Timestamp:
+    try:
+        return add_duration(starts_at, hours=1)
+    except OverflowError as error:
+        raise Invalid(starts_at=["is invalid"]) from error
+
+
+def _broadcast_columns(params: CreateBroadcastMessage | UpdateBroadcastMessage) -> dict[str, Any]:
+    """The columns that the parameters set; an emptied colour is the usual one again."""
+    columns = given_fields(params)
+    errors: dict[str, list[str]] = {}
+    if "message" in columns and not columns["message"].strip():
+        errors["message"] = ["can't be blank"]
+    for name, usual in (("color", COLOR), ("font", FONT)):
+        if name in columns:
+            columns[name] = columns[name] or usual
+            if not _COLOR.fullmatch(columns[name]):
+                errors[name] = ["must be a valid color code"]
+    if errors:
+        raise Invalid(**errors)
+    return columns

@@ -1,0 +1,83 @@
+"""How keys are found and listed."""
+
+from sqlalchemy import bindparam, select
+
+from ingot.accounts.keys.tables import GpgKey, SshKey, gpg_keys, ssh_keys
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page, fetch_page, list_query
+from ingot.errors import NotFound
+
+_BY_ID = select(ssh_keys).where(ssh_keys.c.id == bindparam("key"))
+_BY_SHA256 = select(ssh_keys).where(ssh_keys.c.fingerprint_sha256 == bindparam("fingerprint"))
+_BY_MD5 = select(ssh_keys).where(ssh_keys.c.fingerprint_md5 == bindparam("fingerprint")).order_by(ssh_keys.c.id)
+_OF_USER = select(ssh_keys).where(ssh_keys.c.user_id == bindparam("user"))
+_ONE_OF_USER = _OF_USER.where(ssh_keys.c.id == bindparam("key"))
+_LIST = list_query(_OF_USER, ssh_keys.c.id, ssh_keys.c.id.asc())
+
+_GPG_BY_FINGERPRINT = select(gpg_keys).where(gpg_keys.c.fingerprint == bindparam("fingerprint"))
+_GPG_OF_USER = select(gpg_keys).where(gpg_keys.c.user_id == bindparam("user"))
+_GPG_ONE_OF_USER = _GPG_OF_USER.where(gpg_keys.c.id == bindparam("key"))
+_GPG_LIST = list_query(_GPG_OF_USER, gpg_keys.c.id, gpg_keys.c.id.asc())
+
+
+def list_keys(db: Connection, user_id: int, page: Page) -> Listing[SshKey]:
+    """A page of the user's SSH keys, the oldest first."""
+    return fetch_page(db, SshKey, _LIST, page, user=user_id)
+
+
+def find_key(db: Connection, key_id: int) -> SshKey:
+    """The SSH key with this number, whoever owns it; only administrators are told."""
+    key = db.first(SshKey, _BY_ID, key=key_id)
+    if key is None:
+        raise NotFound("Key")
+    return key
+
+
+def key_of_user_or_none(db: Connection, user_id: int, key_id: int) -> SshKey | None:
+    """The SSH key with this number, if it is the user's."""
+    return db.first(SshKey, _ONE_OF_USER, user=user_id, key=key_id)
+
+
+def find_key_of_user(db: Connection, user_id: int, key_id: int) -> SshKey:
+    """The same; somebody else's looks like one that is not there."""
+    key = key_of_user_or_none(db, user_id, key_id)
+    if key is None:
+        raise NotFound("Key")
+    return key
+
+
+def key_by_fingerprint_or_none(db: Connection, sha256: str) -> SshKey | None:
+    """The SSH key with this fingerprint, written ``SHA256:…``; whether it has run out is for the caller to look at."""
+    return db.first(SshKey, _BY_SHA256, fingerprint=sha256)
+
+
+def find_key_by_fingerprint(db: Connection, fingerprint: str) -> SshKey:
+    """The SSH key with this fingerprint, written ``SHA256:…`` or ``aa:bb:…``."""
+    by_sha256 = fingerprint.startswith("SHA256:")
+    key = db.first(SshKey, _BY_SHA256 if by_sha256 else _BY_MD5, fingerprint=fingerprint)
+    if key is None:
+        raise NotFound("Key")
+    return key
+
+
+def list_gpg_keys(db: Connection, user_id: int, page: Page) -> Listing[GpgKey]:
+    """A page of the user's GPG keys, the oldest first."""
+    return fetch_page(db, GpgKey, _GPG_LIST, page, user=user_id)
+
+
+def gpg_key_of_user_or_none(db: Connection, user_id: int, key_id: int) -> GpgKey | None:
+    """The GPG key with this number, if it is the user's."""
+    return db.first(GpgKey, _GPG_ONE_OF_USER, user=user_id, key=key_id)
+
+
+def find_gpg_key_of_user(db: Connection, user_id: int, key_id: int) -> GpgKey:
+    """The same, which must be there."""
+    key = gpg_key_of_user_or_none(db, user_id, key_id)
+    if key is None:
+        raise NotFound("GPG Key")
+    return key
+
+
+def gpg_key_by_fingerprint_or_none(db: Connection, fingerprint: str) -> GpgKey | None:
+    """The GPG key with this fingerprint, in upper case and without blanks."""
+    return db.first(GpgKey, _GPG_BY_FINGERPRINT, fingerprint=fingerprint)

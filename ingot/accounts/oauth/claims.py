@@ -1,0 +1,56 @@
+"""What applications learn of the person for whom they act."""
+
+from typing import Any
+
+from ingot.accounts.instance.settings import current_settings
+from ingot.accounts.users.tables import User
+from ingot.core.db.connection import Connection
+
+
+def user_claims(db: Connection, user: User, scopes: set[str], base: str) -> dict[str, Any]:
+    """Who somebody is, as far as the scopes reach; the address only where it was asked for, since programs trust it.
+
+    An instance that lets people take any address without a mail to it vouches for none.
+    """
+    claims: dict[str, Any] = {"sub": str(user.id)}
+    if scopes & {"openid", "profile"}:
+        claims |= {
+            "name": user.name,
+            "nickname": user.username,
+            "preferred_username": user.username,
+            "profile": f"{base}/{user.username}",
+        }
+        if user.website_url:
+            claims["website"] = user.website_url
+        if user.avatar_id is not None and user.avatar_file is not None:
+            claims["picture"] = f"{base}/uploads/-/system/user/avatar/{user.id}/{user.avatar_file}"
+    if "email" in scopes:
+        proven = user.proven_at is not None and current_settings(db).send_user_confirmation_email
+        claims |= {"email": user.email, "email_verified": proven}
+    return claims
+
+
+def discovery_document(base: str, scopes: tuple[str, ...]) -> dict[str, Any]:
+    """What a program has to know to let people sign in by us."""
+    return {
+        "issuer": base,
+        "authorization_endpoint": f"{base}/oauth/authorize",
+        "token_endpoint": f"{base}/oauth/token",
+        "revocation_endpoint": f"{base}/oauth/revoke",
+        "introspection_endpoint": f"{base}/oauth/introspect",
+        "userinfo_endpoint": f"{base}/oauth/userinfo",
+        "jwks_uri": f"{base}/oauth/discovery/keys",
+        "scopes_supported": list(scopes),
+        "response_types_supported": ["code", "token"],
+        "response_modes_supported": ["query", "fragment"],
+        "grant_types_supported": ["authorization_code", "implicit", "password", "refresh_token"],
+        "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "none"],
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": ["RS256"],
+        "claim_types_supported": ["normal"],
+        "claims_supported": [
+            *("iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "at_hash"),
+            *("name", "nickname", "preferred_username", "profile", "website", "picture", "email", "email_verified"),
+        ],
+        "code_challenge_methods_supported": ["plain", "S256"],
+    }

@@ -1,0 +1,135 @@
+"""How applications, codes and their tokens are found and listed."""
+
+from sqlalchemy import bindparam, func, select
+
+from ingot.accounts.oauth.tables import (
+    Application,
+    AuthorizedApplication,
+    OAuthCode,
+    OAuthToken,
+    oauth_applications,
+    oauth_codes,
+    oauth_tokens,
+)
+from ingot.accounts.tokens.tables import access_tokens
+from ingot.accounts.users.tables import users
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page, fetch_page, list_query
+from ingot.errors import NotFound
+
+_BY_UID = select(oauth_applications).where(oauth_applications.c.uid == bindparam("uid"))
+_BY_ID = select(oauth_applications).where(oauth_applications.c.id == bindparam("application"))
+_ALL = list_query(select(oauth_applications), oauth_applications.c.id, oauth_applications.c.id.asc())
+_OF_INSTANCE = (
+    select(oauth_applications).where(oauth_applications.c.owner_id.is_(None)).order_by(oauth_applications.c.id)
+)
+_OF_OWNER = (
+    select(oauth_applications)
+    .where(oauth_applications.c.owner_id == bindparam("owner"))
+    .order_by(oauth_applications.c.id)
+)
+_CODE = select(oauth_codes).where(oauth_codes.c.digest == bindparam("digest"))
+_TOKENS = (
+    select(
+        oauth_tokens.c.id,
+        oauth_tokens.c.access_token_id,
+        oauth_tokens.c.application_id,
+        oauth_tokens.c.user_id,
+        oauth_tokens.c.family,
+        access_tokens.c.scopes,
+        access_tokens.c.revoked,
+        access_tokens.c.created_at,
+        access_tokens.c.expires_at,
+        oauth_applications.c.uid,
+    )
+    .join(access_tokens, access_tokens.c.id == oauth_tokens.c.access_token_id)
+    .outerjoin(oauth_applications, oauth_applications.c.id == oauth_tokens.c.application_id)
+)
+_BY_REFRESH = _TOKENS.where(oauth_tokens.c.refresh_digest == bindparam("digest"))
+_BY_ACCESS = _TOKENS.where(access_tokens.c.digest == bindparam("digest"))
+_GRANTED = _TOKENS.where(
+    oauth_tokens.c.user_id == bindparam("user"),
+    oauth_tokens.c.application_id == bindparam("application"),
+    ~access_tokens.c.revoked,
+)
+# Scopes are few and alike: what one application holds is shown as those of its newest token.
+_NEWEST = (
+    select(
+        oauth_tokens.c.application_id.label("application_id"),
+        func.max(access_tokens.c.id).label("newest"),
+        func.min(access_tokens.c.created_at).label("since"),
+    )
+    .join(access_tokens, access_tokens.c.id == oauth_tokens.c.access_token_id)
+    .where(
+        oauth_tokens.c.user_id == bindparam("user"),
+        oauth_tokens.c.application_id.is_not(None),
+        ~access_tokens.c.revoked,
+    )
+    .group_by(oauth_tokens.c.application_id)
+    .subquery()
+)
+_AUTHORIZED = (
+    select(
+        oauth_applications.c.id, oauth_applications.c.name, users.c.username, access_tokens.c.scopes, _NEWEST.c.since
+    )
+    .join(_NEWEST, _NEWEST.c.application_id == oauth_applications.c.id)
+    .join(access_tokens, access_tokens.c.id == _NEWEST.c.newest)
+    .outerjoin(users, users.c.id == oauth_applications.c.owner_id)
+    .order_by(oauth_applications.c.id)
+)
+
+
+def application_by_uid_or_none(db: Connection, uid: str) -> Application | None:
+    """The application that calls itself so."""
+    return None if "\0" in uid else db.first(Application, _BY_UID, uid=uid)
+
+
+def application_by_id_or_none(db: Connection, application_id: int) -> Application | None:
+    """The application with this number, if there is one."""
+    return db.first(Application, _BY_ID, application=application_id)
+
+
+def find_own_application(db: Connection, application_id: int, owner_id: int | None) -> Application:
+    """The application with this number; somebody else's looks like one that is not there."""
+    application = application_by_id_or_none(db, application_id)
+    if application is None or application.owner_id != owner_id:
+        raise NotFound("Application")
+    return application
+
+
+def list_applications(db: Connection, page: Page) -> Listing[Application]:
+    """A page of all applications, whoever's."""
+    return fetch_page(db, Application, _ALL, page)
+
+
+def applications_of_owner(db: Connection, owner_id: int | None) -> list[Application]:
+    """All applications of a user, or of the instance."""
+    if owner_id is None:
+        return db.all(Application, _OF_INSTANCE)
+    return db.all(Application, _OF_OWNER, owner=owner_id)
+
+
+def code_or_none(db: Connection, code: str) -> OAuthCode | None:
+    """The code that was given out so, also one that is used or too old."""
+    return db.first(OAuthCode, _CODE, digest=db.vault.digest(code))
+
+
+def token_by_refresh_token_or_none(db: Connection, refresh_token: str) -> OAuthToken | None:
+    """The token that this one renews, whether it still may or not."""
+    return db.first(OAuthToken, _BY_REFRESH, digest=db.vault.digest(refresh_token))
+
+
+def token_by_access_token_or_none(db: Connection, access_token: str) -> OAuthToken | None:
+    """The token itself, whether it still opens anything or not."""
+    return db.first(OAuthToken, _BY_ACCESS, digest=db.vault.digest(access_token))
+
+
+def has_granted(db: Connection, user_id: int, application: Application, scopes: set[str]) -> bool:
+    """Whether a user lets the application do all of this already."""
+    held = db.all(OAuthToken, _GRANTED, user=user_id, application=application.id)
+    return any(scopes <= set(token.scopes.split()) for token in held)
+
+
+def authorized_applications(db: Connection, user_id: int) -> list[AuthorizedApplication]:
+    """The applications that act for a user."""
+    return db.all(AuthorizedApplication, _AUTHORIZED, user=user_id)

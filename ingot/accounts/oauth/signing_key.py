@@ -1,0 +1,56 @@
+"""The key that signs who somebody is: made once, kept with the instance's other secrets."""
+
+import os
+import secrets
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ingot.offload import require_blocking_allowed
+
+if TYPE_CHECKING:
+    from joserfc.jwk import RSAKey
+
+KEY_FILE = "openid.key"
+ALGORITHM = "RS256"
+_KEY_BITS = 2048
+
+
+def signing_key(data: Path) -> "RSAKey":
+    """The instance's key, made at its first use."""
+    file = data / "secrets" / KEY_FILE
+    if not file.exists():
+        require_blocking_allowed()
+        _create_key(file)
+    return _read_key(file)
+
+
+def public_keys(data: Path) -> dict[str, Any]:
+    """What others check signatures with, as a set of keys."""
+    key = signing_key(data)
+    return {"keys": [{**key.as_dict(private=False), "kid": key.thumbprint(), "use": "sig", "alg": ALGORITHM}]}
+
+
+@lru_cache(maxsize=8)
+def _read_key(file: Path) -> "RSAKey":
+    # Nobody who does not sign in elsewhere by us needs the library.
+    from joserfc.jwk import RSAKey
+
+    return RSAKey.import_key(file.read_bytes())
+
+
+def _create_key(file: Path) -> None:
+    from joserfc.jwk import RSAKey
+
+    fresh = file.with_name(f".{secrets.token_hex(8)}")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as opened:
+        opened.write(RSAKey.generate_key(_KEY_BITS).as_pem(private=True))
+        opened.flush()
+        os.fsync(opened.fileno())
+    try:
+        # Linking never replaces: of two workers at once, one key wins.
+        os.link(fresh, file)
+    except FileExistsError:
+        pass
+    fresh.unlink()

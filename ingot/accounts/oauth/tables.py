@@ -1,0 +1,125 @@
+"""Applications, the codes that they trade for tokens, and what belongs to a token that one of them holds."""
+
+from sqlalchemy import Index, Table
+
+from ingot.core.db.schema import Record, binary, flag, metadata, reference, row_id, text
+from ingot.core.db.times import Timestamp
+
+oauth_applications = Table(
+    "oauth_applications",
+    metadata,
+    row_id(),
+    # Without an owner it is the instance's.
+    reference("owner_id", "users.id", nullable=True, index=True),
+    text("uid", unique=True),
+    binary("secret_digest"),
+    text("name"),
+    text("redirect_uri"),
+    text("scopes"),
+    flag("confidential"),
+    text("created_at"),
+    text("updated_at"),
+    sqlite_autoincrement=True,
+)
+
+oauth_codes = Table(
+    "oauth_codes",
+    metadata,
+    row_id(),
+    reference("application_id", "oauth_applications.id", index=True),
+    reference("user_id", "users.id", index=True),
+    binary("digest", unique=True),
+    # All tokens that come from one consent, however often they are renewed.
+    text("family"),
+    text("redirect_uri"),
+    text("scopes"),
+    text("code_challenge", nullable=True),
+    text("code_challenge_method", nullable=True),
+    text("nonce", nullable=True),
+    text("signed_in_at"),
+    flag("used"),
+    text("created_at"),
+    text("expires_at", index=True),
+    sqlite_autoincrement=True,
+)
+
+oauth_tokens = Table(
+    "oauth_tokens",
+    metadata,
+    row_id(),
+    reference("access_token_id", "access_tokens.id", unique=True),
+    # Without one, a user gave their password for it.
+    reference("application_id", "oauth_applications.id", nullable=True),
+    reference("user_id", "users.id"),
+    text("family", index=True),
+    binary("refresh_digest", nullable=True, unique=True),
+    sqlite_autoincrement=True,
+)
+Index("ix_oauth_tokens_application_id_user_id", oauth_tokens.c.application_id, oauth_tokens.c.user_id)
+Index("ix_oauth_tokens_user_id", oauth_tokens.c.user_id)
+
+
+class Application(Record, frozen=True):
+    """A program that may ask people to act for them."""
+
+    id: int
+    owner_id: int | None
+    uid: str
+    secret_digest: bytes
+    name: str
+    redirect_uri: str
+    """Each on a line of its own."""
+    scopes: str
+    confidential: bool
+    """Whether it can keep a secret; what runs in browsers and on people's machines cannot."""
+    created_at: Timestamp
+    updated_at: Timestamp
+
+    @property
+    def redirect_uris(self) -> list[str]:
+        """Where it may have people led."""
+        return self.redirect_uri.split("\n")
+
+
+class OAuthCode(Record, frozen=True):
+    """What an application trades for a token, once."""
+
+    id: int
+    application_id: int
+    user_id: int
+    digest: bytes
+    family: str
+    redirect_uri: str
+    scopes: str
+    code_challenge: str | None
+    code_challenge_method: str | None
+    nonce: str | None
+    signed_in_at: Timestamp
+    used: bool
+    created_at: Timestamp
+    expires_at: Timestamp
+
+
+class OAuthToken(Record, frozen=True):
+    """A token of an application, with what the row of all tokens says of it."""
+
+    id: int
+    access_token_id: int
+    application_id: int | None
+    user_id: int
+    family: str
+    scopes: str
+    revoked: bool
+    created_at: Timestamp
+    expires_at: Timestamp | None
+    application_uid: str | None
+
+
+class AuthorizedApplication(Record, frozen=True):
+    """An application that acts for a user."""
+
+    application_id: int
+    name: str
+    owner_username: str | None
+    scopes: str
+    since: Timestamp

@@ -1,0 +1,36 @@
+"""Signing in over the API, as scripts of 9.4 do: it gives the private token and no cookie."""
+
+from ingot.accounts.sessions.params import SignIn
+from ingot.accounts.sessions.service import check_password
+from ingot.accounts.tokens.queries import private_token_or_none
+from ingot.accounts.users.queries import find_user
+from ingot.accounts.users.views import AdminUserView, admin_user_view
+from ingot.core.access.rules import anyone
+from ingot.core.api.params import MissingParameter
+from ingot.core.api.routes import Call, PrepareContext, Routes
+from ingot.errors import Unauthenticated
+
+routes = Routes("session")
+
+
+def _check_password(ahead: PrepareContext, params: SignIn) -> int:
+    login = params.login or params.email
+    if not login:
+        raise MissingParameter("login")
+    if params.password is None:
+        raise MissingParameter("password")
+    user = check_password(ahead.database, login, params.password, ahead.ip, settings=ahead.settings)
+    if user.two_factor_enabled:
+        # A password alone must not open such an account.
+        raise Unauthenticated("You have 2FA enabled. Please use a personal access token to access the API")
+    if user.password_expired:
+        raise Unauthenticated
+    return user.id
+
+
+@routes.post("/session", may=anyone, returns=AdminUserView, prepare=_check_password)
+def sign_in(call: Call, params: SignIn, user_id: int) -> AdminUserView:  # noqa: ARG001 - Checked ahead.
+    """Sign in with a password and get the private token."""
+    view = admin_user_view(call.db, find_user(call.db, user_id), call.origin.base)
+    view.private_token = private_token_or_none(call.db, user_id)
+    return view

@@ -1,0 +1,66 @@
+"""How sessions and one-time links are found."""
+
+from sqlalchemy import bindparam, select
+
+from ingot.accounts.sessions.tables import (
+    OneTimeLink,
+    Purpose,
+    Session,
+    SignInAttempt,
+    one_time_links,
+    sessions,
+    sign_ins,
+)
+from ingot.accounts.users.queries import find_user
+from ingot.accounts.users.tables import User
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page, fetch_page, list_query
+
+_BY_DIGEST = select(sessions).where(sessions.c.digest == bindparam("digest"))
+_OF_USER = (
+    select(sessions)
+    .where(sessions.c.user_id == bindparam("user"), sessions.c.expires_at > bindparam("now"))
+    .order_by(sessions.c.id.desc())
+    .limit(200)
+)
+_SIGN_INS = list_query(
+    select(sign_ins).where(sign_ins.c.user_id == bindparam("user")), sign_ins.c.id, sign_ins.c.id.desc()
+)
+_SESSION_BYTES = 4_000
+_LINK = select(one_time_links).where(one_time_links.c.digest == bindparam("digest"))
+
+
+def session_or_none(db: Connection, cookie: str) -> tuple[Session, User] | None:
+    """The session that a cookie names, unless it ended or its user may not act."""
+    digest = db.vault.digest(cookie)
+    found = db.kept(("session", digest), lambda: _session_by_digest(db, digest), lambda _: _SESSION_BYTES)
+    if found is None:
+        return None
+    session, user = found
+    return found if session.expires_at > db.now and user.state == "active" else None
+
+
+def _session_by_digest(db: Connection, digest: bytes) -> tuple[Session, User] | None:
+    session = db.first(Session, _BY_DIGEST, digest=digest)
+    return (session, find_user(db, session.user_id)) if session is not None else None
+
+
+def sessions_of_user(db: Connection, user_id: int) -> list[Session]:
+    """Where a user is signed in, the newest first."""
+    return db.all(Session, _OF_USER, user=user_id, now=db.now)
+
+
+def list_sign_ins(db: Connection, user_id: int, page: Page) -> Listing[SignInAttempt]:
+    """A page of the tries to sign in to a user's account, the newest first."""
+    return fetch_page(db, SignInAttempt, _SIGN_INS, page, user=user_id)
+
+
+def csrf_token(db: Connection, session: Session) -> str:
+    """What a form must send back to prove that we made it."""
+    return db.vault.derive("csrf", session.digest)
+
+
+def one_time_link_or_none(db: Connection, purpose: Purpose, token: str) -> OneTimeLink | None:
+    """The link that a mail held, unless it was used or is too old."""
+    link = db.first(OneTimeLink, _LINK, digest=db.vault.digest(token))
+    return link if link is not None and link.purpose == purpose and link.expires_at > db.now else None

@@ -1,0 +1,48 @@
+"""What sessions do when users change."""
+
+from sqlalchemy import bindparam, select
+
+from ingot.accounts.sessions.service import delete_links, end_sessions, mail_confirmation_link, mail_password_link
+from ingot.accounts.users.events import EmailAdded, PasswordChanged, PrimaryEmailChanged, UserBlocked, UserCreated
+from ingot.accounts.users.queries import find_user
+from ingot.accounts.users.tables import Email, emails
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import Subscriptions
+
+subscriptions = Subscriptions()
+_EMAIL = select(emails).where(emails.c.id == bindparam("email"))
+
+
+@subscriptions.on(UserCreated)
+def mail_new_user(db: Connection, event: UserCreated) -> None:
+    """Send the mail by which a new user chooses a password or confirms the address."""
+    if event.chooses_password:
+        mail_password_link(db, find_user(db, event.user_id))
+    elif event.confirms_address:
+        mail_confirmation_link(db, find_user(db, event.user_id))
+
+
+@subscriptions.on(EmailAdded)
+def mail_email_confirmation(db: Connection, event: EmailAdded) -> None:
+    """Send the mail by which a further address is confirmed."""
+    email = db.first(Email, _EMAIL, email=event.email_id)
+    if email is not None:
+        mail_confirmation_link(db, find_user(db, email.user_id), email)
+
+
+@subscriptions.on(PrimaryEmailChanged)
+def delete_links_of_changed_address(db: Connection, event: PrimaryEmailChanged) -> None:
+    """Who reads a mail to one address proves nothing of another, which now stands where that one stood."""
+    delete_links(db, event.user_id)
+
+
+@subscriptions.on(UserBlocked)
+def sign_out_blocked(db: Connection, event: UserBlocked) -> None:
+    """Whoever is blocked is signed out everywhere."""
+    end_sessions(db, event.user_id)
+
+
+@subscriptions.on(PasswordChanged)
+def sign_out_elsewhere(db: Connection, event: PasswordChanged) -> None:
+    """Sessions that knew the old password end."""
+    end_sessions(db, event.user_id, but=event.kept_session_id)

@@ -1,0 +1,160 @@
+"""Tokens over the API, and the user whom the caller's own credential names."""
+
+from ingot.accounts.tokens import policy, queries, service
+from ingot.accounts.tokens.params import CreateToken, ListTokens, RotateToken
+from ingot.accounts.tokens.tables import AccessToken
+from ingot.accounts.tokens.views import TokenView, token_view
+from ingot.accounts.users.api import user_in_path
+from ingot.accounts.users.queries import find_user
+from ingot.accounts.users.tables import User
+from ingot.accounts.users.views import AdminUserView, OwnUserView, admin_user_view, own_user_view
+from ingot.core.access.levels import NO_ACCESS, Access
+from ingot.core.access.rules import administrators, require, signed_in
+from ingot.core.access.scopes import ANY_SCOPE, READ_USER_SCOPES
+from ingot.core.api.params import path_number
+from ingot.core.api.routes import Call, Routes
+from ingot.core.db.paging import Listing, Page
+from ingot.core.db.times import Date, Timestamp
+from ingot.errors import Invalid, NotFound
+
+routes = Routes("users")
+
+
+@routes.get("/user", may=signed_in, returns=AdminUserView | OwnUserView, scopes=READ_USER_SCOPES)
+def get_current_user(call: Call) -> OwnUserView:
+    """Get the caller; administrators also get the private token."""
+    actor = call.actor
+    user = find_user(call.db, actor.user_id)
+    if not actor.admin and not actor.sudo_by:
+        return own_user_view(call.db, user, call.origin.base)
+    view = admin_user_view(call.db, user, call.origin.base)
+    # Who acts for somebody else, or through an application, must not walk off with what never ends.
+    if actor.via in ("session", "private", "personal") and actor.has_scope("api"):
+        view.private_token = queries.private_token_or_none(call.db, user.id)
+    return view
+
+
+def _midnight(day: Date | None) -> Timestamp | None:
+    return Timestamp(f"{day}T00:00:00.000Z") if day else None
+
+
+def _token_in_path(call: Call) -> tuple[Access, AccessToken]:
+    """The caller's own token that the path names; anybody's for administrators."""
+    token_id = path_number(call.path, "id")
+    token = queries.token_or_none(call.db, token_id, "personal")
+    if token is None or not policy.may_manage_token(call.actor, NO_ACCESS, token):
+        raise NotFound("Personal Access Token")
+    return NO_ACCESS, token
+
+
+def _own_token(call: Call) -> tuple[Access, AccessToken]:
+    """The token by which the caller came."""
+    token = queries.token_or_none(call.db, call.actor.token_id, "personal")
+    if token is None:
+        raise Invalid("400 (Bad request) the call was not made with a personal access token")
+    return NO_ACCESS, token
+
+
+@routes.get("/personal_access_tokens", may=signed_in, returns=list[TokenView])
+def list_personal_access_tokens(call: Call, params: ListTokens, page: Page) -> Listing[TokenView]:
+    """List the caller's personal access tokens; administrators see everybody's."""
+    user_id = params.user_id if call.actor.admin else call.actor.user_id
+    if params.user_id not in (None, user_id):
+        raise NotFound("User")
+    found = queries.list_tokens(call.db, "personal", user_id, params, page)
+    return found.of([token_view(token, call.db.now) for token in found.items])
+
+
+@routes.get("/personal_access_tokens/self", on=_own_token, may=signed_in, returns=TokenView, scopes=ANY_SCOPE)
+def get_own_token(call: Call, token: AccessToken) -> TokenView:
+    """Get the token by which the caller came."""
+    return token_view(token, call.db.now)
+
+
+@routes.get("/personal_access_tokens/:id", on=_token_in_path, may=policy.may_manage_token, returns=TokenView)
+def get_personal_access_token(call: Call, token: AccessToken) -> TokenView:
+    """Get a personal access token."""
+    return token_view(token, call.db.now)
+
+
+@routes.delete("/personal_access_tokens/self", on=_own_token, may=signed_in, returns=None, scopes=ANY_SCOPE)
+def revoke_own_token(call: Call, token: AccessToken) -> None:
+    """Revoke the token by which the caller came."""
+    service.revoke_token(call.db, token)
+
+
+@routes.delete("/personal_access_tokens/:id", may=signed_in, returns=None)
+def revoke_personal_access_token(call: Call) -> None:
+    """Revoke a personal access token; one that is not there is revoked already."""
+    token = queries.token_or_none(call.db, path_number(call.path, "id"), "personal")
+    if token is not None and policy.may_manage_token(call.actor, NO_ACCESS, token):
+        service.revoke_token(call.db, token)
+
+
+@routes.post("/personal_access_tokens/self/rotate", on=_own_token, may=signed_in, returns=TokenView, status=200)
+def rotate_own_token(call: Call, token: AccessToken, params: RotateToken) -> TokenView:
+    """Replace the token by which the caller came."""
+    return rotate_personal_access_token(call, token, params)
+
+
+@routes.post(
+    "/personal_access_tokens/:id/rotate", on=_token_in_path, may=policy.may_manage_token, returns=TokenView, status=200
+)
+def rotate_personal_access_token(call: Call, token: AccessToken, params: RotateToken) -> TokenView:
+    """Revoke a personal access token and get its successor."""
+    successor, secret = service.rotate_token(call.db, token, _midnight(params.expires_at or None))
+    return token_view(successor, call.db.now, secret)
+
+
+@routes.post("/users/:user_id/personal_access_tokens", on=user_in_path, may=administrators, returns=TokenView)
+def create_personal_access_token(call: Call, user: User, params: CreateToken) -> TokenView:
+    """Create a personal access token for a user."""
+    require(not user.placeholder, "Nobody acts as the placeholder user")
+    token, secret = service.create_token(
+        call.db, user.id, "personal", params.name, params.scopes, _midnight(params.expires_at)
+    )
+    return token_view(token, call.db.now, secret)
+
+
+@routes.get("/users/:user_id/impersonation_tokens", on=user_in_path, may=administrators, returns=list[TokenView])
+def list_impersonation_tokens(call: Call, user: User, params: ListTokens, page: Page) -> Listing[TokenView]:
+    """List the tokens by which administrators act as a user."""
+    found = queries.list_tokens(call.db, "impersonation", user.id, params, page)
+    return found.of([token_view(token, call.db.now) for token in found.items])
+
+
+def _impersonation_token_in_path(call: Call) -> tuple[Access, AccessToken]:
+    token_id = path_number(call.path, "impersonation_token_id")
+    _, user = user_in_path(call)
+    return NO_ACCESS, queries.find_impersonation_token(call.db, user, token_id)
+
+
+@routes.get(
+    "/users/:user_id/impersonation_tokens/:impersonation_token_id",
+    on=_impersonation_token_in_path,
+    may=administrators,
+    returns=TokenView,
+)
+def get_impersonation_token(call: Call, token: AccessToken) -> TokenView:
+    """Get an impersonation token; its secret was shown once, when it was made."""
+    return token_view(token, call.db.now)
+
+
+@routes.post("/users/:user_id/impersonation_tokens", on=user_in_path, may=administrators, returns=TokenView)
+def create_impersonation_token(call: Call, user: User, params: CreateToken) -> TokenView:
+    """Create a token by which administrators act as a user."""
+    require(not user.placeholder, "Nobody acts as the placeholder user")
+    token, secret = service.create_token(
+        call.db, user.id, "impersonation", params.name, params.scopes, _midnight(params.expires_at)
+    )
+    return token_view(token, call.db.now, secret)
+
+
+@routes.delete("/users/:user_id/impersonation_tokens/:impersonation_token_id", may=administrators, returns=None)
+def revoke_impersonation_token(call: Call) -> None:
+    """Revoke an impersonation token; one that is not there is revoked already."""
+    token_id = path_number(call.path, "impersonation_token_id")
+    _, user = user_in_path(call)
+    token = queries.token_or_none(call.db, token_id, "impersonation", user.id)
+    if token is not None:
+        service.revoke_token(call.db, token)

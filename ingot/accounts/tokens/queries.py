@@ -1,0 +1,115 @@
+"""How tokens are found and listed."""
+
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import and_, bindparam, or_, select
+
+from ingot.accounts.tokens.params import ListTokens
+from ingot.accounts.tokens.tables import AccessToken, TokenHolder, access_tokens
+from ingot.accounts.users.tables import User, users
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import contains, like_pattern
+from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.errors import NotFound
+
+_BY_DIGEST = (
+    select(
+        access_tokens.c.id,
+        access_tokens.c.kind,
+        access_tokens.c.scopes,
+        access_tokens.c.revoked,
+        access_tokens.c.expires_at,
+        users.c.id,
+        users.c.username,
+        users.c.name,
+        users.c.admin,
+        users.c.external,
+        users.c.state,
+        users.c.password_expired,
+    )
+    .join(users, users.c.id == access_tokens.c.user_id)
+    .where(access_tokens.c.digest == bindparam("digest"))
+)
+_BY_ID = select(access_tokens).where(access_tokens.c.id == bindparam("token"))
+_OF_USER = select(access_tokens).where(
+    access_tokens.c.user_id == bindparam("user"), access_tokens.c.kind == bindparam("kind")
+)
+
+_FILTERS = {
+    "user": access_tokens.c.user_id == bindparam("user"),
+    "active": and_(
+        access_tokens.c.revoked.is_(False),
+        or_(access_tokens.c.expires_at.is_(None), access_tokens.c.expires_at > bindparam("now")),
+    ),
+    "inactive": or_(access_tokens.c.revoked.is_(True), access_tokens.c.expires_at <= bindparam("now")),
+    "revoked": access_tokens.c.revoked.is_(True),
+    "unrevoked": access_tokens.c.revoked.is_(False),
+    "search": contains(access_tokens.c.name_key, "pattern"),
+    "created_before": access_tokens.c.created_at <= bindparam("created_before"),
+    "created_after": access_tokens.c.created_at >= bindparam("created_after"),
+}
+
+
+@lru_cache(maxsize=256)
+def _list_query(filters: frozenset[str]) -> ListQuery:
+    matching = select(access_tokens).where(
+        access_tokens.c.kind == bindparam("kind"), *(_FILTERS[name] for name in sorted(filters))
+    )
+    return list_query(matching, access_tokens.c.id, access_tokens.c.id.asc())
+
+
+def token_holder_or_none(db: Connection, token: str) -> TokenHolder | None:
+    """Whose token this is; whether it still opens anything is for the caller to look at."""
+    digest = db.vault.digest(token)
+    return db.kept(("token", digest), lambda: db.first(TokenHolder, _BY_DIGEST, digest=digest), _holder_size)
+
+
+def _holder_size(holder: TokenHolder) -> int:
+    return 1_000 + len(holder.scopes)
+
+
+def token_or_none(db: Connection, token_id: int, kind: str, user_id: int | None = None) -> AccessToken | None:
+    """The token with this number, if it is of this kind and, where that is said, this user's."""
+    token = db.first(AccessToken, _BY_ID, token=token_id)
+    if token is None or token.kind != kind or user_id not in (None, token.user_id):
+        return None
+    return token
+
+
+def find_impersonation_token(db: Connection, user: User, token_id: int) -> AccessToken:
+    """One of the tokens by which administrators act as the user."""
+    token = token_or_none(db, token_id, "impersonation", user.id)
+    if token is None:
+        raise NotFound("Impersonation Token")
+    return token
+
+
+def private_token_or_none(db: Connection, user_id: int) -> str:
+    """The user's private token, in the clear."""
+    token = db.first(AccessToken, _OF_USER, user=user_id, kind="private")
+    if token is None or token.sealed is None:
+        raise NotFound("Private Token")
+    return db.vault.unseal(token.sealed)
+
+
+def list_tokens(db: Connection, kind: str, user_id: int | None, params: ListTokens, page: Page) -> Listing[AccessToken]:
+    """A page of the tokens of one kind; of one user, or of everybody."""
+    filters: set[str] = set()
+    values: dict[str, Any] = {"kind": kind}
+    if user_id is not None:
+        filters.add("user")
+        values["user"] = user_id
+    if params.state in ("active", "inactive"):
+        filters.add(params.state)
+        values["now"] = db.now
+    if params.revoked is not None:
+        filters.add("revoked" if params.revoked else "unrevoked")
+    if params.search:
+        filters.add("search")
+        values["pattern"] = like_pattern(params.search)
+    for name in ("created_before", "created_after"):
+        if getattr(params, name) is not None:
+            filters.add(name)
+            values[name] = getattr(params, name)
+    return fetch_page(db, AccessToken, _list_query(frozenset(filters)), page, **values)

@@ -1,0 +1,101 @@
+"""Making and revoking tokens."""
+
+import secrets
+
+from sqlalchemy import bindparam
+
+from ingot.accounts.tokens.queries import token_or_none
+from ingot.accounts.tokens.tables import AccessToken, access_tokens
+from ingot.core.access.actor import AuthMethod
+from ingot.core.access.scopes import OAUTH_SCOPES, SCOPES
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import Timestamp, add_duration
+from ingot.errors import Invalid, too_long_message
+
+_PREFIXES = {"personal": "ingotp-", "impersonation": "ingoti-", "oauth": ""}
+_DROP_PRIVATE = access_tokens.delete().where(
+    access_tokens.c.user_id == bindparam("user"), access_tokens.c.kind == "private"
+)
+# Who acts as somebody else must not act as yet another.
+_ALLOWED_SCOPES: dict[AuthMethod, set[str]] = {
+    "personal": set(SCOPES),
+    "oauth": set(OAUTH_SCOPES),
+    "impersonation": set(SCOPES) - {"sudo"},
+}
+MAX_LENGTH = 255
+
+
+def create_token(
+    db: Connection,
+    user_id: int,
+    kind: AuthMethod,
+    name: str,
+    scopes: list[str],
+    expires_at: Timestamp | None = None,
+    secret: str = "",
+) -> tuple[AccessToken, str]:
+    """Make a token; its secret is told here and never again. An ``expires_at`` in the past makes it inactive."""
+    errors: dict[str, list[str]] = {}
+    if not name.strip():
+        errors["name"] = ["can't be blank"]
+    elif len(name) > MAX_LENGTH:
+        errors["name"] = [too_long_message(MAX_LENGTH)]
+    if not scopes:
+        errors["scopes"] = ["can't be blank"]
+    elif not set(scopes) <= _ALLOWED_SCOPES[kind]:
+        errors["scopes"] = ["can only contain available scopes"]
+    if errors:
+        raise Invalid(**errors)
+    secret = secret or _PREFIXES[kind] + secrets.token_urlsafe(24)
+    ordered = " ".join(scope for scope in dict.fromkeys(scopes))
+    token_id = _insert(db, user_id, kind, name.strip(), ordered, secret, expires_at)
+    token = token_or_none(db, token_id, kind)
+    assert token is not None  # noqa: S101 - It was just inserted in this transaction.
+    return token, secret
+
+
+def revoke_token(db: Connection, token: AccessToken) -> None:
+    """Let a token open nothing from now on."""
+    db.update(access_tokens, token.id, revoked=True)
+
+
+def rotate_token(db: Connection, token: AccessToken, expires_at: Timestamp | None) -> tuple[AccessToken, str]:
+    """Revoke a token and make its successor with the same name and scopes."""
+    if not token.active(db.now):
+        raise Invalid("400 (Bad request) the token is revoked or expired already")
+    revoke_token(db, token)
+    lives_until = expires_at or Timestamp(add_duration(db.now, days=7)[:10] + "T00:00:00.000Z")
+    return create_token(db, token.user_id, token.kind, token.name, token.scopes.split(), lives_until)
+
+
+def reset_private_token(db: Connection, user_id: int) -> str:
+    """Give a user another private token; the one before stops at once."""
+    db.run(_DROP_PRIVATE, user=user_id)
+    secret = secrets.token_urlsafe(24)
+    _insert(db, user_id, "private", "Private token", "", secret, None, sealed=db.vault.seal(secret))
+    return secret
+
+
+def _insert(
+    db: Connection,
+    user_id: int,
+    kind: AuthMethod,
+    name: str,
+    scopes: str,
+    secret: str,
+    expires_at: Timestamp | None,
+    sealed: bytes | None = None,
+) -> int:
+    return db.insert(
+        access_tokens,
+        user_id=user_id,
+        kind=kind,
+        name=name,
+        name_key=name.casefold(),
+        scopes=scopes,
+        digest=db.vault.digest(secret),
+        sealed=sealed,
+        revoked=False,
+        created_at=db.now,
+        expires_at=expires_at,
+    )

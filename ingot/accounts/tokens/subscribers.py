@@ -1,0 +1,14 @@
+"""What tokens do when users change."""
+
+from ingot.accounts.tokens.service import reset_private_token
+from ingot.accounts.users.events import UserCreated
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import Subscriptions
+
+subscriptions = Subscriptions()
+
+
+@subscriptions.on(UserCreated)
+def create_private_token(db: Connection, event: UserCreated) -> None:
+    """Every user has a private token from the start."""
+    reset_private_token(db, event.user_id)

@@ -1,0 +1,65 @@
+"""Tokens of every kind, looked up by one digest."""
+
+from sqlalchemy import Index, Table
+
+from ingot.core.access.actor import AuthMethod
+from ingot.core.db.schema import Record, binary, flag, metadata, reference, row_id, text
+from ingot.core.db.times import Timestamp
+
+access_tokens = Table(
+    "access_tokens",
+    metadata,
+    row_id(),
+    reference("user_id", "users.id"),
+    text("kind"),
+    text("name"),
+    text("scopes"),
+    binary("digest", unique=True),
+    # Only private tokens are shown again; of all others nothing but the digest is kept.
+    binary("sealed", nullable=True),
+    flag("revoked"),
+    text("created_at"),
+    text("expires_at", nullable=True),
+    text("last_used_at", nullable=True),
+    text("name_key"),
+    sqlite_autoincrement=True,
+)
+Index("ix_access_tokens_user_id_kind", access_tokens.c.user_id, access_tokens.c.kind)
+
+
+class AccessToken(Record, frozen=True):
+    """A token; its scopes are separated by spaces, and none at all means that nothing limits it."""
+
+    id: int
+    user_id: int
+    kind: AuthMethod
+    name: str
+    scopes: str
+    digest: bytes
+    sealed: bytes | None
+    revoked: bool
+    created_at: Timestamp
+    expires_at: Timestamp | None
+    last_used_at: Timestamp | None
+    name_key: str
+
+    def active(self, now: Timestamp) -> bool:
+        """Whether it still opens anything."""
+        return not self.revoked and (self.expires_at is None or self.expires_at > now)
+
+
+class TokenHolder(Record, frozen=True):
+    """A token together with what the actor needs of its user."""
+
+    token_id: int
+    kind: AuthMethod
+    scopes: str
+    revoked: bool
+    expires_at: Timestamp | None
+    user_id: int
+    username: str
+    name: str
+    admin: bool
+    external: bool
+    state: str
+    password_expired: bool

@@ -1,0 +1,61 @@
+"""When tokens were last used: noted out of band, because a read must never need a write."""
+
+import asyncio
+from concurrent.futures import Executor
+from time import monotonic
+
+from sqlalchemy import bindparam, update
+
+from ingot.accounts.tokens.tables import access_tokens
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.db.expressions import in_list
+from ingot.errors import Unavailable
+
+FLUSH_DELAY_SECONDS = 2.0
+WRITE_INTERVAL_SECONDS = 600.0
+MAX_TRACKED_TOKENS = 100_000
+_UPDATE_LAST_USED = (
+    update(access_tokens).where(in_list(access_tokens.c.id, "tokens")).values(last_used_at=bindparam("used_at"))
+)
+
+
+class TokenUsageTracker:
+    """Gathers the tokens that a worker saw, and writes them down together now and then."""
+
+    def __init__(self, database: Database, writer: Executor) -> None:
+        self._database = database
+        self._writer = writer
+        self._noted: dict[int, float] = {}
+        self._pending: set[int] = set()
+
+    def note(self, token_id: int) -> None:
+        """A token was used; the same one is written at most every ten minutes."""
+        now = monotonic()
+        if token_id == 0 or now - self._noted.get(token_id, float("-inf")) < WRITE_INTERVAL_SECONDS:
+            return
+        if len(self._noted) >= MAX_TRACKED_TOKENS:
+            self._noted.clear()
+        self._noted[token_id] = now
+        if not self._pending:
+            asyncio.get_running_loop().call_later(FLUSH_DELAY_SECONDS, self._flush)
+        self._pending.add(token_id)
+
+    def _flush(self) -> None:
+        tokens, self._pending = list(self._pending), set()
+        try:
+            self._writer.submit(self._write, tokens)
+        except RuntimeError:
+            # The worker is ending; when a token was last used is not worth holding that up.
+            pass
+
+    def _write(self, tokens: list[int]) -> None:
+        def work(db: Connection) -> None:
+            db.run(_UPDATE_LAST_USED, tokens=tokens, used_at=db.now)
+
+        try:
+            self._database.write(work)
+        except Unavailable:
+            # It is noted again at the next use.
+            for token_id in tokens:
+                self._noted.pop(token_id, None)

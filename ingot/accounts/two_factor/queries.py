@@ -1,0 +1,35 @@
+"""How second factors are found."""
+
+from sqlalchemy import bindparam, func, select
+
+from ingot.accounts.instance.settings import cached_stored_settings, decode_settings, second_factor_required_since
+from ingot.accounts.two_factor.tables import SecondFactor, recovery_codes, second_factors
+from ingot.accounts.users.tables import User
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import add_duration
+
+_OF_USER = select(second_factors).where(second_factors.c.user_id == bindparam("user"))
+_LEFT = select(func.count()).where(recovery_codes.c.user_id == bindparam("user"))
+
+
+def second_factor_or_none(db: Connection, user_id: int) -> SecondFactor | None:
+    """The user's second factor, also one that does not count yet."""
+    return db.first(SecondFactor, _OF_USER, user=user_id)
+
+
+def count_recovery_codes(db: Connection, user_id: int) -> int:
+    """How many recovery codes a user has not used."""
+    count: int = db.value(_LEFT, user=user_id)
+    return count
+
+
+def is_second_factor_due(db: Connection, user: User) -> bool:
+    """Whether somebody has to set up a second factor before anything else: all must, and their time for it is over."""
+    if user.two_factor_enabled:
+        return False
+    stored = cached_stored_settings(db)
+    settings = decode_settings(stored)
+    if not settings.require_two_factor_authentication:
+        return False
+    since = max(user.created_at, second_factor_required_since(stored))
+    return add_duration(since, hours=settings.two_factor_grace_period) <= db.now

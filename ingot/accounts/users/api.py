@@ -1,0 +1,306 @@
+"""Users over the API."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from msgspec import UNSET
+
+from ingot.accounts.instance.settings import current_settings
+from ingot.accounts.users import policy, queries, service
+from ingot.accounts.users.params import (
+    ChangeStatus,
+    CreateUser,
+    DeleteUser,
+    GetUser,
+    ListActivities,
+    ListUsers,
+    ModifyUser,
+    SetCustomAttribute,
+    SetStatus,
+)
+from ingot.accounts.users.tables import User
+from ingot.accounts.users.views import (
+    ActivityView,
+    AdminUserView,
+    CustomAttributeView,
+    StatusView,
+    UserBrief,
+    UserView,
+    admin_user_view,
+    custom_attribute_view,
+    single_user_view,
+    status_view,
+    user_brief,
+    user_list_views,
+)
+from ingot.core.access.levels import NO_ACCESS, Access
+from ingot.core.access.passwords import hash_password, password_error
+from ingot.core.access.rules import administrators, require, signed_in
+from ingot.core.access.scopes import READ_USER_SCOPES
+from ingot.core.api.params import MissingParameter, number_or_none, path_number
+from ingot.core.api.routes import Call, Finder, PrepareContext, Routes
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page
+from ingot.core.db.times import add_duration, day_of
+from ingot.core.names import NAMESPACES
+from ingot.errors import NotFound, Unchanged
+
+routes = Routes("users")
+T = TypeVar("T")
+
+
+def user_in_path(call: Call) -> tuple[Access, User]:
+    """The user whom the path names by number."""
+    return NO_ACCESS, queries.find_user(call.db, call.path.get("id") or call.path["user_id"])
+
+
+def user_id_in_path(call: Call) -> tuple[Access, int]:
+    """The number of that user, who is there."""
+    access, user = user_in_path(call)
+    return access, user.id
+
+
+def caller_id(call: Call) -> tuple[Access, int]:
+    """The caller's number, for what everybody does with what is theirs."""
+    return NO_ACCESS, call.actor.user_id
+
+
+def owned_item_finder(
+    whose: Finder, name: str, find: Callable[[Connection, int, int], T]
+) -> Callable[[Call], tuple[Access, T]]:
+    """The finder of what a number in the path names among what somebody has."""
+
+    def found(call: Call) -> tuple[Access, T]:
+        number = path_number(call.path, name)
+        access, user_id = whose(call)
+        return access, find(call.db, user_id, number)
+
+    return found
+
+
+def user_by_id_or_username_in_path(call: Call) -> tuple[Access, User]:
+    """The user whom the path names by number or username."""
+    name = call.path["id"]
+    user = queries.user_by_username_or_none(call.db, name) if not name.isdigit() else None
+    return NO_ACCESS, user or queries.find_user(call.db, name)
+
+
+def _hash_password(_ahead: PrepareContext, params: CreateUser | ModifyUser) -> str | None:
+    """Hash ahead of the transaction; what is too short is refused later, with all other reasons."""
+    if params.password is UNSET or password_error(params.password):
+        return None
+    return hash_password(params.password)
+
+
+@routes.get("/users", may=signed_in, returns=list[AdminUserView | UserBrief], scopes=READ_USER_SCOPES)
+def list_users(call: Call, params: ListUsers, page: Page) -> Listing[UserBrief]:
+    """List users; administrators see all of each."""
+    if (params.extern_uid is None) != (params.provider is None):
+        raise MissingParameter("extern_uid" if params.extern_uid is None else "provider")
+    if not call.actor.admin:
+        require(not params.external and params.extern_uid is None)
+        hidden = "public" in current_settings(call.db).restricted_visibility_levels
+        require(not hidden, "Not authorized to access /api/v4/users")
+    found = queries.list_users(call.db, call.actor, params, page)
+    views = user_list_views(
+        call.db, call.actor, found.items, call.origin.base, with_attributes=params.with_custom_attributes
+    )
+    return found.of(list(views))
+
+
+@routes.get(
+    "/users/:id",
+    on=user_in_path,
+    may=policy.may_see_user,
+    returns=AdminUserView | UserView,
+    scopes=READ_USER_SCOPES,
+)
+def get_user(call: Call, user: User, params: GetUser) -> UserView:
+    """Get one user."""
+    with_attributes = params.with_custom_attributes
+    return single_user_view(call.db, call.actor, user, call.origin.base, with_attributes=with_attributes)
+
+
+@routes.post("/users", may=administrators, returns=AdminUserView, prepare=_hash_password, locks=NAMESPACES)
+def create_user(call: Call, params: CreateUser, password_hash: str | None) -> AdminUserView:
+    """Create a user."""
+    if params.password is UNSET and not (params.reset_password or params.force_random_password):
+        raise MissingParameter("password")
+    user = service.create_user(call.db, params, password_hash, vouched_for=True)
+    return admin_user_view(call.db, user, call.origin.base)
+
+
+@routes.put(
+    "/users/:id",
+    on=user_in_path,
+    may=administrators,
+    returns=AdminUserView,
+    prepare=_hash_password,
+    conflict=404,  # The contract's word for a taken address or username here.
+    locks=NAMESPACES,
+)
+def modify_user(call: Call, user: User, params: ModifyUser, password_hash: str | None) -> AdminUserView:
+    """Modify a user."""
+    require(policy.may_modify_user(call.actor, NO_ACCESS, user))
+    changed = service.modify_user(call.db, call.actor, user, params, password_hash)
+    return admin_user_view(call.db, changed, call.origin.base)
+
+
+@routes.delete("/users/:id", may=administrators, returns=AdminUserView, locks=NAMESPACES)
+def delete_user(call: Call, params: DeleteUser) -> AdminUserView | None:
+    """Delete a user, and with hard_delete all they contributed."""
+    if number_or_none(call.path["id"]) is None:
+        raise NotFound("User")
+    user = queries.user_or_none(call.db, call.path["id"])
+    if user is None:
+        return None
+    deleted = admin_user_view(call.db, user, call.origin.base)
+    service.delete_user(call.db, user, hard=params.hard_delete)
+    return deleted
+
+
+@routes.post("/users/:id/block", on=user_in_path, may=administrators, returns=bool | None, locks=NAMESPACES)
+def block_user(call: Call, user: User) -> bool | None:
+    """Block a user; true where that changed anything."""
+    return service.block_user(call.db, call.actor, user) or None
+
+
+@routes.post("/users/:id/unblock", on=user_in_path, may=administrators, returns=bool)
+def unblock_user(call: Call, user: User) -> bool:
+    """Unblock a user; true where that changed anything."""
+    return service.unblock_user(call.db, user)
+
+
+@routes.post("/users/:id/ban", on=user_in_path, may=administrators, returns=bool | None, locks=NAMESPACES)
+def ban_user(call: Call, user: User) -> bool | None:
+    """Ban a user; true where that changed anything."""
+    return service.block_user(call.db, call.actor, user, "banned") or None
+
+
+@routes.post("/users/:id/unban", on=user_in_path, may=administrators, returns=bool)
+def unban_user(call: Call, user: User) -> bool:
+    """Lift a user's ban; true where that changed anything."""
+    return service.unblock_user(call.db, user)
+
+
+@routes.post("/users/:id/deactivate", on=user_in_path, may=administrators, returns=bool | None, locks=NAMESPACES)
+def deactivate_user(call: Call, user: User) -> bool | None:
+    """Deactivate a user until they are activated again."""
+    return service.block_user(call.db, call.actor, user, "deactivated") or None
+
+
+@routes.post("/users/:id/activate", on=user_in_path, may=administrators, returns=bool)
+def activate_user(call: Call, user: User) -> bool:
+    """Activate a deactivated user."""
+    require(user.state in ("active", "deactivated"), "A blocked user must be unblocked to be activated")
+    return service.unblock_user(call.db, user)
+
+
+@routes.get("/user/activities", may=administrators, returns=list[ActivityView], scopes=READ_USER_SCOPES)
+def list_activities(call: Call, params: ListActivities, page: Page) -> Listing[ActivityView]:
+    """List when users were last active, from oldest to newest."""
+    since = params.from_ or day_of(add_duration(call.db.now, days=-183))
+    found = queries.list_activities(call.db, since, page)
+    return found.of(
+        [
+            ActivityView(user.username, user.last_activity_on, user.last_activity_on)
+            for user in found.items
+            if user.last_activity_on is not None
+        ]
+    )
+
+
+@routes.get(
+    "/users/:id/status",
+    on=user_by_id_or_username_in_path,
+    may=policy.may_see_user,
+    returns=StatusView,
+    scopes=READ_USER_SCOPES,
+)
+def get_status(call: Call, user: User) -> StatusView:
+    """Get what a user is doing."""
+    return status_view(queries.user_status_or_none(call.db, user))
+
+
+@routes.get("/user/status", may=signed_in, returns=StatusView, scopes=READ_USER_SCOPES)
+def get_own_status(call: Call) -> StatusView:
+    """Get what the caller is doing."""
+    return status_view(queries.user_status_or_none(call.db, queries.find_user(call.db, call.actor.user_id)))
+
+
+@routes.put("/user/status", may=signed_in, returns=StatusView)
+def set_status(call: Call, params: SetStatus) -> StatusView:
+    """Say what the caller is doing."""
+    return status_view(service.set_status(call.db, queries.find_user(call.db, call.actor.user_id), params))
+
+
+@routes.patch("/user/status", may=signed_in, returns=StatusView)
+def change_status(call: Call, params: ChangeStatus) -> StatusView:
+    """Change what the caller is doing; what is not sent stays."""
+    user = queries.find_user(call.db, call.actor.user_id)
+    return status_view(service.change_status(call.db, user, params))
+
+
+@routes.post("/users/:id/follow", on=user_in_path, may=policy.may_follow_user, returns=UserBrief)
+def follow_user(call: Call, user: User) -> UserBrief:
+    """Follow a user; 304 where the caller does already."""
+    if not service.follow_user(call.db, call.actor, user):
+        raise Unchanged
+    return user_brief(user, call.origin.base)
+
+
+@routes.post("/users/:id/unfollow", on=user_in_path, may=policy.may_follow_user, returns=UserBrief)
+def unfollow_user(call: Call, user: User) -> UserBrief:
+    """Stop following a user; 304 where the caller did not."""
+    if not service.unfollow_user(call.db, call.actor, user):
+        raise Unchanged
+    return user_brief(user, call.origin.base)
+
+
+@routes.get(
+    "/users/:id/followers", on=user_in_path, may=policy.may_see_user, returns=list[UserBrief], scopes=READ_USER_SCOPES
+)
+def list_followers(call: Call, user: User, page: Page) -> Listing[UserBrief]:
+    """List who follows a user."""
+    found = queries.list_followers(call.db, user, page)
+    return found.of([user_brief(each, call.origin.base) for each in found.items])
+
+
+@routes.get(
+    "/users/:id/following", on=user_in_path, may=policy.may_see_user, returns=list[UserBrief], scopes=READ_USER_SCOPES
+)
+def list_followed(call: Call, user: User, page: Page) -> Listing[UserBrief]:
+    """List whom a user follows."""
+    found = queries.list_followed(call.db, user, page)
+    return found.of([user_brief(each, call.origin.base) for each in found.items])
+
+
+@routes.delete("/users/:id/identities/:provider", on=user_in_path, may=administrators, returns=None)
+def delete_identity(call: Call, user: User) -> None:
+    """Forget who a user is at a provider."""
+    service.delete_identity(call.db, user, call.path["provider"])
+
+
+@routes.get("/users/:id/custom_attributes", on=user_in_path, may=administrators, returns=list[CustomAttributeView])
+def list_custom_attributes(call: Call, user: User, page: Page) -> Listing[CustomAttributeView]:
+    """List the custom attributes of a user."""
+    found = queries.list_custom_attributes(call.db, user, page)
+    return found.of([custom_attribute_view(each) for each in found.items])
+
+
+@routes.get("/users/:id/custom_attributes/:key", on=user_in_path, may=administrators, returns=CustomAttributeView)
+def get_custom_attribute(call: Call, user: User) -> CustomAttributeView:
+    """Get a custom attribute of a user."""
+    return custom_attribute_view(queries.find_custom_attribute(call.db, user, call.path["key"]))
+
+
+@routes.put("/users/:id/custom_attributes/:key", on=user_in_path, may=administrators, returns=CustomAttributeView)
+def set_custom_attribute(call: Call, user: User, params: SetCustomAttribute) -> CustomAttributeView:
+    """Set a custom attribute of a user."""
+    return custom_attribute_view(service.set_custom_attribute(call.db, user, call.path["key"], params.value))
+
+
+@routes.delete("/users/:id/custom_attributes/:key", on=user_in_path, may=administrators, returns=None)
+def delete_custom_attribute(call: Call, user: User) -> None:
+    """Delete a custom attribute of a user."""
+    service.delete_custom_attribute(call.db, user, call.path["key"])

@@ -1,0 +1,121 @@
+"""What callers may send about users."""
+
+from typing import Literal
+
+from msgspec import UNSET, UnsetType
+
+from ingot.core.api.params import Params, Upload
+from ingot.core.db.times import Date, Timestamp
+
+
+class ListUsers(Params):
+    """Filters of the list; ``active=false`` and the like are not supported, so they filter nothing."""
+
+    active: bool = False
+    blocked: bool = False
+    external: bool = False
+    humans: bool = False
+    admins: bool = False
+    two_factor: Literal["enabled", "disabled"] | None = None
+    custom_attributes: dict[str, str] | None = None
+    with_custom_attributes: bool = False
+    exclude_internal: bool = False
+    exclude_external: bool = False
+    search: str = ""
+    username: str | None = None
+    extern_uid: str | None = None
+    provider: str | None = None
+    public_email: str | None = None
+    created_before: Timestamp | None = None
+    created_after: Timestamp | None = None
+    order_by: Literal["id", "name", "username", "created_at", "updated_at"] = "id"
+    sort: Literal["asc", "desc"] = "desc"
+
+
+class GetUser(Params):
+    """Whether to show what administrators noted, to them."""
+
+    with_custom_attributes: bool = False
+
+
+class _Profile(Params):
+    """What both creating and modifying take."""
+
+    skype: str | UnsetType | None = UNSET
+    linkedin: str | UnsetType | None = UNSET
+    twitter: str | UnsetType | None = UNSET
+    website_url: str | UnsetType | None = UNSET
+    organization: str | UnsetType | None = UNSET
+    bio: str | UnsetType | None = UNSET
+    location: str | UnsetType | None = UNSET
+    public_email: str | UnsetType | None = UNSET
+    projects_limit: int | UnsetType = UNSET
+    color_scheme_id: int | UnsetType = UNSET
+    extern_uid: str | UnsetType = UNSET
+    provider: str | UnsetType = UNSET
+    admin: bool | UnsetType = UNSET
+    can_create_group: bool | UnsetType = UNSET
+    external: bool | UnsetType = UNSET
+    avatar: Upload | UnsetType | None = UNSET
+
+
+class CreateUser(_Profile, kw_only=True):
+    """A new user."""
+
+    email: str
+    username: str
+    name: str
+    password: str | UnsetType = UNSET
+    reset_password: bool = False
+    force_random_password: bool = False
+    confirm: bool = True
+    skip_confirmation: bool | UnsetType = UNSET
+
+
+class ModifyUser(_Profile, kw_only=True):
+    """Changes of a user."""
+
+    email: str | UnsetType = UNSET
+    name: str | UnsetType = UNSET
+    username: str | UnsetType = UNSET
+    password: str | UnsetType = UNSET
+
+
+class DeleteUser(Params):
+    """How to delete."""
+
+    hard_delete: bool = False
+
+
+class ListActivities(Params, rename={"from_": "from"}):
+    """Since when; six months where it is not said."""
+
+    from_: Date | None = None
+
+
+class SetStatus(Params):
+    """What the caller is doing."""
+
+    emoji: str = "speech_balloon"
+    message: str = ""
+    availability: Literal["not_set", "busy"] = "not_set"
+    clear_status_after: (
+        Literal["30_minutes", "3_hours", "8_hours", "1_day", "3_days", "7_days", "30_days"] | UnsetType | None
+    ) = UNSET
+
+
+class ChangeStatus(Params):
+    """What changes of it."""
+
+    emoji: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+    availability: Literal["not_set", "busy"] | UnsetType = UNSET
+    clear_status_after: (
+        Literal["30_minutes", "3_hours", "8_hours", "1_day", "3_days", "7_days", "30_days"] | UnsetType | None
+    ) = UNSET
+
+
+class SetCustomAttribute(Params):
+    """The value under a key."""
+
+    value: str

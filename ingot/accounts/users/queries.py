@@ -1,0 +1,330 @@
+"""How users are found and listed."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, bindparam, exists, func, or_, select
+
+from ingot.accounts.users.params import ListUsers
+from ingot.accounts.users.tables import (
+    Identity,
+    Person,
+    User,
+    UserCustomAttribute,
+    UserStatus,
+    custom_attributes,
+    emails,
+    followings,
+    identities,
+    statuses,
+    users,
+)
+from ingot.core.access.actor import Actor
+from ingot.core.api.params import number_or_none
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import contains, in_list, like_pattern, one_of
+from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.core.db.search import is_indexed, search_term, text_search
+from ingot.core.db.times import Date
+from ingot.errors import Invalid, NotFound, too_long_message
+
+_BY_ID = select(users).where(users.c.id == bindparam("user"))
+_BY_IDS = select(users).where(in_list(users.c.id, "users"))
+_PEOPLE = select(
+    users.c.id, users.c.username, users.c.name, users.c.state, users.c.avatar_id, users.c.avatar_file
+).where(in_list(users.c.id, "users"))
+_BY_USERNAME = select(users).where(users.c.username_key == bindparam("username"))
+_BY_USERNAMES = select(users).where(in_list(users.c.username_key, "usernames"), ~users.c.placeholder)
+_BY_EMAIL = select(users).where(
+    or_(
+        users.c.email == bindparam("email"),
+        users.c.id == select(emails.c.user_id).where(emails.c.email == bindparam("email")).scalar_subquery(),
+    )
+)
+_PLACEHOLDER = select(users).where(users.c.placeholder)
+_IDENTITIES = select(identities).where(in_list(identities.c.user_id, "users")).order_by(identities.c.id)
+_IDENTITY_OWNER = select(identities.c.user_id).where(
+    identities.c.provider == bindparam("provider"), identities.c.extern_uid == bindparam("extern_uid")
+)
+_ADMINISTRATORS = select(func.count()).where(users.c.admin, users.c.state == "active")
+_STATUS = select(statuses).where(statuses.c.user_id == bindparam("user"))
+_OF_USER = select(custom_attributes).where(custom_attributes.c.user_id == bindparam("user"))
+_CUSTOM_ATTRIBUTES = list_query(_OF_USER, custom_attributes.c.id, custom_attributes.c.key.asc())
+_OF_USERS = (
+    select(custom_attributes.c.user_id, custom_attributes.c.key, custom_attributes.c.value)
+    .where(in_list(custom_attributes.c.user_id, "users"))
+    .order_by(custom_attributes.c.key)
+)
+MAX_ATTRIBUTE_FILTERS = 10
+_CUSTOM_ATTRIBUTE = _OF_USER.where(custom_attributes.c.key == bindparam("key"))
+_FOLLOWING = select(followings.c.id).where(
+    followings.c.follower_id == bindparam("follower"), followings.c.followed_id == bindparam("followed")
+)
+
+
+def find_user(db: Connection, user_id: str | int) -> User:
+    """The user with this number."""
+    user = user_or_none(db, user_id)
+    if user is None:
+        raise NotFound("User")
+    return user
+
+
+def user_or_none(db: Connection, user_id: str | int) -> User | None:
+    """The user with this number, if there is one; what is not a number names nobody."""
+    number = number_or_none(str(user_id))
+    return None if number is None else db.first(User, _BY_ID, user=number)
+
+
+def users_by_ids(db: Connection, user_ids: Iterable[int | None]) -> dict[int, User]:
+    """The users with these numbers, by number; where a row names nobody, nobody is looked for."""
+    wanted = sorted({number for number in user_ids if number is not None})
+    return {user.id: user for user in db.all(User, _BY_IDS, users=wanted)} if wanted else {}
+
+
+def persons_by_ids(db: Connection, user_ids: Iterable[int | None]) -> list[Person]:
+    """The same for whoever only names them: a user has five times as many columns."""
+    wanted = sorted({number for number in user_ids if number is not None})
+    return db.all(Person, _PEOPLE, users=wanted) if wanted else []
+
+
+def user_by_login_or_none(db: Connection, login: str) -> User | None:
+    """The user with this username or e-mail address."""
+    folded = login.strip().lower()
+    return db.first(User, _BY_EMAIL, email=folded) if "@" in folded else user_by_username_or_none(db, folded)
+
+
+def user_by_username_or_none(db: Connection, username: str) -> User | None:
+    """The user with this username, whatever its case."""
+    return db.first(User, _BY_USERNAME, username=username.lower())
+
+
+def users_by_usernames(db: Connection, usernames: Iterable[str]) -> dict[str, User]:
+    """The users with these usernames by their folded ones, but for the placeholder; one statement for all."""
+    wanted = sorted({name.lower() for name in usernames})
+    found = db.all(User, _BY_USERNAMES, usernames=wanted) if wanted else []
+    return {user.username.lower(): user for user in found}
+
+
+def user_by_email_or_none(db: Connection, email: str) -> User | None:
+    """The user to whom this address belongs, as their first or a further one."""
+    return db.first(User, _BY_EMAIL, email=email.strip().lower())
+
+
+def placeholder_user(db: Connection) -> User:
+    """The user that inherits deleted users' contributions."""
+    user = db.first(User, _PLACEHOLDER)
+    if user is None:
+        raise NotFound("User")
+    return user
+
+
+def count_administrators(db: Connection) -> int:
+    """How many administrators can still act."""
+    count: int = db.value(_ADMINISTRATORS)
+    return count
+
+
+def identities_by_user(db: Connection, user_ids: list[int]) -> dict[int, list[Identity]]:
+    """The identities of these users, by user."""
+    found: defaultdict[int, list[Identity]] = defaultdict(list)
+    if user_ids:
+        for identity in db.all(Identity, _IDENTITIES, users=user_ids):
+            found[identity.user_id].append(identity)
+    return found
+
+
+def identity_owner_or_none(db: Connection, provider: str, extern_uid: str) -> int | None:
+    """Which user is this at a provider."""
+    owner: int | None = db.value(_IDENTITY_OWNER, provider=provider, extern_uid=extern_uid)
+    return owner
+
+
+_NOT_EXTERNAL = users.c.external.is_(False)
+_FURTHER_EMAIL = text_search(emails.c.id, "needle", emails.c.email)
+_FILTERS = {
+    "active": and_(users.c.state == "active", users.c.placeholder.is_(False)),
+    "humans": users.c.placeholder.is_(False),
+    "exclude_internal": users.c.placeholder.is_(False),
+    "blocked": one_of(users.c.state, "blocked", "banned"),
+    "external": users.c.external.is_(True),
+    "exclude_external": _NOT_EXTERNAL,
+    "admins": users.c.admin.is_(True),
+    "two_factor_enabled": users.c.two_factor_enabled.is_(True),
+    "two_factor_disabled": users.c.two_factor_enabled.is_(False),
+    "username": users.c.username_key == bindparam("username"),
+    "public_email": users.c.public_email == bindparam("public_email"),
+    "created_before": users.c.created_at <= bindparam("created_before"),
+    "created_after": users.c.created_at >= bindparam("created_after"),
+    "extern_uid": exists().where(
+        identities.c.user_id == users.c.id,
+        identities.c.provider == bindparam("provider"),
+        identities.c.extern_uid == bindparam("extern_uid"),
+    ),
+    # Administrators find people by any part of an address; others only by the whole, so that none can be guessed.
+    "search_everything": or_(
+        text_search(users.c.id, "needle", users.c.username_key, users.c.name_key, users.c.email),
+        users.c.id.in_(select(emails.c.user_id).where(_FURTHER_EMAIL).scalar_subquery()),
+    ),
+    "search_names": or_(
+        text_search(users.c.id, "needle", users.c.username_key, users.c.name_key),
+        users.c.email == bindparam("term"),
+    ),
+    "short_search_everything": or_(
+        contains(users.c.username_key, "pattern"),
+        contains(users.c.name_key, "pattern"),
+        contains(users.c.email, "pattern"),
+        exists().where(emails.c.user_id == users.c.id, contains(emails.c.email, "pattern")),
+    ),
+    "short_search_names": or_(
+        contains(users.c.username_key, "pattern"),
+        contains(users.c.name_key, "pattern"),
+        users.c.email == bindparam("term"),
+    ),
+}
+
+
+def _condition(name: str) -> ColumnElement[bool]:
+    if not name.startswith("custom_attribute "):
+        return _FILTERS[name]
+    place, attribute = name.split()[1], custom_attributes.alias()
+    return exists().where(
+        attribute.c.user_id == users.c.id,
+        attribute.c.key == bindparam(f"attribute_{place}"),
+        attribute.c.value == bindparam(f"attribute_value_{place}"),
+    )
+
+
+@lru_cache(maxsize=512)
+def _list_query(filters: frozenset[str], order_by: str, sort: str) -> ListQuery:
+    matching = select(users).where(*(_condition(name) for name in sorted(filters)))
+    column = users.c["name_key" if order_by == "name" else "username_key" if order_by == "username" else order_by]
+    order = [column.asc() if sort == "asc" else column.desc()]
+    if order_by != "id":
+        order.append(users.c.id.asc() if sort == "asc" else users.c.id.desc())
+    return list_query(matching, users.c.id, *order)
+
+
+def list_users(db: Connection, actor: Actor, params: ListUsers, page: Page) -> Listing[User]:
+    """A page of the users that match; only administrators find external ones or filter by date."""
+    filters = {
+        name for name in ("active", "humans", "exclude_internal", "blocked", "external") if getattr(params, name)
+    }
+    values: dict[str, Any] = {}
+    if params.username:
+        filters.add("username")
+        values["username"] = params.username.lower()
+    if params.public_email:
+        filters.add("public_email")
+        values["public_email"] = params.public_email.lower()
+    if params.search:
+        search = "search_everything" if actor.admin else "search_names"
+        if is_indexed(params.search):
+            filters.add(search)
+            values["needle"] = search_term(params.search)
+        else:
+            filters.add(f"short_{search}")
+            values["pattern"] = like_pattern(params.search)
+        if not actor.admin:
+            values["term"] = params.search.strip().lower()
+    if not actor.admin or params.exclude_external:
+        filters.add("exclude_external")
+    if actor.admin:
+        for name in ("created_before", "created_after", "extern_uid"):
+            if getattr(params, name) is not None:
+                filters.add(name)
+                values[name] = getattr(params, name)
+        if params.extern_uid is not None:
+            values["provider"] = params.provider
+        if params.admins:
+            filters.add("admins")
+        if params.two_factor:
+            filters.add(f"two_factor_{params.two_factor}")
+        for place, (key, value) in enumerate(attribute_filters(params.custom_attributes)):
+            filters.add(f"custom_attribute {place}")
+            values |= {f"attribute_{place}": key, f"attribute_value_{place}": value}
+    return fetch_page(db, User, _list_query(frozenset(filters), params.order_by, params.sort), page, **values)
+
+
+_ACTIVITIES = list_query(
+    select(users).where(users.c.last_activity_on >= bindparam("since")),
+    users.c.id,
+    users.c.last_activity_on.asc(),
+    users.c.id.asc(),
+)
+_FOLLOWERS = list_query(
+    select(users)
+    .join(followings, followings.c.follower_id == users.c.id)
+    .where(followings.c.followed_id == bindparam("user")),
+    users.c.id,
+    users.c.id.desc(),
+)
+_FOLLOWED = list_query(
+    select(users)
+    .join(followings, followings.c.followed_id == users.c.id)
+    .where(followings.c.follower_id == bindparam("user")),
+    users.c.id,
+    users.c.id.desc(),
+)
+
+
+def list_activities(db: Connection, since: Date, page: Page) -> Listing[User]:
+    """Who was active since then, the oldest activity first."""
+    return fetch_page(db, User, _ACTIVITIES, page, since=since)
+
+
+def list_followers(db: Connection, user: User, page: Page) -> Listing[User]:
+    """Who follows the user."""
+    return fetch_page(db, User, _FOLLOWERS, page, user=user.id)
+
+
+def list_followed(db: Connection, user: User, page: Page) -> Listing[User]:
+    """Whom the user follows."""
+    return fetch_page(db, User, _FOLLOWED, page, user=user.id)
+
+
+def following_or_none(db: Connection, follower_id: int, followed_id: int) -> int | None:
+    """The row that says that one follows the other."""
+    row_id: int | None = db.value(_FOLLOWING, follower=follower_id, followed=followed_id)
+    return row_id
+
+
+def user_status_or_none(db: Connection, user: User) -> UserStatus | None:
+    """What the user is doing, unless that has run out."""
+    status = db.first(UserStatus, _STATUS, user=user.id)
+    return None if status is None or (status.clear_at is not None and status.clear_at <= db.now) else status
+
+
+def list_custom_attributes(db: Connection, user: User, page: Page) -> Listing[UserCustomAttribute]:
+    """What administrators keep on the user."""
+    return fetch_page(db, UserCustomAttribute, _CUSTOM_ATTRIBUTES, page, user=user.id)
+
+
+def attribute_filters(wanted: dict[str, str] | None) -> list[tuple[str, str]]:
+    """The keys and values that a list asks for, each of which takes time to look for."""
+    if wanted and len(wanted) > MAX_ATTRIBUTE_FILTERS:
+        raise Invalid(custom_attributes=[too_long_message(MAX_ATTRIBUTE_FILTERS, "keys")])
+    return list((wanted or {}).items())
+
+
+def custom_attributes_by_user(db: Connection, user_ids: list[int]) -> dict[int, list[tuple[str, str]]]:
+    """What is noted on each of these users, by key."""
+    noted: dict[int, list[tuple[str, str]]] = {}
+    for user_id, key, value in db.rows(_OF_USERS, users=user_ids):
+        noted.setdefault(user_id, []).append((key, value))
+    return noted
+
+
+def custom_attribute_or_none(db: Connection, user: User, key: str) -> UserCustomAttribute | None:
+    """One of them."""
+    return db.first(UserCustomAttribute, _CUSTOM_ATTRIBUTE, user=user.id, key=key)
+
+
+def find_custom_attribute(db: Connection, user: User, key: str) -> UserCustomAttribute:
+    """One of them, which must be there."""
+    attribute = custom_attribute_or_none(db, user, key)
+    if attribute is None:
+        raise NotFound("Custom Attribute")
+    return attribute

@@ -1,0 +1,395 @@
+"""What changes users."""
+
+import re
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+from sqlalchemy import bindparam, delete
+
+from ingot.accounts.avatars.service import delete_avatar, replace_avatar
+from ingot.accounts.instance.settings import current_settings
+from ingot.accounts.users.events import (
+    PasswordChanged,
+    PrimaryEmailChanged,
+    UserBlocked,
+    UserCreated,
+    UserDeleting,
+    UserRenamed,
+)
+from ingot.accounts.users.params import ChangeStatus, CreateUser, ModifyUser, SetStatus
+from ingot.accounts.users.queries import (
+    count_administrators,
+    custom_attribute_or_none,
+    find_user,
+    following_or_none,
+    identities_by_user,
+    identity_owner_or_none,
+    placeholder_user,
+    user_by_email_or_none,
+    user_by_username_or_none,
+    user_status_or_none,
+)
+from ingot.accounts.users.tables import (
+    User,
+    UserCustomAttribute,
+    UserStatus,
+    custom_attributes,
+    followings,
+    identities,
+    statuses,
+    users,
+)
+from ingot.core.access.actor import Actor
+from ingot.core.access.passwords import password_error
+from ingot.core.api.params import Upload, given_fields
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import Date, add_duration, day_of
+from ingot.core.events.bus import emit
+from ingot.core.names import NAMESPACES, path_error
+from ingot.errors import Conflict, Denied, Invalid, too_long_message
+
+_ADDRESS = re.compile(r"[^@\s,;<>\"']+@[^@\s,;<>\"']+")
+_TEXTS = ("skype", "linkedin", "twitter", "website_url", "organization", "bio", "location", "public_email")
+# With or without a scheme, but never one that runs something.
+_WEBSITE = re.compile(r"(https?://)?[^\s:/?#@]+(:[0-9]+)?([/?#]\S*)?", re.IGNORECASE)
+MAX_LENGTH = 255
+MAX_ATTRIBUTE_LENGTH = 65_535
+_CLEAR_AFTER = {
+    "30_minutes": {"minutes": 30},
+    "3_hours": {"hours": 3},
+    "8_hours": {"hours": 8},
+    "1_day": {"days": 1},
+    "3_days": {"days": 3},
+    "7_days": {"days": 7},
+    "30_days": {"days": 30},
+}
+_DELETE_STATUS = delete(statuses).where(statuses.c.user_id == bindparam("user"))
+
+
+def create_user(db: Connection, params: CreateUser, password_hash: str | None, *, vouched_for: bool = False) -> User:
+    """Add a user; who reset or did not give a password chooses one by mail.
+
+    ``vouched_for`` says that the address is known to be theirs, where it counts as confirmed at all.
+    """
+    chooses = params.reset_password or params.force_random_password
+    columns = _columns(given_fields(params))
+    _require_available(db, columns)
+    _validate(columns, "" if chooses or params.password is UNSET else params.password)
+    settings = current_settings(db)
+    confirmed = _is_confirmed(params) or not settings.send_user_confirmation_email
+    defaults = {
+        "state": "active",
+        "admin": False,
+        "external": settings.user_default_external,
+        "placeholder": False,
+        "blocked_by_directory": False,
+        **dict.fromkeys(_TEXTS, ""),
+        "projects_limit": settings.default_projects_limit,
+        "can_create_group": True,
+        "color_scheme_id": 1,
+        "two_factor_enabled": False,
+        "password_hash": None if chooses else password_hash,
+        "password_expired": False,
+        "confirmed_at": db.now if confirmed else None,
+        "proven_at": db.now if vouched_for and _is_confirmed(params) else None,
+        "created_at": db.now,
+        "updated_at": db.now,
+    }
+    if columns.get("external", defaults["external"]):
+        # External users create neither projects nor groups, whatever else is asked for.
+        columns |= {"external": True, "projects_limit": 0, "can_create_group": False}
+    user_id = db.insert(users, **{**defaults, **columns})
+    _set_identity(db, user_id, params.provider, params.extern_uid)
+    if isinstance(params.avatar, Upload):
+        _set_avatar(db, find_user(db, user_id), params.avatar)
+    emit(
+        db,
+        UserCreated(
+            user_id=user_id,
+            username=columns["username"],
+            name=columns["name"],
+            chooses_password=params.reset_password,
+            confirms_address=not confirmed,
+        ),
+    )
+    return find_user(db, user_id)
+
+
+def modify_user(db: Connection, actor: Actor, user: User, params: ModifyUser, password_hash: str | None) -> User:
+    """Change what was sent; a password set by somebody else must be changed at the next sign-in."""
+    columns = _columns(given_fields(params))
+    _require_available(db, columns, but=user.id)
+    _validate(columns, params.password if params.password is not UNSET else None)
+    if columns.get("admin") is False:
+        _require_other_administrator(db, user)
+    if columns.get("external"):
+        columns |= {"projects_limit": 0, "can_create_group": False}
+    if params.password is not UNSET:
+        columns |= {"password_hash": password_hash, "password_expired": actor.user_id != user.id}
+    moved = columns.get("email", user.email) != user.email
+    if moved:
+        columns["proven_at"] = db.now if actor.admin else None
+    db.update(users, user.id, **columns, updated_at=db.now)
+    _set_identity(db, user.id, params.provider, params.extern_uid)
+    if params.avatar is not UNSET:
+        _set_avatar(db, user, params.avatar)
+    changed = find_user(db, user.id)
+    if moved:
+        emit(db, PrimaryEmailChanged(user_id=user.id))
+    if (changed.username, changed.name) != (user.username, user.name):
+        emit(db, UserRenamed(user_id=user.id, username=changed.username, name=changed.name))
+    if params.password is not UNSET:
+        emit(db, PasswordChanged(user_id=user.id))
+    return changed
+
+
+def delete_user(db: Connection, user: User, *, hard: bool) -> None:
+    """Remove a user; what they contributed goes to the placeholder, or away when ``hard``."""
+    if user.placeholder:
+        raise Denied("The placeholder user cannot be deleted")
+    if user.admin:
+        _require_other_administrator(db, user)
+    emit(db, UserDeleting(user_id=user.id, placeholder_id=placeholder_user(db).id, hard=hard))
+    db.delete(users, user.id)
+    delete_avatar(db, user.avatar_id)
+
+
+def block_user(db: Connection, actor: Actor, user: User, state: str = "blocked") -> bool:
+    """Stop a user at once, everywhere; says whether that changed anything."""
+    if user.blocked_by_directory:
+        raise Denied("LDAP blocked users cannot be modified by the API")
+    if user.id == actor.user_id:
+        raise Denied("The API initiating user cannot be blocked by the API")
+    if user.placeholder:
+        raise Denied("The placeholder user cannot be blocked")
+    _require_other_administrator(db, user)
+    if user.state == state:
+        return False
+    db.update(users, user.id, state=state, updated_at=db.now)
+    emit(db, UserBlocked(user_id=user.id))
+    return True
+
+
+def unblock_user(db: Connection, user: User) -> bool:
+    """Let a user act again; says whether that changed anything."""
+    if user.blocked_by_directory:
+        raise Denied("LDAP blocked users cannot be unblocked by the API")
+    if user.state == "active":
+        return False
+    db.update(users, user.id, state="active", updated_at=db.now)
+    return True
+
+
+def block_by_directory(db: Connection, user: User) -> None:
+    """The block that a directory makes; the API cannot lift it."""
+    db.update(users, user.id, state="blocked", blocked_by_directory=True, updated_at=db.now)
+    emit(db, UserBlocked(user_id=user.id))
+
+
+def remove_block(db: Connection, user: User) -> None:
+    """End any block, a directory's too."""
+    db.update(users, user.id, state="active", blocked_by_directory=False, updated_at=db.now)
+
+
+def set_admin(db: Connection, user: User, admin: bool) -> None:
+    """Make a user an administrator, or an ordinary one again."""
+    if not admin:
+        _require_other_administrator(db, user)
+    db.update(users, user.id, admin=admin, updated_at=db.now)
+
+
+def set_password(db: Connection, user: User, password_hash: str, kept_session_id: int = 0) -> None:
+    """Give a user the password that they chose themselves; all other sessions end."""
+    db.update(users, user.id, password_hash=password_hash, password_expired=False, updated_at=db.now)
+    emit(db, PasswordChanged(user_id=user.id, kept_session_id=kept_session_id))
+
+
+def record_activity(db: Connection, user: User) -> None:
+    """Note that a user was active today; at most one write a day."""
+    today: Date = day_of(db.now)
+    if user.last_activity_on != today:
+        db.update(users, user.id, last_activity_on=today)
+
+
+def delete_identity(db: Connection, user: User, provider: str) -> None:
+    """Forget who a user is at a provider, if they are known there."""
+    for identity in identities_by_user(db, [user.id]).get(user.id, ()):
+        if identity.provider == provider:
+            db.delete(identities, identity.id)
+
+
+def set_status(db: Connection, user: User, params: SetStatus) -> UserStatus | None:
+    """Say what a user is doing; an empty status takes it back."""
+    db.run(_DELETE_STATUS, user=user.id)
+    if not params.message and params.emoji == "speech_balloon" and params.availability == "not_set":
+        return None
+    if len(params.message) > 100:
+        raise Invalid(message=["is too long (maximum is 100 characters)"])
+    clear_at = add_duration(db.now, **_CLEAR_AFTER[params.clear_status_after]) if params.clear_status_after else None
+    db.insert(
+        statuses,
+        user_id=user.id,
+        emoji=params.emoji[:64],
+        message=params.message,
+        availability=params.availability,
+        clear_at=clear_at,
+    )
+    return user_status_or_none(db, user)
+
+
+def change_status(db: Connection, user: User, params: ChangeStatus) -> UserStatus | None:
+    """Change parts of what a user is doing."""
+    held = user_status_or_none(db, user)
+    kept = SetStatus() if held is None else SetStatus(held.emoji, held.message, held.availability)
+    changed = set_status(db, user, msgspec.structs.replace(kept, **given_fields(params)))
+    if changed is not None and held is not None and held.clear_at and params.clear_status_after is UNSET:
+        db.update(statuses, changed.id, clear_at=held.clear_at)
+        return user_status_or_none(db, user)
+    return changed
+
+
+def follow_user(db: Connection, actor: Actor, user: User) -> bool:
+    """Follow somebody; says whether that is new."""
+    if following_or_none(db, actor.user_id, user.id) is not None:
+        return False
+    db.insert(followings, follower_id=actor.user_id, followed_id=user.id)
+    return True
+
+
+def unfollow_user(db: Connection, actor: Actor, user: User) -> bool:
+    """Stop following; says whether the caller did."""
+    row_id = following_or_none(db, actor.user_id, user.id)
+    return row_id is not None and db.delete(followings, row_id) > 0
+
+
+def validate_custom_attribute(key: str, value: str) -> None:
+    """Refuse what cannot be noted, on a user or on anything else."""
+    errors: dict[str, list[str]] = {}
+    if not key.strip():
+        errors["key"] = ["can't be blank"]
+    elif len(key) > MAX_LENGTH:
+        errors["key"] = [too_long_message(MAX_LENGTH)]
+    if not value:
+        errors["value"] = ["can't be blank"]
+    elif len(value) > MAX_ATTRIBUTE_LENGTH:
+        errors["value"] = [too_long_message(MAX_ATTRIBUTE_LENGTH)]
+    if errors:
+        raise Invalid(**errors)
+
+
+def set_custom_attribute(db: Connection, user: User, key: str, value: str) -> UserCustomAttribute:
+    """Keep a value under a key."""
+    validate_custom_attribute(key, value)
+    held = custom_attribute_or_none(db, user, key)
+    if held is None:
+        row_id = db.insert(custom_attributes, user_id=user.id, key=key, value=value)
+        return UserCustomAttribute(row_id, user.id, key, value)
+    db.update(custom_attributes, held.id, value=value)
+    return UserCustomAttribute(held.id, user.id, key, value)
+
+
+def delete_custom_attribute(db: Connection, user: User, key: str) -> None:
+    """Forget the value under a key, if there is one."""
+    held = custom_attribute_or_none(db, user, key)
+    if held is not None:
+        db.delete(custom_attributes, held.id)
+
+
+def is_valid_email(address: str) -> bool:
+    """Whether a text can be an e-mail address."""
+    return len(address) <= MAX_LENGTH and _ADDRESS.fullmatch(address) is not None
+
+
+def _is_confirmed(params: CreateUser) -> bool:
+    return params.confirm if params.skip_confirmation is UNSET else params.skip_confirmation
+
+
+def _columns(sent: dict[str, Any]) -> dict[str, Any]:
+    """The columns that the parameters set; texts that were emptied become empty ones."""
+    names = (
+        *_TEXTS,
+        "name",
+        "username",
+        "email",
+        "projects_limit",
+        "color_scheme_id",
+        "admin",
+        "can_create_group",
+        "external",
+    )
+    columns = {name: sent[name] for name in names if name in sent}
+    columns |= {name: columns[name] or "" for name in _TEXTS if name in columns}
+    if "email" in columns:
+        columns["email"] = columns["email"].strip().lower()
+    if "public_email" in columns:
+        columns["public_email"] = columns["public_email"].strip().lower()
+    if "username" in columns:
+        columns["username_key"] = columns["username"].lower()
+    if "name" in columns:
+        columns["name"] = columns["name"].strip()
+        columns["name_key"] = columns["name"].casefold()
+    return columns
+
+
+def _require_available(db: Connection, columns: dict[str, Any], but: int = 0) -> None:
+    owner = user_by_email_or_none(db, columns["email"]) if "email" in columns else None
+    if owner is not None and owner.id != but:
+        raise Conflict("Email has already been taken")
+    owner = user_by_username_or_none(db, columns["username"]) if "username" in columns else None
+    if owner is not None and owner.id != but:
+        raise Conflict("Username has already been taken")
+
+
+def _validate(columns: dict[str, Any], password: str | None) -> None:
+    """Refuse with every reason at once."""
+    errors: dict[str, list[str]] = {}
+    if password:
+        trouble = password_error(password)
+        if trouble:
+            errors["password"] = [trouble]
+    elif password == "" and "username" not in columns:
+        errors["password"] = ["can't be blank"]
+    if "username" in columns:
+        trouble = path_error(columns["username"])
+        if trouble:
+            errors["username"] = [trouble]
+    if "name" in columns and not columns["name"]:
+        errors["name"] = ["can't be blank"]
+    for name in ("email", "public_email"):
+        if (columns.get(name) or name == "email") and name in columns and not is_valid_email(columns[name]):
+            errors[name] = ["is invalid"]
+    if columns.get("website_url") and not _WEBSITE.fullmatch(columns["website_url"]):
+        errors["website_url"] = ["is not a valid URL"]
+    for name in (*_TEXTS, "name"):
+        if len(columns.get(name, "")) > MAX_LENGTH:
+            errors.setdefault(name, [too_long_message(MAX_LENGTH)])
+    if columns.get("projects_limit", 0) < 0:
+        errors["projects_limit"] = ["must be greater than or equal to 0"]
+    if errors:
+        raise Invalid(**errors)
+
+
+def _require_other_administrator(db: Connection, user: User) -> None:
+    db.must_hold(NAMESPACES)
+    if user.admin and user.state == "active" and count_administrators(db) == 1:
+        raise Denied("The last administrator must stay one")
+
+
+def _set_identity(db: Connection, user_id: int, provider: Any, extern_uid: Any) -> None:
+    if provider is UNSET and extern_uid is UNSET:
+        return
+    if not provider or not extern_uid:
+        raise Invalid("400 (Bad request) provider and extern_uid must be given together")
+    if identity_owner_or_none(db, provider, extern_uid) not in (None, user_id):
+        raise Invalid(extern_uid=["has already been taken"])
+    for identity in identities_by_user(db, [user_id]).get(user_id, ()):
+        if identity.provider == provider:
+            db.update(identities, identity.id, extern_uid=extern_uid)
+            return
+    db.insert(identities, user_id=user_id, provider=provider, extern_uid=extern_uid)
+
+
+def _set_avatar(db: Connection, user: User, upload: Any) -> None:
+    if upload is not UNSET:
+        replace_avatar(db, users, user.id, user.avatar_id, upload)

@@ -1,0 +1,205 @@
+"""What is stored of users."""
+
+from typing import Literal
+
+from sqlalchemy import Index, Table, UniqueConstraint
+
+from ingot.core.db.schema import Record, flag, metadata, number, reference, row_id, text
+from ingot.core.db.times import Date, Timestamp
+
+users = Table(
+    "users",
+    metadata,
+    row_id(),
+    text("username"),
+    text("name"),
+    text("email", unique=True),
+    text("state"),
+    flag("admin"),
+    flag("external"),
+    flag("placeholder"),
+    flag("blocked_by_directory"),
+    text("bio"),
+    text("location"),
+    text("skype"),
+    text("linkedin"),
+    text("twitter"),
+    text("website_url"),
+    text("organization"),
+    text("public_email"),
+    number("projects_limit"),
+    flag("can_create_group"),
+    number("color_scheme_id"),
+    flag("two_factor_enabled"),
+    reference("avatar_id", "avatars.id", ondelete="SET NULL", nullable=True),
+    text("avatar_file", nullable=True),
+    text("password_hash", nullable=True),
+    flag("password_expired"),
+    text("confirmed_at", nullable=True),
+    # Since when the address is known to be theirs: they read a mail to it, or an administrator vouched for them. One
+    # that nobody asked about counts as confirmed too.
+    text("proven_at", nullable=True),
+    text("last_sign_in_at", nullable=True),
+    text("current_sign_in_at", nullable=True),
+    text("last_activity_on", nullable=True),
+    text("created_at"),
+    text("updated_at"),
+    # Folded copies: unique and searchable whatever the case, on both engines alike.
+    text("username_key", unique=True),
+    text("name_key"),
+    sqlite_autoincrement=True,
+)
+Index("ix_users_created_at", users.c.created_at)
+Index("ix_users_last_activity_on", users.c.last_activity_on)
+# Lists for those who are not administrators leave external users out, and count the rest.
+Index("ix_users_external", users.c.external)
+
+identities = Table(
+    "identities",
+    metadata,
+    row_id(),
+    reference("user_id", "users.id"),
+    text("provider"),
+    text("extern_uid"),
+    UniqueConstraint("provider", "extern_uid"),
+    UniqueConstraint("user_id", "provider"),
+    sqlite_autoincrement=True,
+)
+
+emails = Table(
+    "emails",
+    metadata,
+    row_id(),
+    reference("user_id", "users.id", index=True),
+    text("email", unique=True),
+    text("confirmed_at", nullable=True),
+    text("proven_at", nullable=True),
+    text("created_at"),
+    sqlite_autoincrement=True,
+)
+
+statuses = Table(
+    "user_statuses",
+    metadata,
+    row_id(),
+    reference("user_id", "users.id", unique=True),
+    text("emoji"),
+    text("message"),
+    text("availability"),
+    text("clear_at", nullable=True),
+    sqlite_autoincrement=True,
+)
+
+followings = Table(
+    "user_followings",
+    metadata,
+    row_id(),
+    reference("follower_id", "users.id"),
+    reference("followed_id", "users.id", index=True),
+    UniqueConstraint("follower_id", "followed_id"),
+    sqlite_autoincrement=True,
+)
+
+custom_attributes = Table(
+    "user_custom_attributes",
+    metadata,
+    row_id(),
+    reference("user_id", "users.id"),
+    text("key"),
+    text("value"),
+    UniqueConstraint("user_id", "key"),
+    sqlite_autoincrement=True,
+)
+
+
+Availability = Literal["not_set", "busy"]
+
+
+class Person(Record, frozen=True):
+    """As much of a user as is shown wherever one is named."""
+
+    id: int
+    username: str
+    name: str
+    state: str
+    avatar_id: int | None
+    avatar_file: str | None
+
+
+class User(Record, frozen=True):
+    """A person, a bot, or the placeholder that inherits deleted users' contributions."""
+
+    id: int
+    username: str
+    name: str
+    email: str
+    state: str
+    admin: bool
+    external: bool
+    placeholder: bool
+    blocked_by_directory: bool
+    bio: str
+    location: str
+    skype: str
+    linkedin: str
+    twitter: str
+    website_url: str
+    organization: str
+    public_email: str
+    projects_limit: int
+    can_create_group: bool
+    color_scheme_id: int
+    two_factor_enabled: bool
+    avatar_id: int | None
+    avatar_file: str | None
+    password_hash: str | None
+    password_expired: bool
+    confirmed_at: Timestamp | None
+    proven_at: Timestamp | None
+    last_sign_in_at: Timestamp | None
+    current_sign_in_at: Timestamp | None
+    last_activity_on: Date | None
+    created_at: Timestamp
+    updated_at: Timestamp
+    username_key: str
+    name_key: str
+
+
+class Identity(Record, frozen=True):
+    """Who a user is at another provider."""
+
+    id: int
+    user_id: int
+    provider: str
+    extern_uid: str
+
+
+class Email(Record, frozen=True):
+    """A further address of a user."""
+
+    id: int
+    user_id: int
+    email: str
+    confirmed_at: Timestamp | None
+    proven_at: Timestamp | None
+    created_at: Timestamp
+
+
+class UserStatus(Record, frozen=True):
+    """What a user says they are doing."""
+
+    id: int
+    user_id: int
+    emoji: str
+    message: str
+    availability: Availability
+    clear_at: Timestamp | None
+
+
+class UserCustomAttribute(Record, frozen=True):
+    """A key and value that administrators keep on a user."""
+
+    id: int
+    user_id: int
+    key: str
+    value: str

@@ -1,0 +1,252 @@
+"""What callers see of users, by who they are."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from msgspec import UNSET, UnsetType
+
+from ingot.accounts.users.queries import custom_attributes_by_user, identities_by_user, persons_by_ids
+from ingot.accounts.users.tables import Identity, Person, User, UserCustomAttribute, UserStatus
+from ingot.core.access.actor import Actor
+from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import Date, Timestamp
+
+
+class UserBrief(View):
+    """A user wherever one is named."""
+
+    id: int
+    username: str
+    name: str
+    state: str
+    avatar_url: str | None
+    web_url: str
+
+
+class UserView(UserBrief):
+    """One user, for any caller."""
+
+    created_at: Timestamp
+    bio: str
+    location: str
+    skype: str
+    linkedin: str
+    twitter: str
+    website_url: str
+    organization: str
+    public_email: str
+
+
+class IdentityView(View):
+    """Who a user is elsewhere."""
+
+    provider: str
+    extern_uid: str
+
+
+class OwnUserView(UserView):
+    """What users see of themselves."""
+
+    email: str
+    commit_email: str
+    last_sign_in_at: Timestamp | None
+    current_sign_in_at: Timestamp | None
+    confirmed_at: Timestamp | None
+    last_activity_on: Date | None
+    color_scheme_id: int
+    projects_limit: int
+    identities: list[IdentityView]
+    can_create_group: bool
+    can_create_project: bool
+    two_factor_enabled: bool
+    external: bool
+
+
+class CustomAttributeView(View):
+    """A key and value that administrators keep."""
+
+    key: str
+    value: str
+
+
+class AdminUserView(OwnUserView):
+    """What administrators see of everybody."""
+
+    is_admin: bool
+    private_token: str | UnsetType = UNSET
+    custom_attributes: list[CustomAttributeView] | UnsetType = UNSET
+
+
+class ActivityView(View):
+    """When a user was last active."""
+
+    username: str
+    last_activity_on: Date
+    last_activity_at: Date
+
+
+class StatusView(View):
+    """What a user is doing."""
+
+    emoji: str
+    message: str
+    availability: str
+    message_html: str
+    clear_status_at: Timestamp | None
+
+
+class UserFields(Protocol):
+    """Whoever has a page and perhaps a picture: a user, or a row that holds as much of one."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def username(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def state(self) -> str: ...
+    @property
+    def avatar_id(self) -> int | None: ...
+    @property
+    def avatar_file(self) -> str | None: ...
+
+
+def web_url(user: UserFields, base: str) -> str:
+    """The user's page."""
+    return f"{base}/{user.username}"
+
+
+def avatar_url(user: UserFields, base: str) -> str | None:
+    """The user's picture."""
+    if user.avatar_id is None:
+        return None
+    return f"{base}/uploads/-/system/user/avatar/{user.id}/{user.avatar_file}"
+
+
+def user_brief(user: UserFields, base: str) -> UserBrief:
+    """The user as others' resources name them."""
+    return UserBrief(user.id, user.username, user.name, user.state, avatar_url(user, base), web_url(user, base))
+
+
+def user_brief_from_columns(
+    user_id: int | None,
+    username: str | None,
+    name: str | None,
+    state: str | None,
+    avatar_id: int | None,
+    avatar_file: str | None,
+    base: str,
+) -> UserBrief | None:
+    """The same of columns that an outer join brought along; nobody where it found none."""
+    if user_id is None:
+        return None
+    return user_brief(Person(user_id, username or "", name or "", state or "", avatar_id, avatar_file), base)
+
+
+def user_briefs_by_ids(db: Connection, user_ids: Iterable[int | None], base: str) -> dict[int, UserBrief]:
+    """The users with these numbers, as others' resources name them; one statement for all."""
+    return {person.id: user_brief(person, base) for person in persons_by_ids(db, user_ids)}
+
+
+def user_view(user: User, base: str) -> UserView:
+    """The user for any caller."""
+    return UserView(*_public_fields(user, base))
+
+
+def own_user_view(db: Connection, user: User, base: str) -> OwnUserView:
+    """The user for themselves."""
+    return OwnUserView(*_public_fields(user, base), *_private_fields(user, identities_by_user(db, [user.id])))
+
+
+def admin_user_views(db: Connection, users: Sequence[User], base: str) -> list[AdminUserView]:
+    """A page of users for administrators; identities take one statement whatever its size."""
+    identities = identities_by_user(db, [user.id for user in users])
+    return [
+        AdminUserView(*(*_public_fields(user, base), *_private_fields(user, identities), user.admin)) for user in users
+    ]
+
+
+def admin_user_view(db: Connection, user: User, base: str) -> AdminUserView:
+    """One user for administrators."""
+    return admin_user_views(db, [user], base)[0]
+
+
+def user_list_views(
+    db: Connection, actor: Actor, users: list[User], base: str, *, with_attributes: bool = False
+) -> Sequence[UserBrief]:
+    """A page of users, as much of them as the caller may see."""
+    if not actor.admin:
+        return [user_brief(user, base) for user in users]
+    views = admin_user_views(db, users, base)
+    if with_attributes:
+        _add_attributes(db, views)
+    return views
+
+
+def single_user_view(db: Connection, actor: Actor, user: User, base: str, *, with_attributes: bool = False) -> UserView:
+    """One user, as much of them as the caller may see."""
+    if not actor.admin:
+        return user_view(user, base)
+    view = admin_user_view(db, user, base)
+    if with_attributes:
+        _add_attributes(db, [view])
+    return view
+
+
+def _add_attributes(db: Connection, views: list[AdminUserView]) -> None:
+    noted = custom_attributes_by_user(db, [view.id for view in views])
+    for view in views:
+        view.custom_attributes = [CustomAttributeView(*pair) for pair in noted.get(view.id, ())]
+
+
+def _public_fields(user: User, base: str) -> tuple[Any, ...]:
+    return (
+        user.id,
+        user.username,
+        user.name,
+        user.state,
+        avatar_url(user, base),
+        web_url(user, base),
+        user.created_at,
+        user.bio,
+        user.location,
+        user.skype,
+        user.linkedin,
+        user.twitter,
+        user.website_url,
+        user.organization,
+        user.public_email,
+    )
+
+
+def _private_fields(user: User, identities: dict[int, list[Identity]]) -> tuple[Any, ...]:
+    return (
+        user.email,
+        user.email,
+        user.last_sign_in_at,
+        user.current_sign_in_at,
+        user.confirmed_at,
+        user.last_activity_on,
+        user.color_scheme_id,
+        user.projects_limit,
+        [IdentityView(each.provider, each.extern_uid) for each in identities.get(user.id, ())],
+        user.can_create_group,
+        user.projects_limit > 0 and not user.external,
+        user.two_factor_enabled,
+        user.external,
+    )
+
+
+def status_view(status: UserStatus | None) -> StatusView:
+    """The status, empty where there is none."""
+    if status is None:
+        return StatusView("speech_balloon", "", "not_set", "", None)
+    escaped = status.message.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return StatusView(status.emoji, status.message, status.availability, escaped, status.clear_at)
+
+
+def custom_attribute_view(attribute: UserCustomAttribute) -> CustomAttributeView:
+    """The key and value alone."""
+    return CustomAttributeView(attribute.key, attribute.value)

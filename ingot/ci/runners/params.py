@@ -1,0 +1,27 @@
+"""What callers may send about runners."""
+
+from typing import Literal
+
+from ingot.core.api.params import Params
+
+RunnerType = Literal["instance_type", "group_type", "project_type"]
+RunnerStatus = Literal["online", "offline", "stale", "never_contacted", "active", "paused"]
+
+
+class _Filters(Params):
+    type: RunnerType | None = None
+    status: RunnerStatus | None = None
+    paused: bool | None = None
+    tag_list: list[str] | None = None
+
+
+class ListOwnRunners(_Filters):
+    """Filters of the runners that one may use."""
+
+    scope: Literal["active", "paused", "online"] | None = None
+
+
+class ListRunners(_Filters):
+    """Filters of the other lists."""
+
+    scope: Literal["active", "paused", "online", "specific", "shared"] | None = None

@@ -1,0 +1,68 @@
+"""Pipeline triggers over the API."""
+
+from ingot.ci.triggers import policy, queries, service
+from ingot.ci.triggers.params import CreateTrigger, EditTrigger
+from ingot.ci.triggers.tables import Trigger
+from ingot.ci.triggers.views import TriggerView, trigger_view
+from ingot.core.api.params import path_number
+from ingot.core.api.routes import Call, Routes
+from ingot.core.db.paging import Listing, Page
+from ingot.projects.projects.api import project_in_path
+from ingot.projects.projects.tables import Project
+
+routes = Routes("triggers")
+
+
+def _trigger_in_path(call: Call, project: Project) -> Trigger:
+    return queries.find_trigger(call.db, project, path_number(call.path, "trigger_id"))
+
+
+def _view(call: Call, trigger: Trigger) -> TriggerView:
+    return trigger_view(call.db, call.actor, trigger, call.origin.base)
+
+
+@routes.get("/projects/:id/triggers", on=project_in_path, may=policy.may_read_triggers, returns=list[TriggerView])
+def list_triggers(call: Call, project: Project, page: Page) -> Listing[TriggerView]:
+    """List the pipeline triggers of a project."""
+    found = queries.list_triggers(call.db, project, page)
+    return found.of([_view(call, trigger) for trigger in found.items])
+
+
+@routes.get("/projects/:id/triggers/:trigger_id", on=project_in_path, may=policy.may_read_triggers, returns=TriggerView)
+def get_trigger(call: Call, project: Project) -> TriggerView:
+    """Get a pipeline trigger."""
+    return _view(call, _trigger_in_path(call, project))
+
+
+@routes.post("/projects/:id/triggers", on=project_in_path, may=policy.may_change_triggers, returns=TriggerView)
+def create_trigger(call: Call, project: Project, params: CreateTrigger) -> TriggerView:
+    """Create a pipeline trigger."""
+    return _view(call, service.create_trigger(call.db, call.actor, project, params.description))
+
+
+@routes.put(
+    "/projects/:id/triggers/:trigger_id", on=project_in_path, may=policy.may_change_triggers, returns=TriggerView
+)
+def edit_trigger(call: Call, project: Project, params: EditTrigger) -> TriggerView:
+    """Edit a pipeline trigger."""
+    return _view(call, service.edit_trigger(call.db, project, _trigger_in_path(call, project), params))
+
+
+@routes.post(
+    "/projects/:id/triggers/:trigger_id/take_ownership",
+    on=project_in_path,
+    may=policy.may_change_triggers,
+    returns=TriggerView,
+    status=200,
+)
+def take_trigger(call: Call, project: Project) -> TriggerView:
+    """Own a pipeline trigger from now on."""
+    return _view(call, service.take_trigger_ownership(call.db, call.actor, project, _trigger_in_path(call, project)))
+
+
+@routes.delete("/projects/:id/triggers/:trigger_id", on=project_in_path, may=policy.may_change_triggers, returns=None)
+def delete_trigger(call: Call, project: Project) -> None:
+    """Delete a pipeline trigger."""
+    trigger = queries.trigger_or_none(call.db, project, path_number(call.path, "trigger_id"))
+    if trigger is not None:
+        service.delete_trigger(call.db, trigger)

@@ -1,0 +1,1 @@
+"""Issues, merge requests, notes, labels, milestones and everything people discuss and plan with."""

@@ -1,0 +1,90 @@
+"""How boards are found and listed."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, func, select
+
+from ingot.collaboration.boards.tables import Board, BoardList, board_lists, boards
+from ingot.collaboration.labels.tables import Label, labels
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
+from ingot.core.db.paging import Listing, Page, fetch_page, list_query
+from ingot.errors import NotFound
+from ingot.projects.members.queries import MemberSource
+
+_BELONGS_TO_SOURCE = {
+    "project": boards.c.project_id == bindparam("source"),
+    "group": boards.c.group_id == bindparam("source"),
+}
+_BOARDS = {
+    kind: list_query(select(boards).where(own), boards.c.id, boards.c.id.asc())
+    for kind, own in _BELONGS_TO_SOURCE.items()
+}
+_BY_ID = {
+    kind: select(boards).where(own, boards.c.id == bindparam("board")) for kind, own in _BELONGS_TO_SOURCE.items()
+}
+_COUNT = {kind: select(func.count()).where(own) for kind, own in _BELONGS_TO_SOURCE.items()}
+_LISTS = (
+    select(*board_lists.c, *labels.c)
+    .join(labels, labels.c.id == board_lists.c.label_id)
+    .where(in_list(board_lists.c.board_id, "boards"))
+    .order_by(board_lists.c.board_id, board_lists.c.position, board_lists.c.id)
+)
+_COLUMNS = len(board_lists.c)
+
+
+class BoardListEntry(NamedTuple):
+    """A list with its label, and where it stands on its board."""
+
+    list: BoardList
+    label: Label
+    position: int
+
+
+def list_boards(db: Connection, source: MemberSource, page: Page) -> Listing[Board]:
+    """A page of the boards of a project or group."""
+    return fetch_page(db, Board, _BOARDS[source.kind], page, source=source.id)
+
+
+def count_boards(db: Connection, source: MemberSource) -> int:
+    """How many boards a project or group has."""
+    count: int = db.value(_COUNT[source.kind], source=source.id)
+    return count
+
+
+def board_or_none(db: Connection, source: MemberSource, board_id: int) -> Board | None:
+    """One of the very project's or group's boards."""
+    return db.first(Board, _BY_ID[source.kind], source=source.id, board=board_id)
+
+
+def find_board(db: Connection, source: MemberSource, board_id: int) -> Board:
+    """The same, where there must be one."""
+    board = board_or_none(db, source, board_id)
+    if board is None:
+        raise NotFound("Board")
+    return board
+
+
+def lists_by_board(db: Connection, board_ids: Sequence[int]) -> dict[int, list[BoardListEntry]]:
+    """The lists of boards in their order; one statement for all."""
+    found: defaultdict[int, list[BoardListEntry]] = defaultdict(list)
+    for row in db.rows(_LISTS, boards=list(board_ids)):
+        one = BoardList(*row[:_COLUMNS])
+        of_board = found[one.board_id]
+        of_board.append(BoardListEntry(one, Label(*row[_COLUMNS:]), len(of_board)))
+    return found
+
+
+def list_or_none(db: Connection, board: Board, list_id: int) -> BoardListEntry | None:
+    """One list of a board."""
+    return next((each for each in lists_by_board(db, [board.id]).get(board.id, []) if each.list.id == list_id), None)
+
+
+def find_list(db: Connection, board: Board, list_id: int) -> BoardListEntry:
+    """The same, where there must be one."""
+    found = list_or_none(db, board, list_id)
+    if found is None:
+        raise NotFound("List")
+    return found

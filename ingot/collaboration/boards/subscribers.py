@@ -1,0 +1,77 @@
+"""What boards do when projects come and move, and when labels become one."""
+
+from sqlalchemy import bindparam, or_, select, text
+
+from ingot.collaboration.boards.service import add_board
+from ingot.collaboration.boards.tables import board_lists, boards
+from ingot.collaboration.labels.events import LabelsMerging
+from ingot.collaboration.labels.queries import label_by_id
+from ingot.collaboration.labels.service import find_or_copy_label
+from ingot.collaboration.labels.tables import labels
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import Subscriptions
+from ingot.projects.namespaces.events import NamespaceMoved
+from ingot.projects.namespaces.tables import namespace_tree
+from ingot.projects.projects.events import ProjectCreated, ProjectMoved
+from ingot.projects.projects.queries import existing_project, member_source, projects_in_namespace
+from ingot.projects.projects.tables import Project
+
+subscriptions = Subscriptions()
+# A board that has a list for the label that stays keeps that one; the other goes with its label.
+_COPY_LISTS = text(
+    "INSERT INTO board_lists (board_id, label_id, position, created_at) "
+    "SELECT board_id, :into, position, created_at FROM board_lists WHERE label_id = :label "
+    "ON CONFLICT (board_id, label_id) DO NOTHING"
+)
+_COPY_LIST = text(
+    "INSERT INTO board_lists (board_id, label_id, position, created_at) "
+    "SELECT board_id, :into, position, created_at FROM board_lists WHERE id = :list "
+    "ON CONFLICT (board_id, label_id) DO NOTHING"
+)
+_ANCESTORS = select(namespace_tree.c.ancestor_id).where(namespace_tree.c.descendant_id == bindparam("namespace"))
+# Lists for labels of groups that are not around the board any more.
+_STRAY_LISTS = (
+    select(board_lists.c.id, board_lists.c.label_id)
+    .join(boards, boards.c.id == board_lists.c.board_id)
+    .join(labels, labels.c.id == board_lists.c.label_id)
+    .where(
+        or_(boards.c.project_id == bindparam("project"), boards.c.group_id == bindparam("group")),
+        labels.c.group_id.is_not(None),
+        labels.c.group_id.not_in(_ANCESTORS.scalar_subquery()),
+    )
+)
+
+
+@subscriptions.on(ProjectCreated)
+def create_default_board(db: Connection, event: ProjectCreated) -> None:
+    """A project has a board from the start."""
+    add_board(db, member_source(existing_project(db, event.project_id)))
+
+
+@subscriptions.on(LabelsMerging)
+def merge_label_lists(db: Connection, event: LabelsMerging) -> None:
+    """Lists go on with the label that stays."""
+    for label_id in event.label_ids:
+        db.run(_COPY_LISTS, label=label_id, into=event.into_id)
+
+
+@subscriptions.on(ProjectMoved)
+def move_project_boards(db: Connection, event: ProjectMoved) -> None:
+    """The boards of a project take along the lists that they had for labels of the groups around it."""
+    _replace_stray_lists(db, existing_project(db, event.project_id))
+
+
+@subscriptions.on(NamespaceMoved)
+def move_namespace_boards(db: Connection, event: NamespaceMoved) -> None:
+    """So do those of the projects of a group; its own let go of labels that are not to be had any more."""
+    for list_id, _ in db.rows(_STRAY_LISTS, project=0, group=event.namespace_id, namespace=event.namespace_id):
+        db.delete(board_lists, list_id)
+    for project in projects_in_namespace(db, event.namespace_id):
+        _replace_stray_lists(db, project)
+
+
+def _replace_stray_lists(db: Connection, project: Project) -> None:
+    for list_id, label_id in db.rows(_STRAY_LISTS, project=project.id, group=0, namespace=project.namespace_id):
+        stays = find_or_copy_label(db, project, label_by_id(db, label_id))
+        db.run(_COPY_LIST, list=list_id, into=stays.id)
+        db.delete(board_lists, list_id)

@@ -1,0 +1,62 @@
+"""How award emoji are found and listed."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from sqlalchemy import Select, bindparam, select
+
+from ingot.collaboration.emoji.tables import Award, award_emoji
+from ingot.collaboration.subjects import Subject
+from ingot.core.api.params import number_or_none
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
+from ingot.core.db.paging import Listing, Page, fetch_page, list_query
+from ingot.errors import Invalid, NotFound
+
+_OF_SUBJECT = select(award_emoji).where(
+    award_emoji.c.subject_kind == bindparam("kind"), award_emoji.c.subject_id == bindparam("subject")
+)
+_LIST = list_query(_OF_SUBJECT, award_emoji.c.id, award_emoji.c.id.asc())
+_OF_MANY = (
+    select(award_emoji)
+    .where(award_emoji.c.subject_kind == bindparam("kind"), in_list(award_emoji.c.subject_id, "subjects"))
+    .order_by(award_emoji.c.id)
+)
+_ONE = _OF_SUBJECT.where(award_emoji.c.id == bindparam("award"))
+
+
+def list_awards(db: Connection, subject: Subject, page: Page) -> Listing[Award]:
+    """A page of what something was given, the oldest first."""
+    return fetch_page(db, Award, _LIST, page, kind=subject.kind, subject=subject.id)
+
+
+def awards_by_subject(db: Connection, kind: str, subject_ids: Sequence[int]) -> dict[int, list[Award]]:
+    """What each of several subjects was given, the oldest first; one statement for all of them."""
+    given: defaultdict[int, list[Award]] = defaultdict(list)
+    for award in db.all(Award, _OF_MANY, kind=kind, subjects=list(subject_ids)):
+        given[award.subject_id].append(award)
+    return given
+
+
+def award_or_none(db: Connection, subject: Subject, number: str) -> Award | None:
+    """What was given to a subject, by its number."""
+    award_id = number_or_none(number)
+    if award_id is None:
+        raise Invalid(award_id=["is invalid"])
+    return db.first(Award, _ONE, kind=subject.kind, subject=subject.id, award=award_id)
+
+
+def find_award(db: Connection, subject: Subject, number: str) -> Award:
+    """The same for who cannot do without."""
+    award = award_or_none(db, subject, number)
+    if award is None:
+        raise NotFound("Award Emoji")
+    return award
+
+
+def has_award_from(kind: str, name: str | None = None) -> Select[tuple[int]]:
+    """What the user bound to ``giver`` gave something to: the emoji bound to ``name``, or any."""
+    found = select(award_emoji.c.subject_id).where(
+        award_emoji.c.user_id == bindparam("giver"), award_emoji.c.subject_kind == kind
+    )
+    return found if name is None else found.where(award_emoji.c.name == bindparam(name))

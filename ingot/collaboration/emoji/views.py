@@ -1,0 +1,49 @@
+"""How award emoji are shown."""
+
+from collections.abc import Sequence
+
+from ingot.accounts.users.queries import users_by_ids
+from ingot.accounts.users.views import UserBrief, user_brief
+from ingot.collaboration.emoji.tables import Award
+from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import Timestamp
+
+_TYPES = {"issue": "Issue", "merge_request": "MergeRequest", "snippet": "Snippet", "note": "Note"}
+
+
+class AwardView(View):
+    """What somebody gave to something."""
+
+    id: int
+    name: str
+    user: UserBrief
+    created_at: Timestamp
+    updated_at: Timestamp
+    awardable_id: int
+    awardable_type: str
+
+
+def award_views(db: Connection, found: Sequence[Award], base: str) -> list[AwardView]:
+    """A page of them, with one statement for all people."""
+    if not found:
+        return []
+    users = users_by_ids(db, [award.user_id for award in found])
+    briefs = {number: user_brief(user, base) for number, user in users.items()}
+    return [
+        AwardView(
+            id=award.id,
+            name=award.name,
+            user=briefs[award.user_id],
+            created_at=award.created_at,
+            updated_at=award.updated_at,
+            awardable_id=award.subject_id,
+            awardable_type=_TYPES[award.subject_kind],
+        )
+        for award in found
+    ]
+
+
+def award_view(db: Connection, award: Award, base: str) -> AwardView:
+    """One of them."""
+    return award_views(db, [award], base)[0]

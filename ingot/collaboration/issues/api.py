@@ -1,0 +1,272 @@
+"""Issues over the API."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from ingot.collaboration.issues import move, policy, queries, service
+from ingot.collaboration.issues.events import RelatedMergeRequestsRequested
+from ingot.collaboration.issues.params import CreateIssue, EditIssue, ListIssues, MoveIssue
+from ingot.collaboration.issues.planned_routes import IssuableEndpoints, issuable_routes
+from ingot.collaboration.issues.policy import IssueLookup, IssueProjectLookup
+from ingot.collaboration.issues.quick_actions.execute import create_issue as create_obeying
+from ingot.collaboration.issues.subject_kind import ISSUE_KIND
+from ingot.collaboration.issues.tables import Issue
+from ingot.collaboration.issues.views import IssueStatisticsView, IssueView, issue_view, issue_views, statistics_view
+from ingot.collaboration.notes.queries import has_note_by
+from ingot.collaboration.subscriptions.queries import explicit_subscription
+from ingot.core.access.levels import Access
+from ingot.core.access.rules import administrators, signed_in
+from ingot.core.api.params import MissingParameter, given_fields, path_number
+from ingot.core.api.routes import Call, PrepareContext, Routes
+from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page
+from ingot.core.events.bus import emit
+from ingot.errors import NotFound
+from ingot.projects.groups.api import group_in_path
+from ingot.projects.groups.policy import may_see_group
+from ingot.projects.namespaces.tables import Namespace
+from ingot.projects.projects.queries import find_project
+from ingot.projects.projects.tables import Project
+from ingot.projects.uploads.files import upload_files
+from ingot.projects.uploads.tables import StoredUpload
+
+routes = Routes("issues")
+
+
+class UserAgentDetailView(View):
+    """With which program and from where something was written."""
+
+    user_agent: str
+    ip_address: str
+    spamfilter_submitted: bool
+    akismet_submitted: bool
+
+
+def issue_project_in_path(call: Call) -> tuple[Access, IssueProjectLookup]:
+    """The project whose issues are meant."""
+    access, project = find_project(call.db, call.actor, call.path["id"])
+    return access, IssueProjectLookup(access, project)
+
+
+def issue_in_path(call: Call) -> tuple[Access, IssueLookup]:
+    """The issue that the path names."""
+    found = queries.find_issue(call.db, call.actor, call.path["id"], call.path["issue_iid"])
+    return found.here, found
+
+
+def may_list_issues(actor: object, access: Access, lookup: IssueProjectLookup) -> bool:
+    """Those who see a project that has issues."""
+    return policy.may_read_issues(actor, access, lookup.project)  # type: ignore[arg-type] # The kernel hands over an actor.
+
+
+def _issue_as_view(call: Call, project: Project, issue: Issue, assignees: Sequence[int] | None = None) -> IssueView:
+    if assignees is None:
+        assignees = queries.assignees_of(call.db, [issue.id]).get(issue.id, ())
+    return issue_view(
+        call.db,
+        call.actor,
+        issue,
+        call.origin.base,
+        subscribed=_is_subscribed(call, issue, assignees),
+        assignees=assignees,
+        path=project.full_path,
+    )
+
+
+def _is_subscribed(call: Call, issue: Issue, assignees: Sequence[int]) -> bool:
+    """Whether the caller follows: as they said, else whether they take part."""
+    user_id = call.actor.user_id
+    wish = explicit_subscription(call.db, user_id, "issue", issue.id)
+    if wish is not None:
+        return wish
+    return user_id in (issue.author_id, *assignees) or has_note_by(call.db, "issue", issue.id, user_id)
+
+
+def _issues_as_views(
+    call: Call, found: Listing[Issue], params: ListIssues, paths: dict[int, str] | None = None
+) -> Listing[IssueView]:
+    details = params.with_labels_details
+    return found.of(
+        issue_views(call.db, call.actor, found.items, call.origin.base, with_labels_details=details, paths=paths)
+    )
+
+
+@routes.get("/issues", may=signed_in, returns=list[IssueView])
+def list_issues(call: Call, params: ListIssues, page: Page) -> Listing[IssueView]:
+    """List issues; those that the caller wrote unless another scope is asked for."""
+    return _issues_as_views(call, queries.list_issues(call.db, call.actor, params, page), params)
+
+
+@routes.get("/groups/:id/issues", on=group_in_path, may=may_see_group, returns=list[IssueView])
+def list_group_issues(call: Call, group: Namespace, params: ListIssues, page: Page) -> Listing[IssueView]:
+    """List the issues of the projects in a group."""
+    return _issues_as_views(call, queries.list_group_issues(call.db, call.actor, group.id, params, page), params)
+
+
+@routes.get("/projects/:id/issues", on=issue_project_in_path, may=may_list_issues, returns=list[IssueView])
+def list_project_issues(call: Call, lookup: IssueProjectLookup, params: ListIssues, page: Page) -> Listing[IssueView]:
+    """List the issues of a project."""
+    found = queries.list_project_issues(call.db, call.actor, lookup.here, lookup.project, params, page)
+    return _issues_as_views(call, found, params, {lookup.project.id: lookup.project.full_path})
+
+
+@routes.get("/issues_statistics", may=signed_in, returns=IssueStatisticsView)
+def get_statistics(call: Call, params: ListIssues) -> IssueStatisticsView:
+    """Count issues by state; those that the caller wrote unless another scope is asked for."""
+    return statistics_view(queries.count_issues(call.db, call.actor, params))
+
+
+@routes.get("/groups/:id/issues_statistics", on=group_in_path, may=may_see_group, returns=IssueStatisticsView)
+def get_group_statistics(call: Call, group: Namespace, params: ListIssues) -> IssueStatisticsView:
+    """Count the issues of the projects in a group by state."""
+    return statistics_view(queries.count_group_issues(call.db, call.actor, group.id, params))
+
+
+@routes.get(
+    "/projects/:id/issues_statistics", on=issue_project_in_path, may=may_list_issues, returns=IssueStatisticsView
+)
+def get_project_statistics(call: Call, lookup: IssueProjectLookup, params: ListIssues) -> IssueStatisticsView:
+    """Count the issues of a project by state."""
+    return statistics_view(queries.count_project_issues(call.db, call.actor, lookup.here, lookup.project, params))
+
+
+@routes.get("/issues/:id", may=administrators, returns=IssueView)
+def get_issue_by_id(call: Call) -> IssueView:
+    """Get an issue by its number within the instance."""
+    found = queries.find_issue_by_id(call.db, path_number(call.path, "id"))
+    return _issue_as_view(call, found.project, found.issue, found.assignees)
+
+
+@routes.get("/projects/:id/issues/:issue_iid", on=issue_in_path, may=policy.may_read_issue, returns=IssueView)
+def get_issue(call: Call, lookup: IssueLookup) -> IssueView:
+    """Get an issue."""
+    return _issue_as_view(call, lookup.project, lookup.issue, lookup.assignees)
+
+
+@routes.post("/projects/:id/issues", on=issue_project_in_path, may=policy.may_create_issue, returns=IssueView)
+def create_issue(call: Call, lookup: IssueProjectLookup, params: CreateIssue) -> IssueView:
+    """Create an issue."""
+    if not params.title:
+        raise MissingParameter("title")
+    issue = create_obeying(
+        call.db, call.actor, lookup.here, lookup.project, params, call.origin.user_agent, call.origin.ip
+    )
+    return _issue_as_view(call, lookup.project, issue)
+
+
+@routes.put("/projects/:id/issues/:issue_iid", on=issue_in_path, may=policy.may_edit_issue, returns=IssueView)
+def edit_issue(call: Call, lookup: IssueLookup, params: EditIssue) -> IssueView:
+    """Edit an issue, close it or reopen it."""
+    if not any(value is not None for value in given_fields(params).values()) and not _clears_fields(params):
+        raise MissingParameter("title")
+    edited = service.edit_issue(call.db, call.actor, lookup, params)
+    return _issue_as_view(call, lookup.project, edited)
+
+
+def _clears_fields(params: EditIssue) -> bool:
+    """Whether something is to be taken away, which is said by nothing in its place."""
+    names = ("description", "assignee_ids", "assignee_id", "milestone_id", "labels", "due_date")
+    return any(getattr(params, name) is None for name in names)
+
+
+@routes.delete("/projects/:id/issues/:issue_iid", on=issue_project_in_path, may=policy.may_delete_issues, returns=None)
+def delete_issue(call: Call, lookup: IssueProjectLookup) -> None:
+    """Delete an issue."""
+    number = path_number(call.path, "issue_iid")
+    found = queries.issue_or_none(call.db, call.actor, lookup.here, lookup.project, number)
+    if found is not None:
+        service.delete_issue(call.db, call.actor, found.issue)
+
+
+def _copy_uploads(ahead: PrepareContext, params: MoveIssue) -> list[move.CopiedUpload]:
+    """Copy the files that the issue links to, ahead of the rows; those that stay without a row are swept up."""
+
+    def look(db: Connection) -> tuple[list[StoredUpload], Project]:
+        found = queries.find_issue(db, ahead.actor, ahead.path["id"], ahead.path["issue_iid"])
+        target = move.find_move_target(db, ahead.actor, found, params.to_project_id)
+        return move.mentioned_uploads(db, found), target
+
+    uploads, target = ahead.database.read(look, ahead_of_change=True)
+    return move.copy_uploads(upload_files(ahead.settings), uploads, target)
+
+
+@routes.post(
+    "/projects/:id/issues/:issue_iid/move",
+    on=issue_in_path,
+    may=policy.may_move_issue,
+    returns=IssueView,
+    denied=400,  # The contract's word for a refusal here; elsewhere it is 403.
+    prepare=_copy_uploads,
+)
+def move_issue(call: Call, lookup: IssueLookup, params: MoveIssue, copied: list[move.CopiedUpload]) -> IssueView:
+    """Move an issue to another project."""
+    target = move.find_move_target(call.db, call.actor, lookup, params.to_project_id)
+    moved = move.move_issue(call.db, call.actor, lookup, target, copied)
+    return _issue_as_view(call, target, moved)
+
+
+issuable_routes(
+    routes,
+    "/projects/:id/issues/:issue_iid",
+    IssuableEndpoints(
+        kind=ISSUE_KIND,
+        finder=issue_in_path,
+        row=lambda found: found.issue,
+        subject=lambda found: service.subject_of(found.issue),
+        clock=service.TIME_TRACKER,
+        view=IssueView,
+        shown=lambda call, found: _issue_as_view(call, found.project, found.issue, found.assignees),
+        follows=lambda call, found: _is_subscribed(call, found.issue, found.assignees),
+        may_read=policy.may_read_issue,
+        may_take_part=policy.may_take_part,
+        may_edit=policy.may_edit_issue,
+    ),
+)
+
+
+@routes.get(
+    "/projects/:id/issues/:issue_iid/closed_by",
+    on=issue_in_path,
+    may=policy.may_read_issue,
+    returns=list[dict[str, Any]],
+)
+def list_closing_merge_requests(call: Call, lookup: IssueLookup, page: Page) -> Listing[Any]:
+    """List the merge requests that close an issue when they are merged."""
+    return _merge_requests(call, lookup, "closing", page)
+
+
+@routes.get(
+    "/projects/:id/issues/:issue_iid/related_merge_requests",
+    on=issue_in_path,
+    may=policy.may_read_issue,
+    returns=list[dict[str, Any]],
+)
+def list_related_merge_requests(call: Call, lookup: IssueLookup, page: Page) -> Listing[Any]:
+    """List the merge requests that mention an issue."""
+    return _merge_requests(call, lookup, "related", page)
+
+
+def _merge_requests(call: Call, lookup: IssueLookup, how: Literal["closing", "related"], page: Page) -> Listing[Any]:
+    """They lie above: whoever keeps them answers, and nobody does where there are none."""
+    issue, answers = lookup.issue, list[Listing[Any]]()
+    emit(
+        call.db,
+        RelatedMergeRequestsRequested(issue.id, issue.project_id, how, call.actor, call.origin.base, page, answers),
+    )
+    return answers[0] if answers else Listing([], page, 0)
+
+
+@routes.get(
+    "/projects/:id/issues/:issue_iid/user_agent_detail",
+    on=issue_in_path,
+    may=administrators,
+    returns=UserAgentDetailView,
+)
+def get_user_agent_detail(call: Call, lookup: IssueLookup) -> UserAgentDetailView:
+    """Get with which program and from where an issue was written."""
+    origin = queries.user_agent_detail_of(call.db, lookup.issue.id)
+    if origin is None:
+        raise NotFound("UserAgentDetail")
+    user_agent, ip_address, submitted = origin
+    return UserAgentDetailView(user_agent, ip_address, submitted, submitted)

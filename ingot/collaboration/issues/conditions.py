@@ -1,0 +1,194 @@
+"""What can be asked of lists of what people plan and do: of issues, and of merge requests, which lie above."""
+
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, exists, func, not_, or_, select
+
+from ingot.collaboration.emoji.queries import has_award_from
+from ingot.collaboration.labels.tables import label_links, label_priorities
+from ingot.collaboration.milestones.tables import milestones
+from ingot.core.db.expressions import contains, in_list
+from ingot.core.db.search import text_search
+from ingot.projects.namespaces.tables import namespace_tree
+from ingot.projects.projects.tables import projects
+
+FAR_FUTURE = "9999-99-99"
+_LAST = 2**62
+DESCENDANT_GROUP_IDS = select(namespace_tree.c.descendant_id).where(namespace_tree.c.ancestor_id == bindparam("group"))
+SEARCH_COLUMNS = {
+    "search": ("title_key", "description_key"),
+    "title_search": ("title_key",),
+    "description_search": ("description_key",),
+}
+"""The columns in which a text is looked for, by what is asked."""
+# What leaves few, of a project or of all: those are looked up by it.
+SELECTIVE_FILTERS = frozenset(
+    {
+        "milestone",
+        "started_milestone",
+        "upcoming_milestone",
+        "author",
+        "written_by_me",
+        "assigned_to_me",
+        "assignees",
+        *SEARCH_COLUMNS,
+        "reaction",
+    }
+)
+
+
+class IssuableTable(NamedTuple):
+    """What is listed: its table, and where the rest of it is."""
+
+    kind: str
+    rows: Table
+    project_id: ColumnElement[int]
+    people: Table
+    """Who has it to do: a row for each."""
+    person_of: ColumnElement[int]
+    """Which row of ``rows`` somebody there has to do."""
+
+    def holding(self, row: ColumnElement[int]) -> dict[str, ColumnElement[bool]]:
+        """That a row holds a text, found by an index, by where it is looked for."""
+        return {
+            name: text_search(row, "needle", *(self.rows.c[column] for column in columns))
+            for name, columns in SEARCH_COLUMNS.items()
+        }
+
+    def carried(self) -> Select[Any]:
+        """The numbers of those with a label."""
+        return select(label_links.c.subject_id).where(label_links.c.subject_kind == self.kind)
+
+    def has_label(self, place: int, prefix: str = "label") -> ColumnElement[bool]:
+        """One of the labels bound to a name is on the row at hand."""
+        link = label_links.alias()
+        of_row = and_(link.c.subject_kind == self.kind, link.c.subject_id == self.rows.c.id)
+        return exists().where(of_row, in_list(link.c.label_id, f"{prefix}_{place}"))
+
+    def is_labelled(self, place: int) -> ColumnElement[bool]:
+        """The same for who looks up rows by their labels."""
+        found = self.carried().where(in_list(label_links.c.label_id, f"label_{place}"))
+        return self.rows.c.id.in_(found.scalar_subquery())
+
+    def assigned(
+        self, who: ColumnElement[bool] | None = None, of: ColumnElement[int] | None = None
+    ) -> ColumnElement[bool]:
+        """Somebody has it to do; ``of`` is its id, where no index is to lead to it."""
+        return self.named_in(self.person_of, who, of)
+
+    def named_in(
+        self,
+        column: ColumnElement[int],
+        who: ColumnElement[bool] | None = None,
+        of: ColumnElement[int] | None = None,
+    ) -> ColumnElement[bool]:
+        """It is named in a column of another table, in a row of which something holds."""
+        found = select(column)
+        named = (found if who is None else found.where(who)).scalar_subquery()
+        return (self.rows.c.id if of is None else of).in_(named)
+
+    def with_milestone(self, name: str, of: ColumnElement[int] | None = None) -> ColumnElement[bool]:
+        """It has a milestone of the title that is bound to a name."""
+        titled = select(milestones.c.id).where(milestones.c.title == bindparam(name))
+        return (self.rows.c.milestone_id if of is None else of).in_(titled.scalar_subquery())
+
+    def in_milestone(
+        self, *conditions: ColumnElement[bool], of: ColumnElement[int] | None = None
+    ) -> ColumnElement[bool]:
+        """It has a milestone that is active and of which more holds."""
+        running = select(milestones.c.id).where(milestones.c.state == "active", *conditions)
+        return (self.rows.c.milestone_id if of is None else of).in_(running.scalar_subquery())
+
+    def label_priority(self) -> ColumnElement[int]:
+        """The highest priority that its project gives to a label that it carries; none is the lowest."""
+        carried = (
+            select(func.min(label_priorities.c.priority))
+            .join(label_links, label_links.c.label_id == label_priorities.c.label_id)
+            .where(
+                label_links.c.subject_kind == self.kind,
+                label_links.c.subject_id == self.rows.c.id,
+                label_priorities.c.project_id == self.project_id,
+            )
+            .scalar_subquery()
+        )
+        return func.coalesce(carried, _LAST)
+
+    def milestone_due(self) -> ColumnElement[str]:
+        """When its milestone is due; none is the latest."""
+        due = select(milestones.c.due_date).where(milestones.c.id == self.rows.c.milestone_id).scalar_subquery()
+        return func.coalesce(due, FAR_FUTURE)
+
+
+def is_next_due_milestone() -> ColumnElement[bool]:
+    """Of the milestones of one project or group that are due after ``today``, the first."""
+    sooner = milestones.alias()
+    same = or_(sooner.c.project_id == milestones.c.project_id, sooner.c.group_id == milestones.c.group_id)
+    running = and_(sooner.c.state == "active", sooner.c.due_date > bindparam("today"))
+    return and_(
+        milestones.c.due_date > bindparam("today"),
+        not_(exists().where(same, running, sooner.c.due_date < milestones.c.due_date)),
+    )
+
+
+def conditions_for(table: IssuableTable) -> dict[str, ColumnElement[bool]]:
+    """What can be asked of whatever is planned, by the names under which it is asked."""
+    rows, person = table.rows.c, table.people.c.user_id
+    rewards = (
+        has_award_from(table.kind, "reaction"),
+        has_award_from(table.kind),
+        has_award_from(table.kind, "not_reaction"),
+    )
+    rewarded_so, rewarded_any, not_rewarded_so = (rows.id.in_(found.scalar_subquery()) for found in rewards)
+    return {
+        "in_project": table.project_id == bindparam("project"),
+        "in_group": projects.c.namespace_id.in_(DESCENDANT_GROUP_IDS.scalar_subquery()),
+        "not_archived": projects.c.archived.is_(False),
+        "state": rows.state == bindparam("state"),
+        "iids": in_list(rows.iid, "iids"),
+        "without_labels": not_(rows.id.in_(table.carried().scalar_subquery())),
+        "any_label": rows.id.in_(table.carried().scalar_subquery()),
+        "milestone": table.with_milestone("milestone"),
+        "without_milestone": rows.milestone_id.is_(None),
+        "any_milestone": rows.milestone_id.is_not(None),
+        "started_milestone": table.in_milestone(milestones.c.start_date <= bindparam("today")),
+        "upcoming_milestone": table.in_milestone(is_next_due_milestone()),
+        "author": rows.author_id == bindparam("author"),
+        "written_by_me": rows.author_id == bindparam("me"),
+        "assigned_to_me": table.assigned(person == bindparam("me")),
+        "assignees": table.assigned(in_list(person, "assignees")),
+        "any_assignee": table.assigned(),
+        "no_assignee": not_(table.assigned()),
+        **table.holding(rows.id),
+        **{
+            f"short_{name}": or_(*(contains(rows[column], "pattern") for column in columns))
+            for name, columns in SEARCH_COLUMNS.items()
+        },
+        "created_after": rows.created_at >= bindparam("created_after"),
+        "created_before": rows.created_at <= bindparam("created_before"),
+        "updated_after": rows.updated_at >= bindparam("updated_after"),
+        "updated_before": rows.updated_at <= bindparam("updated_before"),
+        "not_milestone": or_(rows.milestone_id.is_(None), not_(table.with_milestone("not_milestone"))),
+        "not_author": rows.author_id != bindparam("not_author"),
+        "not_assignees": not_(table.assigned(in_list(person, "not_assignees"))),
+        "not_iids": not_(in_list(rows.iid, "not_iids")),
+        "reaction": rewarded_so,
+        "any_reaction": rewarded_any,
+        "no_reaction": not_(rewarded_any),
+        "not_reaction": not_(not_rewarded_so),
+        "not_search": not_(or_(*(contains(rows[column], "not_pattern") for column in SEARCH_COLUMNS["search"]))),
+    }
+
+
+def orders_for(table: IssuableTable) -> dict[str, tuple[ColumnElement[Any], ...]]:
+    """How whatever is planned can be ordered; what is the same stands by its number."""
+    rows = table.rows.c
+    return {
+        "id": (),
+        "created_at": (rows.created_at,),
+        "updated_at": (rows.updated_at,),
+        "title": (rows.title_key,),
+        "priority": (table.milestone_due(), table.label_priority()),
+        "label_priority": (table.label_priority(),),
+        "milestone_due": (table.milestone_due(),),
+        "popularity": (rows.upvotes,),
+    }

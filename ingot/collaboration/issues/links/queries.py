@@ -1,0 +1,75 @@
+"""How links between issues are found."""
+
+from typing import NamedTuple
+
+from sqlalchemy import and_, bindparam, case, func, or_, select
+
+from ingot.collaboration.issues.filters import CONDITIONS
+from ingot.collaboration.issues.links.tables import IssueLink, issue_links
+from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issues
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page
+from ingot.core.db.times import day_of
+from ingot.projects.projects.tables import projects
+
+MAX_LINKS = 1000
+_SOURCE, _TARGET = issue_links.c.source_id, issue_links.c.target_id
+_OTHER = case((bindparam("issue") == _SOURCE, _TARGET), else_=_SOURCE)
+_LINKED = (
+    select(*issue_links.c, *ISSUE_COLUMNS)
+    .join(issues, issues.c.id == _OTHER)
+    .join(projects, projects.c.id == issues.c.project_id)
+    .where(or_(bindparam("issue") == _SOURCE, bindparam("issue") == _TARGET), issues.c.deleted_at.is_(None))
+    .order_by(issue_links.c.id)
+)
+# What lies at the other end is shown to those who see it there.
+_VISIBLE = {name: _LINKED.where(CONDITIONS[name]) for name in ("with_feature", "visible", "visible_to_external")}
+_BETWEEN = select(issue_links).where(
+    or_(
+        and_(bindparam("one") == _SOURCE, bindparam("other") == _TARGET),
+        and_(bindparam("other") == _SOURCE, bindparam("one") == _TARGET),
+    )
+)
+_COUNT = select(func.count()).where(or_(bindparam("issue") == _SOURCE, bindparam("issue") == _TARGET))
+
+
+class LinkedIssue(NamedTuple):
+    """A link, and the issue at its other end."""
+
+    link: IssueLink
+    issue: Issue
+
+
+def list_links(db: Connection, actor: Actor, issue_id: int, page: Page) -> Listing[LinkedIssue]:
+    """A page of what an issue has to do with, as far as the caller sees it; the oldest link first."""
+    found = _linked(db, actor, issue_id)
+    offset = (page.number - 1) * page.size
+    return Listing(found[offset : offset + page.size], page, len(found))
+
+
+def link_or_none(db: Connection, actor: Actor, issue_id: int, link_id: int) -> LinkedIssue | None:
+    """A link of an issue, if the caller sees both ends."""
+    return next((linked for linked in _linked(db, actor, issue_id) if linked.link.id == link_id), None)
+
+
+def link_between(db: Connection, one_id: int, other_id: int) -> IssueLink | None:
+    """The link between two issues, whichever way it was made."""
+    return db.first(IssueLink, _BETWEEN, one=one_id, other=other_id)
+
+
+def count_links(db: Connection, issue_id: int) -> int:
+    """How many links an issue has, seen or not."""
+    count: int = db.value(_COUNT, issue=issue_id)
+    return count
+
+
+def _linked(db: Connection, actor: Actor, issue_id: int) -> list[LinkedIssue]:
+    """All of them: nobody makes more than a few, and the number is bounded."""
+    if actor.admin:
+        rows = db.rows(_VISIBLE["with_feature"], issue=issue_id)
+    else:
+        name = "visible_to_external" if actor.external else "visible"
+        rows = db.rows(_VISIBLE[name], issue=issue_id, actor=actor.user_id, today=day_of(db.now))
+    columns = len(issue_links.c)
+    return [LinkedIssue(IssueLink(*row[:columns]), Issue(*row[columns:])) for row in rows]

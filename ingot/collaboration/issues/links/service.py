@@ -1,0 +1,45 @@
+"""Linking issues, and taking links off."""
+
+from sqlalchemy import bindparam, delete, or_
+
+from ingot.collaboration.issues.links.queries import MAX_LINKS, count_links, link_between
+from ingot.collaboration.issues.links.tables import IssueLink, issue_links
+from ingot.collaboration.issues.service import lock_issue_row
+from ingot.collaboration.issues.tables import Issue
+from ingot.core.db.connection import Connection
+from ingot.errors import Conflict, Invalid
+
+_DELETE = delete(issue_links).where(
+    or_(issue_links.c.source_id == bindparam("issue"), issue_links.c.target_id == bindparam("issue"))
+)
+
+
+def link_issues(db: Connection, source: Issue, target: Issue, link_type: str) -> IssueLink:
+    """Note that two issues have to do with each other."""
+    if source.id == target.id:
+        raise Invalid("An issue cannot be linked to itself")
+    # Both are held in one order, so that two who link the same pair from both ends make one link.
+    for issue in sorted((source, target), key=lambda issue: issue.id):
+        lock_issue_row(db, issue)
+        if count_links(db, issue.id) >= MAX_LINKS:
+            raise Invalid(f"An issue has at most {MAX_LINKS} links")
+    if link_between(db, source.id, target.id) is not None:
+        raise Conflict("Issue(s) already assigned")
+    row = {
+        "source_id": source.id,
+        "target_id": target.id,
+        "link_type": link_type,
+        "created_at": db.now,
+        "updated_at": db.now,
+    }
+    return IssueLink(db.insert(issue_links, **row), *row.values())  # type: ignore[arg-type] # In the order of the columns.
+
+
+def unlink_issues(db: Connection, link: IssueLink) -> None:
+    """Take a link off both ends."""
+    db.delete(issue_links, link.id)
+
+
+def delete_links(db: Connection, issue_id: int) -> None:
+    """What is gone has nothing to do with anything."""
+    db.run(_DELETE, issue=issue_id)

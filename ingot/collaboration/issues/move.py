@@ -1,0 +1,184 @@
+"""Moving issues: what is copied into the other project, and what becomes of the original."""
+
+import re
+import secrets
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import NamedTuple
+
+from ingot.collaboration.emoji.copies import copy_awards
+from ingot.collaboration.issues import policy
+from ingot.collaboration.issues.events import IssueMoved
+from ingot.collaboration.issues.queries import assignees_of, issue_by_id
+from ingot.collaboration.issues.reference_rewrite import qualify_references
+from ingot.collaboration.issues.service import (
+    add_issue,
+    emit_issue_changed,
+    lock_issue_row,
+    set_assignees,
+    subject_of,
+    write_issue,
+)
+from ingot.collaboration.issues.tables import Issue
+from ingot.collaboration.labels.queries import labels_of, usable_labels
+from ingot.collaboration.labels.service import set_labels
+from ingot.collaboration.milestones.queries import milestones_by_ids, usable_milestone_by_title
+from ingot.collaboration.notes.copies import copy_notes, notes_on
+from ingot.core.access.actor import Actor
+from ingot.core.access.rules import require
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import emit
+from ingot.errors import Denied, Invalid
+from ingot.projects.projects.queries import find_project
+from ingot.projects.projects.tables import Project
+from ingot.projects.uploads.files import UploadFiles
+from ingot.projects.uploads.queries import upload_or_none
+from ingot.projects.uploads.service import UploadedFile, add_upload
+from ingot.projects.uploads.tables import StoredUpload
+
+MAX_UPLOADS = 200
+# Only a link whose whole address is an upload of the project; the name in it is no path.
+_UPLOAD = re.compile(r"(?<=\]\()/uploads/([0-9a-f]{32})/([^\s()/\\]{1,255})(?=\))")
+NOT_PERMITTED = "The issue cannot be moved: it takes a reporter in both projects, and neither may be archived"
+SAME_PROJECT = "The issue is in this project already"
+ALREADY_MOVED = "The issue was moved before; move what it became"
+
+
+class CopiedUpload(NamedTuple):
+    """An upload of the one project, and its copy among the files of the other."""
+
+    source: StoredUpload
+    kept: UploadedFile
+
+
+def find_move_target(db: Connection, actor: Actor, lookup: policy.IssueLookup, project_id: int) -> Project:
+    """The project that an issue is to be moved to, if both may be so; a hidden one is as good as none."""
+    there, target = find_project(db, actor, project_id)
+    require(policy.may_move_issue(actor, lookup.here, lookup), NOT_PERMITTED)
+    if target.id == lookup.project.id:
+        raise Invalid(SAME_PROJECT)
+    require(policy.may_receive_issue(actor, there, target), NOT_PERMITTED)
+    if lookup.issue.moved_to_id is not None:
+        raise Denied(ALREADY_MOVED)
+    return target
+
+
+def mentioned_uploads(db: Connection, lookup: policy.IssueLookup) -> list[StoredUpload]:
+    """The uploads of its project that an issue and its notes link to; whatever else looks like one is none."""
+    texts = (lookup.issue.description or "", *(note.body for note in notes_on(db, subject_of(lookup.issue))))
+    mentioned = {match.groups() for text in texts for match in _UPLOAD.finditer(text)}
+    uploads = (upload_or_none(db, lookup.project, secret) for secret, _ in islice(sorted(mentioned), MAX_UPLOADS))
+    return [upload for upload in uploads if upload is not None]
+
+
+def copy_uploads(files: UploadFiles, uploads: Iterable[StoredUpload], target: Project) -> list[CopiedUpload]:
+    """Copy files ahead of the rows that will name them; one that is gone is left out."""
+    copied = []
+    for upload in uploads:
+        secret = secrets.token_hex(16)
+        try:
+            with files.open(upload.project_id, upload.secret, upload.name) as content:
+                size = files.store(target.id, secret, upload.name, content)
+        except FileNotFoundError:
+            continue
+        copied.append(CopiedUpload(upload, UploadedFile(secret, upload.name, size)))
+    return copied
+
+
+def move_issue(
+    db: Connection,
+    actor: Actor,
+    lookup: policy.IssueLookup,
+    target: Project,
+    copied: Iterable[CopiedUpload],
+    *,
+    links_stay: bool = False,
+) -> Issue:
+    """Copy an issue with its notes into ``target``, then close the original and point it at the copy.
+
+    Where no uploads could be copied ahead, links may go on leading to those of the project that it comes from.
+    """
+    # Two that go opposite ways would wait for each other's totals.
+    for project_id in sorted((lookup.project.id, target.id)):
+        db.lock(f"moves of issues {project_id}")
+    original = lock_issue_row(db, lookup.issue)
+    if original.moved_to_id is not None:
+        raise Denied(ALREADY_MOVED)
+    relink = _relink_uploads(db, actor, target, copied, f"/{lookup.project.full_path}" if links_stay else "")
+    texts = (original.description or "", *(note.body for note in notes_on(db, subject_of(original))))
+    rename = qualify_references(db, actor, lookup.project, texts)
+
+    def reword(text: str) -> str:
+        return relink(rename(text))
+
+    copy = _copy(db, original, target, reword)
+    assignees = set_assignees(db, target, copy, assignees_of(db, [original.id]).get(original.id, []), ())
+    titles = [label.title for label in labels_of(db, "issue", [original.id]).get(original.id, [])]
+    carried = list(usable_labels(db, target, titles).values())
+    set_labels(db, subject_of(copy), carried)
+    copy_notes(db, subject_of(original), subject_of(copy), reword)
+    copy_awards(db, subject_of(original), subject_of(copy))
+    _close(db, actor, original, copy)
+    emit_issue_changed(db, actor, copy, "opened", assignees=assignees, labels=carried)
+    emit(db, IssueMoved(original.id, copy.id, actor.user_id))
+    return issue_by_id(db, copy.id)
+
+
+def _relink_uploads(
+    db: Connection, actor: Actor, target: Project, copied: Iterable[CopiedUpload], origin: str
+) -> Callable[[str], str]:
+    """Make the copies known, and let texts link to them; all else in a text stays as it is."""
+    links = {}
+    for source, kept in copied:
+        add_upload(db, actor, target, kept)
+        links[source.secret, source.name] = kept.secret
+
+    def link(match: re.Match[str]) -> str:
+        secret, name = match.groups()
+        kept = links.get((secret, name))
+        return f"/uploads/{kept}/{name}" if kept else f"{origin}/uploads/{secret}/{name}"
+
+    return lambda text: _UPLOAD.sub(link, text)
+
+
+def _copy(db: Connection, original: Issue, target: Project, reword: Callable[[str], str]) -> Issue:
+    """The row in the other project; who wrote it and when stays, who moved it is in the event."""
+    return add_issue(
+        db,
+        target,
+        title=original.title,
+        description=reword(original.description) if original.description else None,
+        author_id=original.author_id,
+        confidential=original.confidential,
+        state=original.state,
+        closed_at=original.closed_at,
+        closed_by_id=original.closed_by_id,
+        milestone_id=_milestone_id(db, original, target),
+        due_date=original.due_date,
+        discussion_locked=original.discussion_locked,
+        user_notes_count=original.user_notes_count,
+        upvotes=original.upvotes,
+        downvotes=original.downvotes,
+        time_estimate=original.time_estimate,
+        total_time_spent=original.total_time_spent,
+        created_at=original.created_at,
+        updated_at=db.now,
+    )
+
+
+def _milestone_id(db: Connection, original: Issue, target: Project) -> int | None:
+    if original.milestone_id is None:
+        return None
+    milestone = milestones_by_ids(db, [original.milestone_id])[original.milestone_id]
+    same = usable_milestone_by_title(db, target, milestone.title)
+    return same.id if same else None
+
+
+def _close(db: Connection, actor: Actor, original: Issue, copy: Issue) -> None:
+    columns: dict[str, object] = {"moved_to_id": copy.id}
+    changes: dict[str, tuple[object, object]] = {"moved_to_id": (None, copy.id)}
+    if original.state == "opened":
+        columns |= {"state": "closed", "closed_at": db.now, "closed_by_id": actor.user_id}
+        changes["state"] = ("opened", "closed")
+    write_issue(db, original, columns, db.now)
+    emit_issue_changed(db, actor, issue_by_id(db, original.id), "moved", changes)

@@ -1,0 +1,150 @@
+"""How issues are found by what was planned."""
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Select, bindparam, func, select
+
+from ingot.collaboration.issues import policy
+from ingot.collaboration.issues.queries import assignees_of
+from ingot.collaboration.issues.tables import EFFECTIVE_POSITION, ISSUE_COLUMNS, Issue, issues
+from ingot.collaboration.milestones.tables import Milestone
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access, Level
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
+from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.core.db.times import day_of
+from ingot.projects.projects.tables import Project, projects
+
+_OF_MILESTONE = select(*ISSUE_COLUMNS).where(
+    issues.c.milestone_id == bindparam("milestone"), issues.c.deleted_at.is_(None)
+)
+_NEWEST_FIRST = (issues.c.created_at.desc(), issues.c.id.desc())
+_OTHERS = (
+    issues.c.project_id == bindparam("project"),
+    issues.c.deleted_at.is_(None),
+    issues.c.id != bindparam("moved"),
+)
+_NEXT = select(func.min(EFFECTIVE_POSITION)).where(*_OTHERS, bindparam("place") < EFFECTIVE_POSITION)
+_PREVIOUS = select(func.max(EFFECTIVE_POSITION)).where(*_OTHERS, bindparam("place") > EFFECTIVE_POSITION)
+_POSITION = select(EFFECTIVE_POSITION).where(issues.c.id == bindparam("issue"))
+_IN_PROJECT = select(*ISSUE_COLUMNS).where(
+    issues.c.id == bindparam("issue"), issues.c.project_id == bindparam("project"), issues.c.deleted_at.is_(None)
+)
+
+
+class MilestoneIssueCounts(NamedTuple):
+    """How far something is."""
+
+    total: int = 0
+    closed: int = 0
+
+    @property
+    def share(self) -> int:
+        """How much of a hundred is done."""
+        return round(100 * self.closed / self.total) if self.total else 0
+
+
+@cache
+def _of_milestone(kind: str, hides: bool, external: bool) -> ListQuery:
+    matching = _OF_MILESTONE
+    hidden: ColumnElement[bool] | None = None
+    if kind == "project":
+        matching = matching.where(issues.c.project_id == bindparam("project"))
+        hidden = policy.visible_below_reporter() if hides else None
+    else:
+        matching = matching.join(projects, projects.c.id == issues.c.project_id).where(
+            projects.c.namespace_id.is_not(None), projects.c.issues_enabled.is_(True)
+        )
+        hidden = policy.visible_issues(external=external) if hides else None
+    return list_query(matching if hidden is None else matching.where(hidden), issues.c.id, *_NEWEST_FIRST)
+
+
+def list_project_issues(
+    db: Connection, actor: Actor, access: Access, project: Project, milestone: Milestone, page: Page
+) -> Listing[Issue]:
+    """A page of a project's issues that have one of its milestones, as far as the caller may see them."""
+    if not project.issues_enabled:
+        return Listing([], page, 0)
+    hides = not (access.level >= Level.REPORTER or actor.admin)
+    values = {"milestone": milestone.id, "project": project.id} | ({"actor": actor.user_id} if hides else {})
+    return fetch_page(db, Issue, _of_milestone("project", hides, False), page, **values)
+
+
+def list_group_issues(db: Connection, actor: Actor, milestone: Milestone, page: Page) -> Listing[Issue]:
+    """The same of all projects, for a milestone of a group."""
+    query = _of_milestone("group", not actor.admin, actor.external)
+    held = {} if actor.admin else {"actor": actor.user_id, "today": day_of(db.now)}
+    return fetch_page(db, Issue, query, page, milestone=milestone.id, **held)
+
+
+@cache
+def _counts(kind: str, hides: bool, external: bool) -> Select[Any]:
+    columns = issues.c.milestone_id, issues.c.state
+    counted = select(*columns, func.count()).where(in_list(issues.c.milestone_id, "milestones"))
+    counted = counted.where(issues.c.deleted_at.is_(None)).group_by(*columns)
+    if kind == "project":
+        counted = counted.where(issues.c.project_id == bindparam("project"))
+        return counted.where(policy.visible_below_reporter()) if hides else counted
+    counted = counted.join(projects, projects.c.id == issues.c.project_id)
+    return counted.where(policy.visible_issues(external=external) if hides else projects.c.issues_enabled.is_(True))
+
+
+def issue_counts_in_project(
+    db: Connection, actor: Actor, access: Access, project: Project, milestones: Sequence[int]
+) -> dict[int, MilestoneIssueCounts]:
+    """How many issues of a project have each milestone, as far as the caller may see them."""
+    if not project.issues_enabled or not milestones:
+        return {}
+    hides = not (access.level >= Level.REPORTER or actor.admin)
+    values = {"project": project.id} | ({"actor": actor.user_id} if hides else {})
+    return _counts_by_milestone(db.rows(_counts("project", hides, False), milestones=list(milestones), **values))
+
+
+def issue_counts_in_visible_projects(
+    db: Connection, actor: Actor, milestones: Sequence[int]
+) -> dict[int, MilestoneIssueCounts]:
+    """The same of all projects, for milestones of groups."""
+    if not milestones:
+        return {}
+    held = {} if actor.admin else {"actor": actor.user_id, "today": day_of(db.now)}
+    query = _counts("group", not actor.admin, actor.external)
+    return _counts_by_milestone(db.rows(query, milestones=list(milestones), **held))
+
+
+def _counts_by_milestone(rows: Iterable[Sequence[Any]]) -> dict[int, MilestoneIssueCounts]:
+    found: dict[int, MilestoneIssueCounts] = {}
+    for milestone, state, number in rows:
+        before = found.get(milestone, MilestoneIssueCounts())
+        more = MilestoneIssueCounts(before.total + number, before.closed + (number if state == "closed" else 0))
+        found[milestone] = more
+    return found
+
+
+def neighbour_or_none(db: Connection, actor: Actor, moved: policy.IssueLookup, issue_id: int) -> Issue | None:
+    """Another issue of the same project, if the caller may know of it."""
+    found = db.first(Issue, _IN_PROJECT, issue=issue_id, project=moved.project.id)
+    if found is None or found.id == moved.issue.id:
+        return None
+    assignees = assignees_of(db, [found.id]).get(found.id, ())
+    return found if policy.may_see_issue(actor, moved.here, found, assignees) else None
+
+
+def position_of(db: Connection, issue: Issue) -> int:
+    """Where an issue stands."""
+    place: int = db.value(_POSITION, issue=issue.id)
+    return place
+
+
+def next_position(db: Connection, moved: Issue, place: int) -> int | None:
+    """Where the first one stands that comes behind a place, leaving out the one that is moved."""
+    found: int | None = db.value(_NEXT, project=moved.project_id, moved=moved.id, place=place)
+    return found
+
+
+def previous_position(db: Connection, moved: Issue, place: int) -> int | None:
+    """Where the last one stands that comes before a place, leaving out the one that is moved."""
+    found: int | None = db.value(_PREVIOUS, project=moved.project_id, moved=moved.id, place=place)
+    return found

@@ -1,0 +1,37 @@
+"""What changes the order of issues."""
+
+from sqlalchemy import text
+
+from ingot.collaboration.issues.planning.queries import next_position, position_of, previous_position
+from ingot.collaboration.issues.tables import POSITION_SPACING, Issue, issues
+from ingot.core.db.connection import Connection
+
+_SPREAD_POSITIONS = text(
+    "UPDATE issues SET position = placed.place * :room FROM ("
+    "SELECT id, row_number() OVER (ORDER BY COALESCE(position, iid * :room), id) AS place "
+    "FROM issues WHERE project_id = :project AND deleted_at IS NULL"
+    ") AS placed WHERE placed.id = issues.id"
+)
+
+
+def reorder_issue(db: Connection, moved: Issue, before: Issue | None, after: Issue | None) -> None:
+    """Let an issue stand behind one and before another; where only one is named, right beside that."""
+    low, high = _gap(db, moved, before, after)
+    if high - low < 2:
+        # There is no room any more: everything moves apart, and nothing changes its place among the others.
+        db.run(_SPREAD_POSITIONS, project=moved.project_id, room=POSITION_SPACING)
+        low, high = _gap(db, moved, before, after)
+    db.update(issues, moved.id, position=(low + high) // 2)
+
+
+def _gap(db: Connection, moved: Issue, before: Issue | None, after: Issue | None) -> tuple[int, int]:
+    low = position_of(db, before) if before else None
+    high = position_of(db, after) if after else None
+    if low is not None and high is not None:
+        return min(low, high), max(low, high)
+    if low is not None:
+        following = next_position(db, moved, low)
+        return low, low + 2 * POSITION_SPACING if following is None else following
+    assert high is not None  # noqa: S101 - The caller names one of the two.
+    preceding = previous_position(db, moved, high)
+    return high - 2 * POSITION_SPACING if preceding is None else preceding, high

@@ -1,0 +1,115 @@
+"""Who may do what with issues."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, bindparam, or_, select
+
+from ingot.collaboration.issues.tables import Issue, issue_assignees, issues
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access, Level
+from ingot.projects.projects import policy as projects_policy
+from ingot.projects.projects.policy import belongs_to_scanned_project, may_see_project, visible_projects
+from ingot.projects.projects.tables import Project, projects
+
+
+class IssueProjectLookup(NamedTuple):
+    """A project whose issues are meant, and what the caller holds in it."""
+
+    here: Access
+    project: Project
+
+
+class IssueLookup(NamedTuple):
+    """An issue, and where it is."""
+
+    here: Access
+    project: Project
+    issue: Issue
+    assignees: tuple[int, ...]
+
+
+def may_read_issues(actor: Actor, access: Access, project: Project) -> bool:
+    """Those who see a project that has issues."""
+    return project.issues_enabled and may_see_project(actor, access, project)
+
+
+def may_see_issue(actor: Actor, access: Access, issue: Issue, assignees: Collection[int]) -> bool:
+    """Who sees the project's issues; a confidential one only its author, its assignees and reporters."""
+    if not issue.confidential or access.level >= Level.REPORTER or actor.admin:
+        return True
+    return actor.known and (issue.author_id == actor.user_id or actor.user_id in assignees)
+
+
+def may_create_issue(actor: Actor, access: Access, lookup: IssueProjectLookup) -> bool:
+    """Users who read the project's issues, unless it is archived."""
+    return actor.known and may_read_issues(actor, access, lookup.project) and not lookup.project.archived
+
+
+def may_read_issue(actor: Actor, access: Access, lookup: IssueLookup) -> bool:
+    """Whoever was let find it."""
+    return may_read_issues(actor, access, lookup.project)
+
+
+def may_triage(actor: Actor, access: Access, project: Project) -> bool:
+    """Reporters assign, label and move, unless the project is archived."""
+    return (access.level >= Level.REPORTER or actor.admin) and not project.archived
+
+
+def may_edit_issue(actor: Actor, access: Access, lookup: IssueLookup) -> bool:
+    """Reporters, and who wrote it or has it to do, unless the project is archived."""
+    theirs = actor.known and (lookup.issue.author_id == actor.user_id or actor.user_id in lookup.assignees)
+    return may_triage(actor, access, lookup.project) or (theirs and not lookup.project.archived)
+
+
+def may_take_part(actor: Actor, access: Access, lookup: IssueLookup) -> bool:  # noqa: ARG001 - All rules take the same three.
+    """Users who see it, unless the project is archived."""
+    return actor.known and not lookup.project.archived
+
+
+def may_triage_issue(actor: Actor, access: Access, lookup: IssueLookup) -> bool:
+    """Those who may assign and label in its project."""
+    return may_triage(actor, access, lookup.project)
+
+
+def may_move_issue(actor: Actor, access: Access, lookup: IssueLookup) -> bool:
+    """Those who may assign and label in its project; moving closes the original."""
+    return may_triage(actor, access, lookup.project)
+
+
+def may_receive_issue(actor: Actor, access: Access, project: Project) -> bool:
+    """Reporters of a project that has issues, unless it is archived."""
+    return project.issues_enabled and may_triage(actor, access, project)
+
+
+def may_delete_issues(actor: Actor, access: Access, lookup: IssueProjectLookup) -> bool:
+    """Owners and administrators, where there are issues, unless the project is archived."""
+    return (
+        lookup.project.issues_enabled
+        and projects_policy.may_own_project(actor, access, lookup.project)
+        and not lookup.project.archived
+    )
+
+
+def may_set_times(actor: Actor, access: Access, project: Project) -> bool:
+    """Owners and administrators may say when something happened."""
+    return projects_policy.may_own_project(actor, access, project)
+
+
+def visible_below_reporter() -> ColumnElement[bool]:
+    """What somebody below a reporter sees of one project: ``actor`` is bound."""
+    assigned = select(issue_assignees.c.issue_id).where(issue_assignees.c.user_id == bindparam("actor"))
+    return or_(
+        issues.c.confidential.is_(False),
+        issues.c.author_id == bindparam("actor"),
+        issues.c.id.in_(assigned.scalar_subquery()),
+    )
+
+
+def visible_issues(*, external: bool) -> ColumnElement[bool]:
+    """``may_see_issue`` for lists over many projects; the projects must be joined, ``actor`` and ``today`` bound."""
+    return (
+        visible_projects(external=external)
+        & (visible_below_reporter() | belongs_to_scanned_project(Level.REPORTER))
+        & projects.c.issues_enabled.is_(True)
+    )

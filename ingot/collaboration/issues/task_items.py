@@ -1,0 +1,26 @@
+"""Ticking the tasks of an issue's description."""
+
+from hashlib import blake2b
+
+from ingot.collaboration.issues.params import EditIssue
+from ingot.collaboration.issues.policy import IssueLookup
+from ingot.collaboration.issues.service import edit_issue, lock_issue_row
+from ingot.collaboration.issues.tables import Issue
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.markup.tasks import tick_task
+from ingot.errors import Conflict
+
+
+def description_version(description: str | None) -> str:
+    """Tells one wording of a description from another."""
+    return blake2b((description or "").encode(), digest_size=12).hexdigest()
+
+
+def tick_issue_task(db: Connection, actor: Actor, lookup: IssueLookup, number: int, seen: str, *, done: bool) -> Issue:
+    """Let a task be done, or open again, in the description that the caller has seen; a newer one stays as it is."""
+    description = lock_issue_row(db, lookup.issue).description
+    ticked = tick_task(description or "", number, done=done)
+    if ticked is None or description_version(description) != seen:
+        raise Conflict("The description has changed meanwhile")
+    return edit_issue(db, actor, lookup, EditIssue(description=ticked))

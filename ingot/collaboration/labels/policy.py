@@ -1,0 +1,44 @@
+"""Who may do what with labels."""
+
+from typing import NamedTuple
+
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access, Level
+from ingot.projects.groups.policy import may_see_group
+from ingot.projects.namespaces.tables import Namespace
+from ingot.projects.projects.policy import may_see_project
+from ingot.projects.projects.tables import Project
+
+
+class LabelProjectLookup(NamedTuple):
+    """A project whose labels are meant, and what the caller holds in it."""
+
+    here: Access
+    project: Project
+
+
+def may_read_labels(actor: Actor, access: Access, lookup: LabelProjectLookup) -> bool:
+    """Those who see a project that has anything to label."""
+    project = lookup.project
+    return (project.issues_enabled or project.merge_requests_enabled) and may_see_project(actor, access, project)
+
+
+def may_subscribe_to_labels(actor: Actor, access: Access, lookup: LabelProjectLookup) -> bool:
+    """Users who read them, unless the project is archived."""
+    return actor.known and may_read_labels(actor, access, lookup) and not lookup.project.archived
+
+
+def may_admin_labels(actor: Actor, access: Access, lookup: LabelProjectLookup) -> bool:
+    """Reporters, unless the project is archived or has nothing to label."""
+    reporter = access.level >= Level.REPORTER or actor.admin
+    return reporter and may_read_labels(actor, access, lookup) and not lookup.project.archived
+
+
+def may_subscribe_to_group_labels(actor: Actor, access: Access, group: Namespace) -> bool:
+    """Users who see the group."""
+    return actor.known and may_see_group(actor, access, group)
+
+
+def may_admin_group_labels(actor: Actor, access: Access, group: Namespace) -> bool:  # noqa: ARG001 - All rules take the same three.
+    """Reporters of the group."""
+    return access.level >= Level.REPORTER or actor.admin

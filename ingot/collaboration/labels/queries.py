@@ -1,0 +1,364 @@
+"""How labels are found, listed and counted."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select
+
+from ingot.collaboration.labels.params import ListGroupLabels, ListLabels
+from ingot.collaboration.labels.tables import Label, label_links, label_priorities, labels
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Level
+from ingot.core.api.params import number_or_none
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import contains, in_list, like_pattern, one_of, without_index
+from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.core.db.times import day_of
+from ingot.errors import NotFound
+from ingot.projects.groups.policy import visible_groups
+from ingot.projects.members.queries import MemberSource
+from ingot.projects.namespaces.tables import namespace_tree, namespaces
+from ingot.projects.projects.policy import belongs_to_scanned_project, has_code, has_open_code, visible_projects
+from ingot.projects.projects.tables import Project, projects
+
+# A project's own labels, and those of every group around it.
+_ANCESTOR_GROUPS = select(namespace_tree.c.ancestor_id).where(namespace_tree.c.descendant_id == bindparam("namespace"))
+_DESCENDANT_GROUPS = select(namespace_tree.c.descendant_id).where(namespace_tree.c.ancestor_id == bindparam("source"))
+_IN_ANCESTOR_GROUPS = labels.c.group_id.in_(_ANCESTOR_GROUPS.scalar_subquery())
+USABLE_LABELS = select(labels).where(or_(labels.c.project_id == bindparam("project"), _IN_ANCESTOR_GROUPS))
+_BY_TITLES = USABLE_LABELS.where(in_list(labels.c.title, "titles"))
+_BY_IDS = USABLE_LABELS.where(in_list(labels.c.id, "ids"))
+# What is usable in each of many projects: its number before each label.
+_ANCESTOR_GROUPS_OF_EACH = (
+    select(namespace_tree.c.ancestor_id)
+    .where(namespace_tree.c.descendant_id == projects.c.namespace_id)
+    .correlate(projects)
+    .scalar_subquery()
+)
+_USABLE_IN_EACH = projects.join(
+    labels, or_(labels.c.project_id == projects.c.id, labels.c.group_id.in_(_ANCESTOR_GROUPS_OF_EACH))
+)
+_TITLED_OR_NUMBERED = (
+    select(labels.c.id)
+    .where(in_list(labels.c.title, "titles"))
+    .union(select(labels.c.id).where(in_list(labels.c.id, "ids")))
+)
+_NAMED = (
+    select(projects.c.id, *labels.c)
+    .select_from(_USABLE_IN_EACH)
+    .where(in_list(projects.c.id, "projects"), labels.c.id.in_(_TITLED_OR_NUMBERED.scalar_subquery()))
+    # Where two have the same title, the nearer one comes last, and counts.
+    .order_by(labels.c.project_id.is_not(None), labels.c.id)
+)
+_OF_SUBJECTS = (
+    select(label_links.c.subject_id, *labels.c)
+    .join(labels, labels.c.id == label_links.c.label_id)
+    .where(label_links.c.subject_kind == bindparam("kind"), in_list(label_links.c.subject_id, "subjects"))
+    .order_by(labels.c.title_key, labels.c.id)
+)
+_BY_ID = select(labels).where(labels.c.id == bindparam("label"))
+_PROJECTS_BELOW = select(projects.c.id).where(projects.c.namespace_id.in_(_DESCENDANT_GROUPS.scalar_subquery()))
+_SAME_TITLE_IN_DESCENDANTS = select(labels).where(
+    labels.c.title == bindparam("title"), labels.c.project_id.in_(_PROJECTS_BELOW.scalar_subquery())
+)
+# What a project uses of groups that are not around it any more.
+_OUTSIDE_LABELS = select(labels).where(
+    labels.c.group_id.is_not(None),
+    labels.c.group_id.not_in(_ANCESTOR_GROUPS.scalar_subquery()),
+    or_(
+        labels.c.id.in_(
+            select(label_links.c.label_id).where(label_links.c.project_id == bindparam("project")).scalar_subquery()
+        ),
+        labels.c.id.in_(
+            select(label_priorities.c.label_id)
+            .where(label_priorities.c.project_id == bindparam("project"))
+            .scalar_subquery()
+        ),
+    ),
+)
+_PRIORITIES = select(label_priorities.c.label_id, label_priorities.c.priority).where(
+    label_priorities.c.project_id == bindparam("project"), in_list(label_priorities.c.label_id, "labels")
+)
+_PRIORITIZED = (
+    select(*labels.c)
+    .join(label_priorities, label_priorities.c.label_id == labels.c.id)
+    .where(
+        label_priorities.c.project_id == bindparam("project"),
+        or_(labels.c.project_id == bindparam("project"), _IN_ANCESTOR_GROUPS),
+    )
+    .order_by(label_priorities.c.priority, labels.c.title_key, labels.c.id)
+    .limit(bindparam("most"))
+)
+
+
+class LabelCounts(NamedTuple):
+    """How much of each sort carries a label."""
+
+    open_issues: int = 0
+    closed_issues: int = 0
+    open_merge_requests: int = 0
+
+
+class LabelCountScope(NamedTuple):
+    """What of a project may be counted for a caller."""
+
+    project_id: int
+    issues: bool
+    confidential: bool
+    merge_requests: bool
+
+
+def usable_labels(db: Connection, project: Project, titles: Sequence[str]) -> dict[str, Label]:
+    """The labels that things in a project may carry, by title; its own ones count before those of groups."""
+    found = db.all(Label, _BY_TITLES, project=project.id, namespace=project.namespace_id, titles=list(titles))
+    return {label.title: label for label in sorted(found, key=lambda label: label.project_id is not None)}
+
+
+def usable_labels_by_ids(db: Connection, project: Project, ids: Sequence[int]) -> list[Label]:
+    """The same by number; those of other projects are as good as none."""
+    return db.all(Label, _BY_IDS, project=project.id, namespace=project.namespace_id, ids=list(ids))
+
+
+def usable_labels_in_projects(
+    db: Connection, project_ids: Sequence[int], titles: Sequence[str], ids: Sequence[int]
+) -> list[tuple[int, Label]]:
+    """The labels usable in any of these projects by title or number, each with the project that it is usable in."""
+    rows = db.rows(_NAMED, projects=list(project_ids), titles=list(titles), ids=list(ids))
+    return [(project_id, Label(*columns)) for project_id, *columns in rows]
+
+
+def labels_of(db: Connection, kind: str, subject_ids: Sequence[int]) -> dict[int, list[Label]]:
+    """What each of these carries, by title; one statement for all."""
+    carried: defaultdict[int, list[Label]] = defaultdict(list)
+    for subject_id, *columns in db.rows(_OF_SUBJECTS, kind=kind, subjects=list(subject_ids)):
+        carried[subject_id].append(Label(*columns))
+    return carried
+
+
+def prioritized_labels(db: Connection, project: Project, most: int) -> list[Label]:
+    """The labels that a project ranks, what matters most first."""
+    return db.all(Label, _PRIORITIZED, project=project.id, namespace=project.namespace_id, most=most)
+
+
+def outside_labels(db: Connection, project: Project) -> list[Label]:
+    """The labels that a project uses though they belong to groups that are not around it any more."""
+    return db.all(Label, _OUTSIDE_LABELS, project=project.id, namespace=project.namespace_id)
+
+
+def label_by_id(db: Connection, label_id: int) -> Label:
+    """The label with this number, whoever asks."""
+    label = db.first(Label, _BY_ID, label=label_id)
+    if label is None:
+        raise NotFound("Label")
+    return label
+
+
+_OWN = {
+    "project": labels.c.project_id == bindparam("source"),
+    "group": labels.c.group_id == bindparam("source"),
+}
+
+
+def _of_groups_below(external: bool | None) -> ColumnElement[bool]:
+    """The labels of groups in a group that the caller may see; administrators see all."""
+    below = select(namespaces.c.id).where(namespaces.c.id.in_(_DESCENDANT_GROUPS.scalar_subquery()))
+    if external is not None:
+        below = below.where(visible_groups(external))
+    return labels.c.group_id.in_(below.scalar_subquery())
+
+
+def _of_projects_in(deep: bool, external: bool | None) -> ColumnElement[bool]:
+    """The labels of projects in a group, where the caller may see those."""
+    place = projects.c.namespace_id == bindparam("source")
+    if deep:
+        place = projects.c.namespace_id.in_(_DESCENDANT_GROUPS.scalar_subquery())
+    shown = select(projects.c.id).where(
+        place, or_(projects.c.issues_enabled.is_(True), projects.c.merge_requests_enabled.is_(True))
+    )
+    if external is not None:
+        shown = shown.where(visible_projects(external=external))
+    return labels.c.project_id.in_(shown.scalar_subquery())
+
+
+class _Shape(NamedTuple):
+    kind: str
+    ancestors: bool
+    descendants: bool = False
+    of_projects: bool = False
+    external: bool | None = None
+    """Whether the caller is; unknown where nothing depends on it."""
+
+    @property
+    def asks_actor(self) -> bool:
+        return self.external is not None
+
+
+@cache
+def _visible_labels(shape: _Shape) -> Select[Any]:
+    parts = [_OWN[shape.kind]]
+    if shape.ancestors:
+        parts.append(_IN_ANCESTOR_GROUPS)
+    if shape.descendants:
+        parts.append(_of_groups_below(shape.external))
+    if shape.of_projects:
+        parts.append(_of_projects_in(shape.descendants, shape.external))
+    return select(labels).where(or_(*parts))
+
+
+@cache
+def _list_query(shape: _Shape, searched: bool) -> ListQuery:
+    matching = _visible_labels(shape)
+    if searched:
+        matching = matching.where(contains(labels.c.title_key, "pattern"))
+    return list_query(matching, labels.c.id, labels.c.title_key.asc(), labels.c.id.asc())
+
+
+@cache
+def _visible_label(shape: _Shape, by: str) -> Select[Any]:
+    # Where two have the same title, the nearer one is meant.
+    return (
+        _visible_labels(shape)
+        .where(labels.c[by] == bindparam("wanted"))
+        .order_by(labels.c.project_id.is_(None), labels.c.id)
+    )
+
+
+def _shape_of(actor: Actor, source: MemberSource, params: ListLabels) -> _Shape:
+    shape = _Shape(source.kind, params.include_ancestor_groups)
+    if not isinstance(params, ListGroupLabels):
+        return shape
+    of_projects = not params.only_group_labels
+    hides = (params.include_descendant_groups or of_projects) and not actor.admin
+    return shape._replace(
+        descendants=params.include_descendant_groups,
+        of_projects=of_projects,
+        external=actor.external if hides else None,
+    )
+
+
+def _bound(db: Connection, actor: Actor, source: MemberSource, shape: _Shape) -> dict[str, Any]:
+    values: dict[str, Any] = {"source": source.id}
+    if shape.ancestors:
+        values["namespace"] = source.namespace_id
+    if shape.asks_actor:
+        values |= {"actor": actor.user_id, "today": day_of(db.now)}
+    return values
+
+
+def list_labels(db: Connection, actor: Actor, source: MemberSource, params: ListLabels, page: Page) -> Listing[Label]:
+    """A page of the labels of a project or group, by title."""
+    shape = _shape_of(actor, source, params)
+    values = _bound(db, actor, source, shape)
+    if params.search:
+        values["pattern"] = like_pattern(params.search)
+    return fetch_page(db, Label, _list_query(shape, bool(params.search)), page, **values)
+
+
+def label_or_none(db: Connection, source: MemberSource, name: str, *, own: bool = False) -> Label | None:
+    """The label of a project or group by number or title, of the groups around it too unless only its own count."""
+    number = number_or_none(name)
+    if number is not None:
+        values = {"source": source.id} if own else {"source": source.id, "namespace": source.namespace_id}
+        statement = _visible_label(_Shape(source.kind, ancestors=not own), "id")
+        found = db.first(Label, statement, wanted=number, **values)
+        if found is not None:
+            return found
+    return label_by_title(db, source, name.strip(), own=own)
+
+
+def find_label(db: Connection, source: MemberSource, name: str, *, own: bool = False) -> Label:
+    """The same, where there must be one."""
+    label = label_or_none(db, source, name, own=own)
+    if label is None:
+        raise NotFound("Label")
+    return label
+
+
+def label_by_title(db: Connection, source: MemberSource, title: str, *, own: bool = False) -> Label | None:
+    """The label that bears this title in a project or group, or in a group around it unless only its own count."""
+    values = {"source": source.id} if own else {"source": source.id, "namespace": source.namespace_id}
+    return db.first(Label, _visible_label(_Shape(source.kind, ancestors=not own), "title"), wanted=title, **values)
+
+
+def same_title_in_descendants(db: Connection, group_id: int, title: str) -> list[Label]:
+    """The labels with this title of all projects in a group, however deep."""
+    return db.all(Label, _SAME_TITLE_IN_DESCENDANTS, source=group_id, title=title)
+
+
+def priorities_of(db: Connection, project_id: int, label_ids: Sequence[int]) -> dict[int, int]:
+    """How labels are ranked in a project; those that are not are missing."""
+    return dict(db.rows(_PRIORITIES, project=project_id, labels=list(label_ids)))
+
+
+_LINKS = label_links.alias("links")
+_COUNTED = (_LINKS.c.label_id, _LINKS.c.subject_kind, _LINKS.c.project_id, _LINKS.c.state, _LINKS.c.confidential)
+_OF_PROJECT = (
+    select(*_COUNTED, func.count())
+    # By the labels, not by the project, which may hold a hundred times as much.
+    .where(in_list(_LINKS.c.label_id, "labels"), without_index(_LINKS.c.project_id) == bindparam("project"))
+    .group_by(*_COUNTED)
+)
+_BY_PROJECT = (
+    select(*_COUNTED, func.count().label("held"))
+    .where(in_list(_LINKS.c.label_id, "labels"))
+    .group_by(*_COUNTED)
+    .subquery()
+)
+
+
+@cache
+def _of_all_projects(external: bool | None) -> Select[Any]:
+    """How much carries each label in all projects, as far as the caller may see it; administrators see all."""
+    counted = _BY_PROJECT.c
+    member = belongs_to_scanned_project(Level.REPORTER)
+    issues = and_(counted.subject_kind == "issue", projects.c.issues_enabled.is_(True))
+    requests = and_(counted.subject_kind == "merge_request", projects.c.merge_requests_enabled.is_(True), has_code())
+    if external is not None:
+        opened = ("public",) if external else ("public", "internal")
+        issues = and_(issues, or_(counted.confidential.is_(False), member))
+        requests = and_(requests, or_(one_of(projects.c.visibility, *opened) & has_open_code(), member))
+    statement = (
+        select(counted.label_id, counted.subject_kind, counted.state, func.sum(counted.held))
+        .join(projects, projects.c.id == counted.project_id)
+        .where(projects.c.namespace_id.is_not(None), or_(issues, requests))
+        .group_by(counted.label_id, counted.subject_kind, counted.state)
+    )
+    return statement if external is None else statement.where(visible_projects(external=external))
+
+
+def label_counts_in_project(
+    db: Connection, label_ids: Sequence[int], counted: LabelCountScope
+) -> dict[int, LabelCounts]:
+    """How much in a project carries each label; who may not see what is confidential has none of it counted."""
+    found = [
+        (label_id, kind, state, count)
+        for label_id, kind, _, state, confidential, count in db.rows(
+            _OF_PROJECT, labels=list(label_ids), project=counted.project_id
+        )
+        if (kind == "issue" and counted.issues and (counted.confidential or not confidential))
+        or (kind == "merge_request" and counted.merge_requests)
+    ]
+    return _summed(found)
+
+
+def label_counts_in_visible_projects(db: Connection, actor: Actor, label_ids: Sequence[int]) -> dict[int, LabelCounts]:
+    """The same in all projects that the caller may see."""
+    if actor.admin:
+        return _summed(db.rows(_of_all_projects(None), labels=list(label_ids)))
+    seen = {"actor": actor.user_id, "today": day_of(db.now)}
+    return _summed(db.rows(_of_all_projects(actor.external), labels=list(label_ids), **seen))
+
+
+def _summed(found: Sequence[tuple[Any, ...]]) -> dict[int, LabelCounts]:
+    sums: defaultdict[int, LabelCounts] = defaultdict(LabelCounts)
+    for label_id, kind, state, count in found:
+        name = {
+            ("issue", "opened"): "open_issues",
+            ("issue", "closed"): "closed_issues",
+            ("merge_request", "opened"): "open_merge_requests",
+        }.get((kind, state))
+        if name is not None:
+            sums[label_id] = sums[label_id]._replace(**{name: getattr(sums[label_id], name) + int(count)})
+    return sums

@@ -1,0 +1,265 @@
+"""What changes labels, and what carries them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import UNSET
+from sqlalchemy import bindparam, delete, text, update
+
+from ingot.collaboration.labels.colors import parse_color
+from ingot.collaboration.labels.events import LabelsMerging
+from ingot.collaboration.labels.params import CreateGroupLabel, CreateLabel, EditGroupLabel, EditLabel
+from ingot.collaboration.labels.queries import (
+    label_by_id,
+    label_by_title,
+    labels_of,
+    outside_labels,
+    priorities_of,
+    same_title_in_descendants,
+    usable_labels,
+)
+from ingot.collaboration.labels.tables import Label, label_links, label_priorities, labels
+from ingot.collaboration.subjects import Subject
+from ingot.collaboration.subscriptions.service import delete_subscriptions, transfer_subscriptions
+from ingot.core.api.params import given_fields
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
+from ingot.core.events.bus import emit
+from ingot.errors import Conflict, Invalid, too_long_message
+from ingot.projects.members.queries import MemberSource
+from ingot.projects.projects.tables import Project
+
+DEFAULT_COLOR = "#428BCA"
+MAX_TITLE_LENGTH = 255
+MAX_DESCRIPTION_LENGTH = 1_000_000
+_UNLINK = delete(label_links).where(
+    label_links.c.subject_kind == bindparam("kind"),
+    label_links.c.subject_id == bindparam("subject"),
+    in_list(label_links.c.label_id, "taken"),
+)
+_UNLINK_ALL = delete(label_links).where(
+    label_links.c.subject_kind == bindparam("kind"), label_links.c.subject_id == bindparam("subject")
+)
+_STATE = (
+    update(label_links)
+    .where(label_links.c.subject_kind == bindparam("kind"), label_links.c.subject_id == bindparam("subject"))
+    .values(state=bindparam("new_state"), confidential=bindparam("now_confidential"))
+)
+_SET_PRIORITY = text(
+    "INSERT INTO label_priorities (project_id, label_id, priority) VALUES (:project, :label, :priority) "
+    "ON CONFLICT (project_id, label_id) DO UPDATE SET priority = excluded.priority"
+)
+_UNSET_PRIORITY = delete(label_priorities).where(
+    label_priorities.c.project_id == bindparam("project"), label_priorities.c.label_id == bindparam("label")
+)
+# What carries both already keeps the one that stays; the rest goes with the label that does not.
+_MERGE_LINKS = text(
+    "INSERT INTO label_links (label_id, subject_kind, subject_id, project_id, state, confidential) "
+    "SELECT :into, subject_kind, subject_id, project_id, state, confidential FROM label_links WHERE label_id = :label "
+    "ON CONFLICT (subject_kind, subject_id, label_id) DO NOTHING"
+)
+_MERGE_PRIORITIES = text(
+    "INSERT INTO label_priorities (project_id, label_id, priority) "
+    "SELECT project_id, :into, priority FROM label_priorities WHERE label_id = :label "
+    "ON CONFLICT (project_id, label_id) DO NOTHING"
+)
+_COPY_LINKS = text(
+    "INSERT INTO label_links (label_id, subject_kind, subject_id, project_id, state, confidential) "
+    "SELECT :into, subject_kind, subject_id, project_id, state, confidential FROM label_links "
+    "WHERE label_id = :label AND project_id = :project ON CONFLICT (subject_kind, subject_id, label_id) DO NOTHING"
+)
+_DELETE_LINKS = delete(label_links).where(
+    label_links.c.label_id == bindparam("label"), label_links.c.project_id == bindparam("project")
+)
+_COPY_PRIORITY = text(
+    "INSERT INTO label_priorities (project_id, label_id, priority) "
+    "SELECT project_id, :into, priority FROM label_priorities WHERE label_id = :label AND project_id = :project "
+    "ON CONFLICT (project_id, label_id) DO NOTHING"
+)
+
+
+def title_error(title: str) -> str | None:
+    """Why a label cannot be called so, or nothing where it can."""
+    if not title.strip():
+        return "can't be blank"
+    if len(title.strip()) > MAX_TITLE_LENGTH:
+        return too_long_message(MAX_TITLE_LENGTH)
+    # A comma parts labels in a list.
+    return "is invalid" if "," in title else None
+
+
+def color_error(color: str) -> str | None:
+    """Why this is no colour, or nothing where it is one."""
+    return None if parse_color(color) else "must be a valid color code"
+
+
+def create_label(db: Connection, source: MemberSource, params: CreateGroupLabel) -> Label:
+    """Add a label to a project or group, where no label that can be used there is called so."""
+    if label_by_title(db, source, params.name.strip()) is not None:
+        raise Conflict("Label already exists")
+    owner = {"project_id": source.id} if source.kind == "project" else {"group_id": source.id}
+    label = add_label(db, params.name, params.color, params.description, **owner)
+    if isinstance(params, CreateLabel) and params.priority is not None:
+        _set_priority(db, source.id, label.id, params.priority)
+    return label
+
+
+def add_label(
+    db: Connection,
+    title: str,
+    color: str = DEFAULT_COLOR,
+    description: str | None = None,
+    *,
+    project_id: int | None = None,
+    group_id: int | None = None,
+) -> Label:
+    """Add the row of a label."""
+    title = title.strip()
+    _validate(title, color, description)
+    row = {
+        "project_id": project_id,
+        "group_id": group_id,
+        "title": title,
+        "title_key": title.casefold(),
+        "color": parse_color(color),
+        "description": description or None,
+        "created_at": db.now,
+        "updated_at": db.now,
+    }
+    return Label(db.insert(labels, **row), *row.values())  # type: ignore[arg-type] # In the order of the columns.
+
+
+def edit_label(db: Connection, source: MemberSource, label: Label, params: EditGroupLabel) -> Label:
+    """Change what was sent; whatever carries the label shows it at once."""
+    sent = given_fields(params, "priority", "name", "label_id")
+    columns: dict[str, Any] = {}
+    if "new_name" in sent:
+        title = sent["new_name"].strip()
+        columns |= {"title": title, "title_key": title.casefold()}
+    if "color" in sent:
+        columns["color"] = parse_color(sent["color"])
+    if "description" in sent:
+        columns["description"] = sent["description"] or None
+    _validate(columns.get("title", label.title), sent.get("color", label.color), columns.get("description"))
+    if columns.get("title", label.title) != label.title and label_by_title(db, source, columns["title"]) is not None:
+        raise Invalid(title=["has already been taken"])
+    if columns:
+        db.update(labels, label.id, **columns, updated_at=db.now)
+    if isinstance(params, EditLabel) and params.priority is not UNSET:
+        _set_priority(db, source.id, label.id, params.priority)
+    return label_by_id(db, label.id)
+
+
+def prioritize_labels(db: Connection, project_id: int, ordered: Sequence[int], dropped: Sequence[int] = ()) -> None:
+    """Let labels rank in this order in a project; those that are dropped rank no longer."""
+    ranks = priorities_of(db, project_id, ordered)
+    for place, label_id in enumerate(ordered):
+        if ranks.get(label_id) != place:
+            _set_priority(db, project_id, label_id, place)
+    for label_id in dropped:
+        _set_priority(db, project_id, label_id, None)
+
+
+def delete_label(db: Connection, label: Label) -> None:
+    """Remove a label; what carried it goes on without."""
+    delete_subscriptions(db, "label", label.id)
+    db.delete(labels, label.id)
+
+
+def promote_label(db: Connection, label: Label, group: MemberSource) -> Label:
+    """Make one label of the group out of all those of this title in its projects, however deep they lie."""
+    stays = label_by_title(db, group, label.title, own=True)
+    if stays is None:
+        stays = add_label(db, label.title, label.color, label.description, group_id=group.id)
+    merged = same_title_in_descendants(db, group.id, label.title)
+    emit(db, LabelsMerging([each.id for each in merged], stays.id))
+    for each in merged:
+        db.run(_MERGE_LINKS, label=each.id, into=stays.id)
+        db.run(_MERGE_PRIORITIES, label=each.id, into=stays.id)
+        transfer_subscriptions(db, "label", each.id, stays.id)
+        db.delete(labels, each.id)
+    return stays
+
+
+def replace_outside_labels(db: Connection, project: Project) -> None:
+    """Where a project was taken out of a group, let it have labels of its own for those that it used there."""
+    for label in outside_labels(db, project):
+        stays = find_or_copy_label(db, project, label)
+        values = {"project": project.id, "label": label.id}
+        for copy, drop in ((_COPY_LINKS, _DELETE_LINKS), (_COPY_PRIORITY, _UNSET_PRIORITY)):
+            db.run(copy, into=stays.id, **values)
+            db.run(drop, **values)
+
+
+def find_or_copy_label(db: Connection, project: Project, label: Label) -> Label:
+    """The label that a project can use in place of another one: of the same title, or else a copy."""
+    same = usable_labels(db, project, [label.title]).get(label.title)
+    return same or add_label(db, label.title, label.color, label.description, project_id=project.id)
+
+
+def find_or_create_labels(db: Connection, project: Project, titles: Sequence[str], *, may_add: bool) -> list[Label]:
+    """The labels of these titles; those that are missing are made where the caller may, and left out elsewhere."""
+    titles = list(dict.fromkeys(title.strip() for title in titles))
+    known = usable_labels(db, project, titles)
+    found = []
+    for title in titles:
+        if title in known:
+            found.append(known[title])
+        elif may_add:
+            found.append(add_label(db, title, project_id=project.id))
+    return found
+
+
+def set_labels(db: Connection, subject: Subject, wanted: Sequence[Label]) -> tuple[list[Label], list[Label]]:
+    """Let something carry these labels and no others; gives those that were put on and taken off."""
+    assert subject.id is not None  # noqa: S101 - Only rows carry labels.
+    before = {label.id: label for label in labels_of(db, subject.kind, [subject.id]).get(subject.id, [])}
+    after = {label.id: label for label in wanted}
+    added = [label for number, label in after.items() if number not in before]
+    removed = [label for number, label in before.items() if number not in after]
+    for label in added:
+        db.insert(
+            label_links,
+            label_id=label.id,
+            subject_kind=subject.kind,
+            subject_id=subject.id,
+            project_id=subject.project_id,
+            state=subject.state,
+            confidential=subject.confidential,
+        )
+    if removed:
+        taken = [label.id for label in removed]
+        db.run(_UNLINK, kind=subject.kind, subject=subject.id, taken=taken)
+    return added, removed
+
+
+def update_label_link_state(db: Connection, subject: Subject) -> None:
+    """Let what counts by label know that something was closed, reopened, hidden or shown."""
+    state = {"new_state": subject.state, "now_confidential": subject.confidential}
+    db.run(_STATE, kind=subject.kind, subject=subject.id, **state)
+
+
+def delete_label_links(db: Connection, subject: Subject) -> None:
+    """What is gone carries nothing."""
+    db.run(_UNLINK_ALL, kind=subject.kind, subject=subject.id)
+
+
+def _set_priority(db: Connection, project_id: int, label_id: int, priority: int | None) -> None:
+    if priority is None:
+        db.run(_UNSET_PRIORITY, project=project_id, label=label_id)
+    else:
+        db.run(_SET_PRIORITY, project=project_id, label=label_id, priority=priority)
+
+
+def _validate(title: str, color: str, description: str | None) -> None:
+    errors: dict[str, list[str]] = {}
+    trouble = title_error(title)
+    if trouble is not None:
+        errors["title"] = [trouble]
+    trouble = color_error(color)
+    if trouble is not None:
+        errors["color"] = [trouble]
+    if description is not None and len(description) > MAX_DESCRIPTION_LENGTH:
+        errors["description"] = [too_long_message(MAX_DESCRIPTION_LENGTH)]
+    if errors:
+        raise Invalid(**errors)

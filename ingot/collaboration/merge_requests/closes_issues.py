@@ -1,0 +1,62 @@
+"""Which issues a merge request closes when it is merged: those that its text or its commits name so."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import bindparam, delete, select
+
+from ingot.collaboration.issues.text_references import active_actor_or_none, referenced_issues
+from ingot.collaboration.merge_requests.tables import MergeRequest, merge_request_closings
+from ingot.core.db.connection import Connection
+from ingot.core.markup.references import Reference, can_mention_issues, closing_references
+from ingot.projects.projects.queries import paths_of_projects
+
+_OURS = (merge_request_closings.c.merge_request_id == bindparam("merge_request")) & (
+    merge_request_closings.c.by_commits == bindparam("of_commits")
+)
+_KNOWN = select(merge_request_closings.c.issue_id).where(_OURS)
+_DELETE = delete(merge_request_closings).where(_OURS, merge_request_closings.c.issue_id == bindparam("issue"))
+
+
+def record_closing_issues(db: Connection, writer_id: int, merge_request: MergeRequest, base_url: str) -> None:
+    """Keep which issues the text of a merge request says it closes, as far as who wrote it sees them."""
+    _record(db, writer_id, merge_request, [text_of(merge_request)], base_url, by_commits=False)
+
+
+def text_of(merge_request: MergeRequest) -> str:
+    """What somebody wrote about it."""
+    return f"{merge_request.title}\n\n{merge_request.description or ''}"
+
+
+def record_closing_issues_of_commits(
+    db: Connection, writer_id: int, merge_request: MergeRequest, messages: Sequence[str], base_url: str
+) -> None:
+    """The same of the messages of its commits."""
+    _record(db, writer_id, merge_request, messages, base_url, by_commits=True)
+
+
+def _record(
+    db: Connection,
+    writer_id: int,
+    merge_request: MergeRequest,
+    texts: Sequence[str],
+    base_url: str,
+    *,
+    by_commits: bool,
+) -> None:
+    named = [one for text in texts if can_mention_issues(text) for one in closing_references(text, base_url)]
+    after = _issue_ids(db, writer_id, merge_request, named) if named else set()
+    bound = {"merge_request": merge_request.id, "of_commits": by_commits}
+    before = {number for (number,) in db.rows(_KNOWN, **bound)}
+    for issue_id in sorted(before - after):
+        db.run(_DELETE, **bound, issue=issue_id)
+    for issue_id in sorted(after - before):
+        row = {"merge_request_id": merge_request.id, "issue_id": issue_id, "by_commits": by_commits}
+        db.insert(merge_request_closings, **row)
+
+
+def _issue_ids(db: Connection, writer_id: int, merge_request: MergeRequest, named: Sequence[Reference]) -> set[int]:
+    writer = active_actor_or_none(db, writer_id)
+    if writer is None:
+        return set()
+    own = paths_of_projects(db, [merge_request.target_project_id])[merge_request.target_project_id]
+    return {found.issue.id for found in referenced_issues(db, writer, own, named)}

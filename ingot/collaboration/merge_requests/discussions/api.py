@@ -1,0 +1,219 @@
+"""What people say about merge requests over the API; most of it is the same for whatever is talked about."""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import UNSET
+
+from ingot.collaboration.emoji.api import declare_award_routes
+from ingot.collaboration.merge_requests import policy as merge_request_policy
+from ingot.collaboration.merge_requests.api import merge_request_in_path
+from ingot.collaboration.merge_requests.discussions import approvals, policy, service, staged
+from ingot.collaboration.merge_requests.discussions.params import (
+    ApproveMergeRequest,
+    CreateDiscussion,
+    EditDiscussionNote,
+    ResolveDiscussion,
+)
+from ingot.collaboration.merge_requests.discussions.views import (
+    ApprovalStateView,
+    ApprovalsView,
+    ReviewerView,
+    approvals_view,
+    reviewer_views,
+)
+from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_approve
+from ingot.collaboration.merge_requests.queries import find_merge_request
+from ingot.collaboration.merge_requests.quick_actions.definitions import MERGE_REQUEST_COMMANDS
+from ingot.collaboration.merge_requests.quick_actions.execute import execute_commands
+from ingot.collaboration.merge_requests.service import subject_of
+from ingot.collaboration.notes.api import NoteCommands, discussion_routes, note_routes
+from ingot.collaboration.notes.params import WriteNote
+from ingot.collaboration.notes.policy import may_edit_note, may_write_notes
+from ingot.collaboration.notes.queries import find_discussion, find_note_on
+from ingot.collaboration.notes.service import edit_note
+from ingot.collaboration.notes.tables import Note
+from ingot.collaboration.notes.views import CommandsView, DiscussionView, NoteView, discussion_view, note_view
+from ingot.collaboration.quick_actions.command_context import CommandResult
+from ingot.collaboration.resource_events.api import resource_event_routes
+from ingot.collaboration.subjects import SubjectAccess
+from ingot.collaboration.todos.api import declare_todo_routes
+from ingot.core.access.levels import Access
+from ingot.core.access.rules import require
+from ingot.core.api.params import MissingParameter
+from ingot.core.api.routes import AlternateResponse, Call, Routes, StagedCall
+from ingot.core.db.connection import Connection
+from ingot.core.markup.quick_actions import Command, extract_commands
+from ingot.errors import Conflict
+from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.queries import find_project
+
+routes = Routes("merge_requests")
+_PATH = "/projects/:id/merge_requests/:merge_request_iid"
+
+
+def merge_request_subject_in_path(call: Call) -> tuple[Access, SubjectAccess]:
+    """The merge request that the path names, as something that is talked about."""
+    access, found = merge_request_in_path(call)
+    return access, policy.merge_request_subject_access(call.actor, access, found, subject_of(found.merge_request))
+
+
+def _execute_commands(call: Call, params: WriteNote, commands: Sequence[Command]) -> CommandResult:
+    found, store = merge_request_in_path(call)[1], repository_store(call.settings)
+    return execute_commands(call.db, store, call.actor, found, commands, params.merge_request_diff_head_sha)
+
+
+note_commands = NoteCommands(MERGE_REQUEST_COMMANDS.names, _execute_commands)
+note_routes(routes, _PATH, merge_request_subject_in_path, note_commands)
+discussion_routes(routes, _PATH, merge_request_subject_in_path, begins=False, edits=False, note_commands=note_commands)
+declare_award_routes(routes, _PATH, merge_request_subject_in_path)
+resource_event_routes(routes, _PATH, merge_request_subject_in_path)
+declare_todo_routes(routes, _PATH, merge_request_subject_in_path)
+
+
+@routes.post(
+    "/projects/:id/merge_requests/:merge_request_iid/discussions",
+    on=merge_request_subject_in_path,
+    may=may_write_notes,
+    returns=DiscussionView,
+    staged=True,
+    instead={202: CommandsView},
+)
+def create_discussion(stage: StagedCall, subject_access: SubjectAccess, params: CreateDiscussion) -> object:
+    """Begin a discussion about a merge request, or about a line that it changes."""
+
+    def show(db: Connection, note: Note) -> DiscussionView:
+        return discussion_view(db, subject_access.subject, [note], stage.origin.base)
+
+    store = repository_store(stage.settings)
+    text, commands = extract_commands(params.body, note_commands.names)
+    said = msgspec.structs.replace(params, body=text)
+
+    def obey(db: Connection) -> CommandResult:
+        found = find_merge_request(db, stage.actor, stage.path["id"], stage.path["merge_request_iid"])
+        return execute_commands(db, store, stage.actor, found, commands, params.merge_request_diff_head_sha)
+
+    if commands and not text:
+        return AlternateResponse(202, CommandsView(*stage.database.write(obey)))
+    _, project = stage.database.read(lambda db: find_project(db, stage.actor, subject_access.subject.project_id or 0))
+    repository, then = store.open(project.repository_key), obey if commands else None
+    return staged.create_discussion(stage.database, repository, stage.actor, subject_access, said, show, then)
+
+
+@routes.put(
+    "/projects/:id/merge_requests/:merge_request_iid/discussions/:discussion_id",
+    on=merge_request_subject_in_path,
+    may=policy.may_resolve,
+    returns=DiscussionView,
+)
+def resolve_discussion(call: Call, subject_access: SubjectAccess, params: ResolveDiscussion) -> DiscussionView:
+    """Settle a discussion about a merge request, or take that back."""
+    found = find_discussion(call.db, call.actor, subject_access, call.path["discussion_id"])
+    service.resolve_discussion_notes(call.db, call.actor, subject_access.subject, found, resolved=params.resolved)
+    found = find_discussion(call.db, call.actor, subject_access, call.path["discussion_id"])
+    return discussion_view(call.db, subject_access.subject, found, call.origin.base)
+
+
+@routes.put(
+    "/projects/:id/merge_requests/:merge_request_iid/discussions/:discussion_id/notes/:note_id",
+    on=merge_request_subject_in_path,
+    may=may_write_notes,
+    returns=NoteView,
+)
+def edit_discussion_note(call: Call, subject_access: SubjectAccess, params: EditDiscussionNote) -> NoteView:
+    """Edit a note of a discussion, settle what it asks for, or take that back."""
+    asked = call.path["note_id"], call.path["discussion_id"]
+    note = find_note_on(call.db, call.actor, subject_access, *asked)
+    if params.body is UNSET and params.resolved is UNSET:
+        raise MissingParameter("body")
+    if params.body is not UNSET:
+        require(may_edit_note(call.actor, subject_access, note))
+        edit_note(call.db, call.actor, note, params.body)
+    if params.resolved is not UNSET:
+        access, _ = find_project(call.db, call.actor, call.path["id"])
+        require(policy.may_resolve(call.actor, access, subject_access))
+        service.resolve_discussion_notes(call.db, call.actor, subject_access.subject, [note], resolved=params.resolved)
+    found = find_note_on(call.db, call.actor, subject_access, *asked)
+    return note_view(call.db, subject_access.subject, found, call.origin.base)
+
+
+def _approvals_as_view(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
+    approvers = approvals.approvers_of(call.db, lookup.merge_request.id)
+    may = may_approve(call.actor, lookup.here, lookup)
+    asked = lookup.merge_request, approvers, call.actor.user_id, call.origin.base
+    return approvals_view(call.db, *asked, may=may)
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid/reviewers",
+    on=merge_request_in_path,
+    may=merge_request_policy.may_read_merge_request,
+    returns=list[ReviewerView],
+)
+def list_reviewers(call: Call, lookup: MergeRequestLookup) -> list[ReviewerView]:
+    """List those who are to look at a merge request, and whether they approved of it."""
+    approvers = approvals.approvers_of(call.db, lookup.merge_request.id)
+    return reviewer_views(call.db, lookup.reviewers, approvers, call.origin.base)
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid/approvals",
+    on=merge_request_in_path,
+    may=merge_request_policy.may_read_merge_request,
+    returns=ApprovalsView,
+)
+def get_approvals(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
+    """Get who approves of a merge request."""
+    return _approvals_as_view(call, lookup)
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid/approval_state",
+    on=merge_request_in_path,
+    may=merge_request_policy.may_read_merge_request,
+    returns=ApprovalStateView,
+)
+def get_approval_state(call: Call, lookup: MergeRequestLookup) -> ApprovalStateView:  # noqa: ARG001 - There are no rules.
+    """Get the rules on approvals of a merge request; there are none."""
+    return ApprovalStateView(approval_rules_overwritten=False, rules=[])
+
+
+@routes.post(
+    "/projects/:id/merge_requests/:merge_request_iid/approve",
+    on=merge_request_in_path,
+    may=may_approve,
+    returns=ApprovalsView,
+    denied=401,  # The contract's word for a refusal here; elsewhere it is 403.
+)
+def approve_merge_request(call: Call, lookup: MergeRequestLookup, params: ApproveMergeRequest) -> ApprovalsView:
+    """Approve of a merge request."""
+    if params.sha and params.sha.lower() != lookup.merge_request.head_oid:
+        raise Conflict(f"SHA does not match HEAD of source branch: {lookup.merge_request.head_oid}")
+    approvals.approve(call.db, call.actor, lookup.merge_request)
+    return _approvals_as_view(call, lookup)
+
+
+@routes.post(
+    "/projects/:id/merge_requests/:merge_request_iid/unapprove",
+    on=merge_request_in_path,
+    may=may_approve,
+    returns=ApprovalsView,
+    denied=401,
+)
+def unapprove_merge_request(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
+    """Take an approval of a merge request back."""
+    approvals.unapprove(call.db, call.actor, lookup.merge_request)
+    return _approvals_as_view(call, lookup)
+
+
+@routes.put(
+    "/projects/:id/merge_requests/:merge_request_iid/reset_approvals",
+    on=merge_request_in_path,
+    may=policy.may_reset_approvals,
+    returns=ApprovalsView,
+    status=202,
+)
+def reset_approvals(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
+    """Forget who approved of a merge request."""
+    approvals.reset_approvals(call.db, lookup.merge_request)
+    return _approvals_as_view(call, lookup)

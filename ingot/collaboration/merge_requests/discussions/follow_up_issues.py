@@ -1,0 +1,70 @@
+"""Issues that take over from discussions of a merge request."""
+
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, select
+
+from ingot.collaboration.merge_requests.discussions.policy import may_resolve, merge_request_subject_access
+from ingot.collaboration.merge_requests.filters import KIND
+from ingot.collaboration.merge_requests.policy import may_read_merge_requests
+from ingot.collaboration.merge_requests.queries import merge_request_or_none
+from ingot.collaboration.merge_requests.service import subject_of
+from ingot.collaboration.merge_requests.tables import MergeRequest
+from ingot.collaboration.notes.tables import Note, notes
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.errors import NotFound
+from ingot.projects.projects.queries import find_project
+
+_MAX_QUOTE_LENGTH = 10_000
+_OPEN = (
+    select(notes)
+    .where(
+        notes.c.subject_kind == KIND,
+        notes.c.subject_id == bindparam("merge_request"),
+        notes.c.type.is_not(None),
+        notes.c.system.is_(False),
+        notes.c.internal.is_(False),
+        notes.c.resolved_at.is_(None),
+    )
+    .order_by(notes.c.id)
+)
+
+
+class OpenDiscussions(NamedTuple):
+    """The discussions of a merge request that are not settled, by the first open note of each."""
+
+    merge_request: MergeRequest
+    discussions: list[Note]
+
+
+def resolvable_discussions(
+    db: Connection, actor: Actor, project_id: int, iid: int, discussion_id: str | None
+) -> OpenDiscussions | None:
+    """Those that a caller may settle, all or the one that is named; nothing where there is no such thing for them."""
+    try:
+        access, project = find_project(db, actor, project_id)
+    except NotFound:
+        return None
+    found = merge_request_or_none(db, access, project, iid) if may_read_merge_requests(actor, access, project) else None
+    if found is None or not may_resolve(
+        actor, access, merge_request_subject_access(actor, access, found, subject_of(found.merge_request))
+    ):
+        return None
+    first: dict[str, Note] = {}
+    for note in db.all(Note, _OPEN, merge_request=found.merge_request.id):
+        if discussion_id in (None, note.discussion_id):
+            first.setdefault(note.discussion_id, note)
+    return OpenDiscussions(found.merge_request, list(first.values())) if first else None
+
+
+def follow_up_text(found: OpenDiscussions) -> tuple[str, str]:
+    """A title and a text for the issue: what is still to be done, with what was said of each."""
+    iid = found.merge_request.iid
+    heading = f"The following {'thread' if len(found.discussions) == 1 else 'threads'} from !{iid} should be addressed:"
+    items = [f"- [ ] {_quoted(note.body)}" for note in found.discussions]
+    return f'Follow-up from "{found.merge_request.title}"', "\n\n".join([heading, *items])
+
+
+def _quoted(body: str) -> str:
+    return "\n".join(f"  > {line}" for line in body[:_MAX_QUOTE_LENGTH].splitlines()).strip()

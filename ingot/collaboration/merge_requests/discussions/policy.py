@@ -1,0 +1,36 @@
+"""Who may say what about a merge request."""
+
+from ingot.collaboration.merge_requests import policy
+from ingot.collaboration.merge_requests.policy import MergeRequestLookup
+from ingot.collaboration.subjects import Subject, SubjectAccess
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access, Level
+from ingot.projects.projects.policy import may_change_project, may_own_project
+
+
+def merge_request_subject_access(
+    actor: Actor, access: Access, lookup: MergeRequestLookup, subject: Subject
+) -> SubjectAccess:
+    """What a caller who found a merge request may do there; where it is locked, only members write."""
+    works_on_it = access.level >= Level.REPORTER or actor.admin
+    belongs = access.level >= Level.GUEST or actor.admin
+    return SubjectAccess(
+        subject,
+        may_participate=policy.may_take_part(actor, access, lookup)
+        and (belongs or not lookup.merge_request.discussion_locked),
+        may_moderate=access.level >= Level.MASTER or actor.admin,
+        may_set_times=may_own_project(actor, access, lookup.project),
+        may_see_internal=works_on_it,
+        may_write_internal=works_on_it,
+    )
+
+
+def may_resolve(actor: Actor, access: Access, subject_access: SubjectAccess) -> bool:
+    """Developers, and who wrote the merge request, where they may take part."""
+    theirs = subject_access.subject.author_id == actor.user_id
+    return actor.known and subject_access.may_participate and (access.level >= Level.DEVELOPER or actor.admin or theirs)
+
+
+def may_reset_approvals(actor: Actor, access: Access, lookup: MergeRequestLookup) -> bool:
+    """Masters, unless the project is archived."""
+    return may_change_project(actor, access, lookup.project)

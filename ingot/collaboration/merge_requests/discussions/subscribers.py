@@ -1,0 +1,106 @@
+"""What merge requests show of what is said about them, and what is recorded when they change."""
+
+from sqlalchemy import bindparam, update
+
+from ingot.collaboration.emoji.events import VotesChanged
+from ingot.collaboration.issues.events import FollowUpIssueOpened, FollowUpIssueRequested
+from ingot.collaboration.merge_requests.discussions import system_note_texts
+from ingot.collaboration.merge_requests.discussions.follow_up_issues import follow_up_text, resolvable_discussions
+from ingot.collaboration.merge_requests.discussions.service import resolve_whole_discussion
+from ingot.collaboration.merge_requests.discussions.system_notes import record_changes, record_opening
+from ingot.collaboration.merge_requests.events import MergeRequestChanged
+from ingot.collaboration.merge_requests.filters import KIND
+from ingot.collaboration.merge_requests.queries import merge_request_by_id, open_merge_requests_from
+from ingot.collaboration.merge_requests.service import subject_of
+from ingot.collaboration.merge_requests.tables import merge_requests
+from ingot.collaboration.merge_requests.versions.events import VersionCollected
+from ingot.collaboration.notes.events import NoteAdded, NoteRemoved
+from ingot.collaboration.notes.service import add_system_note
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import Subscriptions
+from ingot.repositories.ref_changes.events import RefsChanged
+
+subscriptions = Subscriptions()
+_THIS = merge_requests.c.id == bindparam("merge_request")
+_COUNT_NOTES = (
+    update(merge_requests)
+    .where(_THIS)
+    .values(user_notes_count=merge_requests.c.user_notes_count + bindparam("more"), updated_at=bindparam("now"))
+)
+_COUNT_VOTES = (
+    update(merge_requests)
+    .where(_THIS)
+    .values(
+        upvotes=merge_requests.c.upvotes + bindparam("up"), downvotes=merge_requests.c.downvotes + bindparam("down")
+    )
+)
+
+
+@subscriptions.on(NoteAdded)
+def count_note(db: Connection, event: NoteAdded) -> None:
+    """A merge request shows how much was said about it; what not everybody reads, not everybody may count."""
+    if event.subject_kind == KIND and not event.internal:
+        db.run(_COUNT_NOTES, merge_request=event.subject_id, more=1, now=db.now)
+
+
+@subscriptions.on(NoteRemoved)
+def uncount_note(db: Connection, event: NoteRemoved) -> None:
+    """What is gone does not count."""
+    if event.subject_kind == KIND and not event.internal:
+        db.run(_COUNT_NOTES, merge_request=event.subject_id, more=-1, now=db.now)
+
+
+@subscriptions.on(VotesChanged)
+def count_votes(db: Connection, event: VotesChanged) -> None:
+    """A merge request shows how many like it."""
+    if event.subject_kind == KIND:
+        db.run(_COUNT_VOTES, merge_request=event.subject_id, up=event.upvotes, down=event.downvotes)
+
+
+@subscriptions.on(MergeRequestChanged)
+def record_change(db: Connection, event: MergeRequestChanged) -> None:
+    """Every change of a merge request is written down below it."""
+    if event.action == "deleted":
+        return
+    merge_request = merge_request_by_id(db, event.merge_request_id)
+    if event.action == "opened":
+        record_opening(db, event, merge_request)
+    else:
+        record_changes(db, event, merge_request)
+
+
+@subscriptions.on(VersionCollected)
+def record_push(db: Connection, event: VersionCollected) -> None:
+    """What was pushed is written down below."""
+    if event.before is not None and event.looked.added_count:
+        merge_request = merge_request_by_id(db, event.merge_request_id)
+        pusher = event.pushed_by_id or merge_request.author_id
+        add_system_note(db, pusher, subject_of(merge_request), system_note_texts.commits_added(event.looked), "commit")
+
+
+@subscriptions.on(RefsChanged)
+def record_branches(db: Connection, event: RefsChanged) -> None:
+    """That a source branch is gone, or back, is written down below what came from it."""
+    verbs = {update.branch: "deleted" for update in event.updates if update.branch and update.deletes}
+    verbs |= {update.branch: "restored" for update in event.updates if update.branch and update.creates}
+    for merge_request in open_merge_requests_from(db, event.project_id, list(verbs)) if verbs else ():
+        text = f"{verbs[merge_request.source_branch]} source branch `{merge_request.source_branch}`"
+        actor_id = event.actor_id or merge_request.author_id
+        add_system_note(db, actor_id, subject_of(merge_request), text, "branch")
+
+
+@subscriptions.on(FollowUpIssueRequested)
+def fill_follow_up_text(db: Connection, event: FollowUpIssueRequested) -> None:
+    """What an issue says by default that takes over from discussions of a merge request."""
+    found = resolvable_discussions(db, event.actor, event.project_id, event.merge_request_iid, event.discussion_id)
+    if found is not None:
+        event.found.append(follow_up_text(found))
+
+
+@subscriptions.on(FollowUpIssueOpened)
+def resolve_followed_up_discussions(db: Connection, event: FollowUpIssueOpened) -> None:
+    """Discussions that an issue takes over from are settled by that."""
+    found = resolvable_discussions(db, event.actor, event.project_id, event.merge_request_iid, event.discussion_id)
+    if found is not None:
+        for start in found.discussions:
+            resolve_whole_discussion(db, event.actor, subject_of(found.merge_request), start.discussion_id)

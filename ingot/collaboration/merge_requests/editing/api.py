@@ -1,0 +1,138 @@
+"""Editing, closing, following, timing and deleting merge requests over the API."""
+
+from typing import Any
+
+from ingot.collaboration.issues.api import issue_project_in_path
+from ingot.collaboration.issues.planned_routes import IssuableEndpoints, issuable_routes
+from ingot.collaboration.issues.planning.api import may_list_milestone_issues
+from ingot.collaboration.issues.policy import IssueProjectLookup
+from ingot.collaboration.issues.views import IssueView, issue_views
+from ingot.collaboration.merge_requests import policy, queries
+from ingot.collaboration.merge_requests.api import (
+    is_subscribed,
+    merge_request_as_view,
+    merge_request_in_path,
+    merge_requests_as_views,
+)
+from ingot.collaboration.merge_requests.closes_issues import text_of
+from ingot.collaboration.merge_requests.editing import service
+from ingot.collaboration.merge_requests.editing.queries import list_closed_issues
+from ingot.collaboration.merge_requests.editing.staged import compare_for_edit
+from ingot.collaboration.merge_requests.params import EditMergeRequest, ListMergeRequests
+from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_read_merge_requests
+from ingot.collaboration.merge_requests.service import subject_of
+from ingot.collaboration.merge_requests.subject_kind import MERGE_REQUEST_KIND
+from ingot.collaboration.merge_requests.versions.inspection import VersionComparison
+from ingot.collaboration.merge_requests.views import ExternalIssueView, MergeRequestDetailView, MergeRequestView
+from ingot.collaboration.milestones.api import milestone_in_path
+from ingot.core.api.params import MissingParameter, given_fields, path_number
+from ingot.core.api.routes import Call, Routes
+from ingot.core.db.paging import Listing, Page, slice_page
+from ingot.errors import Invalid
+from ingot.projects.groups.api import group_in_path
+from ingot.projects.groups.policy import may_see_group
+from ingot.projects.groups.queries import member_source as source_of_group
+from ingot.projects.namespaces.tables import Namespace
+from ingot.projects.projects.queries import member_source as source_of_project
+from ingot.projects.services.queries import external_tracker_or_none
+from ingot.projects.services.trackers import external_issue_title
+
+routes = Routes("merge_requests")
+_CLEARABLE = ("description", "assignee_ids", "assignee_id", "reviewer_ids", "milestone_id", "labels")
+
+
+@routes.put(
+    "/projects/:id/merge_requests/:merge_request_iid",
+    on=merge_request_in_path,
+    may=policy.may_edit_merge_request,
+    returns=MergeRequestDetailView,
+    prepare=compare_for_edit,
+)
+def edit_merge_request(
+    call: Call, lookup: MergeRequestLookup, params: EditMergeRequest, comparison: VersionComparison | None
+) -> MergeRequestDetailView:
+    """Edit a merge request, close it or reopen it."""
+    empties = any(getattr(params, name) is None for name in _CLEARABLE)
+    if not empties and not any(value is not None for value in given_fields(params).values()):
+        raise MissingParameter("title")
+    if params.title in ("", None) or params.target_branch in ("", None):
+        raise Invalid(**{"title" if params.title in ("", None) else "target_branch": ["can't be blank"]})
+    edited = service.edit_merge_request(call.db, call.actor, lookup, params, comparison)
+    return merge_request_as_view(call, call.db, lookup.project, edited)
+
+
+@routes.delete(
+    "/projects/:id/merge_requests/:merge_request_iid",
+    on=issue_project_in_path,
+    may=policy.may_delete_merge_requests,
+    returns=None,
+)
+def delete_merge_request(call: Call, lookup: IssueProjectLookup) -> None:
+    """Delete a merge request."""
+    number = path_number(call.path, "merge_request_iid")
+    found = queries.merge_request_or_none(call.db, lookup.here, lookup.project, number)
+    if found is not None:
+        service.delete_merge_request(call.db, call.actor, found.merge_request)
+
+
+issuable_routes(
+    routes,
+    "/projects/:id/merge_requests/:merge_request_iid",
+    IssuableEndpoints(
+        kind=MERGE_REQUEST_KIND,
+        finder=merge_request_in_path,
+        row=lambda found: found.merge_request,
+        subject=lambda found: subject_of(found.merge_request),
+        clock=service.TIME_TRACKER,
+        view=MergeRequestDetailView,
+        shown=lambda call, found: merge_request_as_view(call, call.db, found.project, found.merge_request),
+        follows=lambda call, found: is_subscribed(call, call.db, found.merge_request, found.assignees),
+        may_read=policy.may_read_merge_request,
+        may_take_part=policy.may_take_part,
+        may_edit=policy.may_edit_merge_request,
+    ),
+)
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid/closes_issues",
+    on=merge_request_in_path,
+    may=policy.may_read_merge_request,
+    returns=list[IssueView | ExternalIssueView],
+)
+def list_issues_closed_on_merge(call: Call, lookup: MergeRequestLookup, page: Page) -> Listing[Any]:
+    """List the issues that a merge request closes when it is merged."""
+    tracker = external_tracker_or_none(call.db, lookup.project.id)
+    if tracker is not None:
+        named = tracker.closed_by(text_of(lookup.merge_request))
+        return slice_page([ExternalIssueView(id=one, title=external_issue_title(one)) for one in named], page)
+    closed = list_closed_issues(call.db, call.actor, lookup, page)
+    return closed.of(issue_views(call.db, call.actor, closed.items, call.origin.base))
+
+
+@routes.get(
+    "/projects/:id/milestones/:milestone_id/merge_requests",
+    on=issue_project_in_path,
+    may=may_list_milestone_issues,
+    returns=list[MergeRequestView],
+)
+def list_milestone_merge_requests(call: Call, lookup: IssueProjectLookup, page: Page) -> Listing[Any]:
+    """List the merge requests of a project that have one of its milestones."""
+    milestone = milestone_in_path(call, source_of_project(lookup.project))
+    if not may_read_merge_requests(call.actor, lookup.here, lookup.project):
+        return Listing([], page, 0)
+    found = queries.list_milestone_merge_requests(call.db, call.actor, milestone.id, lookup.project, page)
+    return merge_requests_as_views(call, found, ListMergeRequests(), lookup.project)
+
+
+@routes.get(
+    "/groups/:id/milestones/:milestone_id/merge_requests",
+    on=group_in_path,
+    may=may_see_group,
+    returns=list[MergeRequestView],
+)
+def list_group_milestone_merge_requests(call: Call, group: Namespace, page: Page) -> Listing[Any]:
+    """List the merge requests that have a milestone of a group."""
+    milestone = milestone_in_path(call, source_of_group(group))
+    found = queries.list_milestone_merge_requests(call.db, call.actor, milestone.id, None, page)
+    return merge_requests_as_views(call, found, ListMergeRequests())

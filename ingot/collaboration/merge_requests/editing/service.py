@@ -1,0 +1,174 @@
+"""Editing merge requests, closing and reopening them, and taking them away."""
+
+from typing import Any
+
+from msgspec import UNSET
+
+from ingot.collaboration.issues.service import delete_subject_data, ensure_labels, usable_milestone_id, validate_texts
+from ingot.collaboration.issues.time_tracking import TimeTracker
+from ingot.collaboration.labels.queries import labels_of
+from ingot.collaboration.labels.service import set_labels
+from ingot.collaboration.merge_requests import policy, service
+from ingot.collaboration.merge_requests.events import Action
+from ingot.collaboration.merge_requests.filters import KIND
+from ingot.collaboration.merge_requests.params import EditMergeRequest
+from ingot.collaboration.merge_requests.queries import assignees_of, reviewers_of
+from ingot.collaboration.merge_requests.service import (
+    emit_merge_request_changed,
+    lock_merge_request_row,
+    subject_of,
+    write_merge_request,
+)
+from ingot.collaboration.merge_requests.tables import MergeRequest, merge_requests
+from ingot.collaboration.merge_requests.versions.inspection import VersionComparison
+from ingot.collaboration.merge_requests.versions.service import add_version
+from ingot.collaboration.merge_requests.versions.source_tracker import enqueue_collection
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.projects.projects.tables import Project
+
+Changes = dict[str, tuple[object, object]]
+
+
+def edit_merge_request(
+    db: Connection,
+    actor: Actor,
+    lookup: policy.MergeRequestLookup,
+    params: EditMergeRequest,
+    comparison: VersionComparison | None,
+) -> MergeRequest:
+    """Change what was sent, and announce it; a wish that only developers have is passed over for others.
+
+    ``looked`` is what git says of it as it is to be, where that takes another look; without it git is asked afterwards.
+    """
+    project, before = lookup.project, lock_merge_request_row(db, lookup.merge_request)
+    triages = policy.may_triage(actor, lookup.here, project)
+    columns = _columns(db, project, before, params, triages=triages)
+    changes: Changes = {name: (getattr(before, name), value) for name, value in columns.items()}
+    if triages:
+        changes |= _change_labels(db, project, before, params) | _change_people(db, project, before, params)
+    action = _state_action(before, params)
+    if action is not None:
+        columns |= _state_columns(db, actor, action)
+        changes["state"] = (before.state, columns["state"])
+    if comparison is not None and ("target_branch" in columns or action == "reopened"):
+        columns |= _new_version(db, actor, before, comparison)
+    elif "target_branch" in columns:
+        add_version(db, before.id, actor.user_id, before.head_oid)
+        enqueue_collection(db, before.id)
+    _require_no_open_duplicate(db, before, columns, action)
+    if not changes:
+        return before
+    edited = write_merge_request(db, before, columns)
+    emit_merge_request_changed(db, actor.user_id, edited, action or "updated", changes)
+    return edited
+
+
+def _require_no_open_duplicate(
+    db: Connection, before: MergeRequest, columns: dict[str, Any], action: Action | None
+) -> None:
+    """Whatever becomes open between two branches must be the only one."""
+    open_then = columns.get("state", before.state) == "opened"
+    if open_then and before.source_project_id is not None and ("target_branch" in columns or action == "reopened"):
+        branch = columns.get("target_branch", before.target_branch)
+        service.require_no_open_duplicate(
+            db, before.source_project_id, before.source_branch, before.target_project_id, branch
+        )
+
+
+def _new_version(db: Connection, actor: Actor, before: MergeRequest, comparison: VersionComparison) -> dict[str, Any]:
+    """What is compared differs from now on: from another branch, or to a head that nobody followed meanwhile."""
+    add_version(db, before.id, actor.user_id, comparison)
+    enqueue_collection(db, before.id)
+    return {"head_oid": comparison.head_oid}
+
+
+def _columns(
+    db: Connection, project: Project, before: MergeRequest, params: EditMergeRequest, *, triages: bool
+) -> dict[str, Any]:
+    """The columns that are to change, and what to."""
+    columns: dict[str, Any] = {}
+    if params.title not in (UNSET, None):
+        validate_texts(params.title, None)
+        columns["title"] = params.title.strip()
+    if params.description is not UNSET:
+        validate_texts(None, params.description)
+        columns["description"] = params.description or None
+    if params.target_branch not in (UNSET, None) and before.state == "opened":
+        columns["target_branch"] = params.target_branch
+    for name in ("remove_source_branch", "squash"):
+        if getattr(params, name) not in (UNSET, None):
+            columns[name] = getattr(params, name)
+    if project.squash_option in ("always", "never"):
+        columns.pop("squash", None)
+    if triages:
+        if params.milestone_id is not UNSET:
+            columns["milestone_id"] = usable_milestone_id(db, project, params.milestone_id)
+        if params.discussion_locked not in (UNSET, None):
+            columns["discussion_locked"] = params.discussion_locked
+    return {name: value for name, value in columns.items() if value != getattr(before, name)}
+
+
+def _state_action(before: MergeRequest, params: EditMergeRequest) -> Action | None:
+    if params.state_event == "close" and before.state == "opened":
+        return "closed"
+    return "reopened" if params.state_event == "reopen" and before.state == "closed" else None
+
+
+def _state_columns(db: Connection, actor: Actor, action: Action) -> dict[str, Any]:
+    if action == "closed":
+        # What is closed is not merged later by itself either.
+        later = {"merge_when_pipeline_succeeds": False, "merge_user_id": None, "merge_params": None}
+        return {"state": "closed", "closed_at": db.now, "closed_by_id": actor.user_id, **later}
+    return {"state": "opened", "closed_at": None, "closed_by_id": None}
+
+
+def _change_labels(db: Connection, project: Project, held: MergeRequest, params: EditMergeRequest) -> Changes:
+    if params.labels is UNSET and not params.add_labels and not params.remove_labels:
+        return {}
+    before = labels_of(db, KIND, [held.id]).get(held.id, [])
+    titles = [label.title for label in before]
+    if params.labels is not UNSET:
+        titles = params.labels or []
+    titles = [title for title in titles if title not in (params.remove_labels or ())] + (params.add_labels or [])
+    after = ensure_labels(db, project, titles)
+    added, removed = set_labels(db, subject_of(held), after)
+    if not added and not removed:
+        return {}
+    return {"labels": ([label.id for label in before], [label.id for label in after])}
+
+
+def _change_people(db: Connection, project: Project, held: MergeRequest, params: EditMergeRequest) -> Changes:
+    changes: Changes = {}
+    assignees, reviewers = service.assignee_ids(params), service.reviewer_ids(params)
+    if assignees is not None:
+        before = assignees_of(db, [held.id]).get(held.id, [])
+        changes["assignees"] = before, service.set_assignees(db, project, held, assignees)
+    if reviewers is not None:
+        before = reviewers_of(db, [held.id]).get(held.id, [])
+        changes["reviewers"] = before, service.set_reviewers(db, project, held, reviewers)
+    return {name: (before, after) for name, (before, after) in changes.items() if before != after}
+
+
+def delete_merge_request(db: Connection, actor: Actor, merge_request: MergeRequest) -> None:
+    """Take a merge request away for everybody; its number is never given again."""
+    held = lock_merge_request_row(db, merge_request)
+    remove_merge_request_relations(db, held)
+    db.update(merge_requests, held.id, deleted_at=db.now)
+    enqueue_collection(db, held.id)
+    emit_merge_request_changed(db, actor.user_id, held, "deleted")
+
+
+def remove_merge_request_relations(db: Connection, merge_request: MergeRequest) -> None:
+    """What goes with a merge request besides its row: it counts no more, and nothing is linked to it."""
+    service.update_counts(db, merge_request, None)
+    delete_subject_data(db, subject_of(merge_request))
+
+
+def _write_time(db: Connection, actor: Actor, held: MergeRequest, column: str, seconds: int) -> MergeRequest:
+    written = write_merge_request(db, held, {column: seconds})
+    emit_merge_request_changed(db, actor.user_id, written, "updated", {column: (getattr(held, column), seconds)})
+    return written
+
+
+TIME_TRACKER = TimeTracker(lock_merge_request_row, _write_time)

@@ -1,0 +1,69 @@
+"""What git has to say before a merge request is edited."""
+
+from functools import partial
+
+from ingot.collaboration.merge_requests import policy, queries
+from ingot.collaboration.merge_requests.params import EditMergeRequest
+from ingot.collaboration.merge_requests.policy import MergeRequestLookup
+from ingot.collaboration.merge_requests.tables import MergeRequest
+from ingot.collaboration.merge_requests.versions.inspection import VersionComparison, compare_with_target
+from ingot.core.access.rules import require
+from ingot.core.api.routes import PrepareContext
+from ingot.core.db.connection import Connection
+from ingot.errors import Invalid
+from ingot.git.core.errors import MissingRepository
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import branch_tip
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.queries import project_or_none
+from ingot.projects.projects.tables import Project
+
+_GONE = "cannot be reopened, since its source branch is gone"
+
+
+def compare_for_edit(ahead: PrepareContext, params: EditMergeRequest) -> VersionComparison | None:
+    """Ask git where an edit changes what is compared: another target branch, or a source that nobody followed."""
+    if not params.target_branch and params.state_event != "reopen":
+        return None
+    found, source = ahead.database.read(partial(_find, ahead), ahead_of_change=True)
+    merge_request = found.merge_request
+    reopens = params.state_event == "reopen" and merge_request.state == "closed"
+    branch = params.target_branch or merge_request.target_branch
+    retargets = branch != merge_request.target_branch and merge_request.state == "opened"
+    if not reopens and not retargets:
+        return None
+    if source is not None and source.id == found.project.id and branch == merge_request.source_branch:
+        raise Invalid(target_branch=["cannot be the source branch"])
+    store = repository_store(ahead.settings)
+    target = store.open(found.project.repository_key)
+    if branch_tip(target, branch) is None:
+        raise Invalid(target_branch=["does not exist"])
+    head = _head(store, merge_request, source) if reopens else merge_request.head_oid
+    return compare_with_target(_fork_repository(store, source, target), target, head, branch)
+
+
+def _find(ahead: PrepareContext, db: Connection) -> tuple[MergeRequestLookup, Project | None]:
+    found = queries.find_merge_request(db, ahead.actor, ahead.path["id"], ahead.path["merge_request_iid"])
+    require(policy.may_edit_merge_request(ahead.actor, found.here, found))
+    source_id = found.merge_request.source_project_id
+    return found, project_or_none(db, source_id) if source_id is not None else None
+
+
+def _head(store: RepositoryStore, merge_request: MergeRequest, source: Project | None) -> str:
+    try:
+        head = branch_tip(store.open(source.repository_key), merge_request.source_branch) if source else None
+    except MissingRepository:
+        head = None
+    if head is None:
+        raise Invalid(state_event=[_GONE])
+    return head
+
+
+def _fork_repository(store: RepositoryStore, source: Project | None, target: Repository) -> Repository | None:
+    """The repository of the source, where it is another one and is still there."""
+    try:
+        repository = store.open(source.repository_key) if source else None
+    except MissingRepository:
+        return None
+    return None if repository is None or repository.path == target.path else repository

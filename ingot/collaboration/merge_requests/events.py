@@ -1,0 +1,32 @@
+"""What is announced of merge requests."""
+
+from typing import Literal
+
+import msgspec
+
+from ingot.core.events.bus import Event
+
+Action = Literal["opened", "updated", "closed", "reopened", "merged", "deleted", "approved", "unapproved"]
+
+
+class MergeRequestChanged(Event, frozen=True):
+    """Something happened to a merge request; ``changes`` holds what was and what is, by field.
+
+    A push to its source is an update of ``head_oid``. ``project_id`` is that of the target.
+    """
+
+    merge_request_id: int
+    project_id: int
+    actor_id: int
+    action: Action
+    changes: dict[str, tuple[object, object]] = msgspec.field(default_factory=dict)
+
+
+class MergeFailed(Event, frozen=True):
+    """A merge that was to happen by itself could not; ``merge_error`` of the row says why."""
+
+    merge_request_id: int
+    project_id: int
+    merge_user_id: int | None
+    """Who wanted it."""
+    cause: Literal["build_failed", "unmergeable"]

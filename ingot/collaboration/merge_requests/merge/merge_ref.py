@@ -1,0 +1,42 @@
+"""What a target would be with a merge request in it: a commit to fetch and look at before anybody merges."""
+
+from functools import partial
+
+from ingot.collaboration.merge_requests.merge.commit_messages import merge_message
+from ingot.collaboration.merge_requests.merge.queries import open_issues_to_close
+from ingot.collaboration.merge_requests.merge.staged import commit_signature
+from ingot.collaboration.merge_requests.policy import MergeRequestLookup
+from ingot.core.db.database import Database
+from ingot.errors import Invalid
+from ingot.git.history.ancestry import is_ancestor
+from ingot.git.history.commits import NO_OID, branch_tip, commit_or_none
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.writing.commits import CommitMetadata
+from ingot.git.writing.merge_commits import merge_commit
+from ingot.git.writing.merge_request_commits import merge_request_merge_ref
+from ingot.git.writing.merge_trees import MergeConflict
+from ingot.git.writing.ref_updates import RefMoved, RefUpdate, update_refs
+
+
+def merge_ref_commit(database: Database, store: RepositoryStore, lookup: MergeRequestLookup) -> str:
+    """The commit of a merge that nobody has made, kept under a reference; made anew when one of its sides has moved."""
+    merge_request = lookup.merge_request
+    repository, ref = store.open(lookup.project.repository_key), merge_request_merge_ref(merge_request.iid)
+    tip, head = branch_tip(repository, merge_request.target_branch), merge_request.head_oid
+    before = repository.tip(ref)
+    known = commit_or_none(repository, before) if before else None
+    if known is not None and known.parents == (tip, head):
+        return known.oid
+    if merge_request.state != "opened" or tip is None or is_ancestor(repository, head, tip):
+        raise Invalid("Merge request is not mergeable")
+    closes = database.read(partial(open_issues_to_close, merge_request=merge_request))
+    author = database.read(partial(commit_signature, user_id=merge_request.author_id))
+    words = CommitMetadata(merge_message(lookup.project, merge_request, closes), author, author)
+    try:
+        made = merge_commit(repository, tip, head, words).commit
+        update_refs(repository, [RefUpdate(ref, before or NO_OID, made)])
+    except MergeConflict:
+        raise Invalid("Merge request is not mergeable") from None
+    except RefMoved:  # Somebody else has tried the same at the same time.
+        return repository.tip(ref) or made
+    return made

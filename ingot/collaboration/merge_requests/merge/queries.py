@@ -1,0 +1,175 @@
+"""How what is to be merged, and what is being merged, is found."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, case, select
+
+from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issues
+from ingot.collaboration.merge_requests.queries import IS_OPEN
+from ingot.collaboration.merge_requests.tables import (
+    MERGE_REQUEST_COLUMNS,
+    MergeRequest,
+    PendingMerge,
+    merge_request_closings,
+    merge_request_merges,
+    merge_request_versions,
+    merge_requests,
+)
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
+from ingot.core.db.paging import Listing, Page, fetch_page, list_query
+from ingot.repositories.pipelines.tables import Pipeline, pipelines
+
+_INTO = (
+    merge_requests.c.target_project_id == bindparam("project"),
+    in_list(merge_requests.c.target_branch, "branches"),
+)
+_EXPECTED_HEADS = select(
+    merge_requests.c.target_branch,
+    merge_requests.c.head_oid,
+    merge_requests.c.source_project_id,
+    merge_requests.c.source_branch,
+).where(*_INTO, IS_OPEN)
+_OPEN_WITH_HEADS = (
+    select(*MERGE_REQUEST_COLUMNS)
+    .where(
+        merge_requests.c.target_project_id == bindparam("project"),
+        merge_requests.c.target_branch == bindparam("branch"),
+        in_list(merge_requests.c.head_oid, "heads"),
+        IS_OPEN,
+    )
+    .order_by(merge_requests.c.id)
+)
+_PENDING_MERGES = (
+    select(merge_request_merges)
+    .join(merge_requests, merge_requests.c.id == merge_request_merges.c.merge_request_id)
+    .where(
+        merge_requests.c.target_project_id == bindparam("project"),
+        merge_requests.c.target_branch == bindparam("branch"),
+        merge_request_merges.c.new_oid == bindparam("new"),
+        merge_requests.c.deleted_at.is_(None),
+    )
+    .order_by(merge_request_merges.c.id)
+)
+_OPEN_FROM = (
+    select(*MERGE_REQUEST_COLUMNS)
+    .where(merge_requests.c.source_project_id == bindparam("project"), IS_OPEN)
+    .order_by(merge_requests.c.id)
+)
+_AT = _OPEN_FROM.where(merge_requests.c.head_oid == bindparam("sha"))
+_AUTO_MERGES_FROM = _OPEN_FROM.where(
+    merge_requests.c.merge_when_pipeline_succeeds.is_(True), in_list(merge_requests.c.source_branch, "branches")
+)
+_LEFTOVER_BRANCH = select(merge_request_merges).where(
+    merge_request_merges.c.merge_request_id == bindparam("merge_request"),
+    merge_request_merges.c.remove_source_branch.is_(True),
+)
+_OPEN_INTO = (
+    select(*MERGE_REQUEST_COLUMNS)
+    .where(
+        merge_requests.c.target_project_id == bindparam("project"),
+        merge_requests.c.target_branch == bindparam("branch"),
+        IS_OPEN,
+    )
+    .order_by(merge_requests.c.id)
+)
+_CLOSES = (
+    select(*ISSUE_COLUMNS)
+    .join(merge_request_closings, merge_request_closings.c.issue_id == issues.c.id)
+    .where(
+        merge_request_closings.c.merge_request_id == bindparam("merge_request"),
+        issues.c.deleted_at.is_(None),
+        issues.c.state == "opened",
+    )
+    .order_by(issues.c.id)
+)
+
+
+_HEADS = select(merge_request_versions.c.head_oid).where(
+    merge_request_versions.c.merge_request_id == bindparam("merge_request")
+)
+_HEAD = select(merge_requests.c.head_oid).where(merge_requests.c.id == bindparam("merge_request"))
+# What somebody said of the head without naming a branch may be kept under another one.
+_PIPELINES = list_query(
+    select(pipelines).where(
+        pipelines.c.project_id == bindparam("project"),
+        ((pipelines.c.ref == bindparam("branch")) & pipelines.c.sha.in_(_HEADS.scalar_subquery()))
+        | (pipelines.c.sha == _HEAD.scalar_subquery()),
+    ),
+    pipelines.c.id,
+    pipelines.c.id.desc(),
+)
+
+
+_HEAD_PIPELINE = (
+    select(pipelines)
+    .where(pipelines.c.project_id == bindparam("project"), pipelines.c.sha == bindparam("head"))
+    .order_by(case((pipelines.c.ref == bindparam("branch"), 0), else_=1), pipelines.c.id.desc())
+    .limit(1)
+)
+
+
+class ExpectedHead(NamedTuple):
+    """A head that is to come to a branch, and where it stands so far."""
+
+    target_branch: str
+    head_oid: str
+    source_project_id: int | None
+    source_branch: str
+
+
+def expected_heads(db: Connection, project_id: int, branches: Collection[str]) -> list[ExpectedHead]:
+    """The heads of the open merge requests into these branches."""
+    return [ExpectedHead(*row) for row in db.rows(_EXPECTED_HEADS, project=project_id, branches=list(branches))]
+
+
+def open_merge_requests_with_heads(
+    db: Connection, project_id: int, branch: str, heads: Collection[str]
+) -> list[MergeRequest]:
+    """The open merge requests into a branch whose heads are among these commits."""
+    return db.all(MergeRequest, _OPEN_WITH_HEADS, project=project_id, branch=branch, heads=sorted(heads))
+
+
+def pending_merges_to(db: Connection, project_id: int, branch: str, new: str) -> list[PendingMerge]:
+    """The merges under way that would bring a branch to this commit."""
+    return db.all(PendingMerge, _PENDING_MERGES, project=project_id, branch=branch, new=new)
+
+
+def open_merge_requests_at(db: Connection, project_id: int, sha: str) -> list[MergeRequest]:
+    """The open merge requests from a project whose head is this commit."""
+    return db.all(MergeRequest, _AT, project=project_id, sha=sha)
+
+
+def merge_with_leftover_branch(db: Connection, merge_request_id: int) -> PendingMerge | None:
+    """The merge that was made and whose source branch is still to be removed."""
+    return db.first(PendingMerge, _LEFTOVER_BRANCH, merge_request=merge_request_id)
+
+
+def auto_merges_from(db: Connection, project_id: int, branches: Collection[str]) -> list[MergeRequest]:
+    """Those from branches of a project that are merged when their pipeline succeeds."""
+    return db.all(MergeRequest, _AUTO_MERGES_FROM, project=project_id, branches=list(branches))
+
+
+def open_merge_requests_into(db: Connection, project_id: int, branch: str) -> list[MergeRequest]:
+    """The open merge requests into a branch."""
+    return db.all(MergeRequest, _OPEN_INTO, project=project_id, branch=branch)
+
+
+def open_issues_to_close(db: Connection, merge_request: MergeRequest) -> list[Issue]:
+    """The open issues that a merge request says it closes."""
+    return db.all(Issue, _CLOSES, merge_request=merge_request.id)
+
+
+def list_merge_request_pipelines(db: Connection, merge_request: MergeRequest, page: Page) -> Listing[Pipeline]:
+    """A page of what became of the heads that a merge request has had, the newest first."""
+    wanted = {"merge_request": merge_request.id, "project": merge_request.source_project_id}
+    return fetch_page(db, Pipeline, _PIPELINES, page, **wanted, branch=merge_request.source_branch)
+
+
+def head_pipeline(db: Connection, merge_request: MergeRequest) -> Pipeline | None:
+    """What became of the head of the source: on its branch, else wherever somebody said something of that commit."""
+    project_id, head = merge_request.source_project_id, merge_request.head_oid
+    if project_id is None:
+        return None
+    return db.first(Pipeline, _HEAD_PIPELINE, project=project_id, head=head, branch=merge_request.source_branch)

@@ -1,0 +1,75 @@
+"""Rebasing: the commits of a merge request are done again upon its target, and its source branch moves to them."""
+
+from functools import partial
+from typing import NamedTuple
+
+from ingot.collaboration.merge_requests.merge.service import record_merge_error
+from ingot.collaboration.merge_requests.merge.staged import commit_signature
+from ingot.collaboration.merge_requests.queries import merge_request_by_id
+from ingot.collaboration.merge_requests.tables import MergeRequest
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.errors import Conflict, Denied, NotFound
+from ingot.git.history.ancestry import is_ancestor
+from ingot.git.history.commits import Signature, branch_tip
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.writing.merge_commits import MAX_REBASED_COMMITS, TooManyCommits, rebase_commits
+from ingot.git.writing.merge_request_commits import copy_commit
+from ingot.git.writing.merge_trees import MergeConflict
+from ingot.git.writing.ref_updates import RefUpdate
+from ingot.projects.projects.policy import may_write_project
+from ingot.projects.projects.queries import find_project
+from ingot.projects.projects.tables import Project
+from ingot.repositories.ref_changes.staged import change_refs
+
+_REBASE_ERROR = "Rebase failed: what it changes looks different on the target branch by now. Please rebase locally."
+_TOO_MANY = f"Rebase failed: there are more than {MAX_REBASED_COMMITS} commits. Please rebase locally."
+
+
+class _RebaseContext(NamedTuple):
+    merge_request: MergeRequest
+    source: Project
+    target: Project
+    caller: Signature
+
+
+def rebase(database: Database, store: RepositoryStore, actor: Actor, merge_request: MergeRequest) -> None:
+    """Move the source branch to commits that stand upon the target; raises ``Conflict`` where they do not fit there.
+
+    The gate decides whether the caller may, as for every other change of that branch.
+    """
+    ground = database.read(partial(_load_context, actor=actor, merge_request_id=merge_request.id))
+    found, source = ground.merge_request, store.open(ground.source.repository_key)
+    target = store.open(ground.target.repository_key)
+    tip = branch_tip(target, found.target_branch)
+    if tip is None or branch_tip(source, found.source_branch) != found.head_oid:
+        raise Conflict("The branches have changed meanwhile. Please try again.")
+    # It is done where it will be read; what the target has besides comes with it.
+    copy_commit(target, source, tip)
+    if is_ancestor(source, tip, found.head_oid):
+        return
+    try:
+        rebased = rebase_commits(source, tip, found.head_oid, ground.caller)
+    except (MergeConflict, TooManyCommits) as error:
+        reason = _TOO_MANY if isinstance(error, TooManyCommits) else _REBASE_ERROR
+        database.write(partial(record_merge_error, merge_request=found, reason=reason))
+        raise Conflict(reason) from None
+    moved = [RefUpdate(f"refs/heads/{found.source_branch}", found.head_oid, rebased)]
+    change_refs(database, source, actor, ground.source, moved)
+    if found.merge_error is not None:
+        database.write(partial(record_merge_error, merge_request=found, reason=None))
+
+
+def _load_context(db: Connection, actor: Actor, merge_request_id: int) -> _RebaseContext:
+    merge_request = merge_request_by_id(db, merge_request_id)
+    if merge_request.state != "opened":
+        raise Denied("Only an open merge request can be rebased.")
+    try:
+        access, source = find_project(db, actor, merge_request.source_project_id or 0)
+    except NotFound:
+        raise Denied("You are not allowed to push to the source branch.") from None
+    if not may_write_project(actor, access, source):
+        raise Denied("You are not allowed to push to the source branch.")
+    _, target = find_project(db, actor, merge_request.target_project_id)
+    return _RebaseContext(merge_request, source, target, commit_signature(db, actor.user_id))

@@ -1,0 +1,96 @@
+"""What becomes of merge requests when branches move and pipelines end."""
+
+from collections.abc import Sequence
+
+from ingot.collaboration.merge_requests.events import MergeFailed
+from ingot.collaboration.merge_requests.merge.merge_options import MERGE_WHEN_READY
+from ingot.collaboration.merge_requests.merge.queries import (
+    auto_merges_from,
+    expected_heads,
+    open_merge_requests_at,
+    open_merge_requests_with_heads,
+    pending_merges_to,
+)
+from ingot.collaboration.merge_requests.merge.service import abort_auto_merge, cancel_merge, mark_merged
+from ingot.collaboration.merge_requests.queries import merge_request_by_id
+from ingot.collaboration.merge_requests.service import subject_of
+from ingot.collaboration.merge_requests.subject_kind import MERGE_REQUEST_KIND
+from ingot.collaboration.merge_requests.tables import MergeRequest
+from ingot.collaboration.todos.service import add_todo, mark_todos_done_by_action
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import Subscriptions
+from ingot.core.jobs.queue import enqueue
+from ingot.repositories.pipelines.events import PipelineChanged
+from ingot.repositories.ref_changes.events import AwaitedCommits, RefsChanged
+
+subscriptions = Subscriptions()
+
+
+@subscriptions.on(AwaitedCommits)
+def expect_heads(db: Connection, event: AwaitedCommits) -> None:
+    """Heads of open merge requests are awaited on their targets, also those that come with the very same push."""
+    new = {update.branch: update.new for update in event.updates if update.branch is not None}
+    for each in expected_heads(db, event.project_id, list(new)):
+        heads = event.awaited.setdefault(each.target_branch, set())
+        heads.add(each.head_oid)
+        if each.source_project_id == event.project_id and each.source_branch in new:
+            heads.add(new[each.source_branch])
+
+
+@subscriptions.on(RefsChanged)
+def mark_merged_by_push(db: Connection, event: RefsChanged) -> None:
+    """A target that has come to the commit of a merge, or contains a head, has merged it; heads have moved before."""
+    for update in event.updates:
+        if update.branch is None or update.deletes:
+            continue
+        for made in pending_merges_to(db, event.project_id, update.branch, update.new):
+            mark_merged(db, merge_request_by_id(db, made.merge_request_id), event.actor_id, made)
+        heads = event.arrived.get(update.branch)
+        if heads:
+            for merge_request in open_merge_requests_with_heads(db, event.project_id, update.branch, heads):
+                mark_merged(db, merge_request, event.actor_id, None)
+
+
+@subscriptions.on(RefsChanged)
+def cancel_auto_merge_on_push(db: Connection, event: RefsChanged) -> None:
+    """Somebody wanted what they had seen to be merged, and not what was pushed after it."""
+    moved = [update.branch for update in event.updates if update.branch is not None]
+    if moved:
+        for merge_request in auto_merges_from(db, event.project_id, moved):
+            cancel_merge(db, event.actor_id or merge_request.author_id, merge_request)
+
+
+@subscriptions.on(PipelineChanged)
+def merge_when_ready(db: Connection, event: PipelineChanged) -> None:
+    """A success lets a job merge what waits for it; what fails is not waited for any longer, and is to be looked at."""
+    if event.status in ("created", "manual", "skipped"):
+        return
+    for merge_request in open_merge_requests_at(db, event.project_id, event.sha):
+        waits = merge_request.merge_when_pipeline_succeeds
+        if event.status in ("failed", "canceled"):
+            if waits:
+                abort_auto_merge(
+                    db, merge_request, "The pipeline has not succeeded, so it was not merged.", failed=True
+                )
+            elif event.status == "failed":
+                _add_todos(db, merge_request, [merge_request.author_id], "build_failed")
+            continue
+        mark_todos_done_by_action(db, subject_of(merge_request), "build_failed")
+        if waits and event.status == "success":
+            key = f"{MERGE_WHEN_READY} {merge_request.id}"
+            enqueue(db, MERGE_WHEN_READY, merge_request.id, unique_key=key)
+
+
+@subscriptions.on(MergeFailed)
+def add_todos_for_failed_merge(db: Connection, event: MergeFailed) -> None:
+    """Who offered it and who wanted it merged have to look at it."""
+    merge_request = merge_request_by_id(db, event.merge_request_id)
+    people = (merge_request.author_id, event.merge_user_id or merge_request.author_id)
+    _add_todos(db, merge_request, people, event.cause)
+
+
+def _add_todos(db: Connection, merge_request: MergeRequest, people: Sequence[int], action: str) -> None:
+    """Nobody gives it to them, so they have it from themselves; those who may not see it any more do not."""
+    subject = subject_of(merge_request)
+    for user_id in sorted(MERGE_REQUEST_KIND.readers(db, subject, set(people), False)):
+        add_todo(db, user_id, user_id, subject, action)

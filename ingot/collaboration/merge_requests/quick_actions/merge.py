@@ -1,0 +1,53 @@
+"""Merging because a note says so: soon, by the job that merges what waits for its pipeline, and in the same way."""
+
+from ingot.collaboration.merge_requests.merge.merge_options import MERGE_WHEN_READY, MergeOptions
+from ingot.collaboration.merge_requests.merge.policy import MergeCandidate, may_merge
+from ingot.collaboration.merge_requests.merge.queries import head_pipeline
+from ingot.collaboration.merge_requests.merge.service import schedule_auto_merge
+from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES, obstacle_before_git
+from ingot.collaboration.merge_requests.mergeability import MERGEABLE, cached_mergeability
+from ingot.collaboration.merge_requests.policy import MergeRequestLookup
+from ingot.collaboration.merge_requests.queries import with_unresolved_discussions
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.jobs.queue import enqueue
+from ingot.git.core.errors import MissingRepository
+from ingot.git.history.commits import branch_tip
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.repositories.pipelines.tables import Status
+from ingot.repositories.protection.queries import branch_rules
+
+
+def can_be_merged(db: Connection, store: RepositoryStore, actor: Actor, lookup: MergeRequestLookup) -> bool:
+    """Whether somebody may merge it and nothing is known to stand in the way; git is not asked to try.
+
+    Where its pipeline has ended otherwise than well, nobody merges it by a word.
+    """
+    project, merge_request = lookup.project, lookup.merge_request
+    if not may_merge(actor, lookup.here, MergeCandidate(lookup, branch_rules(db, project.id))):
+        return False
+    pipeline = _pipeline(db, lookup)
+    if pipeline not in (None, "success", *ACTIVE_STATUSES):
+        return False
+    still_open = bool(with_unresolved_discussions(db, [merge_request.id]))
+    if obstacle_before_git(project, merge_request, pipeline, undecided=still_open, later=True) is not None:
+        return False
+    try:
+        tip = branch_tip(store.open(project.repository_key), merge_request.target_branch)
+    except MissingRepository:
+        return False
+    return tip is not None and cached_mergeability(merge_request, tip) in (None, *MERGEABLE)
+
+
+def schedule_merge(db: Connection, store: RepositoryStore, actor: Actor, lookup: MergeRequestLookup, head: str) -> None:
+    """Let what is held be merged at the head that was commanded about, unless another command has forbidden it."""
+    if lookup.merge_request.head_oid != head or not can_be_merged(db, store, actor, lookup):
+        return
+    waiting = schedule_auto_merge(db, actor, lookup.merge_request, MergeOptions(sha=head))
+    if _pipeline(db, lookup) not in ACTIVE_STATUSES:
+        enqueue(db, MERGE_WHEN_READY, waiting.id, unique_key=f"{MERGE_WHEN_READY} {waiting.id}")
+
+
+def _pipeline(db: Connection, lookup: MergeRequestLookup) -> Status | None:
+    pipeline = head_pipeline(db, lookup.merge_request)
+    return pipeline.status if pipeline else None

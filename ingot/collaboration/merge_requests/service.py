@@ -1,0 +1,235 @@
+"""What changes merge requests."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import UNSET
+from sqlalchemy import Table, bindparam, delete, select, text
+
+from ingot.collaboration.iids.service import next_iid
+from ingot.collaboration.issues.service import ensure_labels, usable_milestone_id, users_who_can_see, validate_texts
+from ingot.collaboration.labels.service import set_labels, update_label_link_state
+from ingot.collaboration.merge_requests import policy
+from ingot.collaboration.merge_requests.events import Action, MergeRequestChanged
+from ingot.collaboration.merge_requests.params import CreateMergeRequest, MergeRequestAttributes
+from ingot.collaboration.merge_requests.queries import (
+    assignees_of,
+    merge_request_by_id,
+    open_duplicate_or_none,
+    reviewers_of,
+)
+from ingot.collaboration.merge_requests.tables import (
+    MERGE_REQUEST_COLUMNS,
+    MergeRequest,
+    merge_request_assignees,
+    merge_request_reviewers,
+    merge_requests,
+)
+from ingot.collaboration.subjects import Subject
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import emit
+from ingot.errors import Conflict, NotFound
+from ingot.projects.projects.tables import Project
+
+MAX_PEOPLE = 100
+# What is read here stays so until the transaction ends: whoever else would change it waits.
+_FOR_UPDATE = select(*MERGE_REQUEST_COLUMNS).where(merge_requests.c.id == bindparam("merge_request")).with_for_update()
+_COUNT = text(
+    "INSERT INTO merge_request_counts (project_id, state, count) VALUES (:project, :state, :by) "
+    "ON CONFLICT (project_id, state) DO UPDATE SET count = merge_request_counts.count + excluded.count"
+)
+_REMOVE_PEOPLE = {
+    table.name: delete(table).where(
+        table.c.merge_request_id == bindparam("merge_request"), table.c.user_id == bindparam("user")
+    )
+    for table in (merge_request_assignees, merge_request_reviewers)
+}
+
+
+def subject_of(merge_request: MergeRequest) -> Subject:
+    """A merge request as rooms see it that serve other things alike."""
+    return Subject(
+        "merge_request",
+        merge_request.target_project_id,
+        merge_request.id,
+        merge_request.iid,
+        author_id=merge_request.author_id,
+        title=merge_request.title,
+        state=merge_request.state,
+    )
+
+
+def create_merge_request(
+    db: Connection,
+    actor: Actor,
+    there: Access,
+    source: Project,
+    target: Project,
+    params: CreateMergeRequest,
+    head_oid: str,
+) -> MergeRequest:
+    """Open a merge request; who may not label or assign in the target has those wishes passed over."""
+    validate_texts(params.title, params.description)
+    require_no_open_duplicate(db, source.id, params.source_branch, target.id, params.target_branch)
+    triages = policy.may_triage(actor, there, target)
+    merge_request = _add(
+        db,
+        iid=next_iid(db, "project", target.id, "merge_request"),
+        target_project_id=target.id,
+        source_project_id=source.id,
+        source_branch=params.source_branch,
+        target_branch=params.target_branch,
+        author_id=actor.user_id,
+        title=params.title.strip(),
+        description=params.description or None,
+        milestone_id=usable_milestone_id(db, target, params.milestone_id) if triages else None,
+        squash=_squash(target, params),
+        remove_source_branch=bool(params.remove_source_branch),
+        head_oid=head_oid,
+    )
+    if triages:
+        _set_people(db, target, merge_request, merge_request_assignees, (), assignee_ids(params) or [])
+        _set_people(db, target, merge_request, merge_request_reviewers, (), reviewer_ids(params) or [])
+        if params.labels:
+            set_labels(db, subject_of(merge_request), ensure_labels(db, target, params.labels))
+    emit_merge_request_changed(db, actor.user_id, merge_request, "opened")
+    return merge_request
+
+
+def require_no_open_duplicate(
+    db: Connection, source_id: int, source_branch: str, target_id: int, target_branch: str
+) -> None:
+    """Two open merge requests between the same branches would be one."""
+    twin = open_duplicate_or_none(db, source_id, source_branch, target_id, target_branch)
+    if twin is not None:
+        raise Conflict(f"Another open merge request already exists for this source branch: !{twin.iid}")
+
+
+def _squash(target: Project, params: MergeRequestAttributes) -> bool:
+    if target.squash_option in ("always", "never"):
+        return target.squash_option == "always"
+    if params.squash is UNSET or params.squash is None:
+        return target.squash_option == "default_on"
+    return params.squash
+
+
+def _add(db: Connection, **columns: Any) -> MergeRequest:
+    row = {
+        "state": "opened",
+        "merge_when_pipeline_succeeds": False,
+        "user_notes_count": 0,
+        "upvotes": 0,
+        "downvotes": 0,
+        "time_estimate": 0,
+        "total_time_spent": 0,
+        "discussion_locked": False,
+        "created_at": db.now,
+        "updated_at": db.now,
+        "title_key": columns["title"].casefold(),
+        "description_key": (columns["description"] or "").casefold(),
+        **columns,
+    }
+    merge_request = merge_request_by_id(db, db.insert(merge_requests, **row))
+    update_counts(db, None, merge_request)
+    return merge_request
+
+
+def lock_merge_request_row(db: Connection, merge_request: MergeRequest) -> MergeRequest:
+    """The merge request as it is now, and nobody else changes it before the transaction has ended."""
+    held = db.first(MergeRequest, _FOR_UPDATE, merge_request=merge_request.id)
+    if held is None or held.deleted_at is not None:
+        raise NotFound("Merge Request")
+    return held
+
+
+def write_merge_request(db: Connection, merge_request: MergeRequest, columns: dict[str, Any]) -> MergeRequest:
+    """Set columns of a merge request that is held, with all that is kept of them elsewhere; gives it as it is then."""
+    if "title" in columns:
+        columns["title_key"] = columns["title"].casefold()
+    if "description" in columns:
+        columns["description_key"] = (columns["description"] or "").casefold()
+    db.update(merge_requests, merge_request.id, **{"updated_at": db.now, **columns})
+    written = merge_request_by_id(db, merge_request.id)
+    if "state" in columns:
+        update_counts(db, merge_request, written)
+        update_label_link_state(db, subject_of(written))
+    return written
+
+
+def assignee_ids(params: MergeRequestAttributes) -> list[int] | None:
+    """Whom the caller wants assigned, or nothing where they say nothing of it; 0 stands for nobody."""
+    if params.assignee_ids is not UNSET:
+        people = params.assignee_ids or []
+    elif params.assignee_id is not UNSET:
+        people = [params.assignee_id] if params.assignee_id else []
+    else:
+        return None
+    return [] if people == [0] else people
+
+
+def reviewer_ids(params: MergeRequestAttributes) -> list[int] | None:
+    """The same of those who are to look at it."""
+    if params.reviewer_ids is UNSET:
+        return None
+    return [] if params.reviewer_ids in (None, [0]) else params.reviewer_ids
+
+
+def set_assignees(db: Connection, project: Project, merge_request: MergeRequest, wanted: Sequence[int]) -> list[int]:
+    """Assign those who can see the project; who cannot is passed over, so that nobody learns who is there."""
+    before = assignees_of(db, [merge_request.id]).get(merge_request.id, [])
+    return _set_people(db, project, merge_request, merge_request_assignees, before, wanted)
+
+
+def set_reviewers(db: Connection, project: Project, merge_request: MergeRequest, wanted: Sequence[int]) -> list[int]:
+    """The same for those who are to look at it."""
+    before = reviewers_of(db, [merge_request.id]).get(merge_request.id, [])
+    return _set_people(db, project, merge_request, merge_request_reviewers, before, wanted)
+
+
+def _set_people(
+    db: Connection,
+    project: Project,
+    merge_request: MergeRequest,
+    table: Table,
+    before: Sequence[int],
+    wanted: Sequence[int],
+) -> list[int]:
+    after = users_who_can_see(db, project, wanted[:MAX_PEOPLE])
+    if wanted and not after:
+        return list(before)
+    for user_id in before:
+        if user_id not in after:
+            db.run(_REMOVE_PEOPLE[table.name], merge_request=merge_request.id, user=user_id)
+    for user_id in after:
+        if user_id not in before:
+            db.insert(table, merge_request_id=merge_request.id, user_id=user_id)
+    return after
+
+
+def update_counts(db: Connection, before: MergeRequest | None, after: MergeRequest | None) -> None:
+    """Keep the totals that lists show."""
+    changes: dict[tuple[int, str], int] = {}
+    for merge_request, by in ((before, -1), (after, 1)):
+        if merge_request is not None:
+            key = merge_request.target_project_id, merge_request.state
+            changes[key] = changes.get(key, 0) + by
+    # Always in the same order: who closes one and who reopens another wait for each other, never both at once.
+    for (project_id, state), by in sorted(changes.items()):
+        if by:
+            db.run(_COUNT, project=project_id, state=state, by=by)
+
+
+def emit_merge_request_changed(
+    db: Connection,
+    actor_id: int,
+    merge_request: MergeRequest,
+    action: Action,
+    changes: dict[str, tuple[object, object]] | None = None,
+) -> None:
+    """Tell what happened to a merge request."""
+    emit(
+        db,
+        MergeRequestChanged(merge_request.id, merge_request.target_project_id, actor_id, action, changes or {}),
+    )

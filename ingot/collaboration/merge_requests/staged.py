@@ -1,0 +1,126 @@
+"""Opening merge requests: what git has to say first, then one transaction."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from ingot.collaboration.issues.policy import IssueProjectLookup
+from ingot.collaboration.issues.service import validate_texts
+from ingot.collaboration.merge_requests import policy, service
+from ingot.collaboration.merge_requests.params import CreateMergeRequest
+from ingot.collaboration.merge_requests.quick_actions.definitions import MERGE_REQUEST_COMMANDS
+from ingot.collaboration.merge_requests.quick_actions.execute import create_merge_request as create_obeying
+from ingot.collaboration.merge_requests.tables import MergeRequest
+from ingot.collaboration.merge_requests.versions.events import VersionCollected
+from ingot.collaboration.merge_requests.versions.inspection import VersionComparison, compare_with_target
+from ingot.collaboration.merge_requests.versions.service import add_version
+from ingot.collaboration.merge_requests.versions.source_tracker import enqueue_collection, source_head_of
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
+from ingot.core.access.rules import require
+from ingot.core.api.params import MissingParameter
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.events.bus import emit
+from ingot.core.markup.quick_actions import Command, extract_commands
+from ingot.errors import Failure, Invalid
+from ingot.git.history.commits import branch_tip
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.writing.merge_request_commits import update_head_ref
+from ingot.projects.projects.policy import may_download_code
+from ingot.projects.projects.queries import find_project, fork_ancestry
+from ingot.projects.projects.tables import Project
+
+
+class InvalidMergeRequest(Failure):
+    """What was sent is well formed, but can be no merge request."""
+
+
+class MergeRequestSides(NamedTuple):
+    """From where to where, and what the caller holds there."""
+
+    source: Project
+    target: Project
+    there: Access
+
+
+def create_merge_request(
+    database: Database,
+    store: RepositoryStore,
+    actor: Actor,
+    lookup: IssueProjectLookup,
+    params: CreateMergeRequest,
+    show: Callable[[Connection, Project, MergeRequest], object],
+) -> object:
+    """Open a merge request from a branch of the project at hand; gives what ``show`` makes of it."""
+    _validate(params)
+    params, commands = _extract_description_commands(database, store, actor, lookup, params)
+    sides = database.read(lambda db: _sides(db, actor, lookup, params), ahead_of_change=True)
+    looked = _compare_sides(store, sides, params)
+
+    def write(db: Connection) -> tuple[MergeRequest, object]:
+        there, target = find_project(db, actor, sides.target.id)
+        require(policy.may_receive_merge_request(actor, there, target))
+        about = sides.source, target, params, looked.head_oid
+        made = create_obeying(db, actor, there, *about, commands)
+        add_version(db, made.id, actor.user_id, looked)
+        emit(db, VersionCollected(made.id, actor.user_id, looked, None))
+        enqueue_collection(db, made.id)
+        return made, show(db, target, made)
+
+    made, shown = database.write(write)
+    update_head_ref(store.open(sides.target.repository_key), made.iid, lambda: source_head_of(database, made.id))
+    return shown
+
+
+def _validate(params: CreateMergeRequest) -> None:
+    for name in ("source_branch", "target_branch", "title"):
+        if not getattr(params, name):
+            raise MissingParameter(name)
+    validate_texts(params.title, params.description)
+
+
+def _extract_description_commands(
+    database: Database, store: RepositoryStore, actor: Actor, lookup: IssueProjectLookup, params: CreateMergeRequest
+) -> tuple[CreateMergeRequest, Sequence[Command]]:
+    """What is wanted without the commands in its description, and these; the branch that one names is the target."""
+    if not params.description or "/" not in params.description:
+        return params, ()
+    text, commands = extract_commands(params.description, MERGE_REQUEST_COMMANDS.names)
+    params = msgspec.structs.replace(params, description=text)
+    named = [command.argument for command in commands if command.name == "target_branch"]
+    if not named:
+        return params, commands
+    there, target = database.read(lambda db: find_project(db, actor, params.target_project_id or lookup.project.id))
+    require(may_download_code(actor, there, target))
+    repository, source = store.open(target.repository_key), params.source_branch
+    for branch in reversed(named):
+        if branch_tip(repository, branch) is not None and (target.id, branch) != (lookup.project.id, source):
+            return msgspec.structs.replace(params, target_branch=branch), commands
+    return params, commands
+
+
+def _sides(db: Connection, actor: Actor, lookup: IssueProjectLookup, params: CreateMergeRequest) -> MergeRequestSides:
+    source = lookup.project
+    there, target = find_project(db, actor, params.target_project_id or source.id)
+    require(may_download_code(actor, there, target))
+    if not target.merge_requests_enabled:
+        raise InvalidMergeRequest("The target project does not take merge requests")
+    require(policy.may_receive_merge_request(actor, there, target))
+    if target.id != source.id and target.id not in fork_ancestry(db, source.id):
+        raise InvalidMergeRequest("Source project is not a fork of the target project")
+    if target.id == source.id and params.source_branch == params.target_branch:
+        raise InvalidMergeRequest("You can not use same project/branch for source and target")
+    service.require_no_open_duplicate(db, source.id, params.source_branch, target.id, params.target_branch)
+    return MergeRequestSides(source, target, there)
+
+
+def _compare_sides(store: RepositoryStore, sides: MergeRequestSides, params: CreateMergeRequest) -> VersionComparison:
+    source, target = store.open(sides.source.repository_key), store.open(sides.target.repository_key)
+    head = branch_tip(source, params.source_branch)
+    if head is None:
+        raise Invalid(source_branch=["does not exist"])
+    if branch_tip(target, params.target_branch) is None:
+        raise Invalid(target_branch=["does not exist"])
+    return compare_with_target(None if source.path == target.path else source, target, head, params.target_branch)

@@ -1,0 +1,96 @@
+"""Merge requests as a kind of subject, for rooms that serve every kind alike."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from msgspec.structs import astuple
+from sqlalchemy import ColumnElement, exists, select
+
+from ingot.collaboration.merge_requests import policy
+from ingot.collaboration.merge_requests.queries import assignees_of, merge_request_by_id, target_project_summaries
+from ingot.collaboration.merge_requests.service import subject_of
+from ingot.collaboration.merge_requests.tables import MERGE_REQUEST_COLUMNS, MergeRequest, merge_requests
+from ingot.collaboration.merge_requests.views import MergeRequestView, SubscribedMergeRequestView, merge_request_views
+from ingot.collaboration.participants.queries import effective_subscriptions
+from ingot.collaboration.participants.subject_kinds import Audience, SubjectKind
+from ingot.collaboration.subjects import Subject
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Level
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
+from ingot.projects.projects.policy import has_code, has_open_code
+from ingot.projects.projects.queries import project_or_none
+from ingot.projects.projects.tables import projects
+from ingot.projects.sharing.queries import users_with_access
+
+_BY_IDS = select(*MERGE_REQUEST_COLUMNS).where(
+    in_list(merge_requests.c.id, "merge_requests"), merge_requests.c.deleted_at.is_(None)
+)
+_EXISTING = projects.c.merge_requests_enabled.is_(True) & projects.c.namespace_id.is_not(None) & has_code()
+
+
+def _visible(number: ColumnElement[int], audience: Audience) -> ColumnElement[bool]:
+    if audience == "administrator":
+        seen = _EXISTING
+    elif audience == "nobody":
+        seen = _EXISTING & (projects.c.visibility == "public") & has_open_code()
+    else:
+        seen = _EXISTING & policy.visible_merge_requests(external=audience == "external")
+    there = (
+        (merge_requests.c.id == number)
+        & merge_requests.c.deleted_at.is_(None)
+        & (projects.c.id == merge_requests.c.target_project_id)
+    )
+    return exists().select_from(merge_requests, projects).where(there, seen)
+
+
+def _merge_requests_by_ids(db: Connection, numbers: Sequence[int]) -> list[MergeRequest]:
+    return db.all(MergeRequest, _BY_IDS, merge_requests=list(numbers))
+
+
+def _subjects(db: Connection, numbers: Sequence[int]) -> dict[int, Subject]:
+    return {one.id: subject_of(one) for one in _merge_requests_by_ids(db, numbers)}
+
+
+def _views(db: Connection, actor: Actor, numbers: Sequence[int], base: str) -> Mapping[int, MergeRequestView]:
+    found = _merge_requests_by_ids(db, numbers)
+    # Whether each can be merged is a question to git, which nobody asks here.
+    views = {view.id: view for view in merge_request_views(db, found, base, target_project_summaries(db, found), {})}
+    involved = {view.id: {view.author.id, *(person.id for person in view.assignees)} for view in views.values()}
+    return {
+        number: SubscribedMergeRequestView(*astuple(views[number]), subscribed=follows)
+        for number, follows in effective_subscriptions(db, actor.user_id, "merge_request", involved).items()
+    }
+
+
+def _readers(db: Connection, subject: Subject, user_ids: Collection[int], internal: bool) -> set[int]:
+    project = project_or_none(db, subject.project_id or 0)
+    if project is None or not project.merge_requests_enabled or project.repository_access_level == "disabled":
+        return set()
+    seeing = users_with_access(db, project, user_ids)
+    if project.visibility != "private" and project.repository_access_level == "enabled" and not internal:
+        return set(seeing)
+    return {user_id for user_id, level in seeing.items() if level >= Level.REPORTER}
+
+
+def _assignees(db: Connection, subject: Subject) -> list[int]:
+    number = subject.id or 0
+    return assignees_of(db, [number]).get(number, [])
+
+
+def _text(db: Connection, subject: Subject) -> str:
+    return merge_request_by_id(db, subject.id or 0).description or ""
+
+
+MERGE_REQUEST_KIND = SubjectKind(
+    kind="merge_request",
+    shown="MergeRequest",
+    path="merge_requests",
+    sign="!",
+    noun="merge request",
+    visible=_visible,
+    subjects=_subjects,
+    views=_views,
+    readers=_readers,
+    assignees=_assignees,
+    text=_text,
+)

@@ -1,0 +1,111 @@
+"""What merge requests bring, over the API."""
+
+from ingot.collaboration.merge_requests import policy
+from ingot.collaboration.merge_requests.api import merge_request_as_view, merge_request_in_path
+from ingot.collaboration.merge_requests.policy import MergeRequestLookup
+from ingot.collaboration.merge_requests.versions import queries
+from ingot.collaboration.merge_requests.versions.params import GetChanges
+from ingot.collaboration.merge_requests.versions.views import (
+    ChangesView,
+    DiffVersionDetailView,
+    DiffVersionView,
+    changes_view,
+    diff_views,
+    version_detail_view,
+    version_view,
+)
+from ingot.core.api.params import path_number
+from ingot.core.api.routes import Call, RawResponse, Routes
+from ingot.core.db.paging import Listing, Page, slice_page
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import read_commits
+from ingot.projects.projects.api import repository_store
+from ingot.repositories.commits.views import CommitView, DiffView, commit_view
+from ingot.repositories.context import project_url
+
+routes = Routes("merge_requests")
+
+
+def repository_of(call: Call, lookup: MergeRequestLookup) -> Repository:
+    """Where all lies that a merge request brings."""
+    return repository_store(call.settings).open(lookup.project.repository_key)
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid/commits",
+    on=merge_request_in_path,
+    may=policy.may_read_merge_request,
+    returns=list[CommitView],
+)
+def list_commits(call: Call, lookup: MergeRequestLookup, page: Page) -> Listing[CommitView]:
+    """List the commits that a merge request brings, the newest first."""
+    repository, url = repository_of(call, lookup), project_url(call, lookup.project)
+    span = queries.current_commit_range(call.db, repository, lookup.merge_request)
+    part = slice_page(queries.commits_in(repository, span), page)
+    return part.of([commit_view(commit, url) for commit in read_commits(repository, part.items)])
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid/changes",
+    on=merge_request_in_path,
+    may=policy.may_read_merge_request,
+    returns=ChangesView,
+)
+def get_changes(call: Call, lookup: MergeRequestLookup, params: GetChanges) -> ChangesView:  # noqa: ARG001 - What clients send here has no effect.
+    """Get a merge request with what it changes."""
+    repository = repository_of(call, lookup)
+    diff = queries.diff_of(repository, queries.current_commit_range(call.db, repository, lookup.merge_request))
+    return changes_view(merge_request_as_view(call, call.db, lookup.project, lookup.merge_request, asks_git=True), diff)
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid/diffs",
+    on=merge_request_in_path,
+    may=policy.may_read_merge_request,
+    returns=list[DiffView],
+)
+def list_diffs(call: Call, lookup: MergeRequestLookup, params: GetChanges, page: Page) -> Listing[DiffView]:  # noqa: ARG001 - What clients send here has no effect.
+    """List what a merge request changes, file by file."""
+    repository = repository_of(call, lookup)
+    diff = queries.diff_of(repository, queries.current_commit_range(call.db, repository, lookup.merge_request))
+    return slice_page(diff_views(diff), page)
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid/raw_diffs",
+    on=merge_request_in_path,
+    may=policy.may_read_merge_request,
+    returns=RawResponse,
+)
+def get_raw_diffs(call: Call, lookup: MergeRequestLookup) -> RawResponse:
+    """Get what a merge request changes as one patch."""
+    repository = repository_of(call, lookup)
+    return RawResponse(
+        queries.patch_of(repository, queries.current_commit_range(call.db, repository, lookup.merge_request))
+    )
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid/versions",
+    on=merge_request_in_path,
+    may=policy.may_read_merge_request,
+    returns=list[DiffVersionView],
+)
+def list_versions(call: Call, lookup: MergeRequestLookup, page: Page) -> Listing[DiffVersionView]:
+    """List what each push to the source of a merge request brought, the newest first."""
+    versions = queries.list_versions(call.db, lookup.merge_request, page)
+    return versions.of([version_view(version) for version in versions.items])
+
+
+@routes.get(
+    "/projects/:id/merge_requests/:merge_request_iid/versions/:version_id",
+    on=merge_request_in_path,
+    may=policy.may_read_merge_request,
+    returns=DiffVersionDetailView,
+)
+def get_version(call: Call, lookup: MergeRequestLookup) -> DiffVersionDetailView:
+    """Get what a push brought, with its commits and changes."""
+    version = queries.find_version(call.db, lookup.merge_request, path_number(call.path, "version_id"))
+    repository, span = repository_of(call, lookup), queries.commit_range_of(version)
+    commits = read_commits(repository, queries.commits_in(repository, span))
+    return version_detail_view(version, commits, queries.diff_of(repository, span), project_url(call, lookup.project))

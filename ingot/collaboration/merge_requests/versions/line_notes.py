@@ -1,0 +1,43 @@
+"""Notes that are placed on lines of a version."""
+
+from collections.abc import Mapping
+
+import msgspec
+from sqlalchemy import bindparam, select
+
+from ingot.collaboration.merge_requests.filters import KIND
+from ingot.collaboration.merge_requests.tables import DiffVersion
+from ingot.collaboration.merge_requests.versions.positions import DiffPosition
+from ingot.collaboration.notes.tables import notes
+from ingot.core.db.connection import Connection
+
+_DIFF_NOTES = select(notes.c.id, notes.c.position).where(
+    notes.c.subject_kind == KIND, notes.c.subject_id == bindparam("merge_request"), notes.c.position.is_not(None)
+)
+_decode = msgspec.json.Decoder(DiffPosition).decode
+
+
+def position_columns(position: DiffPosition) -> dict[str, object]:
+    """How a position is kept: as a whole, and by the line for who only asks for that."""
+    return {
+        "position": msgspec.json.encode(position).decode(),
+        "line_type": None if position.old_line and position.new_line else "new" if position.new_line else "old",
+        "old_path": position.old_path,
+        "new_path": position.new_path,
+        "old_line": position.old_line,
+        "new_line": position.new_line,
+    }
+
+
+def diff_notes(db: Connection, version: DiffVersion) -> dict[int, DiffPosition]:
+    """The notes that are placed on lines of a version, by their numbers; those left behind by it are not."""
+    rows = db.rows(_DIFF_NOTES, merge_request=version.merge_request_id)
+    placed = {number: _decode(document) for number, document in rows}
+    return {number: position for number, position in placed.items() if position.head_sha == version.head_oid}
+
+
+def move_diff_notes(db: Connection, moved: Mapping[int, DiffPosition | None]) -> None:
+    """Let notes go along with their lines; where a line is gone, the note stays with the version that has it."""
+    for number, position in moved.items():
+        if position is not None:
+            db.update(notes, number, **position_columns(position))

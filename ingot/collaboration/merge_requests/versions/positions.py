@@ -1,0 +1,129 @@
+"""Lines of diffs that people talk about: whether they are there, and where they are in a later version."""
+
+from functools import lru_cache
+from typing import Literal
+
+import msgspec
+
+from ingot.collaboration.merge_requests.versions.inspection import VersionComparison
+from ingot.git.core.repository import Repository
+from ingot.git.diffs.diffs import Diff, FileDiff, diff_between
+from ingot.git.diffs.line_maps import LineMap
+from ingot.git.history.commits import decode_text
+
+
+class DiffPosition(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of a diff: of the file before, after, or of both where it did not change."""
+
+    base_sha: str | None
+    start_sha: str | None
+    head_sha: str
+    old_path: str
+    new_path: str
+    position_type: Literal["text", "image", "file"] = "text"
+    old_line: int | None = None
+    new_line: int | None = None
+    line_range: dict[str, object] | None = None
+
+
+def is_in_diff(repository: Repository, position: DiffPosition) -> bool:
+    """Whether the line that a position names is one of its diff."""
+    change = _change(_diff(repository, position.base_sha, position.head_sha), position.old_path, position.new_path)
+    if change is None:
+        return False
+    if position.position_type != "text":
+        return True
+    return _has_line(_lines(change.diff), position.old_line, position.new_line)
+
+
+def trace_position(
+    repository: Repository, position: DiffPosition, comparison: VersionComparison
+) -> DiffPosition | None:
+    """The same line in a later version; nothing where it was changed, or is not part of the diff any more."""
+    if position.position_type != "text":
+        return None
+    return (
+        _trace_new_line(repository, position, comparison)
+        if position.new_line
+        else _trace_old_line(repository, position, comparison)
+    )
+
+
+def _trace_new_line(
+    repository: Repository, position: DiffPosition, comparison: VersionComparison
+) -> DiffPosition | None:
+    """A line of the file as it is to be goes along with what was pushed since."""
+    since = _change(_diff(repository, position.head_sha, comparison.head_oid), position.new_path, None)
+    path, line = position.new_path, position.new_line
+    if since is not None:
+        if since.deleted_file or since.too_large or since.collapsed or line is None:
+            return None
+        path, line = decode_text(since.new_path), _lines(since.diff).forth(line)
+    change = _change(_diff(repository, comparison.base_oid, comparison.head_oid), None, path)
+    if change is None or line is None:
+        return None
+    lines = _lines(change.diff)
+    old_line = lines.back(line)
+    # What was added must be new still, and what was not, not.
+    if (old_line is None) != (position.old_line is None):
+        return None
+    return _moved(position, comparison, change, old_line, line)
+
+
+def _trace_old_line(
+    repository: Repository, position: DiffPosition, comparison: VersionComparison
+) -> DiffPosition | None:
+    """A line that is to go is one of the file as it is in the target."""
+    line: int | None = position.old_line
+    path = position.old_path
+    if position.base_sha != comparison.base_oid:
+        since = _change(_diff(repository, position.base_sha, comparison.base_oid), position.old_path, None)
+        if since is not None:
+            if since.deleted_file or since.too_large or since.collapsed or line is None:
+                return None
+            path, line = decode_text(since.new_path), _lines(since.diff).forth(line)
+    change = _change(_diff(repository, comparison.base_oid, comparison.head_oid), path, None)
+    if change is None or line is None or line not in _lines(change.diff).removed:
+        return None
+    return _moved(position, comparison, change, line, None)
+
+
+def _moved(
+    position: DiffPosition, comparison: VersionComparison, change: FileDiff, old: int | None, new: int | None
+) -> DiffPosition:
+    return msgspec.structs.replace(
+        position,
+        base_sha=comparison.base_oid,
+        start_sha=comparison.start_oid,
+        head_sha=comparison.head_oid,
+        old_path=decode_text(change.old_path),
+        new_path=decode_text(change.new_path),
+        old_line=old,
+        new_line=new,
+    )
+
+
+# Most notes of a discussion, and many others, are on the same file.
+@lru_cache(64)
+def _lines(patch: str) -> LineMap:
+    return LineMap(patch)
+
+
+def _has_line(lines: LineMap, old: int | None, new: int | None) -> bool:
+    if old is not None and new is not None:
+        return old > 0 and lines.forth(old) == new
+    if new is not None:
+        return new in lines.added
+    return old in lines.removed
+
+
+def _diff(repository: Repository, old: str | None, new: str | None) -> Diff:
+    return Diff(()) if new is None or old == new else diff_between(repository, old, new)
+
+
+def _change(diff: Diff, old_path: str | None, new_path: str | None) -> FileDiff | None:
+    """The file of a diff that had the one name and has the other, of those that are told."""
+    for change in diff.changes:
+        if old_path in (None, decode_text(change.old_path)) and new_path in (None, decode_text(change.new_path)):
+            return change
+    return None

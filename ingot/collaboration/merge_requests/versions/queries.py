@@ -1,0 +1,101 @@
+"""How versions are found, and what lies in them."""
+
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, select
+
+from ingot.collaboration.merge_requests.queries import latest_version
+from ingot.collaboration.merge_requests.tables import DiffVersion, MergeRequest, merge_request_versions
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page, fetch_page, list_query
+from ingot.errors import NotFound
+from ingot.git.core.repository import Repository
+from ingot.git.diffs.diffs import Diff, diff_between
+from ingot.git.history.commits import branch_tip, commit_or_none
+from ingot.git.history.log import ALL_COMMITS, commits_between, list_commits
+from ingot.git.history.merge_bases import merge_base_or_none
+from ingot.git.writing.merge_request_commits import raw_patch
+
+MAX_COMMITS = 5_000
+"""Of one version so many are listed, the newest."""
+_OF = select(merge_request_versions).where(
+    merge_request_versions.c.merge_request_id == bindparam("merge_request"),
+    merge_request_versions.c.state == "collected",
+)
+_LIST = list_query(_OF, merge_request_versions.c.id, merge_request_versions.c.id.desc())
+_ONE = _OF.where(merge_request_versions.c.id == bindparam("version"))
+_BY_HEAD = (
+    _OF.where(merge_request_versions.c.head_oid == bindparam("head"))
+    .order_by(merge_request_versions.c.id.desc())
+    .limit(1)
+)
+
+
+class CommitRange(NamedTuple):
+    """What lies between two commits, from where they parted."""
+
+    start_oid: str | None
+    base_oid: str | None
+    head_oid: str
+
+
+def list_versions(db: Connection, merge_request: MergeRequest, page: Page) -> Listing[DiffVersion]:
+    """A page of what pushes brought, the newest first."""
+    return fetch_page(db, DiffVersion, _LIST, page, merge_request=merge_request.id)
+
+
+def find_version(db: Connection, merge_request: MergeRequest, version_id: int) -> DiffVersion:
+    """One of the versions of a merge request."""
+    version = db.first(DiffVersion, _ONE, merge_request=merge_request.id, version=version_id)
+    if version is None:
+        raise NotFound("Merge Request Diff")
+    return version
+
+
+def version_with_head(db: Connection, merge_request_id: int, head_oid: str) -> DiffVersion | None:
+    """The newest version whose head is this commit."""
+    return db.first(DiffVersion, _BY_HEAD, merge_request=merge_request_id, head=head_oid)
+
+
+def commit_range_of(version: DiffVersion) -> CommitRange:
+    """Between which commits a version lies."""
+    return CommitRange(version.start_oid, version.base_oid, version.head_oid)
+
+
+def current_commit_range(db: Connection, repository: Repository, merge_request: MergeRequest) -> CommitRange:
+    """What a merge request brings now, as git itself would compare; of what is over, what its last version says.
+
+    In the moment after a push from a fork its commits are still on the way: then it is the version before.
+    """
+    version = latest_version(db, merge_request.id)
+    if merge_request.state == "opened":
+        tip = branch_tip(repository, merge_request.target_branch)
+        head = merge_request.head_oid
+        if version is not None and commit_or_none(repository, head) is None:
+            head = version.head_oid
+        if tip is not None:
+            return CommitRange(tip, merge_base_or_none(repository, [tip, head]), head)
+    if version is None:
+        raise NotFound("Merge Request Diff")
+    return commit_range_of(version)
+
+
+def commits_in(repository: Repository, commit_range: CommitRange) -> list[str]:
+    """The ids of the commits of a version, the newest first."""
+    if commit_range.start_oid is None:
+        return list_commits(repository, [commit_range.head_oid], ALL_COMMITS, 0, MAX_COMMITS)[0]
+    return commits_between(repository, commit_range.start_oid, commit_range.head_oid, MAX_COMMITS)[::-1]
+
+
+def diff_of(repository: Repository, commit_range: CommitRange) -> Diff:
+    """What a version changes."""
+    if commit_range.base_oid == commit_range.head_oid:
+        return Diff(())
+    return diff_between(repository, commit_range.base_oid, commit_range.head_oid)
+
+
+def patch_of(repository: Repository, commit_range: CommitRange) -> bytes:
+    """What a version changes as one patch, which other programs apply."""
+    if commit_range.base_oid == commit_range.head_oid:
+        return b""
+    return raw_patch(repository, commit_range.base_oid, commit_range.head_oid)

@@ -1,0 +1,197 @@
+"""Following the heads of source branches: a push moves the row at once, and git follows right after the commit.
+
+What a push brings lies in the source's repository and is to be read, and fetched, in the target's. So the row of a
+version is written with the push, and completed when the target has the commits; a job sees to it where a crash
+came between.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import msgspec
+from sqlalchemy import bindparam, select
+
+from ingot.collaboration.merge_requests.events import MergeRequestChanged
+from ingot.collaboration.merge_requests.queries import latest_version, merge_request_by_id, open_merge_requests_from
+from ingot.collaboration.merge_requests.service import (
+    emit_merge_request_changed,
+    lock_merge_request_row,
+    write_merge_request,
+)
+from ingot.collaboration.merge_requests.tables import DiffVersion, MergeRequest, merge_request_versions, merge_requests
+from ingot.collaboration.merge_requests.versions.events import VersionCollected
+from ingot.collaboration.merge_requests.versions.inspection import compare_with_target
+from ingot.collaboration.merge_requests.versions.line_notes import diff_notes, move_diff_notes
+from ingot.collaboration.merge_requests.versions.positions import trace_position
+from ingot.collaboration.merge_requests.versions.service import COLLECTING, add_version, complete_version
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.db.times import Timestamp
+from ingot.core.events.bus import Subscriptions, emit
+from ingot.core.jobs.queue import enqueue
+from ingot.errors import Failure, NotFound, Unavailable
+from ingot.git.core.errors import GitError, GitTimeout, MissingRepository
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import branch_tip
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.writing.merge_request_commits import delete_head_ref, update_head_ref
+from ingot.projects.projects.tables import projects
+from ingot.repositories.ref_changes.events import RefsChanged
+
+COLLECT_VERSIONS = "collect versions"
+_HEAD = select(merge_requests.c.head_oid).where(
+    merge_requests.c.id == bindparam("merge_request"), merge_requests.c.deleted_at.is_(None)
+)
+_WAITING = (
+    select(merge_request_versions)
+    .where(
+        merge_request_versions.c.merge_request_id == bindparam("merge_request"),
+        merge_request_versions.c.state == COLLECTING,
+    )
+    .order_by(merge_request_versions.c.id)
+)
+_source, _target = projects.alias("source"), projects.alias("target")
+_SIDES = (
+    select(
+        merge_requests.c.iid,
+        merge_requests.c.target_branch,
+        _source.c.repository_key,
+        _target.c.repository_key,
+        merge_requests.c.deleted_at,
+        merge_requests.c.source_branch,
+        merge_requests.c.head_oid,
+    )
+    .join(_target, _target.c.id == merge_requests.c.target_project_id)
+    .outerjoin(_source, _source.c.id == merge_requests.c.source_project_id)
+    .where(merge_requests.c.id == bindparam("merge_request"))
+)
+
+
+class _TrackedSides(NamedTuple):
+    iid: int
+    target_branch: str
+    source_key: str | None
+    target_key: str
+    deleted_at: Timestamp | None
+    source_branch: str
+    head_oid: str
+
+
+def source_head_of(database: Database, merge_request_id: int) -> str | None:
+    """Where the source of a merge request is now, of one that is still there."""
+    head: str | None = database.read(lambda db: db.value(_HEAD, merge_request=merge_request_id))
+    return head
+
+
+def enqueue_collection(db: Connection, merge_request_id: int) -> None:
+    """Let a job see to it that git has what the rows say, where whoever does so at once should not come to it."""
+    enqueue(db, COLLECT_VERSIONS, merge_request_id, unique_key=f"{COLLECT_VERSIONS} {merge_request_id}")
+
+
+class HeadTracker:
+    """Lets git follow the rows of merge requests, in the process that moved them."""
+
+    def __init__(self, store: RepositoryStore) -> None:
+        self._store = store
+        self.subscriptions = Subscriptions()
+        self.subscriptions.on(RefsChanged)(self.on_refs_changed)
+        self.subscriptions.on(MergeRequestChanged)(self.on_merge_request_opened)
+        self.database: Database | None = None
+        """Whose subscriptions these are; it is made with them, and so known later."""
+
+    def on_refs_changed(self, db: Connection, event: RefsChanged) -> None:
+        """Move the heads of the merge requests that come from the branches of a push."""
+        moved = {update.branch: update.new for update in event.updates if update.branch and not update.deletes}
+        for merge_request in open_merge_requests_from(db, event.project_id, list(moved)) if moved else ():
+            if move_head(db, merge_request, moved[merge_request.source_branch], event.actor_id):
+                enqueue_collection(db, merge_request.id)
+                db.after_commit(partial(self._collect_now, merge_request.id))
+
+    def on_merge_request_opened(self, db: Connection, event: MergeRequestChanged) -> None:
+        """A push that nobody followed yet may have come since git was asked where the source is.
+
+        Where it goes elsewhere, git may still have to say what it brings there.
+        """
+        if event.action in ("opened", "reopened"):
+            db.after_commit(partial(self._catch_up, event.merge_request_id))
+        elif "target_branch" in event.changes:
+            db.after_commit(partial(self._collect_now, event.merge_request_id))
+
+    def _catch_up(self, merge_request_id: int, db: Connection) -> None:
+        rows = db.rows(_SIDES, merge_request=merge_request_id)
+        sides = _TrackedSides(*rows[0]) if rows else None
+        if self.database is None or sides is None or sides.source_key is None:
+            return
+        try:
+            tip = branch_tip(self._store.open(sides.source_key), sides.source_branch)
+        except MissingRepository:
+            return
+        if tip is not None and tip != sides.head_oid:
+            self.database.write(partial(_move_to_head, merge_request_id=merge_request_id, head_oid=tip))
+            self._collect_now(merge_request_id, db)
+
+    def _collect_now(self, merge_request_id: int, db: Connection) -> None:  # noqa: ARG002 - Whatever follows a commit gets its connection.
+        if self.database is None:
+            return
+        try:
+            self.collect(self.database, merge_request_id)
+        except (Failure, Unavailable, GitError, GitTimeout):  # The push is done; the rest is left to the job.
+            pass
+
+    def collect(self, database: Database, merge_request_id: int) -> None:
+        """Complete the versions of a merge request, and let clients fetch what it brings."""
+        rows = database.read(lambda db: db.rows(_SIDES, merge_request=merge_request_id))
+        if not rows:
+            return
+        sides = _TrackedSides(*rows[0])
+        try:
+            target = self._store.open(sides.target_key)
+            if sides.deleted_at is not None:
+                delete_head_ref(target, sides.iid)
+                return
+            for version in database.read(lambda db: db.all(DiffVersion, _WAITING, merge_request=merge_request_id)):
+                own = sides.source_key in (None, sides.target_key)
+                source = None if own or sides.source_key is None else self._store.open(sides.source_key)
+                self._complete(database, source, target, sides.target_branch, version)
+        except MissingRepository:  # One of the projects was deleted meanwhile.
+            return
+        update_head_ref(target, sides.iid, lambda: source_head_of(database, merge_request_id))
+
+    def _complete(
+        self, database: Database, source: Repository | None, target: Repository, branch: str, version: DiffVersion
+    ) -> None:
+        before = database.read(partial(latest_version, merge_request_id=version.merge_request_id))
+        looked = compare_with_target(source, target, version.head_oid, branch, before.head_oid if before else None)
+        placed = database.read(partial(diff_notes, version=before)) if before else {}
+        # All notes of a discussion are at the same place.
+        places = {msgspec.json.encode(position): position for position in placed.values()}
+        moved_places = {key: trace_position(target, position, looked) for key, position in places.items()}
+        moved = {number: moved_places[msgspec.json.encode(position)] for number, position in placed.items()}
+
+        def write(db: Connection) -> None:
+            if complete_version(db, version, looked):
+                emit(db, VersionCollected(version.merge_request_id, version.pushed_by_id, looked, before))
+                move_diff_notes(db, moved)
+
+        database.write(write)
+
+
+def _move_to_head(db: Connection, merge_request_id: int, head_oid: str) -> None:
+    if move_head(db, merge_request_by_id(db, merge_request_id), head_oid, None):
+        enqueue_collection(db, merge_request_id)
+
+
+def move_head(db: Connection, merge_request: MergeRequest, head_oid: str, pusher_id: int | None) -> bool:
+    """Let a merge request be about another commit; says whether it was not yet."""
+    try:
+        held = lock_merge_request_row(db, merge_request)
+    except NotFound:  # Somebody has deleted it meanwhile, which must not stop what others do.
+        return False
+    if held.head_oid == head_oid or held.state != "opened":
+        return False
+    written = write_merge_request(db, held, {"head_oid": head_oid})
+    add_version(db, held.id, pusher_id, head_oid)
+    emit_merge_request_changed(
+        db, pusher_id or held.author_id, written, "updated", {"head_oid": (held.head_oid, head_oid)}
+    )
+    return True

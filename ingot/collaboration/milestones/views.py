@@ -1,0 +1,44 @@
+"""How milestones are shown."""
+
+from ingot.collaboration.milestones.tables import Milestone
+from ingot.core.api.views import View
+from ingot.core.db.times import Date, Timestamp, day_of
+
+
+class MilestoneView(View):
+    """A milestone; of a group or of a project."""
+
+    id: int
+    iid: int
+    project_id: int | None
+    group_id: int | None
+    title: str
+    description: str | None
+    state: str
+    created_at: Timestamp
+    updated_at: Timestamp
+    due_date: Date | None
+    start_date: Date | None
+    expired: bool
+    web_url: str
+
+
+def milestone_view(milestone: Milestone, now: Timestamp, base: str) -> MilestoneView:
+    """One milestone."""
+    place = milestone.full_path if milestone.group_id is None else f"groups/{milestone.full_path}/-"
+    # In the order of the fields and without their names, which takes half as long.
+    return MilestoneView(
+        milestone.id,
+        milestone.iid,
+        milestone.project_id,
+        milestone.group_id,
+        milestone.title,
+        milestone.description,
+        milestone.state,
+        milestone.created_at,
+        milestone.updated_at,
+        milestone.due_date,
+        milestone.start_date,
+        milestone.due_date is not None and milestone.due_date < day_of(now),
+        f"{base}/{place}/milestones/{milestone.iid}",
+    )

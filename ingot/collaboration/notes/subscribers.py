@@ -1,0 +1,27 @@
+"""What becomes of notes when users go."""
+
+from sqlalchemy import bindparam, select, update
+
+from ingot.accounts.users.events import UserDeleting
+from ingot.collaboration.notes.service import delete_note
+from ingot.collaboration.notes.tables import Note, notes
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import Subscriptions
+
+subscriptions = Subscriptions()
+_OF_USER = notes.c.author_id == bindparam("user")
+_REASSIGN = update(notes).where(_OF_USER).values(author_id=bindparam("placeholder"))
+_ALL = select(notes).where(_OF_USER).order_by(notes.c.id)
+
+
+@subscriptions.on(UserDeleting)
+def reassign_notes(db: Connection, event: UserDeleting) -> None:
+    """What somebody wrote stays in the name of the placeholder, or goes with them where nothing is to stay.
+
+    Then each one goes by itself, since others count them; but nobody is told of what the system wrote.
+    """
+    if not event.hard:
+        db.run(_REASSIGN, user=event.user_id, placeholder=event.placeholder_id)
+        return
+    for note in db.all(Note, _ALL, user=event.user_id):
+        delete_note(db, note)

@@ -1,0 +1,63 @@
+"""Keeping who is named where."""
+
+from sqlalchemy import bindparam, delete, select
+
+from ingot.collaboration.participants.events import UsersMentioned
+from ingot.collaboration.participants.mentions import mentioned_users
+from ingot.collaboration.participants.subject_kinds import Readers
+from ingot.collaboration.participants.tables import mentioned_people
+from ingot.collaboration.subjects import Subject
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
+from ingot.core.events.bus import emit
+
+_ABOUT = (mentioned_people.c.subject_kind == bindparam("kind")) & (
+    mentioned_people.c.subject_id == bindparam("subject")
+)
+_BY_TEXT = select(mentioned_people.c.user_id, mentioned_people.c.id).where(_ABOUT, mentioned_people.c.note_id.is_(None))
+_BY_NOTE = select(mentioned_people.c.user_id, mentioned_people.c.id).where(
+    mentioned_people.c.note_id == bindparam("note")
+)
+_DELETE = delete(mentioned_people).where(in_list(mentioned_people.c.id, "rows"))
+_DELETE_ALL = delete(mentioned_people).where(_ABOUT)
+
+
+def record_mentioned_users(
+    db: Connection,
+    readers: Readers,
+    subject: Subject,
+    writer_id: int,
+    text: str,
+    *,
+    note_id: int | None = None,
+    internal: bool = False,
+    new: bool = False,
+) -> None:
+    """Keep whom a text names that may see what it is about, and tell of those who were not named in it before."""
+    if subject.project_id is None or (new and "@" not in text):
+        return
+    before = {} if new else _mentioned_before(db, subject, note_id)
+    named = mentioned_users(db, writer_id, subject.project_id, text)
+    gone = [row for user_id, row in before.items() if user_id not in named]
+    if gone:
+        db.run(_DELETE, rows=gone)
+    fresh = [user_id for user_id in named if user_id not in before]
+    seeing = readers(db, subject, fresh, internal) if fresh else ()
+    fresh = [user_id for user_id in fresh if user_id in seeing]
+    about = {"subject_kind": subject.kind, "subject_id": subject.id, "note_id": note_id, "internal": internal}
+    for user_id in fresh:
+        db.insert(mentioned_people, **about, user_id=user_id)
+    if fresh:
+        addressed = frozenset(user_id for user_id in fresh if named[user_id])
+        emit(db, UsersMentioned(subject, writer_id, note_id, tuple(fresh), addressed, internal, new))
+
+
+def _mentioned_before(db: Connection, subject: Subject, note_id: int | None) -> dict[int, int]:
+    if note_id is not None:
+        return dict(db.rows(_BY_NOTE, note=note_id))
+    return dict(db.rows(_BY_TEXT, kind=subject.kind, subject=subject.id))
+
+
+def delete_mentioned_users(db: Connection, subject: Subject) -> None:
+    """In what is gone nobody is named."""
+    db.run(_DELETE_ALL, kind=subject.kind, subject=subject.id)

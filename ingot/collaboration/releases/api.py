@@ -1,0 +1,153 @@
+"""Releases over the API."""
+
+from ingot.collaboration.releases import queries, service, staged
+from ingot.collaboration.releases.params import CreateLink, CreateRelease, EditLink, EditRelease, ListReleases
+from ingot.collaboration.releases.views import ReleaseLinkView, ReleaseUrls, ReleaseView, link_view, release_views
+from ingot.core.api.component import API_PREFIX
+from ingot.core.api.params import path_number
+from ingot.core.api.routes import Call, Routes, StagedCall
+from ingot.core.db.paging import Listing, Page
+from ingot.projects.projects.views import instance_urls
+from ingot.repositories.context import RepositoryContext, may_push_code, may_read_code, project_url, repository_in_path
+from ingot.repositories.tags import service as tags
+from ingot.repositories.tags.queries import find_release, release_or_none
+from ingot.repositories.tags.tables import Release
+
+routes = Routes("releases")
+
+
+def _release_urls(call: Call | StagedCall, context: RepositoryContext) -> ReleaseUrls:
+    base = instance_urls(call.origin, call.settings).base
+    return ReleaseUrls(
+        base, project_url(call, context.project), f"{base}{API_PREFIX.decode()}/projects/{context.project.id}"
+    )
+
+
+def _release_view(call: Call, context: RepositoryContext, release: Release) -> ReleaseView:
+    return release_views(call.db, context, [release], _release_urls(call, context))[0]
+
+
+def _release_in_path(call: Call, context: RepositoryContext) -> Release:
+    return find_release(call.db, context.project.id, call.path["tag_name"])
+
+
+def _editable_release_in_path(call: Call, context: RepositoryContext) -> Release:
+    """The release in the path, where the caller may tell about its tag."""
+    release = _release_in_path(call, context)
+    tags.require_may_release(call.db, call.actor, context.here, context.project, release.tag)
+    return release
+
+
+@routes.get("/projects/:id/releases", on=repository_in_path, may=may_read_code, returns=list[ReleaseView], open=True)
+def list_releases(call: Call, context: RepositoryContext, params: ListReleases, page: Page) -> Listing[ReleaseView]:
+    """List the releases of a project."""
+    found = queries.list_releases(call.db, context.project, params, page)
+    return found.of(release_views(call.db, context, found.items, _release_urls(call, context)))
+
+
+@routes.get(
+    "/projects/:id/releases/permalink/latest", on=repository_in_path, may=may_read_code, returns=ReleaseView, open=True
+)
+def get_latest_release(call: Call, context: RepositoryContext) -> ReleaseView:
+    """Get the release that came out last."""
+    return _release_view(call, context, queries.latest_release_or_none(call.db, context.project))
+
+
+@routes.get(
+    "/projects/:id/releases/:tag_name", on=repository_in_path, may=may_read_code, returns=ReleaseView, open=True
+)
+def get_release(call: Call, context: RepositoryContext) -> ReleaseView:
+    """Get the release of a tag."""
+    return _release_view(call, context, _release_in_path(call, context))
+
+
+@routes.post("/projects/:id/releases", on=repository_in_path, may=may_push_code, returns=ReleaseView, staged=True)
+def create_release(stage: StagedCall, context: RepositoryContext, params: CreateRelease) -> ReleaseView:
+    """Create a release, and its tag where there is none yet."""
+    release = staged.create_release(stage.database, stage.actor, context, params)
+    at = _release_urls(stage, context)
+    return stage.database.read(lambda db: release_views(db, context, [release], at)[0])
+
+
+@routes.put("/projects/:id/releases/:tag_name", on=repository_in_path, may=may_push_code, returns=ReleaseView)
+def edit_release(call: Call, context: RepositoryContext, params: EditRelease) -> ReleaseView:
+    """Edit a release."""
+    return _release_view(call, context, service.edit_release(call.db, _editable_release_in_path(call, context), params))
+
+
+@routes.delete("/projects/:id/releases/:tag_name", on=repository_in_path, may=may_push_code, returns=ReleaseView)
+def delete_release(call: Call, context: RepositoryContext) -> ReleaseView | None:
+    """Delete a release; its tag stays."""
+    if release_or_none(call.db, context.project.id, call.path["tag_name"]) is None:
+        return None
+    release = _editable_release_in_path(call, context)
+    view = _release_view(call, context, release)
+    tags.delete_release(call.db, release)
+    return view
+
+
+@routes.get(
+    "/projects/:id/releases/:tag_name/assets/links",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=list[ReleaseLinkView],
+    open=True,
+)
+def list_release_links(call: Call, context: RepositoryContext, page: Page) -> Listing[ReleaseLinkView]:
+    """List the links of a release."""
+    release = _release_in_path(call, context)
+    found = queries.list_links(call.db, release, page)
+    at = _release_urls(call, context)
+    return found.of([link_view(link, release, at) for link in found.items])
+
+
+@routes.get(
+    "/projects/:id/releases/:tag_name/assets/links/:link_id",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=ReleaseLinkView,
+    open=True,
+)
+def get_release_link(call: Call, context: RepositoryContext) -> ReleaseLinkView:
+    """Get a link of a release."""
+    release = _release_in_path(call, context)
+    link = queries.find_link(call.db, release, path_number(call.path, "link_id"))
+    return link_view(link, release, _release_urls(call, context))
+
+
+@routes.post(
+    "/projects/:id/releases/:tag_name/assets/links", on=repository_in_path, may=may_push_code, returns=ReleaseLinkView
+)
+def create_release_link(call: Call, context: RepositoryContext, params: CreateLink) -> ReleaseLinkView:
+    """Add a link to a release."""
+    release = _editable_release_in_path(call, context)
+    return link_view(service.create_link(call.db, release, params), release, _release_urls(call, context))
+
+
+@routes.put(
+    "/projects/:id/releases/:tag_name/assets/links/:link_id",
+    on=repository_in_path,
+    may=may_push_code,
+    returns=ReleaseLinkView,
+)
+def edit_release_link(call: Call, context: RepositoryContext, params: EditLink) -> ReleaseLinkView:
+    """Edit a link of a release."""
+    release = _editable_release_in_path(call, context)
+    link = queries.find_link(call.db, release, path_number(call.path, "link_id"))
+    return link_view(service.edit_link(call.db, release, link, params), release, _release_urls(call, context))
+
+
+@routes.delete(
+    "/projects/:id/releases/:tag_name/assets/links/:link_id",
+    on=repository_in_path,
+    may=may_push_code,
+    returns=ReleaseLinkView,
+)
+def delete_release_link(call: Call, context: RepositoryContext) -> ReleaseLinkView | None:
+    """Remove a link of a release."""
+    release = _editable_release_in_path(call, context)
+    link = queries.link_or_none(call.db, release, path_number(call.path, "link_id"))
+    if link is None:
+        return None
+    service.delete_link(call.db, link)
+    return link_view(link, release, _release_urls(call, context))

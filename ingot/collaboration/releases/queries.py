@@ -1,0 +1,125 @@
+"""How releases and their links are found and listed."""
+
+from functools import cache
+
+from sqlalchemy import bindparam, or_, select
+
+from ingot.accounts.users.tables import users
+from ingot.collaboration.milestones.queries import milestones_by_ids
+from ingot.collaboration.milestones.tables import Milestone, milestones
+from ingot.collaboration.releases.params import ListReleases
+from ingot.collaboration.releases.tables import ReleaseLink, release_links, release_milestones
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
+from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.core.db.schema import Record
+from ingot.errors import NotFound
+from ingot.projects.projects.tables import Project
+from ingot.repositories.tags.tables import Release, releases
+
+_IN_PROJECT = select(releases).where(releases.c.project_id == bindparam("project"))
+_LATEST = (
+    _IN_PROJECT.where(releases.c.released_at <= bindparam("moment"))
+    .order_by(releases.c.released_at.desc(), releases.c.id.desc())
+    .limit(1)
+)
+_LINKS = select(release_links).where(release_links.c.release_id == bindparam("release"))
+_LINK = _LINKS.where(release_links.c.id == bindparam("link"))
+_LIST_LINKS = list_query(_LINKS, release_links.c.id, release_links.c.id.desc())
+_LINKS_OF = (
+    select(release_links).where(in_list(release_links.c.release_id, "releases")).order_by(release_links.c.id.desc())
+)
+_MILESTONES_OF = (
+    select(release_milestones.c.release_id, release_milestones.c.milestone_id)
+    .where(in_list(release_milestones.c.release_id, "releases"))
+    .order_by(release_milestones.c.milestone_id)
+)
+_OWN_MILESTONES = select(milestones.c.id, milestones.c.title).where(
+    milestones.c.project_id == bindparam("project"),
+    or_(in_list(milestones.c.title, "titles"), in_list(milestones.c.id, "ids")),
+)
+_AUTHORS = select(
+    users.c.id, users.c.username, users.c.name, users.c.state, users.c.avatar_id, users.c.avatar_file
+).where(in_list(users.c.id, "authors"))
+
+
+class ReleaseAuthor(Record, frozen=True):
+    """As much of a user as answers show."""
+
+    id: int
+    username: str
+    name: str
+    state: str
+    avatar_id: int | None
+    avatar_file: str | None
+
+
+@cache
+def _list_query(order_by: str, sort: str) -> ListQuery:
+    columns = (releases.c[order_by], releases.c.id)
+    return list_query(_IN_PROJECT, releases.c.id, *(each.asc() if sort == "asc" else each.desc() for each in columns))
+
+
+def list_releases(db: Connection, project: Project, params: ListReleases, page: Page) -> Listing[Release]:
+    """A page of a project's releases."""
+    return fetch_page(db, Release, _list_query(params.order_by, params.sort), page, project=project.id)
+
+
+def latest_release_or_none(db: Connection, project: Project) -> Release:
+    """The release that came out last; one that is yet to come out is none."""
+    release = db.first(Release, _LATEST, project=project.id, moment=db.now)
+    if release is None:
+        raise NotFound()
+    return release
+
+
+def list_links(db: Connection, release: Release, page: Page) -> Listing[ReleaseLink]:
+    """A page of a release's links, the newest first."""
+    return fetch_page(db, ReleaseLink, _LIST_LINKS, page, release=release.id)
+
+
+def links_of_release(db: Connection, release: Release) -> list[ReleaseLink]:
+    """All of them."""
+    return links_by_release(db, [release]).get(release.id, [])
+
+
+def links_by_release(db: Connection, wanted: list[Release]) -> dict[int, list[ReleaseLink]]:
+    """All links of some releases, by the release."""
+    found: dict[int, list[ReleaseLink]] = {}
+    for link in db.all(ReleaseLink, _LINKS_OF, releases=[release.id for release in wanted]):
+        found.setdefault(link.release_id, []).append(link)
+    return found
+
+
+def link_or_none(db: Connection, release: Release, link_id: int) -> ReleaseLink | None:
+    """One of a release's links."""
+    return db.first(ReleaseLink, _LINK, release=release.id, link=link_id)
+
+
+def find_link(db: Connection, release: Release, link_id: int) -> ReleaseLink:
+    """The same, which must be there."""
+    link = link_or_none(db, release, link_id)
+    if link is None:
+        raise NotFound()
+    return link
+
+
+def authors_by_id(db: Connection, wanted: list[Release]) -> dict[int, ReleaseAuthor]:
+    """Who published some releases."""
+    ids = sorted({release.author_id for release in wanted if release.author_id is not None})
+    return {author.id: author for author in db.all(ReleaseAuthor, _AUTHORS, authors=ids)}
+
+
+def milestones_by_release(db: Connection, wanted: list[Release]) -> dict[int, list[Milestone]]:
+    """What was reached by some releases, by the release."""
+    rows = list(db.rows(_MILESTONES_OF, releases=[release.id for release in wanted]))
+    known = milestones_by_ids(db, [milestone for _, milestone in rows]) if rows else {}
+    found: dict[int, list[Milestone]] = {}
+    for release, milestone in rows:
+        found.setdefault(release, []).append(known[milestone])
+    return found
+
+
+def project_milestone_titles(db: Connection, project_id: int, titles: list[str], ids: list[int]) -> dict[int, str]:
+    """The titles of a project's own milestones that are called so or have these numbers."""
+    return dict(db.rows(_OWN_MILESTONES, project=project_id, titles=titles, ids=ids))

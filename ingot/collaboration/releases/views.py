@@ -1,0 +1,143 @@
+"""How releases are shown."""
+
+from collections.abc import Sequence
+from urllib.parse import quote, urlsplit
+
+import msgspec
+
+from ingot.accounts.users.views import UserBrief, user_brief
+from ingot.collaboration.milestones.views import MilestoneView, milestone_view
+from ingot.collaboration.releases.queries import authors_by_id, links_by_release, milestones_by_release
+from ingot.collaboration.releases.tables import LinkType, ReleaseLink
+from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import Timestamp
+from ingot.git.history.commits import commit_or_none, tag_tip
+from ingot.repositories.commits.views import CommitView, commit_view
+from ingot.repositories.context import RepositoryContext
+from ingot.repositories.tags.tables import Release
+
+ARCHIVE_FORMATS = ("zip", "tar.gz", "tar.bz2", "tar")
+
+
+class SourceView(View):
+    """The code of a release, packed."""
+
+    format: str
+    url: str
+
+
+class ReleaseLinkView(View):
+    """Something that can be downloaded elsewhere."""
+
+    id: int
+    name: str
+    url: str
+    direct_asset_url: str
+    external: bool
+    link_type: LinkType
+
+
+class AssetsView(View):
+    """What comes with a release."""
+
+    count: int
+    sources: list[SourceView]
+    links: list[ReleaseLinkView]
+
+
+class EvidenceView(View):
+    """What was collected about a release; nothing is yet."""
+
+    sha: str
+    filepath: str
+    collected_at: Timestamp
+
+
+class ReleaseLinksView(View):
+    """Where the pages of a release are."""
+
+    self_: str = msgspec.field(name="self")
+    edit_url: str
+
+
+class ReleaseView(View):
+    """What is told about a tag."""
+
+    tag_name: str
+    name: str
+    description: str | None
+    created_at: Timestamp
+    released_at: Timestamp
+    upcoming_release: bool
+    author: UserBrief | None
+    commit: CommitView | None
+    milestones: list[MilestoneView]
+    commit_path: str | None
+    tag_path: str
+    assets: AssetsView
+    evidences: list[EvidenceView]
+    links: ReleaseLinksView = msgspec.field(name="_links")
+
+
+class ReleaseUrls(msgspec.Struct, frozen=True):
+    """Where users, the project's pages and the API begin."""
+
+    base: str
+    project: str
+    api: str
+
+
+def release_views(
+    db: Connection, context: RepositoryContext, releases: Sequence[Release], urls: ReleaseUrls
+) -> list[ReleaseView]:
+    """A page of releases: four statements at most, and the commits of their tags."""
+    wanted = list(releases)
+    links, authors, reached = links_by_release(db, wanted), authors_by_id(db, wanted), milestones_by_release(db, wanted)
+    # Who reads the code sees the project, and so its milestones, where there is anything to plan.
+    planned = context.project.issues_enabled or context.project.merge_requests_enabled
+    views = []
+    for release in wanted:
+        tag = quote(release.tag, safe="")
+        tip = tag_tip(context.repository, release.tag)
+        commit = commit_or_none(context.repository, tip) if tip else None
+        author = authors.get(release.author_id or 0)
+        path = urlsplit(urls.project).path
+        shown = [link_view(link, release, urls) for link in links.get(release.id, [])]
+        # By its whole name: a branch may be called the same, and would be packed instead.
+        whole = f"refs%2Ftags%2F{tag}"
+        sources = [SourceView(kind, f"{urls.api}/repository/archive.{kind}?sha={whole}") for kind in ARCHIVE_FORMATS]
+        views.append(
+            ReleaseView(
+                tag_name=release.tag,
+                name=release.name or release.tag,
+                description=release.description,
+                created_at=release.created_at,
+                released_at=release.released_at,
+                upcoming_release=release.released_at > db.now,
+                author=user_brief(author, urls.base) if author else None,
+                commit=commit_view(commit, urls.project) if commit else None,
+                milestones=[milestone_view(each, db.now, urls.base) for each in reached.get(release.id, []) if planned],
+                commit_path=f"{path}/-/commit/{commit.oid}" if commit else None,
+                tag_path=f"{path}/-/tags/{tag}",
+                assets=AssetsView(len(sources) + len(shown), sources, shown),
+                evidences=[],
+                links=ReleaseLinksView(
+                    self_=f"{urls.project}/-/releases/{tag}", edit_url=f"{urls.project}/-/releases/{tag}/edit"
+                ),
+            )
+        )
+    return views
+
+
+def link_view(link: ReleaseLink, release: Release, urls: ReleaseUrls) -> ReleaseLinkView:
+    """One link."""
+    direct = f"{urls.project}/-/releases/{quote(release.tag, safe='')}/downloads{link.filepath}"
+    return ReleaseLinkView(
+        id=link.id,
+        name=link.name,
+        url=link.url,
+        direct_asset_url=direct if link.filepath else link.url,
+        external=not link.url.startswith(f"{urls.project}/"),
+        link_type=link.link_type,
+    )

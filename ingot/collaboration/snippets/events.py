@@ -1,0 +1,14 @@
+"""What is announced of snippets."""
+
+from typing import Literal
+
+from ingot.core.events.bus import Event
+
+
+class SnippetChanged(Event, frozen=True):
+    """A snippet was written, changed or removed."""
+
+    snippet_id: int
+    project_id: int | None
+    actor_id: int
+    action: Literal["created", "edited", "deleted"]

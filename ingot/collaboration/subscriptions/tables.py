@@ -1,0 +1,20 @@
+"""What is stored of who follows what."""
+
+from sqlalchemy import Index, Table, UniqueConstraint
+
+from ingot.core.db.schema import flag, metadata, number, reference, row_id, text
+
+follows = Table(
+    "follows",
+    metadata,
+    row_id(),
+    reference("user_id", "users.id"),
+    text("subject_kind"),
+    number("subject_id"),
+    # No as well as yes: whoever takes part and said no is left alone.
+    flag("following"),
+    text("created_at"),
+    UniqueConstraint("user_id", "subject_kind", "subject_id"),
+    Index("ix_follows_subject_kind_subject_id", "subject_kind", "subject_id"),
+    sqlite_autoincrement=True,
+)

@@ -1,0 +1,97 @@
+"""How todos are found and listed."""
+
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, false, or_, select
+
+from ingot.collaboration.participants.commits import COMMIT
+from ingot.collaboration.participants.queries import list_subject_kinds
+from ingot.collaboration.participants.subject_kinds import Audience, SubjectKind, audience_of
+from ingot.collaboration.todos.params import ListTodos
+from ingot.collaboration.todos.policy import visible_commits
+from ingot.collaboration.todos.tables import Todo, todos
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.core.db.times import day_of
+from ingot.errors import NotFound
+from ingot.projects.namespaces.tables import namespace_tree
+from ingot.projects.projects.tables import projects
+
+_PENDING = select(todos.c.id).where(todos.c.user_id == bindparam("user"), todos.c.state == "pending").limit(1)
+_BELOW = (
+    select(projects.c.id)
+    .join(namespace_tree, namespace_tree.c.descendant_id == projects.c.namespace_id)
+    .where(namespace_tree.c.ancestor_id == bindparam("group_id"))
+)
+_CONDITIONS: dict[str, ColumnElement[bool]] = {
+    "todo": todos.c.id == bindparam("todo"),
+    "pending": todos.c.state == "pending",
+    "done": todos.c.state == "done",
+    "action": todos.c.action == bindparam("action"),
+    "author_id": todos.c.author_id == bindparam("author_id"),
+    "project_id": todos.c.project_id == bindparam("project_id"),
+    "group_id": todos.c.project_id.in_(_BELOW.scalar_subquery()),
+    "kind": todos.c.subject_kind == bindparam("kind"),
+}
+
+
+def _visible_targets(kinds: tuple[SubjectKind, ...], audience: Audience) -> ColumnElement[bool]:
+    """What a todo is about is still there, and its user may still see it."""
+    ways = [and_(todos.c.subject_kind == kind.kind, kind.visible(todos.c.subject_id, audience)) for kind in kinds]
+    code = exists().select_from(projects).where(projects.c.id == todos.c.project_id, visible_commits(audience))
+    return or_(false(), *ways, and_(todos.c.subject_kind == COMMIT, code))
+
+
+@lru_cache(maxsize=256)
+def _matching(kinds: tuple[SubjectKind, ...], audience: Audience, filters: frozenset[str]) -> Select[Any]:
+    conditions = [_CONDITIONS[name] for name in sorted(filters)]
+    return select(todos).where(todos.c.user_id == bindparam("user"), *conditions, _visible_targets(kinds, audience))
+
+
+@lru_cache(maxsize=256)
+def _lists_of(kinds: tuple[SubjectKind, ...], audience: Audience, filters: frozenset[str]) -> ListQuery:
+    return list_query(_matching(kinds, audience, filters), todos.c.id, todos.c.id.desc())
+
+
+def list_todos(db: Connection, actor: Actor, params: ListTodos, page: Page) -> Listing[Todo]:
+    """A page of what the caller has to look at and may see, the newest first."""
+    kinds = list_subject_kinds(db)
+    values = _actor_parameters(db, actor)
+    filters: set[str] = {params.state or "pending"}
+    for name in ("action", "author_id", "project_id", "group_id"):
+        if getattr(params, name) is not None:
+            filters.add(name)
+            values[name] = getattr(params, name)
+    if params.type is not None:
+        filters.add("kind")
+        known = {kind.shown: kind.kind for kind in kinds} | {"Commit": COMMIT}
+        values["kind"] = known.get(params.type, "")
+    return fetch_page(db, Todo, _lists_of(kinds, audience_of(actor), frozenset(filters)), page, **values)
+
+
+def count_todos(db: Connection, actor: Actor) -> int:
+    """How many things the caller still has to look at and may see; every page asks, and for most it is nothing."""
+    if db.value(_PENDING, user=actor.user_id) is None:
+        return 0
+    query = _lists_of(list_subject_kinds(db), audience_of(actor), frozenset({"pending"})).total
+    count: int = db.value(query, **_actor_parameters(db, actor))
+    return count
+
+
+def find_todo(db: Connection, actor: Actor, todo_id: int) -> Todo:
+    """One of the caller's own; one about something that they may not see any more is as good as none."""
+    found = db.first(
+        Todo,
+        _matching(list_subject_kinds(db), audience_of(actor), frozenset({"todo"})),
+        todo=todo_id,
+        **_actor_parameters(db, actor),
+    )
+    if found is None:
+        raise NotFound("Todo")
+    return found
+
+
+def _actor_parameters(db: Connection, actor: Actor) -> dict[str, Any]:
+    return {"user": actor.user_id, "actor": actor.user_id, "today": day_of(db.now)}

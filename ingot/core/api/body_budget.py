@@ -1,0 +1,40 @@
+"""How many bytes of bodies one worker holds at a time: large ones wait for their turn instead of filling the memory."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from ingot.errors import Unavailable
+
+SMALL_BODY_BYTES = 2**20
+"""What costs no more than the request itself does not wait."""
+WAIT_SECONDS = 20.0
+
+
+class BodyBudget:
+    """A number of bytes that requests share."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._free = total
+        self._changed = asyncio.Condition()
+
+    @asynccontextmanager
+    async def hold(self, size: int) -> AsyncIterator[None]:
+        """Hold as much for the length of a block; whoever waits too long may come again."""
+        size = min(size, self._total)
+        if size <= SMALL_BODY_BYTES:
+            yield
+            return
+        async with self._changed:
+            try:
+                await asyncio.wait_for(self._changed.wait_for(lambda: self._free >= size), WAIT_SECONDS)
+            except TimeoutError:
+                raise Unavailable("Too many large bodies are being read") from None
+            self._free -= size
+        try:
+            yield
+        finally:
+            async with self._changed:
+                self._free += size
+                self._changed.notify_all()

@@ -1,0 +1,57 @@
+"""The API's door: its prefixes, CORS, and answers on the wire."""
+
+import re
+
+from ingot.core.api.kernel import Kernel
+from ingot.core.http.frontend import send_response
+from ingot.core.http.request import Header, Request, Send, Trace
+from ingot.core.http.streaming import stream_response
+
+API_PREFIX = b"/api/v4"
+_NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
+_EXPOSED_HEADERS = (
+    b"Link, X-Total, X-Total-Pages, X-Per-Page, X-Page, X-Next-Page, X-Prev-Page, X-Request-Id, ETag, "
+    b"Content-Disposition, Content-Range, Accept-Ranges, X-Next-Cursor, X-Prev-Cursor, X-Gitlab-Blob-Id, "
+    b"X-Gitlab-Commit-Id, X-Gitlab-Content-Sha256, X-Gitlab-Encoding, X-Gitlab-File-Name, X-Gitlab-File-Path, "
+    b"X-Gitlab-Last-Commit-Id, X-Gitlab-Ref, X-Gitlab-Size, X-Gitlab-Execute-Filemode, "
+    b"Retry-After, RateLimit-Limit, RateLimit-Observed, RateLimit-Remaining, RateLimit-Reset"
+)
+# Any site may call, but never with the cookie of the person who visits it.
+_CORS_HEADERS: list[Header] = [
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-expose-headers", _EXPOSED_HEADERS),
+]
+_PREFLIGHT_HEADERS: list[Header] = [
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-allow-methods", b"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
+    (b"access-control-allow-headers", b"Authorization, Content-Type, If-None-Match, PRIVATE-TOKEN, SUDO, X-Request-Id"),
+    (b"access-control-max-age", b"7200"),
+]
+
+
+class ApiComponent:
+    """Serves everything below a prefix, or ``only`` the routes that a pattern names."""
+
+    def __init__(self, kernel: Kernel, prefix: bytes = API_PREFIX, only: re.Pattern[bytes] | None = None) -> None:
+        self._kernel = kernel
+        self._prefix = prefix
+        self._only = only
+
+    async def serve(self, request: Request, send: Send, trace: Trace) -> None:
+        """Answer one call."""
+        if request.method == "OPTIONS" and b"access-control-request-method" in request.headers:
+            await send_response(send, trace, 204, [*_PREFLIGHT_HEADERS], b"")
+            return
+        route = request.path[len(self._prefix) :]
+        if self._only is not None and not self._only.fullmatch(route):
+            route = b""  # Where nothing is served.
+        answer, asked = await self._kernel.handle(request, route)
+        if asked is not None:
+            trace.route, trace.user = asked.endpoint.path, asked.actor.username
+        headers = [*answer.headers, _NOSNIFF]
+        if b"origin" in request.headers:
+            headers += _CORS_HEADERS
+        if answer.pieces is None:
+            await send_response(send, trace, answer.status, headers, answer.body)
+        else:
+            await stream_response(request, send, trace, answer.status, headers, answer.pieces, self._kernel.pool)

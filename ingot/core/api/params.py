@@ -1,0 +1,319 @@
+"""One mapping of what a caller sent becomes one struct per call, lenient where clients are, clear where they err."""
+
+import re
+import types
+import typing
+from collections.abc import Callable
+from functools import cached_property
+from typing import Annotated, Any, Literal, NewType, TypeVar, Union, get_args, get_origin
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from ingot.core.db.times import Date, Timestamp, parse_date, parse_timestamp
+from ingot.errors import Invalid, too_long_message
+
+INT64_MAX = 2**63 - 1
+_INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
+_ROW_NUMBER = re.compile(r"[0-9]{1,19}")
+_TRUE = frozenset({"true", "1", "t", "on", "yes", "y"})
+_FALSE = frozenset({"false", "0", "f", "off", "no", "n"})
+_PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+")
+
+
+class Params(msgspec.Struct):
+    """Base of the structs that say what a call takes; a field without a default is required."""
+
+    refuses_unknown: typing.ClassVar[bool] = False
+    """Whether to say so where all that was sent is unknown, since the caller meant to change something."""
+
+
+P = TypeVar("P", bound=Params)
+_CREDENTIAL_FIELDS = {"private_token", "access_token", "job_token", "sudo", "authenticity_token", "_method"}
+_MAX_NAMES_LISTED = 10
+_MAX_NAME_LENGTH = 100
+
+
+class Upload(msgspec.Struct):
+    """A file of a multipart body, bounded by the call's limit."""
+
+    filename: str
+    content_type: str
+    file: Any
+
+    def read(self) -> bytes:
+        """The whole content."""
+        self.file.seek(0)
+        content: bytes = self.file.read()
+        return content
+
+
+RawText = NewType("RawText", str)
+"""The content of a file: unlike any other text it may hold NUL, since it never gets into a row."""
+
+
+class MissingParameter(Exception):
+    """A required parameter was not given."""
+
+
+class InvalidValue(Exception):
+    """A value does not fit its type."""
+
+
+Converter = Callable[[Any], Any]
+
+
+def _string(value: Any) -> str:
+    text = _raw_text(value)
+    if "\0" in text:
+        raise InvalidValue("is invalid")
+    return text
+
+
+def _raw_text(value: Any) -> RawText:
+    if isinstance(value, bool):
+        value = "true" if value else "false"
+    if isinstance(value, int | float):
+        value = str(value)
+    if not isinstance(value, str):
+        raise InvalidValue("is invalid")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidValue("is invalid") from error
+    return RawText(value)
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, str) and _INTEGER.fullmatch(value.strip()):
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or not -INT64_MAX <= value <= INT64_MAX:
+        raise InvalidValue("is invalid")
+    return value
+
+
+def _decimal(value: Any) -> float:
+    try:
+        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
+    except (ValueError, OverflowError) as error:
+        raise InvalidValue("is invalid") from error
+    if number is None or number != number or number in (float("inf"), float("-inf")):
+        raise InvalidValue("is invalid")
+    return number
+
+
+def _boolean(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    word = str(value).strip().lower() if isinstance(value, str | int) else ""
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    raise InvalidValue("is invalid")
+
+
+def _timestamp(value: Any) -> Timestamp:
+    if not isinstance(value, str) or _PLAIN_NUMBER.fullmatch(value.strip()):
+        raise InvalidValue("is invalid")
+    try:
+        return parse_timestamp(value)
+    except ValueError as error:
+        raise InvalidValue("is invalid") from error
+
+
+def _date(value: Any) -> Date:
+    if not isinstance(value, str):
+        raise InvalidValue("is invalid")
+    try:
+        return parse_date(value)
+    except ValueError as error:
+        raise InvalidValue("is invalid") from error
+
+
+def _upload(value: Any) -> Upload:
+    if not isinstance(value, Upload):
+        raise InvalidValue("is invalid")
+    return value
+
+
+_SCALARS: dict[Any, Converter] = {
+    str: _string,
+    RawText: _raw_text,
+    int: _integer,
+    float: _decimal,
+    bool: _boolean,
+    Timestamp: _timestamp,
+    Date: _date,
+    Upload: _upload,
+}
+
+
+def _list_of(item: Converter) -> Converter:
+    def convert(value: Any) -> list[Any]:
+        if isinstance(value, dict):
+            value = list(value.values())
+        if isinstance(value, str):
+            value = [part.strip() for part in value.split(",") if part.strip()]
+        if isinstance(value, int | float):
+            value = [value]
+        if not isinstance(value, list):
+            raise InvalidValue("is invalid")
+        return [item(part) for part in value if part is not None and part != ""]
+
+    return convert
+
+
+def _hash_of(item: Converter) -> Converter:
+    def convert(value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise InvalidValue("is invalid")
+        return {_string(key): item(part) for key, part in value.items()}
+
+    return convert
+
+
+def _one_of(choices: tuple[Any, ...]) -> Converter:
+    by_text = {str(choice): choice for choice in choices}
+
+    def convert(value: Any) -> Any:
+        if isinstance(value, str | int) and not isinstance(value, bool) and str(value) in by_text:
+            return by_text[str(value)]
+        raise InvalidValue("is invalid")
+
+    return convert
+
+
+def _bounded(inner: Converter, meta: msgspec.Meta) -> Converter:
+    def convert(value: Any) -> Any:
+        value = inner(value)
+        if meta.max_length is not None and len(value) > meta.max_length:
+            raise InvalidValue(too_long_message(meta.max_length))
+        if meta.min_length is not None and len(value) < meta.min_length:
+            raise InvalidValue(f"is too short (minimum is {meta.min_length} characters)")
+        if meta.ge is not None and value < meta.ge:
+            raise InvalidValue(f"must be greater than or equal to {meta.ge}")
+        if meta.le is not None and value > meta.le:
+            raise InvalidValue(f"must be less than or equal to {meta.le}")
+        return value
+
+    return convert
+
+
+class _Field(typing.NamedTuple):
+    name: str
+    sent_as: str
+    convert: Converter
+    required: bool
+    nullable: bool
+    empties: bool
+    """Whether an empty string is a value of its own, as it is for texts only."""
+
+
+def _field(name: str, sent_as: str, hint: Any, required: bool) -> _Field:
+    members = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    nullable = type(None) in members
+    kinds = [member for member in members if member not in (type(None), UnsetType)]
+    if len(kinds) != 1:
+        raise TypeError(f"The parameter {name} must have one type, not {hint}")
+    convert = _converter(kinds[0])
+    plain = get_args(kinds[0])[0] if get_origin(kinds[0]) is Annotated else kinds[0]
+    return _Field(name, sent_as, convert, required, nullable, plain in (str, RawText))
+
+
+def _converter(kind: Any) -> Converter:
+    if get_origin(kind) is Annotated:
+        inner, *metas = get_args(kind)
+        convert = _converter(inner)
+        for meta in metas:
+            if isinstance(meta, msgspec.Meta):
+                convert = _bounded(convert, meta)
+        return convert
+    if kind in _SCALARS:
+        return _SCALARS[kind]
+    if get_origin(kind) is list:
+        return _list_of(_converter(get_args(kind)[0]))
+    if get_origin(kind) is dict:
+        return _hash_of(_converter(get_args(kind)[1]))
+    if get_origin(kind) is Literal:
+        return _one_of(get_args(kind))
+    if isinstance(kind, type) and issubclass(kind, Params):
+        reader = ParamsReader(kind)
+        return reader.nested
+    raise TypeError(f"Parameters cannot be of type {kind}")
+
+
+class ParamsReader:
+    """Turns what a caller sent into one ``Params`` struct; made once per endpoint."""
+
+    def __init__(self, struct: type[Params]) -> None:
+        self.struct = struct
+
+    @cached_property
+    def fields(self) -> list[_Field]:
+        """What may be sent; found out at the first call, since all endpoints together would take a tenth of a start."""
+        hints = typing.get_type_hints(self.struct, include_extras=True)
+        return [
+            _field(field.name, field.encode_name, hints[field.name], field.required)
+            for field in msgspec.structs.fields(self.struct)
+        ]
+
+    def read(self, sent: dict[str, Any]) -> Any:
+        """Build the struct; raise ``MissingParameter`` for the first absent field, ``Invalid`` for all invalid ones."""
+        values: dict[str, Any] = {}
+        wrong: dict[str, list[str]] = {}
+        for field in self.fields:
+            value = sent.get(field.sent_as, UNSET)
+            if value is UNSET or value is None or (value == "" and not field.empties):
+                if field.required:
+                    raise MissingParameter(field.sent_as)
+                if value is not UNSET and field.nullable:
+                    values[field.name] = None
+                continue
+            try:
+                values[field.name] = field.convert(value)
+            except InvalidValue as error:
+                wrong[field.sent_as] = [str(error)]
+        if wrong:
+            raise Invalid(**wrong)
+        if self.struct.refuses_unknown and not values:
+            self._refuse_unknown(sent)
+        return self.struct(**values)
+
+    def _refuse_unknown(self, sent: dict[str, Any]) -> None:
+        unknown = sent.keys() - _CREDENTIAL_FIELDS - {field.sent_as for field in self.fields}
+        if unknown:
+            names = ", ".join(name[:_MAX_NAME_LENGTH] for name in sorted(unknown)[:_MAX_NAMES_LISTED])
+            raise Invalid(f"400 (Bad request) nothing of this can be changed here: {names}")
+
+    def nested(self, value: Any) -> Any:
+        """Build the struct from an item of another one."""
+        if not isinstance(value, dict):
+            raise InvalidValue("is invalid")
+        try:
+            return self.read(value)
+        except MissingParameter as error:
+            raise InvalidValue(f'"{error}" not given') from error
+        except Invalid as error:
+            name, reasons = next(iter(error.errors.items()))
+            raise InvalidValue(f"{name} {reasons[0]}") from error
+
+
+def given_fields(params: Params, *without: str) -> dict[str, Any]:
+    """The parameters that a caller did send; an update leaves the others as they are."""
+    sent = {name: getattr(params, name) for name in params.__struct_fields__ if name not in without}
+    return {name: value for name, value in sent.items() if value is not UNSET}
+
+
+def path_number(path: dict[str, str], name: str) -> int:
+    """A number in the path."""
+    number = number_or_none(path[name])
+    if number is None:
+        raise Invalid(**{name: ["is invalid"]})
+    return number
+
+
+def number_or_none(text: str) -> int | None:
+    """The row number that a text stands for, if any row can have it."""
+    number = int(text) if _ROW_NUMBER.fullmatch(text) else None
+    return number if number is not None and number <= INT64_MAX else None

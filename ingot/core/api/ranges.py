@@ -1,0 +1,80 @@
+"""Answers of bytes that have an entity tag of their own: conditions on them, and ranges of them."""
+
+import re
+from typing import NamedTuple
+
+from ingot.core.api.responses import ApiResponse, Header, etag_matches, json_response
+from ingot.core.api.routes import ContentResponse
+from ingot.core.http.request import Request
+
+_RANGE = re.compile(rb"\s*bytes\s*=\s*([0-9]{0,18})\s*-\s*([0-9]{0,18})\s*", re.IGNORECASE)
+_CACHE_PRIVATE: Header = (b"cache-control", b"max-age=0, private, must-revalidate")
+
+
+class _Span(NamedTuple):
+    start: int
+    stop: int
+
+
+def content_response(content: ContentResponse, request: Request) -> ApiResponse:
+    """The whole content, the range that was asked for, or word that the caller has it already."""
+    tag = content.tag.encode()
+    headers = [*content.headers, (b"etag", tag), _CACHE_PRIVATE]
+    wanted = request.headers.get(b"if-none-match")
+    if wanted is not None and etag_matches(wanted, tag):
+        return ApiResponse(304, b"", headers, final=True)
+    if content.size is None:
+        return _full_response(content, headers)
+    headers.append((b"accept-ranges", b"bytes"))
+    asked = _requested_range(request, tag)
+    if asked is None:
+        return _full_response(content, headers)
+    span = _resolve_span(asked, content.size)
+    if span is None:
+        bound = (b"content-range", b"bytes */%d" % content.size)
+        return json_response(416, {"message": "416 Requested Range Not Satisfiable"}, [bound])._replace(final=True)
+    part = (b"content-range", b"bytes %d-%d/%d" % (span.start, span.stop - 1, content.size))
+    return _partial_response(content, 206, [part, *headers], span)
+
+
+def _full_response(content: ContentResponse, headers: list[Header]) -> ApiResponse:
+    if content.size is None:
+        return ApiResponse(200, b"", [_content_headers(content), *headers], content.pieces(0, 0), final=True)
+    return _partial_response(content, 200, headers, _Span(0, content.size))
+
+
+def _partial_response(content: ContentResponse, status: int, headers: list[Header], span: _Span) -> ApiResponse:
+    if content.body is not None:
+        return ApiResponse(
+            status, content.body[span.start : span.stop], [_content_headers(content), *headers], final=True
+        )
+    length = (b"content-length", b"%d" % (span.stop - span.start))
+    return ApiResponse(status, b"", [_content_headers(content), *headers, length], content.pieces(*span), final=True)
+
+
+def _content_headers(content: ContentResponse) -> Header:
+    return (b"content-type", content.content_type.encode())
+
+
+def _requested_range(request: Request, tag: bytes) -> tuple[bytes, bytes] | None:
+    """The two ends of the one range that was asked for; anything else is answered with the whole."""
+    value = request.headers.get(b"range")
+    if value is None or request.method != "GET":
+        return None
+    only_if = request.headers.get(b"if-range")
+    if only_if is not None and only_if.strip() != tag:
+        return None
+    matched = _RANGE.fullmatch(value)
+    if matched is None or not (matched[1] or matched[2]):
+        return None
+    first, last = matched[1], matched[2]
+    return None if first and last and int(last) < int(first) else (first, last)
+
+
+def _resolve_span(asked: tuple[bytes, bytes], size: int) -> _Span | None:
+    first, last = asked
+    if not first:
+        start, stop = max(size - int(last), 0), size
+    else:
+        start, stop = int(first), min(int(last) + 1, size) if last else size
+    return _Span(start, stop) if start < stop else None

@@ -1,0 +1,216 @@
+"""From the wire to one mapping: query strings, forms, multipart and JSON bodies with their bracketed names."""
+
+import asyncio
+import binascii
+import re
+import zlib
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+from starlette.datastructures import Headers, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+
+from ingot.core.api.params import Upload
+from ingot.core.http.body_rate import BodyPace, BodyTooSlow
+from ingot.core.http.request import Receive
+
+MAX_FIELDS = 1000
+MAX_DEPTH = 32
+_LARGE_FORM_BYTES = 64 * 1024
+"""Bodies beyond this are taken apart in a thread."""
+_INCOMPLETE_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+_PLAIN = re.compile(rb"(\w+)=([\w./-]+)")
+_NAME = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])*)")
+_STEP = re.compile(r"\[([^\[\]]*)\]")
+
+
+class BadRequest(Exception):
+    """The request cannot be understood; ``status`` says in which way."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+def parse_query(query: bytes) -> dict[str, Any]:
+    """The mapping that a query string, or a form of the same spelling, stands for."""
+    if not query:
+        return {}
+    plain = _PLAIN.fullmatch(query)
+    if plain is not None:
+        # The most usual one, such as ``page=2``; what the library does for all others takes three times as long.
+        return {plain[1].decode(): plain[2].decode()}
+    try:
+        if len(query) > _LARGE_FORM_BYTES:
+            pairs = _parse_large_form(query)
+        else:
+            pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS)
+    except (ValueError, UnicodeDecodeError) as error:
+        raise BadRequest(400, "400 (Bad request) the parameters are malformed or too many") from error
+    return nest_fields(pairs)
+
+
+def _parse_large_form(form: bytes) -> list[tuple[str, str]]:
+    """What the library does, but without an object for every escaped sign: ten megabytes of them took it eight
+    seconds and 750 MB."""
+    parts = form.split(b"&", MAX_FIELDS)
+    if len(parts) > MAX_FIELDS:
+        raise ValueError("Too many fields")
+    pairs = (part.partition(b"=") for part in parts if part)
+    return [(_unescape(name), _unescape(value)) for name, _, value in pairs]
+
+
+def _unescape(text: bytes) -> str:
+    """Percent escapes undone; by way of quoted-printable, which C code undoes, and which differs in its sign alone."""
+    if b"%" in text and _INCOMPLETE_ESCAPE.search(text):
+        raise ValueError("An escape is not whole")
+    printable = text.replace(b"+", b" ").replace(b"=", b"=3D").replace(b"%", b"=")
+    return binascii.a2b_qp(printable).decode()
+
+
+def nest_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Put ``a[]=1``, ``a[b]=2`` and ``a[][b]=3`` where they belong; the last of the same name wins."""
+    tree: dict[str, Any] = {}
+    for name, value in pairs:
+        if "[" not in name:
+            tree[name] = value
+            continue
+        matched = _NAME.fullmatch(name)
+        if matched is None:
+            continue
+        steps = _STEP.findall(matched[2])
+        if len(steps) > MAX_DEPTH:
+            raise BadRequest(400, "400 (Bad request) the parameters are nested too deep")
+        _insert(tree, matched[1], steps, value)
+    return tree
+
+
+def _insert(tree: dict[str, Any], name: str, steps: list[str], value: Any) -> None:
+    """Walk down ``steps``, making lists for ``[]`` and hashes for names; a clash of kinds starts anew."""
+    holder: Any = tree
+    key: Any = name
+    for place, step in enumerate(steps):
+        wanted: type[Any] = list if step == "" else dict
+        if isinstance(holder, list):
+            held = _last_item(holder, wanted, steps[place - 1 : place + 2])
+        else:
+            held = holder.get(key)
+            if not isinstance(held, wanted):
+                held = holder[key] = wanted()
+        holder, key = held, step
+    if isinstance(holder, list):
+        holder.append(value)
+    else:
+        holder[key] = value
+
+
+def _last_item(items: list[Any], wanted: type[Any], path: list[str]) -> Any:
+    """In ``a[][x]=1&a[][y]=2&a[][x]=3`` a name that is there already begins the next item."""
+    name = path[1] if len(path) > 1 else ""
+    if items and isinstance(items[-1], wanted) and not (wanted is dict and name in items[-1] and len(path) < 3):
+        return items[-1]
+    items.append(wanted())
+    return items[-1]
+
+
+async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -> AsyncIterator[bytes]:
+    """The body in pieces, unpacked where it is gzipped; no more than ``limit`` bytes of what comes out."""
+    encoding = headers.get(b"content-encoding", b"identity").strip().lower()
+    if encoding not in (b"identity", b"gzip", b""):
+        raise BadRequest(415, "415 Unsupported Media Type")
+    unpack = zlib.decompressobj(wbits=31) if encoding == b"gzip" else None
+    length = headers.get(b"content-length", b"")
+    if unpack is None and length.isdigit() and int(length) > limit:
+        raise BadRequest(413, "413 Request Entity Too Large")
+    seen = 0
+    more = True
+    pace = BodyPace()
+    while more:
+        try:
+            message = await pace.next(receive)
+        except (BodyTooSlow, TimeoutError) as error:
+            raise BadRequest(408, "408 Request Timeout") from error
+        if message["type"] == "http.disconnect":
+            raise BadRequest(400, "400 (Bad request) the body is incomplete")
+        piece: bytes = message.get("body", b"")
+        more = message.get("more_body", False)
+        if unpack is not None and piece:
+            try:
+                piece = unpack.decompress(piece, limit - seen + 1)
+            except zlib.error as error:
+                raise BadRequest(400, "400 (Bad request) the body is not gzip") from error
+        seen += len(piece)
+        if seen > limit:
+            raise BadRequest(413, "413 Request Entity Too Large")
+        if piece:
+            yield piece
+
+
+async def parse_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -> dict[str, Any]:
+    """The mapping that a request's body stands for; nothing for an empty one."""
+    kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
+    pieces = read_body(receive, headers, limit)
+    if kind == b"multipart/form-data":
+        return await _parse_multipart(pieces, headers)
+    body = b"".join([piece async for piece in pieces])
+    if not body:
+        return {}
+    if kind == b"application/json" or kind.endswith(b"+json"):
+        parse: Callable[[bytes], dict[str, Any]] = _parse_json
+    elif kind in (b"application/x-www-form-urlencoded", b""):
+        parse, body = parse_query, body.strip()
+    else:
+        raise BadRequest(415, "415 Unsupported Media Type")
+    return parse(body) if len(body) <= _LARGE_FORM_BYTES else await asyncio.to_thread(parse, body)
+
+
+def _parse_json(body: bytes) -> dict[str, Any]:
+    try:
+        decoded = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, ValueError) as error:
+        raise BadRequest(400, "400 (Bad request) the body is not valid JSON") from error
+    if decoded is None:
+        return {}
+    if not isinstance(decoded, dict):
+        raise BadRequest(400, "400 (Bad request) the body must be a JSON object")
+    # Some clients keep the brackets of array parameters in JSON too.
+    return {name.removesuffix("[]"): value for name, value in decoded.items()}
+
+
+async def _parse_multipart(pieces: AsyncIterator[bytes], headers: dict[bytes, bytes]) -> dict[str, Any]:
+    async def stream() -> AsyncIterator[bytes]:
+        async for piece in pieces:
+            yield piece
+
+    parser = MultiPartParser(
+        Headers(raw=list(headers.items())),
+        stream(),  # type: ignore[arg-type] # It asks for a generator and only iterates.
+        max_files=MAX_FIELDS,
+        max_fields=MAX_FIELDS,
+        max_part_size=16 * 2**20,
+    )
+    try:
+        form = await parser.parse()
+    except (MultiPartException, KeyError, UnicodeDecodeError, ValueError) as error:
+        raise BadRequest(400, "400 (Bad request) the multipart body is malformed") from error
+    return nest_fields(
+        [
+            (
+                name,
+                Upload(part.filename or "", part.content_type or "", part.file)
+                if isinstance(part, UploadFile)
+                else part,
+            )
+            for name, part in form.multi_items()
+        ]
+    )
+
+
+def close_uploads(sent: dict[str, Any]) -> None:
+    """Let go of the files that came with a body, once the call is over."""
+    for value in sent.values():
+        if isinstance(value, Upload):
+            value.file.close()

@@ -1,0 +1,144 @@
+"""What goes back to the caller: JSON, its entity tag, and the contract's error bodies."""
+
+import time
+from collections.abc import Iterator
+from hashlib import sha1
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ingot.core.api.params import MissingParameter
+from ingot.core.api.request_fields import BadRequest
+from ingot.core.api.router import NoRoute, WrongMethod
+from ingot.errors import Conflict, Denied, Invalid, NotFound, Throttled, Unauthenticated, Unavailable, Unchanged
+
+Header = tuple[bytes, bytes]
+
+encode = msgspec.json.Encoder().encode
+JSON_CONTENT_TYPE: Header = (b"content-type", b"application/json")
+RETRY_AFTER_SECONDS = 5
+
+
+class InsufficientScope(Exception):
+    """The credential is valid, but made for something else."""
+
+    def __init__(self, needed: frozenset[str]) -> None:
+        super().__init__(" ".join(needed))
+        self.needed = needed
+
+
+class ApiResponse(NamedTuple):
+    """A whole response, or its head and what makes the rest of it."""
+
+    status: int
+    body: bytes
+    headers: list[Header]
+    pieces: Iterator[bytes] | None = None
+    final: bool = False
+    """Whether it has its entity tag already, and the caller's conditions were looked at."""
+
+
+def json_response(status: int, content: Any, headers: list[Header] | None = None) -> ApiResponse:
+    """An answer whose body is ``content`` as JSON."""
+    return ApiResponse(status, encode(content), [JSON_CONTENT_TYPE, *(headers or [])])
+
+
+def with_etag(answer: ApiResponse, wanted: bytes | None) -> ApiResponse:
+    """Add an entity tag over body and totals; 304 where the caller holds that state already."""
+    if answer.pieces is not None or answer.final:
+        return answer
+    # It guards nothing, and processors have instructions for this one: a page's tag costs half of what others take.
+    digest = sha1(answer.body, usedforsecurity=False)
+    for _, value in answer.headers[1:]:
+        digest.update(value)
+    tag = b'W/"' + digest.hexdigest().encode() + b'"'
+    headers = [*answer.headers, (b"etag", tag), (b"cache-control", b"max-age=0, private, must-revalidate")]
+    if wanted is not None and answer.status == 200 and etag_matches(wanted, tag):
+        return ApiResponse(304, b"", [header for header in headers if header is not JSON_CONTENT_TYPE])
+    return ApiResponse(answer.status, answer.body, headers)
+
+
+def etag_matches(wanted: bytes, tag: bytes) -> bool:
+    """Whether ``If-None-CodeMatch`` names a tag."""
+    strong = tag.removeprefix(b"W/")
+    return wanted.strip() == b"*" or any(part.strip().removeprefix(b"W/") == strong for part in wanted.split(b","))
+
+
+def error_response(error: Exception, denied: int = 403, conflict: int = 409) -> ApiResponse | None:
+    """The contract's body for what a caller did wrong; nothing for a fault of ours."""
+    match error:
+        case NoRoute():
+            return json_response(404, {"error": "404 Not Found"})
+        case WrongMethod():
+            return json_response(
+                405, _message("405 Method Not Allowed"), [(b"allow", ", ".join(error.allowed).encode())]
+            )
+        case BadRequest():
+            # Who was not waited for would go on to send the rest.
+            leave = [(b"connection", b"close")] if error.status == 408 else []
+            return json_response(error.status, _message(error.message), leave)
+        case MissingParameter():
+            return json_response(400, _message(f'400 (Bad request) "{error}" not given'))
+        case Unchanged():
+            return ApiResponse(304, b"", [])
+        case Unauthenticated():
+            return json_response(401, _message(". ".join(filter(None, ("401 Unauthorized", error.reason)))))
+        case NotFound():
+            return json_response(
+                404, _message(error.message or " ".join(filter(None, ("404", error.what, "Not Found"))))
+            )
+        case InsufficientScope():
+            return _scope_response(error.needed)
+        case Denied():
+            return _denied_response(error, denied)
+        case Invalid():
+            code = {"error_code": error.code} if error.code else {}
+            return json_response(400, _message(error.errors or error.message) | code)
+        case Conflict():
+            return json_response(conflict, _message(error.errors or error.message))
+        case Throttled():
+            return json_response(429, _message("429 Too Many Requests. Retry later"), _retry_after_headers(error))
+        case Unavailable():
+            retry = (b"retry-after", b"%d" % RETRY_AFTER_SECONDS)
+            return json_response(503, _message("503 Service Unavailable"), [retry])
+    return None
+
+
+def _denied_response(error: Denied, status: int) -> ApiResponse:
+    if status == 403:
+        return json_response(403, _message(f"403 Forbidden - {error.reason}" if error.reason else "403 Forbidden"))
+    word = {400: "400 Bad Request", 401: "401 Unauthorized"}.get(status, f"{status}")
+    return json_response(status, _message(error.reason or word))
+
+
+def _scope_response(needed: frozenset[str]) -> ApiResponse:
+    return json_response(
+        403,
+        {
+            "message": "403 Forbidden - insufficient_scope",
+            "error": "insufficient_scope",
+            "error_description": "The request requires higher privileges than provided by the access token.",
+            "scope": " ".join(sorted(needed)),
+        },
+    )
+
+
+def _retry_after_headers(error: Throttled) -> list[Header]:
+    headers = [(b"retry-after", b"%d" % error.retry_after)]
+    if error.limit is not None:
+        headers += quota_headers(error.limit, error.limit, 0, int(time.time()) + error.retry_after)
+    return headers
+
+
+def quota_headers(per_minute: int, used: int, left: int, resets: int) -> list[Header]:
+    """What a caller has left; clients pace themselves by the limit per minute, ``resets`` is a Unix time."""
+    return [
+        (b"ratelimit-limit", b"%d" % per_minute),
+        (b"ratelimit-observed", b"%d" % used),
+        (b"ratelimit-remaining", b"%d" % left),
+        (b"ratelimit-reset", b"%d" % resets),
+    ]
+
+
+def _message(message: Any) -> dict[str, Any]:
+    return {"message": message}

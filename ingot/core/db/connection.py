@@ -1,0 +1,299 @@
+"""A unit of work's hold on the database: Core builds the statements, the driver runs them."""
+
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import msgspec
+from sqlalchemy import Boolean, Table, bindparam, delete, insert, update
+from sqlalchemy.sql import ClauseElement, Executable
+
+from ingot.core.db.expressions import ListOfValues, packed_columns
+from ingot.core.db.locks import LOCK, lock_key
+from ingot.core.db.read_cache import ReadCache
+from ingot.core.db.schema import Record
+from ingot.core.db.times import Timestamp
+from ingot.core.db.vault import Vault
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Dialect
+
+R = TypeVar("R", bound=Record)
+T = TypeVar("T")
+
+Subscribers = Mapping[type, Sequence[Callable[["Connection", Any], None]]]
+
+_MAX_STATEMENTS = 4096
+_LITERAL_WORD = re.compile("[a-z_]+")
+_BOUND_EMBEDDED, _BOUND_SERVER = re.compile(r"(?<!:):(\w+)"), re.compile(r"%\((\w+)\)s")
+
+
+class CompiledStatement(NamedTuple):
+    """A statement as a driver takes it."""
+
+    text: str
+    carried: dict[str, Any]
+    """Values that the statement itself carries."""
+    lists: tuple[str, ...]
+    """Parameters that are bound to lists, which the embedded engine takes as JSON."""
+    flags: tuple[int, ...]
+    """Columns of the result that say yes or no, which the embedded engine gives as numbers."""
+    packed: bool = False
+    """Whether the embedded engine gives all columns as one."""
+
+
+class StatementCache:
+    """Statements compiled once for a dialect; the oldest go when there are too many shapes."""
+
+    def __init__(self, dialect: "Dialect", *, embedded: bool) -> None:
+        self._dialect = dialect
+        self._embedded = embedded
+        self._compiled: dict[Any, CompiledStatement] = {}
+        self.executed = 0
+
+    def compiled(self, statement: ClauseElement) -> CompiledStatement:
+        """The statement, compiled at its first use."""
+        found = self._compiled.get(statement)
+        return found or self._compile(statement, statement, None)
+
+    def writing(self, verb: str, table: Table, columns: tuple[str, ...]) -> CompiledStatement:
+        """An insert, update or delete of one row, by the columns that it sets."""
+        key = (verb, table.name, columns)
+        found = self._compiled.get(key)
+        if found is not None:
+            return found
+        statement: ClauseElement
+        if verb == "insert":
+            statement = insert(table)
+            if "id" in table.c:
+                statement = statement.returning(table.c.id)
+        elif verb == "update":
+            statement = update(table).where(table.c.id == bindparam("row_id"))
+        else:
+            statement = delete(table).where(table.c.id == bindparam("row_id"))
+        return self._compile(key, statement, columns)
+
+    def _compile(self, key: Any, statement: ClauseElement, columns: tuple[str, ...] | None) -> CompiledStatement:
+        compiled: Any = statement.compile(dialect=self._dialect, column_keys=columns)
+        carried = {compiled.bind_names[bind]: bind.effective_value for bind in compiled.bind_names if not bind.required}
+        if columns:
+            carried = {name: value for name, value in carried.items() if name not in columns}
+        words = _literal_words(compiled)
+        bound = _BOUND_EMBEDDED if self._embedded else _BOUND_SERVER
+        text = bound.sub(lambda at: f"'{words[at[1]]}'" if at[1] in words else at[0], str(compiled))
+        carried = {name: value for name, value in carried.items() if name not in words}
+        if len(self._compiled) >= _MAX_STATEMENTS:
+            self._compiled.pop(next(iter(self._compiled)))
+        lists: tuple[str, ...] = ()
+        flags: tuple[int, ...] = ()
+        in_one = False
+        if self._embedded:
+            named = (name for bind, name in compiled.bind_names.items() if isinstance(bind.type, ListOfValues))
+            lists = tuple(dict.fromkeys(named))  # One name may stand in several places, and is bound once.
+            columns_back = getattr(statement, "exported_columns", ())
+            flags = tuple(place for place, column in enumerate(columns_back) if isinstance(column.type, Boolean))
+            in_one = any(isinstance(column, packed_columns) for column in getattr(statement, "selected_columns", ()))
+        self._compiled[key] = CompiledStatement(text, carried, lists, flags, in_one)
+        return self._compiled[key]
+
+
+def _literal_words(compiled: Any) -> dict[str, str]:
+    """The words that a statement always carries, by the names under which they would be bound.
+
+    An index over some of the rows is only thought of where such a word stands in the statement; the embedded engine
+    plans it anew each time when the word is bound instead, which takes ten times as long as to run it.
+    """
+    carried = ((name, bind.value) for bind, name in compiled.bind_names.items() if bind.unique)
+    return {name: value for name, value in carried if isinstance(value, str) and _LITERAL_WORD.fullmatch(value)}
+
+
+_BOOLEANS = {0: False, 1: True, None: None}
+
+
+@cache
+def _record_decoder(record: type[R]) -> Callable[[str], R]:
+    """Makes a record of all its columns in one; yes and no come as numbers."""
+    of_list: type[R] = type(record.__name__, (record,), {}, frozen=True, array_like=True)
+    return msgspec.json.Decoder(of_list, strict=False).decode
+
+
+def _with_booleans(row: tuple[Any, ...], flags: tuple[int, ...]) -> list[Any]:
+    """A row of the embedded engine as the server would give it; a driver's own converters cost ten times as much."""
+    values = list(row)
+    for place in flags:
+        values[place] = _BOOLEANS[values[place]]
+    return values
+
+
+class Connection:
+    """What rooms are handed as ``db``; it begins and ends in one thread, and never crosses an ``await``."""
+
+    __slots__ = (
+        "_afterwards",
+        "_kept",
+        "_locks",
+        "_raw",
+        "_refreshed",
+        "_statements",
+        "deferred_writes",
+        "follow_redirects",
+        "follow_ups",
+        "now",
+        "subscribers",
+        "vault",
+    )
+
+    def __init__(
+        self,
+        raw: Any,
+        statements: StatementCache,
+        now: Timestamp,
+        vault: Vault,
+        subscribers: Subscribers,
+        *,
+        follow_redirects: bool = False,
+        kept: ReadCache | None = None,
+    ) -> None:
+        self._raw = raw
+        self._kept = kept
+        self._refreshed = False
+        self._statements = statements
+        self.now = now
+        self.vault = vault
+        self.subscribers = subscribers
+        self.follow_redirects = follow_redirects
+        """Whether a path from before a rename finds what it named: for who looks, not for who is about to change it."""
+        self._afterwards: list[Callable[[Connection], object]] = []
+        self.deferred_writes: list[Callable[[Connection], object]] = []
+        """What a read found out that nobody shall have to find out again; it is written down before the read ends."""
+        self.follow_ups: list[Callable[[Any], object]] = []
+        self._locks: set[str] = set()
+
+    def kept(self, key: Hashable, read: Callable[[], T | None], size: Callable[[T], int]) -> T | None:
+        """What ``read`` gives; it is asked again when something was committed, or when it gave nothing.
+
+        Only for what nearly all calls ask, and what nobody changes. ``key`` names all that it depends on besides the
+        database. Nothing is kept in a transaction, which sees its own changes.
+        """
+        if self._kept is None:
+            return read()
+        if not self._refreshed:
+            self._refreshed = True
+            self._kept.refresh()
+        found: T | None = self._kept.get(key)
+        if found is not None:
+            self.count_avoided_statement()
+            return found
+        read_now = read()
+        if read_now is not None:
+            self._kept.put(key, read_now, size(read_now))
+        return read_now
+
+    def count_avoided_statement(self) -> None:
+        """Count a statement that could be spared like one that ran, so that a call's count stays the same."""
+        self._statements.executed += 1
+
+    def lock(self, name: str) -> None:
+        """Wait until no other unit of work holds this lock, then hold it until this one has ended.
+
+        It comes before anything is read: each statement sees what was committed before it began, so whatever is read
+        from here on stays true for all that is changed under the same lock.
+        """
+        self.rows(LOCK, lock=lock_key(name))
+        self._locks.add(name)
+
+    def must_hold(self, name: str) -> None:
+        """Stop a change that is only safe under this lock where nobody took it; on both engines, so that tests tell."""
+        if name not in self._locks:
+            raise RuntimeError(f"The lock of {name} has to be taken before anything is read")
+
+    def after_commit(self, work: Callable[["Connection"], object]) -> None:
+        """Do something when the transaction has committed, and before anybody hears of it.
+
+        A crash may come first, so what has to be done is a job as well; a failure is no longer the caller's.
+        """
+        self._afterwards.append(work)
+
+    def follow_up(self, work: Callable[[Any], object]) -> None:
+        """The same for what takes transactions of its own; it is given the database."""
+        self.follow_ups.append(work)
+
+    def run_after_commit(self) -> None:
+        """Do what was to be done after the commit; the connection shows then what others have committed too."""
+        for work in self._afterwards:
+            work(self)
+
+    def _execute(self, compiled: CompiledStatement, values: dict[str, Any]) -> Any:
+        self._statements.executed += 1
+        text, carried, lists, *_ = compiled
+        if carried:
+            values = {**carried, **values}
+        for name in lists:
+            values[name] = msgspec.json.encode(values[name]).decode()
+        return self._raw.execute(text, values)
+
+    def _compiled(self, statement: Executable) -> CompiledStatement:
+        return self._statements.compiled(statement)  # type: ignore[arg-type] # Executables are clauses.
+
+    def first(self, record: type[R], statement: Executable, **values: Any) -> R | None:
+        """The first row as a record, or nothing."""
+        compiled = self._compiled(statement)
+        row = self._execute(compiled, values).fetchone()
+        if row is None:
+            return None
+        return record(*_with_booleans(row, compiled.flags)) if compiled.flags else record(*row)
+
+    def all(self, record: type[R], statement: Executable, **values: Any) -> list[R]:
+        """Every row as a record."""
+        compiled = self._compiled(statement)
+        found = self._execute(compiled, values).fetchall()
+        if compiled.packed:
+            unpack = _record_decoder(record)
+            return [unpack(row[0]) for row in found]
+        if compiled.flags:
+            return [record(*_with_booleans(row, compiled.flags)) for row in found]
+        return [record(*row) for row in found]
+
+    def rows(self, statement: Executable, **values: Any) -> list[tuple[Any, ...]]:
+        """Every row as it is, for statements that no record stands for."""
+        compiled = self._compiled(statement)
+        found: list[tuple[Any, ...]] = self._execute(compiled, values).fetchall()
+        if compiled.flags:
+            return [tuple(_with_booleans(row, compiled.flags)) for row in found]
+        return found
+
+    def value(self, statement: Executable, **values: Any) -> Any:
+        """The first column of the first row, or nothing."""
+        compiled = self._compiled(statement)
+        row = self._execute(compiled, values).fetchone()
+        if row is None:
+            return None
+        return _BOOLEANS[row[0]] if 0 in compiled.flags else row[0]
+
+    def run(self, statement: Executable, **values: Any) -> int:
+        """Run a statement that returns nothing; says how many rows it touched."""
+        touched: int = self._execute(self._compiled(statement), values).rowcount
+        return touched
+
+    def insert(self, table: Table, **values: Any) -> int:
+        """Add a row; gives its id (0 where the table has none)."""
+        cursor = self._execute(self._statements.writing("insert", table, tuple(values)), values)
+        if "id" not in table.c:
+            return 0
+        row: tuple[int] = cursor.fetchone()
+        return row[0]
+
+    def update(self, table: Table, row_id: int, **values: Any) -> int:
+        """Set columns of the row with this id; says whether there was one."""
+        if not values:
+            return 0
+        compiled = self._statements.writing("update", table, tuple(values))
+        touched: int = self._execute(compiled, {**values, "row_id": row_id}).rowcount
+        return touched
+
+    def delete(self, table: Table, row_id: int) -> int:
+        """Remove the row with this id; says whether there was one."""
+        compiled = self._statements.writing("delete", table, ())
+        touched: int = self._execute(compiled, {"row_id": row_id}).rowcount
+        return touched

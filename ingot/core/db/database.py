@@ -1,0 +1,176 @@
+"""Units of work: where a transaction begins, ends, and is tried again."""
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from ingot.core.db.connection import Connection, StatementCache, Subscribers
+from ingot.core.db.engines import DatabaseErrorKind, Engine, SqliteEngine
+from ingot.core.db.read_cache import ReadCache
+from ingot.core.db.times import Timestamp
+from ingot.core.db.vault import Vault
+from ingot.errors import Conflict, Failure, Unavailable
+
+T = TypeVar("T")
+_MAX_ATTEMPTS = 3
+
+
+_formatted_second: tuple[int, str] = (0, "")
+
+
+def wall_clock() -> Timestamp:
+    """The time now; asked for every request, so the part that changes once a second is formatted once a second."""
+    global _formatted_second  # noqa: PLW0603 - One pair, replaced whole: threads may race, and both are right.
+    seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
+    known, text = _formatted_second
+    if known != seconds:
+        text = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
+        _formatted_second = seconds, text
+    return Timestamp(f"{text}.{nanoseconds // 1_000_000:03d}Z")
+
+
+class _ThreadConnections(threading.local):
+    """A thread's own connections, and what it keeps of what the first one read."""
+
+    reader: Any = None
+    writer: Any = None
+    kept: ReadCache | None = None
+    reading: Connection | None = None
+    """What the read that is under way works on; one within it is part of the same."""
+
+
+class Database:
+    """Gives each thread its own connections, and runs units of work on them."""
+
+    def __init__(
+        self, engine: Engine, vault: Vault, subscribers: Subscribers, clock: Callable[[], Timestamp] = wall_clock
+    ) -> None:
+        self.engine = engine
+        self.vault = vault
+        self.subscribers = subscribers
+        self.clock = clock
+        self._embedded = isinstance(engine, SqliteEngine)
+        self.statements = StatementCache(engine.dialect, embedded=self._embedded)
+        self._mine = _ThreadConnections()
+        self._opened: list[Any] = []
+
+    def read(self, work: Callable[[Connection], T], *, ahead_of_change: bool = False) -> T:
+        """Run ``work`` on a connection that cannot write; a lost connection is replaced once."""
+        outer = self._mine.reading
+        if outer is not None and not ahead_of_change:
+            return work(outer)
+        for last in (False, True):
+            try:
+                db = self._connection("reader", read_only=True, follow_redirects=not ahead_of_change)
+                result = work(db) if ahead_of_change else self._read_nested(db, work)
+            except self.engine.errors as error:
+                self._classify(error, "reader", again=not last)
+            else:
+                if db.deferred_writes:
+                    self._run_deferred_writes(db)
+                return result
+        raise AssertionError("unreachable")
+
+    def _read_nested(self, db: Connection, work: Callable[[Connection], T]) -> T:
+        self._mine.reading = db
+        try:
+            return work(db)
+        finally:
+            self._mine.reading = None
+
+    def _run_deferred_writes(self, db: Connection) -> None:
+        for finding in db.deferred_writes:
+            try:
+                self.write(finding)
+            except (Unavailable, Conflict):  # It is as true without being written down.
+                pass
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Run ``work`` in a transaction, and once more where a concurrent one broke it.
+
+        A check that passed in two transactions at once breaks a constraint in the slower one; run again,
+        the same check then finds the row and answers as it would have done.
+        """
+        for attempt in range(1, _MAX_ATTEMPTS + 1):
+            try:
+                db, result = self._transact(work)
+            except self.engine.errors as error:
+                self._classify(error, "writer", again=attempt < _MAX_ATTEMPTS)
+            else:
+                self._after_commit(db)
+                return result
+        raise AssertionError("unreachable")
+
+    def _transact(self, work: Callable[[Connection], T]) -> tuple[Connection, T]:
+        db = self._connection("writer", read_only=False)
+        raw, self._mine.reading = self._mine.writer, None  # What was read before is not looked at again.
+        raw.execute(self.engine.begin_statement)
+        try:
+            result = work(db)
+        except BaseException:
+            try:
+                raw.execute("ROLLBACK")
+            except self.engine.errors:  # The first error tells the story; a dead connection has rolled back.
+                pass
+            raise
+        raw.execute("COMMIT")
+        return db, result
+
+    def _after_commit(self, db: Connection) -> None:
+        try:
+            db.run_after_commit()
+            for work in db.follow_ups:
+                work(self)
+        # What was acknowledged holds; the rest is left to its job.
+        except (self.engine.errors, Failure, Unavailable, OSError):
+            pass
+
+    def _classify(self, error: Exception, role: str, *, again: bool) -> None:
+        """Let a unit of work run again, or raise what the error means to a caller."""
+        trouble = self.engine.classify_error(error)
+        if trouble is None:
+            raise error
+        if trouble is DatabaseErrorKind.LOST:
+            self._forget(role)
+        if trouble is DatabaseErrorKind.BUSY or not again:
+            if trouble is DatabaseErrorKind.CLASH:
+                raise Conflict("409 Conflict") from error
+            raise Unavailable("The database is busy or does not answer") from error
+
+    def _connection(self, role: str, *, read_only: bool, follow_redirects: bool = False) -> Connection:
+        raw = getattr(self._mine, role)
+        if raw is None:
+            try:
+                raw = self.engine.connect(read_only=read_only, typed=False)
+            except self.engine.errors as error:
+                raise Unavailable("The database does not answer") from error
+            setattr(self._mine, role, raw)
+            if read_only:
+                self._mine.kept = ReadCache(raw, self.engine.version_statement)
+            self._opened.append(raw)
+        kept = self._mine.kept if read_only else None
+        return Connection(
+            raw,
+            self.statements,
+            self.clock(),
+            self.vault,
+            self.subscribers,
+            follow_redirects=follow_redirects,
+            kept=kept,
+        )
+
+    def _forget(self, role: str) -> None:
+        raw = getattr(self._mine, role)
+        if raw is not None:
+            setattr(self._mine, role, None)
+            self._opened.remove(raw)
+            raw.close()
+
+    def close(self) -> None:
+        """Close every thread's connections; nothing may run on them any more."""
+        for raw in self._opened:
+            raw.close()
+        self._opened.clear()
+        self.engine.close()

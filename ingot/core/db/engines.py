@@ -1,0 +1,328 @@
+"""The two engines: how to connect, how a transaction begins, and what a driver's error means."""
+
+import fcntl
+import select
+import sqlite3
+import time
+import zlib
+from collections.abc import Sequence
+from enum import Enum
+from pathlib import Path
+from typing import IO, Any, Protocol
+from urllib.parse import urlsplit
+
+from sqlalchemy import ColumnElement
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.engine import Dialect
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.types import NullType
+
+LOCK_WAIT_SECONDS = 5.0
+POLL_SECONDS = 0.05
+RECONNECT_SECONDS = 1.0
+_CHANNEL = "ingot_work"
+_LOCK_NAMESPACE = 1_230_919_764  # Any number that other users of the server's advisory locks do not use.
+
+
+class DatabaseErrorKind(Enum):
+    """What a driver's error means to us."""
+
+    BUSY = "somebody else holds the lock; the caller may try again later"
+    CLASH = "a constraint or a concurrent transaction; running the unit of work again may settle it"
+    LOST = "the connection is gone; a new one may work"
+
+
+class notify_watchers(ColumnElement[None]):  # noqa: N801 - it reads as a function of SQL where it is used.
+    """Wakes those who wait on a ``Watch``, once the transaction commits; the embedded engine needs no help with it."""
+
+    type = NullType()
+    inherit_cache = True
+
+
+@compiles(notify_watchers, "sqlite")
+def _notify_watchers_sqlite(element: notify_watchers, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ARG001 - SQLAlchemy's form.
+    return "NULL"
+
+
+@compiles(notify_watchers, "postgresql")
+def _notify_watchers_postgresql(element: notify_watchers, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ARG001 - SQLAlchemy's form.
+    return f"pg_notify('{_CHANNEL}', '')"
+
+
+class Watch(Protocol):
+    """Waits for news in the database, and lets others see that a role is served while it is open."""
+
+    polls: int
+    """How often it has looked at the database by itself."""
+
+    def wait(self, seconds: float, others: Sequence[int]) -> None:
+        """Return when something may be new since the last call, ``others`` can be read, or the time is over."""
+
+    def close(self) -> None:
+        """Stop serving the role."""
+
+
+class Engine(Protocol):
+    """What ``Database`` needs to know of an engine."""
+
+    dialect: Dialect
+    begin_statement: str
+    version_statement: str
+    """Gives something that changes whenever another connection's commit becomes visible to the one that asks."""
+    errors: type[Exception]
+    """What the driver raises."""
+
+    def connect(self, *, read_only: bool, typed: bool = True) -> Any:
+        """Open a driver's connection; who knows the types of the columns that it asks for needs none that is typed."""
+
+    def classify_error(self, error: Exception) -> DatabaseErrorKind | None:
+        """What ``error`` means, or nothing where it is a fault of ours."""
+
+    def announce_role(self, role: str) -> Any:
+        """Let others see that this process serves ``role`` until the result is closed, or the process dies."""
+
+    def is_served(self, role: str) -> bool:
+        """Whether a living process serves ``role`` right now."""
+
+    def watch(self, role: str) -> Watch:
+        """Announce ``role``, and wait for its work."""
+
+    def close(self) -> None:
+        """Let go of what ``is_served`` looked through."""
+
+
+class SqliteEngine:
+    """An embedded database file; writers queue for one lock, readers never wait."""
+
+    begin_statement = "BEGIN IMMEDIATE"
+    version_statement = "PRAGMA data_version"
+    errors: type[Exception] = sqlite3.Error
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.dialect: Dialect = SQLiteDialect_pysqlite(paramstyle="named")
+        # SQLite has no booleans; a declared type and a C-level converter give them back.
+        sqlite3.register_converter("BOOLEAN", b"1".__eq__)
+
+    def connect(self, *, read_only: bool, typed: bool = True) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path,
+            timeout=LOCK_WAIT_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+            # The driver then looks up every column's type at every execution: 11 µs for the columns of a project.
+            detect_types=sqlite3.PARSE_DECLTYPES if typed else 0,
+            cached_statements=1024,
+        )
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        # A list touches some hundred rows all over a table, which the default of two megabytes forgets too soon.
+        connection.execute("PRAGMA cache_size = -8000")
+        if read_only:
+            connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    def classify_error(self, error: Exception) -> DatabaseErrorKind | None:
+        if isinstance(error, sqlite3.IntegrityError):
+            return DatabaseErrorKind.CLASH
+        if isinstance(error, sqlite3.OperationalError):
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY):
+                return DatabaseErrorKind.BUSY
+            if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
+                return DatabaseErrorKind.LOST
+        return None
+
+    def announce_role(self, role: str) -> IO[bytes]:
+        file = self._beacon(role).open("ab")
+        # Locks of the kernel end with their process, however it ends.
+        fcntl.flock(file, fcntl.LOCK_SH)
+        return file
+
+    def is_served(self, role: str) -> bool:
+        try:
+            # One asks at a time, or two would take each other for somebody who serves.
+            with self._beacon("asking").open("ab") as turn, self._beacon(role).open("rb") as file:
+                fcntl.flock(turn, fcntl.LOCK_EX)
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return False
+        except BlockingIOError:
+            return True
+        return False
+
+    def watch(self, role: str) -> "SqliteWatch":
+        return SqliteWatch(self, role)
+
+    def close(self) -> None:
+        pass
+
+    def _beacon(self, role: str) -> Path:
+        return self.path.with_name(f".{role}.serving")
+
+
+class SqliteWatch:
+    """Looks at a counter in shared memory that every commit of others raises; no lock is taken for it."""
+
+    def __init__(self, engine: SqliteEngine, role: str) -> None:
+        self._engine = engine
+        self._beacon = engine.announce_role(role)
+        self._connection: sqlite3.Connection | None = None
+        self._seen: int | None = None
+        self.polls = 0
+
+    def wait(self, seconds: float, others: Sequence[int]) -> None:
+        deadline = time.monotonic() + seconds
+        while not self._is_new():
+            left = deadline - time.monotonic()
+            if left <= 0 or select.select(others, [], [], min(left, POLL_SECONDS))[0]:
+                return
+
+    def _is_new(self) -> bool:
+        self.polls += 1
+        try:
+            if self._connection is None:
+                self._connection = self._engine.connect(read_only=True)
+            version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        except sqlite3.Error:
+            # Whoever waits will look at the database when the time is over, and meet the same trouble.
+            self._disconnect()
+            return False
+        # The first look has nothing to compare with, so what was committed before it counts as new.
+        is_new, self._seen = version != self._seen, version
+        return is_new
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        # Another connection counts from elsewhere.
+        self._connection, self._seen = None, None
+
+    def close(self) -> None:
+        self._disconnect()
+        self._beacon.close()
+
+
+class PostgresqlEngine:
+    """A PostgreSQL server, shared by any number of processes and machines."""
+
+    # Whatever the server's default is: who waited for a lock has to see what its last holder did.
+    begin_statement = "BEGIN ISOLATION LEVEL READ COMMITTED"
+    # Which transactions a statement sees: the same text, the same rows. Nothing that is sent around could say so in
+    # time, since a notice may arrive after the answer to who committed.
+    version_statement = "SELECT pg_current_snapshot()::text"
+
+    def __init__(self, url: str) -> None:
+        # Embedded instances never pay for the driver.
+        import psycopg
+        from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+
+        self._driver = psycopg
+        self.errors: type[Exception] = psycopg.Error
+        self.url = url.replace("postgres://", "postgresql://", 1)
+        self.dialect: Dialect = PGDialect_psycopg()  # type: ignore[no-untyped-call] # Untyped in the library.
+        self._watch: Any = None
+
+    def connect(self, *, read_only: bool, typed: bool = True) -> Any:  # noqa: ARG002 - The server tells the types.
+        connection = self._driver.connect(self.url, autocommit=True, application_name="ingot", connect_timeout=10)
+        connection.execute(f"SET lock_timeout = '{int(LOCK_WAIT_SECONDS)}s'")
+        if read_only:
+            connection.execute("SET default_transaction_read_only = on")
+        return connection
+
+    def classify_error(self, error: Exception) -> DatabaseErrorKind | None:
+        errors = self._driver.errors
+        if isinstance(error, errors.LockNotAvailable):
+            return DatabaseErrorKind.BUSY
+        clashes = (errors.IntegrityError, errors.SerializationFailure, errors.DeadlockDetected)
+        if isinstance(error, clashes):
+            return DatabaseErrorKind.CLASH
+        if isinstance(error, self._driver.OperationalError | errors.InterfaceError):
+            return DatabaseErrorKind.LOST
+        return None
+
+    def announce_role(self, role: str) -> Any:
+        connection = self.connect(read_only=False)
+        connection.execute("SELECT pg_advisory_lock_shared(%s, %s)", (_LOCK_NAMESPACE, zlib.crc32(role.encode()) >> 1))
+        return connection
+
+    def watch(self, role: str) -> "PostgresqlWatch":
+        return PostgresqlWatch(self, role)
+
+    def close(self) -> None:
+        if self._watch is not None:
+            self._watch.close()
+
+    def is_served(self, role: str) -> bool:
+        # The view shows the locks of all databases, and another instance may live in one of them.
+        held = (
+            "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND granted "
+            "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        if self._watch is None or self._watch.closed:
+            try:
+                self._watch = self.connect(read_only=True)
+            except self._driver.Error:
+                return False
+        try:
+            return self._watch.execute(held, (_LOCK_NAMESPACE, zlib.crc32(role.encode()) >> 1)).fetchone() is not None
+        except self._driver.Error:
+            self._watch.close()
+            return False
+
+
+class PostgresqlWatch:
+    """Listens to the server on the connection that announces the role, and asks for nothing while it is idle."""
+
+    def __init__(self, engine: PostgresqlEngine, role: str) -> None:
+        self._engine = engine
+        self._role = role
+        self._connection: Any = None
+        self.polls = 0
+        self._connect()
+
+    def _connect(self) -> None:
+        try:
+            connection = self._engine.announce_role(self._role)
+            connection.execute(f"LISTEN {_CHANNEL}")
+            self._connection = connection
+        except self._engine.errors:
+            # Whoever waits meets the same trouble, and this is tried again at the next call.
+            pass
+
+    def wait(self, seconds: float, others: Sequence[int]) -> None:
+        if self._connection is None:
+            select.select(others, [], [], min(seconds, RECONNECT_SECONDS))
+            # Nothing is known of the time in between, so coming back counts as news.
+            self._connect()
+            return
+        try:
+            descriptor = self._connection.fileno()
+            ready = select.select([descriptor, *others], [], [], seconds)[0]
+            if descriptor in ready:
+                self._connection.pgconn.consume_input()
+                while self._connection.pgconn.notifies():
+                    pass
+            elif not ready:
+                # A connection can be dead without a word; the role would then be announced no longer.
+                self.polls += 1
+                self._connection.execute("SELECT 1")
+        except self._engine.errors:
+            self._connection.close()
+            self._connection = None
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+
+def engine_for(url: str) -> Engine:
+    """The engine that a database URL names."""
+    scheme = urlsplit(url).scheme
+    if scheme == "sqlite":
+        return SqliteEngine(Path(url.removeprefix("sqlite:///")))
+    if scheme in ("postgresql", "postgres"):
+        return PostgresqlEngine(url)
+    raise ValueError(f"The database URL must begin with sqlite:/// or postgresql://, not {scheme}://")

@@ -1,0 +1,111 @@
+"""Pages of a list: by number with a total, or by key at a cost that does not grow with the offset."""
+
+from collections.abc import Sequence
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
+
+import msgspec
+from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, func, select
+
+from ingot.core.db.connection import Connection
+from ingot.core.db.schema import Record
+
+R = TypeVar("R", bound=Record)
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class Page(msgspec.Struct, frozen=True):
+    """Which part of a list a caller wants."""
+
+    number: int = 1
+    size: int = 20
+    keyset: bool = False
+    after: int | None = None
+    direction: Literal["asc", "desc"] = "desc"
+    asked: bool = False
+    """Whether the caller named a page or a size; a few lists that are bounded by themselves come whole otherwise."""
+
+
+class Listing(msgspec.Struct, Generic[T]):
+    """A page of a list; ``total`` may be unknown of many, and is in keyset mode, which sets ``next_key``."""
+
+    items: list[T]
+    page: Page
+    total: int | None = None
+    next_key: int | None = None
+    next_token: str | None = None
+    """In keyset mode, where pages go by something else than a row's id."""
+    more: bool | None = None
+    """Whether pages follow, where they go by number and are too many to count."""
+
+    def of(self, items: list[U]) -> "Listing[U]":
+        """The same page with other items, such as the views of its records."""
+        return Listing(items, self.page, self.total, self.next_key, self.next_token, self.more)
+
+
+class ListQuery(NamedTuple):
+    """The statements of one list and filter shape; built once, kept by the caller."""
+
+    by_number: Select[Any]
+    total: Select[Any]
+    by_key_up: Select[Any]
+    by_key_down: Select[Any]
+
+
+def list_query(matching: Select[Any], key: ColumnElement[int], *order: ColumnElement[Any]) -> ListQuery:
+    """All that a list needs from what it selects, the id that keyset pages go by, and its order."""
+    size: BindParameter[int] = bindparam("page_size")
+    after: BindParameter[int] = bindparam("page_after")
+    offset: BindParameter[int] = bindparam("page_offset")
+    return ListQuery(
+        matching.order_by(*order).limit(size).offset(offset),
+        select(func.count()).select_from(matching.with_only_columns(key).order_by(None).subquery()),
+        matching.where(key > after).order_by(key.asc()).limit(size),
+        matching.where(key < after).order_by(key.desc()).limit(size),
+    )
+
+
+def sum_counts(*parts: Sequence[ColumnElement[bool]]) -> Select[Any]:
+    """How many rows meet the conditions of one part or another, where no row can meet those of two."""
+    counts = [select(func.count()).where(*conditions).scalar_subquery() for conditions in parts]
+    total: ColumnElement[Any] = counts[0]
+    for count in counts[1:]:
+        total = total + count
+    return select(total)
+
+
+def slice_page(everything: Sequence[T], page: Page) -> Listing[T]:
+    """A page of what is at hand as a whole."""
+    offset = (page.number - 1) * page.size
+    return Listing(list(everything[offset : offset + page.size]), page, len(everything))
+
+
+_FIRST_KEY, _LAST_KEY = 0, 2**63 - 1
+
+
+def fetch_page(db: Connection, record: type[R], query: ListQuery, page: Page, **values: Any) -> Listing[R]:
+    """Run the statements that ``page`` needs."""
+    if page.keyset:
+        return _fetch_by_key(db, record, query, page, values)
+    items: list[R] = []
+    if page.number == 1:
+        items = db.all(record, query.by_number, page_size=page.size, page_offset=0, **values)
+        if len(items) < page.size:  # Most lists end on their first page, and then are counted already.
+            db.count_avoided_statement()
+            return Listing(items, page, len(items))
+    total: int = db.value(query.total, **values)
+    offset = (page.number - 1) * page.size
+    if 0 < offset < total:
+        items = db.all(record, query.by_number, page_size=page.size, page_offset=offset, **values)
+    return Listing(items, page, total)
+
+
+def _fetch_by_key(db: Connection, record: type[R], query: ListQuery, page: Page, values: dict[str, Any]) -> Listing[R]:
+    upward = page.direction == "asc"
+    after = page.after if page.after is not None else (_FIRST_KEY if upward else _LAST_KEY)
+    # One row more than asked for tells whether there is a next page.
+    statement = query.by_key_up if upward else query.by_key_down
+    items = db.all(record, statement, page_size=page.size + 1, page_after=after, **values)
+    more = len(items) > page.size
+    items = items[: page.size]
+    return Listing(items, page, None, items[-1].id if more else None)  # type: ignore[attr-defined] # Listed records have ids.

@@ -1,0 +1,238 @@
+"""From markdown to tokens, within a limit of work.
+
+The parser is made at its first use: a server that shows no markdown does not pay for it.
+"""
+
+import re
+from collections.abc import MutableMapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ingot.core.markup.emoji import replace_shortcodes
+from ingot.core.markup.references import (
+    MAX_REFERENCES,
+    PlainUrl,
+    Reference,
+    reference_from_url,
+    scan_references,
+    trim_url,
+)
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_core import StateCore
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
+
+MAX_STEPS = 400_000
+"""What one text may cost; a page of prose takes some hundred."""
+MAX_INLINE_LENGTH = 20_000
+"""A longer paragraph is taken as plain text, since signs in it may each look through all of it."""
+_STEPS_PER_LINE = 5
+_STEPS_PER_CHARACTER = {**dict.fromkeys("]!*_~<`", 4), "[": 12}
+_STEPS_PER_PARAGRAPH = 4
+_MAX_NESTING = 40
+
+_URL = re.compile(r"https?://[^\s<>\"`\[\]]++")
+_BOX = re.compile(r"\[([ xX])\][ \t]")
+
+
+class TooMuchWork(Exception):
+    """The text is made to keep us busy rather than to be read."""
+
+
+class WorkBudget:
+    """How much a text may still cost, and what was found in it."""
+
+    def __init__(self, base_url: str | None, gfm: bool) -> None:
+        self.base_url = base_url
+        self.gfm = gfm
+        self.references = 0
+        self._left = MAX_STEPS
+
+    def spend(self, steps: int) -> None:
+        """Count what is done."""
+        self._left -= steps
+        if self._left < 0:
+            raise TooMuchWork
+
+    @property
+    def spent(self) -> int:
+        """What the text has cost."""
+        return MAX_STEPS - self._left
+
+
+def parse(text: str, budget: WorkBudget) -> "list[Token]":
+    """The tokens of a text; its references are tokens of their own, with the ``Reference`` as their meaning."""
+    env: MutableMapping[str, Any] = {"work": budget}
+    try:
+        return parser().parse(text, env)
+    except RecursionError as deep:
+        raise TooMuchWork from deep
+
+
+@cache
+def parser() -> "MarkdownIt":
+    """The one parser of this process."""
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.footnote import footnote_plugin
+
+    made = MarkdownIt("commonmark", {"html": True, "maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
+    footnote_plugin(made, inline=False)
+    made.inline.ruler.before("text", "work", _count_inline)
+    made.inline.ruler.after("text", "address", _address)
+    made.block.ruler.before("table", "work", _count_block, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    made.core.ruler.at("inline", _inline)
+    made.core.ruler.before("text_join", "tasks", _tasks)
+    made.core.ruler.before("text_join", "references", _references)
+    # Rules are put in order at their first use, in steps that other threads would see.
+    made.parse("first *use*", {"work": WorkBudget(None, False)})
+    return made
+
+
+def _count_inline(state: "StateInline", silent: bool) -> bool:  # noqa: ARG001 - The signature of a rule.
+    state.env["work"].spend(_STEPS_PER_CHARACTER.get(state.src[state.pos], 1))
+    return False
+
+
+def _count_block(state: "StateBlock", start: int, end: int, silent: bool) -> bool:  # noqa: ARG001 - The signature of a rule.
+    state.env["work"].spend(_STEPS_PER_LINE)
+    return False
+
+
+def _inline(state: "StateCore") -> None:
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        token.children = []
+        state.env["work"].spend(_STEPS_PER_PARAGRAPH)
+        if len(token.content) > MAX_INLINE_LENGTH:
+            token.children.append(_token("text", token.content))
+        else:
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
+
+
+def _address(state: "StateInline", silent: bool) -> bool:
+    """A web address in the text, before the signs in it are taken for emphasis."""
+    if silent or state.linkLevel > 0 or not state.src.startswith("://", state.pos):
+        return False
+    scheme = next((one for one in ("https", "http") if state.src.endswith(one, 0, state.pos)), None)
+    if scheme is None or not state.pending.endswith(scheme):
+        return False
+    start = state.pos - len(scheme)
+    found = _URL.match(state.src, start)
+    if found is None or (start and (state.src[start - 1].isalnum() or state.src[start - 1] == "_")):
+        return False
+    url = trim_url(found[0])
+    if len(url) <= len(scheme) + 3:
+        return False
+    state.pending = state.pending[: -len(scheme)]
+    for token in _link(url, state.env["work"].base_url):
+        state.tokens.append(_flushed(state, token))
+    state.pos = start + len(url)
+    return True
+
+
+def _flushed(state: "StateInline", token: "Token") -> "Token":
+    if state.pending:
+        state.pushPending()
+    token.level = state.level
+    return token
+
+
+def _tasks(state: "StateCore") -> None:
+    """Boxes at the beginning of list items."""
+    tokens = state.tokens
+    lists: list[Token] = []
+    for index, token in enumerate(tokens):
+        if token.type in ("bullet_list_open", "ordered_list_open"):
+            lists.append(token)
+        elif token.type in ("bullet_list_close", "ordered_list_close") and lists:
+            lists.pop()
+        elif token.type == "inline" and index > 1 and tokens[index - 2].type == "list_item_open":
+            first = token.children[0] if token.children else None
+            box = _BOX.match(token.content)
+            if box is None or first is None or first.type != "text" or not first.content.startswith(box[0][:3]):
+                continue
+            first.content = first.content[3:]
+            assert token.children is not None  # noqa: S101 - It has a first one.
+            token.children.insert(0, _token("task_box", box[1].strip()))
+            tokens[index - 2].meta["class"] = "task-list-item"
+            if lists:
+                lists[-1].meta["class"] = "task-list"
+
+
+def _references(state: "StateCore") -> None:
+    work: WorkBudget = state.env["work"]
+    for token in state.tokens:
+        if token.type == "inline" and token.children:
+            token.children = _with_references(token.children, work)
+
+
+def _with_references(children: "list[Token]", budget: WorkBudget) -> "list[Token]":
+    found: list[Token] = []
+    inside = 0
+    for child in children:
+        opened = child.type == "link_open" or (child.type == "html_inline" and _opens_link(child.content))
+        closed = child.type == "link_close" or (child.type == "html_inline" and child.content[:3].lower() == "</a")
+        inside += opened - closed
+        if child.type == "text" and inside <= 0:
+            found.extend(_pieces(child.content, budget))
+        elif child.type == "link_close" and child.markup == "autolink":
+            found.append(child)
+            _replace_autolink(found, budget)
+        else:
+            found.append(child)
+    return found
+
+
+def _opens_link(html: str) -> bool:
+    return html[:2].lower() == "<a" and html[2:3] in (" ", "\t", "\n", ">", "/")
+
+
+def _replace_autolink(tokens: "list[Token]", budget: WorkBudget) -> None:
+    """Take an address in angle brackets for what it names."""
+    href = str(tokens[-3].attrs.get("href", "")) if len(tokens) > 2 and tokens[-3].type == "link_open" else ""
+    reference = reference_from_url(href, budget.base_url) if budget.gfm else None
+    if reference is not None and budget.references < MAX_REFERENCES:
+        budget.references += 1
+        tokens[-3:] = [_token("reference", href, reference)]
+
+
+def _pieces(text: str, budget: WorkBudget) -> "list[Token]":
+    """A text as references, addresses and what is between them."""
+    pieces: list[Token] = []
+    done = 0
+    for mark in scan_references(text, budget.base_url):
+        if isinstance(mark, Reference) and (not budget.gfm or budget.references >= MAX_REFERENCES):
+            continue
+        pieces.append(_token("text", replace_shortcodes(text[done : mark.start])))
+        if isinstance(mark, PlainUrl):
+            pieces.extend(_link(mark.url, None))
+        else:
+            budget.references += 1
+            pieces.append(_token("reference", text[mark.start : mark.end], mark))
+        done = mark.end
+    pieces.append(_token("text", replace_shortcodes(text[done:])))
+    return pieces
+
+
+def _link(url: str, base_url: str | None) -> "list[Token]":
+    """A link that is its own text."""
+    opened, closed = _token("link_open", ""), _token("link_close", "")
+    opened.tag = closed.tag = "a"
+    opened.nesting, closed.nesting = 1, -1
+    opened.attrs = {"href": url}
+    # What is not of this house needs no second look for what it names.
+    opened.markup = closed.markup = "autolink" if base_url and url.startswith(base_url) else "linkify"
+    return [opened, _token("text", url), closed]
+
+
+def _token(kind: str, content: str, meaning: Reference | None = None) -> "Token":
+    from markdown_it.token import Token
+
+    token = Token(kind, "", 0, content=content)
+    if meaning is not None:
+        token.meta = {"reference": meaning}
+    return token

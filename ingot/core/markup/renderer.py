@@ -1,0 +1,253 @@
+"""From markdown to HTML that is safe to show, and to plain text."""
+
+import re
+import secrets
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from ingot.core.markup import highlighting
+from ingot.core.markup.links import DATA, OWN_IDS, Link, LinkContext, ReferenceResolver
+from ingot.core.markup.parser import TooMuchWork, WorkBudget, parse, parser
+from ingot.core.markup.references import Reference
+from ingot.core.markup.sanitizer import MAX_TAGS, escape_inputs, sanitise
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+MAX_LENGTH = 1_000_000
+MAX_PLAIN_LENGTH = 20_000
+_MAX_ID_LENGTH = 100
+_NOT_IN_ID = re.compile(r"[^\w\s-]")
+_ALIGNMENT = re.compile(r"text-align:(left|right|center)")
+_LANGUAGE = re.compile(r"[A-Za-z0-9_+#.-]{1,40}")
+
+RenderRule = Callable[["_Renderer", "Sequence[Token]", int], str]
+
+
+def render(text: str, link_context: LinkContext, resolve: ReferenceResolver | None = None) -> str:
+    """The text as HTML; without ``resolve`` nothing in it is a reference."""
+    work = WorkBudget(link_context.base_url, gfm=resolve is not None)
+    try:
+        if len(text) > MAX_LENGTH:
+            raise TooMuchWork
+        tokens = parse(text, work)
+    except TooMuchWork:
+        return f"<pre>{escape(text, quote=False)}</pre>"
+    if resolve is not None:
+        _resolve(tokens, resolve)
+    renderer = _Renderer()
+    return sanitise(renderer.render(tokens), link_context, renderer.mark)
+
+
+def _resolve(tokens: "list[Token]", resolve: ReferenceResolver) -> None:
+    found = [child for token in tokens for child in token.children or () if child.type == "reference"]
+    if not found:
+        return
+    for token, link in zip(found, resolve([token.meta["reference"] for token in found]), strict=True):
+        token.meta["link"] = link
+
+
+class _Renderer:
+    """One text's way to HTML."""
+
+    def __init__(self) -> None:
+        # Attributes that only we may set begin with it; the sanitiser takes it off again, and them where it is missing.
+        self.mark = secrets.token_hex(16)
+        self._ids: dict[str, int] = {}
+        self._highlighted = 0
+        self._escapes_html = False
+
+    def render(self, tokens: "list[Token]") -> str:
+        tags = sum(one.content.count("<") for one in _flat(tokens) if one.type in ("html_inline", "html_block"))
+        self._escapes_html = tags > MAX_TAGS
+        return self._rendered(tokens)
+
+    def _rendered(self, tokens: "Sequence[Token]") -> str:
+        from markdown_it.renderer import RendererHTML
+
+        plain = RendererHTML()
+        pieces: list[str] = []
+        for index, token in enumerate(tokens):
+            rule = _RULES.get(token.type)
+            if rule is not None:
+                pieces.append(rule(self, tokens, index))
+            elif token.type == "inline":
+                pieces.append(self._rendered(token.children or ()))
+            else:
+                pieces.append(plain.renderToken(tokens, index, parser().options, {}))
+        return "".join(pieces)
+
+    def own(self, **attributes: str) -> str:
+        """Attributes that no one else may set."""
+        return "".join(f' {name}="{self.mark}{escape(value)}"' for name, value in attributes.items())
+
+    def text(self, tokens: "Sequence[Token]", index: int) -> str:
+        return escape(tokens[index].content, quote=False)
+
+    def html(self, tokens: "Sequence[Token]", index: int) -> str:
+        content = tokens[index].content
+        return escape(content, quote=False) if self._escapes_html else escape_inputs(content)
+
+    def inline_code(self, tokens: "Sequence[Token]", index: int) -> str:
+        return f"<code>{escape(tokens[index].content, quote=False)}</code>"
+
+    def line_break(self, tokens: "Sequence[Token]", index: int) -> str:
+        return "<br>\n" if tokens[index].type == "hardbreak" else "\n"
+
+    def code(self, tokens: "Sequence[Token]", index: int) -> str:
+        """Blocks of code; what is mathematics or a diagram stays code, too."""
+        token = tokens[index]
+        named = _LANGUAGE.match(token.info.strip()) if token.type == "fence" else None
+        language = named[0].lower() if named else ""
+        attributes = self.own(**{"class": f"language-{language}"}) if language else ""
+        self._highlighted += highlighting.BLOCK_COST + len(token.content) if language else 0
+        if self._highlighted <= highlighting.MAX_TOTAL_LENGTH:
+            code = highlighting.highlight_code(token.content, language, self.mark)
+        else:
+            code = escape(token.content, quote=False)
+        return f"<pre{self.own(**{'class': 'code highlight'})}><code{attributes}>{code}</code></pre>\n"
+
+    def heading(self, tokens: "Sequence[Token]", index: int) -> str:
+        """A heading that can be linked to by its own words."""
+        words = _readable_text(tokens[index + 1].children or ())
+        slug = _NOT_IN_ID.sub("", words[: 4 * _MAX_ID_LENGTH].lower()).strip()
+        slug = "-".join(slug.split())[:_MAX_ID_LENGTH] or "heading"
+        seen = self._ids[slug] = self._ids.get(slug, -1) + 1
+        slug = f"{slug}-{seen}" if seen else slug
+        anchor = f'<a{self.own(**{"class": "anchor"})} href="#{escape(slug)}" aria-label="Link to this heading"></a>'
+        return f"<{tokens[index].tag}{self.own(id=OWN_IDS + slug)}>{anchor}"
+
+    def listing(self, tokens: "Sequence[Token]", index: int) -> str:
+        """Lists and their items, which may be of tasks."""
+        token = tokens[index]
+        attributes = self.own(**{"class": token.meta["class"]}) if "class" in token.meta else ""
+        if token.attrs.get("start") is not None:
+            attributes += f' start="{int(token.attrs["start"])}"'
+        return f"<{token.tag}{attributes}>" + ("" if token.tag == "li" else "\n")
+
+    def box(self, tokens: "Sequence[Token]", index: int) -> str:
+        checked = " checked" if tokens[index].content else ""
+        return f"<input{self.own(**{'class': 'task-list-item-checkbox'})}{checked}>"
+
+    def cell(self, tokens: "Sequence[Token]", index: int) -> str:
+        """Cells say how they are aligned without a style of their own."""
+        aligned = _ALIGNMENT.search(str(tokens[index].attrs.get("style", "")))
+        return f"<{tokens[index].tag}" + (f' align="{aligned[1]}">' if aligned else ">")
+
+    def image(self, tokens: "Sequence[Token]", index: int) -> str:
+        token = tokens[index]
+        title = f' title="{escape(str(token.attrs["title"]))}"' if token.attrs.get("title") else ""
+        alternative = escape(_readable_text(token.children or ()))
+        return f'<img src="{escape(str(token.attrs["src"]))}" alt="{alternative}"{title}>'
+
+    def reference(self, tokens: "Sequence[Token]", index: int) -> str:
+        token = tokens[index]
+        link: Link | None = token.meta.get("link")
+        reference: Reference = token.meta["reference"]
+        if link is None and reference.url is None:
+            return escape(token.content, quote=False)
+        if link is None:
+            return f'<a href="{escape(token.content)}">{escape(token.content, quote=False)}</a>'
+        classes = " ".join(["gfm", f"gfm-{reference.kind}", *link.css_class.split()])
+        attributes = self.own(**{"class": classes, "data-reference-type": reference.kind})
+        attributes += self.own(**{f"data-{name}": value for name, value in link.data.items() if name in DATA})
+        if link.title:
+            attributes += f' title="{escape(link.title)}"'
+        words = escape(token.content if link.text is None else link.text, quote=False)
+        return f'<a href="{escape(link.url)}"{attributes}>{words}</a>'
+
+    def footnote(self, tokens: "Sequence[Token]", index: int) -> str:
+        """Footnotes, the way to them and back; only the first of several ways in is led back to."""
+        token = tokens[index]
+        number = token.meta["id"] + 1 if token.meta else 0
+        again = bool(token.meta and token.meta.get("subId", 0) > 0)
+        if token.type == "footnote_ref":
+            own = "" if again else self.own(id=f"{OWN_IDS}fnref{number}")
+            return f'<sup{self.own(**{"class": "footnote-ref"})}><a href="#fn{number}"{own}>{number}</a></sup>'
+        if token.type == "footnote_open":
+            return f"<li{self.own(id=f'{OWN_IDS}fn{number}')}>"
+        if token.type == "footnote_anchor":
+            own = self.own(**{"class": "footnote-backref"})
+            return "" if again else f' <a href="#fnref{number}"{own}>\u21a9\ufe0e</a>'
+        if token.type == "footnote_block_open":
+            return f"<section{self.own(**{'class': 'footnotes'})}>\n<ol>\n"
+        return {"footnote_close": "</li>\n", "footnote_block_close": "</ol>\n</section>\n"}.get(token.type, "")
+
+
+_RULES: dict[str, RenderRule] = {
+    "text": _Renderer.text,
+    "html_inline": _Renderer.html,
+    "html_block": _Renderer.html,
+    "code_inline": _Renderer.inline_code,
+    "softbreak": _Renderer.line_break,
+    "hardbreak": _Renderer.line_break,
+    "fence": _Renderer.code,
+    "code_block": _Renderer.code,
+    "heading_open": _Renderer.heading,
+    "bullet_list_open": _Renderer.listing,
+    "ordered_list_open": _Renderer.listing,
+    "list_item_open": _Renderer.listing,
+    "task_box": _Renderer.box,
+    "th_open": _Renderer.cell,
+    "td_open": _Renderer.cell,
+    "image": _Renderer.image,
+    "reference": _Renderer.reference,
+    **{
+        f"footnote_{part}": _Renderer.footnote
+        for part in ("ref", "open", "close", "anchor", "block_open", "block_close")
+    },
+}
+
+
+def _flat(tokens: "Sequence[Token]") -> "list[Token]":
+    return [one for token in tokens for one in (token, *(token.children or ()))]
+
+
+def _readable_text(children: "Sequence[Token]") -> str:
+    """What there is to read in a line."""
+    pieces: list[str] = []
+    for child in children:
+        if child.type == "image":
+            pieces.append(_readable_text(child.children or ()))
+        elif child.type in ("softbreak", "hardbreak"):
+            pieces.append(" ")
+        elif child.type not in ("html_inline", "task_box"):
+            pieces.append(child.content)
+    return "".join(pieces)
+
+
+def plain_text(markdown: str, max_length: int = MAX_PLAIN_LENGTH) -> str:
+    """What there is to read in a text, for mail and notifications; at most so many characters."""
+    beginning = markdown[: min(max_length, MAX_PLAIN_LENGTH)]
+    try:
+        tokens = parse(beginning, WorkBudget(None, gfm=False))
+    except TooMuchWork:
+        return beginning
+    blocks: list[str] = []
+    for token in tokens:
+        if token.type == "inline":
+            blocks.append(_lines(token.children or ()))
+        elif token.type in ("fence", "code_block"):
+            blocks.append(token.content.rstrip("\n"))
+    return "\n\n".join(block for block in blocks if block.strip())[:max_length]
+
+
+def _lines(children: "Sequence[Token]") -> str:
+    """A paragraph with its line breaks, and with the addresses of its links."""
+    pieces: list[str] = []
+    links: list[tuple[int, Any]] = []
+    for child in children:
+        if child.type in ("softbreak", "hardbreak"):
+            pieces.append("\n")
+        elif child.type == "task_box":
+            pieces.append("[x]" if child.content else "[ ]")
+        elif child.type == "link_open":
+            links.append((len(pieces), child.attrs.get("href", "")))
+        elif child.type == "link_close" and links:
+            start, url = links.pop()
+            if url != "".join(pieces[start:]):
+                pieces.append(f" ({url})")
+        else:
+            pieces.append(_readable_text([child]))
+    return "".join(pieces).strip()

@@ -1,0 +1,142 @@
+"""Brings a database to the schema of this code: forward only, one at a time, each script whole or not at all.
+
+Alembic is loaded only where there is something to upgrade: a database that is current says so itself, and an empty
+embedded one gets the newest schema at once, from a file that a test compares with what the scripts make.
+"""
+
+import fcntl
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ingot.settings import Settings
+
+SCRIPTS = Path(__file__).parent / "versions"
+NEWEST_SCHEMA_FILE = Path(__file__).parent / "newest.sql"
+"""What all scripts together make of an empty embedded database; `make schema` writes it."""
+RESTORING = ".restoring"
+"""Stands in the data directory while a backup is being restored into it."""
+_LOCK = 1_230_919_765
+
+
+class SchemaError(Exception):
+    """The database cannot be used with this code; the text says why and what to do."""
+
+
+def newest_revision() -> str:
+    """The revision that this code needs: scripts are named by their order."""
+    return max(path.stem.split("_")[0] for path in SCRIPTS.glob("[0-9]*.py"))
+
+
+def is_ready(settings: Settings) -> bool:
+    """Whether an embedded instance can serve as it is: nothing to migrate, and its first start was completed."""
+    if not settings.embedded or _embedded_revision(settings) != newest_revision():
+        return False
+    if (settings.data / RESTORING).exists() or not (settings.data / "secrets" / "instance.key").exists():
+        return False
+    connection = sqlite3.connect(settings.data / "ingot.db", timeout=5)
+    try:
+        return connection.execute("SELECT 1 FROM instance_settings").fetchone() is not None
+    finally:
+        connection.close()
+
+
+def migrate(settings: Settings, revision: str = "head") -> None:
+    """Run the scripts that are missing up to ``revision``, under a lock that others wait for."""
+    if _revision(settings) == newest_revision():
+        return
+    with _exclusive_lock(settings):
+        # Whoever held the lock before may have done it.
+        current = _revision(settings)
+        if current == newest_revision():
+            return
+        if current is not None and current > newest_revision():
+            raise SchemaError(
+                f"The database is at revision {current}, newer than this version of Ingot knows ({newest_revision()}). "
+                "Start the newer version again, or restore a backup made before the upgrade."
+            )
+        if settings.embedded:
+            _enable_wal(settings.data / "ingot.db")
+        if not (revision in ("head", newest_revision()) and _create_schema_at_once(settings)):
+            from ingot.core.migrations.upgrade import upgrade
+
+            upgrade(settings, SCRIPTS, revision)
+        if settings.embedded:
+            (settings.data / "ingot.db").chmod(0o600)
+
+
+def _revision(settings: Settings) -> str | None:
+    """Where a database stands; nothing where no script has run yet."""
+    return _embedded_revision(settings) if settings.embedded else _server_revision(settings)
+
+
+def _embedded_revision(settings: Settings) -> str | None:
+    path = settings.data / "ingot.db"
+    if not path.exists():
+        return None
+    connection = sqlite3.connect(path, timeout=5)
+    try:
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    except sqlite3.OperationalError:
+        return None
+    finally:
+        connection.close()
+    return None if row is None else row[0]
+
+
+def _server_revision(settings: Settings) -> str | None:
+    import psycopg
+
+    try:
+        with psycopg.connect(settings.database, autocommit=True) as connection:
+            if connection.execute("SELECT to_regclass('alembic_version')").fetchone() == (None,):
+                return None
+            row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    except psycopg.OperationalError as error:
+        raise SchemaError(f"The database does not answer: {str(error).splitlines()[0]}") from error
+    return None if row is None else row[0]
+
+
+def _create_schema_at_once(settings: Settings) -> bool:
+    """Give an empty embedded database its newest schema, whole or not at all; says whether it could."""
+    if not settings.embedded:
+        return False
+    with NEWEST_SCHEMA_FILE.open() as file:
+        if file.readline().split()[-1] != newest_revision():
+            return False
+        script = file.read()
+    connection = sqlite3.connect(settings.data / "ingot.db", timeout=5)
+    try:
+        if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None:
+            return False
+        connection.executescript(f"BEGIN IMMEDIATE;\n{script}COMMIT;")
+    except sqlite3.OperationalError as error:
+        raise SchemaError(f"The database does not answer: {error}") from error
+    finally:
+        connection.close()
+    return True
+
+
+def _enable_wal(path: Path) -> None:
+    """Let readers and the writer not wait for each other; the file remembers it, and only one may switch it on."""
+    connection = sqlite3.connect(path, timeout=5)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _exclusive_lock(settings: Settings) -> Iterator[None]:
+    if settings.embedded:
+        with (settings.data / ".migrating").open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+        return
+    import psycopg
+
+    # The server lets go of the lock when the connection ends, however it ends.
+    with psycopg.connect(settings.database, autocommit=True) as connection:
+        connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
+        yield

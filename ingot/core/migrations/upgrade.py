@@ -1,0 +1,47 @@
+"""Runs scripts by Alembic, which is loaded for nothing else."""
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import create_engine, event
+from sqlalchemy.exc import OperationalError
+
+from ingot.core.migrations.run import SchemaError
+from ingot.settings import Settings
+
+
+def alembic_config(scripts: Path) -> Config:
+    """Where Alembic finds what it needs."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent))
+    config.set_main_option("version_locations", str(scripts))
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+def upgrade(settings: Settings, scripts: Path, revision: str) -> None:
+    """Run those scripts of a folder that are missing up to ``revision``; the caller holds the lock."""
+    url = settings.database
+    if not settings.embedded:
+        url = "postgresql+psycopg" + url[len(urlsplit(url).scheme) :]
+    engine = create_engine(url)
+    if settings.embedded:
+        # The driver would commit each statement by itself; a script must be whole or not at all.
+        event.listen(engine, "connect", _no_automatic_transactions)
+        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+    config = alembic_config(scripts)
+    try:
+        with engine.connect() as connection:
+            config.attributes["connection"] = connection
+            command.upgrade(config, revision)
+    except OperationalError as error:
+        raise SchemaError(f"The database does not answer: {str(error.orig).splitlines()[0]}") from error
+    finally:
+        engine.dispose()
+
+
+def _no_automatic_transactions(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None

@@ -1,9 +1,0 @@
-"""What callers may send about custom attributes."""
-
-from ingot.api.params import Params
-
-
-class SetAttribute(Params):
-    """What to note."""
-
-    value: str

@@ -1,0 +1,1 @@
+"""Search, activity feed, notifications, and markdown with references."""

@@ -1,0 +1,40 @@
+"""What people did, over the API."""
+
+from ingot.accounts.users.api import user_by_id_or_username_in_path
+from ingot.accounts.users.tables import User
+from ingot.core.access.rules import signed_in
+from ingot.core.api.routes import Call, Routes
+from ingot.core.db.paging import Listing, Page
+from ingot.discovery.activity import queries
+from ingot.discovery.activity.params import ListActivityEvents, ListOwnActivityEvents
+from ingot.discovery.activity.tables import ActivityEvent
+from ingot.discovery.activity.views import EventView, event_views
+from ingot.projects.projects.api import project_in_path
+from ingot.projects.projects.policy import may_see_project
+from ingot.projects.projects.tables import Project
+from ingot.projects.projects.views import instance_urls
+
+routes = Routes("events")
+
+
+def _event_views(call: Call, found: Listing[ActivityEvent]) -> Listing[EventView]:
+    return found.of(event_views(call.db, found.items, instance_urls(call.origin, call.settings)))
+
+
+@routes.get("/events", may=signed_in, returns=list[EventView])
+def list_own_events(call: Call, params: ListOwnActivityEvents, page: Page) -> Listing[EventView]:
+    """List what the caller did, or what anybody did in the caller's projects."""
+    where = "belonging" if params.scope == "all" else "author"
+    return _event_views(call, queries.list_events(call.db, call.actor, params, page, where, author=call.actor.user_id))
+
+
+@routes.get("/users/:id/events", on=user_by_id_or_username_in_path, may=signed_in, returns=list[EventView])
+def list_user_events(call: Call, user: User, params: ListActivityEvents, page: Page) -> Listing[EventView]:
+    """List what a user did, as far as the caller may see it."""
+    return _event_views(call, queries.list_events(call.db, call.actor, params, page, "author", author=user.id))
+
+
+@routes.get("/projects/:id/events", on=project_in_path, may=may_see_project, returns=list[EventView], open=True)
+def list_project_events(call: Call, project: Project, params: ListActivityEvents, page: Page) -> Listing[EventView]:
+    """List what happened in a project, as far as the caller may see it."""
+    return _event_views(call, queries.list_events(call.db, call.actor, params, page, "project", project=project.id))

@@ -1,0 +1,190 @@
+"""How what people did is listed: each event only for those who may see what it is about."""
+
+from functools import lru_cache
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, false, func, literal_column, or_, select, true
+
+from ingot.collaboration.participants.queries import list_subject_kinds
+from ingot.collaboration.participants.subject_kinds import Audience, SubjectKind, audience_of
+from ingot.collaboration.snippets.policy import visible_in_project
+from ingot.collaboration.snippets.tables import snippets
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Level
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list, one_of
+from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.core.db.times import Date, day_of
+from ingot.discovery.activity.params import ListActivityEvents
+from ingot.discovery.activity.tables import SNIPPET, ActivityEvent, events
+from ingot.projects.namespaces.tables import namespace_tree
+from ingot.projects.projects.policy import (
+    belongs_to_project,
+    belongs_to_scanned_project,
+    has_code,
+    has_open_code,
+    visible_projects,
+)
+from ingot.projects.projects.tables import projects
+
+MAX_COUNTED = 10_000
+"""Of longer lists the total is not told, since to count it would take longer than to read the page."""
+COMMIT = "commit"
+EventOwner = Literal["author", "group"]
+_CONDITIONS: dict[str, ColumnElement[bool]] = {
+    "project": events.c.project_id == bindparam("project"),
+    # By their numbers, since PostgreSQL would walk through all events to find those of a small group.
+    "group": in_list(events.c.project_id, "group"),
+    "author": events.c.author_id == bindparam("author"),
+    "belonging": belongs_to_project(),
+    "action": events.c.action == bindparam("action"),
+    "target_type": events.c.target_kind == bindparam("target_type"),
+    "before": events.c.created_at < bindparam("before"),
+    "after": events.c.created_at > bindparam("after"),
+}
+
+_IN_GROUP = (
+    select(projects.c.id)
+    .join(namespace_tree, namespace_tree.c.descendant_id == projects.c.namespace_id)
+    .where(namespace_tree.c.ancestor_id == bindparam("group"))
+)
+
+
+def _project_is_visible(audience: Audience) -> ColumnElement[bool]:
+    if audience == "administrator":
+        return true()
+    if audience == "nobody":
+        return projects.c.visibility == "public"
+    return visible_projects(external=audience == "external")
+
+
+def _code_is_visible(audience: Audience) -> ColumnElement[bool]:
+    if audience == "administrator":
+        return has_code()
+    if audience == "nobody":
+        return (projects.c.visibility == "public") & has_open_code()
+    open_to = ("public",) if audience == "external" else ("public", "internal")
+    opened = one_of(projects.c.visibility, *open_to) & has_open_code()
+    return or_(opened, belongs_to_scanned_project(Level.REPORTER)) & has_code()
+
+
+def _snippet_is_visible(audience: Audience) -> ColumnElement[bool]:
+    """Of those who see the project, who sees its snippet too."""
+    if audience == "administrator":
+        rule: ColumnElement[bool] = true()
+    elif audience == "nobody":
+        rule = snippets.c.visibility == "public"
+    else:
+        among_members = and_(snippets.c.visibility != "private", belongs_to_scanned_project())
+        rule = or_(visible_in_project(external=audience == "external"), among_members)
+    there = exists().where(snippets.c.id == events.c.subject_id, rule).correlate(events, projects)
+    return and_(projects.c.snippets_enabled.is_(True), there)
+
+
+def _visible_events(kinds: tuple[SubjectKind, ...], audience: Audience) -> ColumnElement[bool]:
+    """What happened to the project is seen by who sees that; of the rest, what it is about decides.
+
+    What is about a kind that nobody describes is seen by nobody.
+    """
+    about_code = or_(
+        events.c.subject_kind == COMMIT, and_(events.c.subject_kind.is_(None), events.c.action == "pushed")
+    )
+    ways = [
+        and_(events.c.subject_kind.is_(None), events.c.action != "pushed"),
+        and_(about_code, _code_is_visible(audience)),
+        and_(events.c.subject_kind == SNIPPET, _snippet_is_visible(audience)),
+        *(
+            and_(events.c.subject_kind == kind.kind, kind.visible(events.c.subject_id, audience))
+            for kind in kinds
+            if kind.kind != COMMIT
+        ),
+    ]
+    return and_(_project_is_visible(audience), or_(false(), *ways))
+
+
+@lru_cache(maxsize=256)
+def _event_list_query(
+    kinds: tuple[SubjectKind, ...], audience: Audience, filters: frozenset[str], sort: str
+) -> ListQuery:
+    matching: Select[Any] = (
+        select(events)
+        .join(projects, projects.c.id == events.c.project_id)
+        .where(projects.c.namespace_id.is_not(None), *(_CONDITIONS[name] for name in sorted(filters)))
+        .where(_visible_events(kinds, audience))
+    )
+    bounded = matching.with_only_columns(events.c.id).limit(literal_column(str(MAX_COUNTED + 1)))
+    order = events.c.id.asc() if sort == "asc" else events.c.id.desc()
+    total = select(func.count()).select_from(bounded.subquery())
+    return list_query(matching, events.c.id, order)._replace(total=total)
+
+
+def list_events(
+    db: Connection, actor: Actor, params: ListActivityEvents, page: Page, *also: str, **values: Any
+) -> Listing[ActivityEvent]:
+    """A page of what happened and the caller may see; ``also`` names where, and what it is bound to follows."""
+    filters = set(also)
+    if "group" in filters:
+        values["group"] = _project_ids_in_group(db, values["group"])
+    values |= {"actor": actor.user_id, "today": day_of(db.now)}
+    for name in ("action", "target_type"):
+        if getattr(params, name) is not None:
+            filters.add(name)
+            values[name] = getattr(params, name)
+    if params.before is not None:
+        filters.add("before")
+        values["before"] = params.before
+    if params.after is not None:
+        filters.add("after")
+        # Any time of that day sorts before this, and any later day behind it.
+        values["after"] = f"{params.after}U"
+    return _fetch_events(
+        db, _event_list_query(list_subject_kinds(db), audience_of(actor), frozenset(filters), params.sort), page, values
+    )
+
+
+def _project_ids_in_group(db: Connection, group: int) -> list[int]:
+    """All projects of a group and of the groups in it; who may see them is asked with the events."""
+    return [row[0] for row in db.rows(_IN_GROUP, group=group)]
+
+
+@lru_cache(maxsize=16)
+def _count_by_day_query(kinds: tuple[SubjectKind, ...], audience: Audience, whose: EventOwner) -> Select[Any]:
+    newest = (
+        select(func.substr(events.c.created_at, 1, 10).label("day"))
+        .join(projects, projects.c.id == events.c.project_id)
+        .where(projects.c.namespace_id.is_not(None), _CONDITIONS[whose], _CONDITIONS["after"])
+        .where(_visible_events(kinds, audience))
+        .order_by(events.c.id.desc())
+        .limit(literal_column(str(MAX_COUNTED)))
+        .subquery()
+    )
+    return select(newest.c.day, func.count()).group_by(newest.c.day)
+
+
+def count_events_by_day(db: Connection, actor: Actor, whose: EventOwner, number: int, after: Date) -> dict[str, int]:
+    """How much was done on each day after one, by somebody or in a group, as far as the caller may see it.
+
+    Of more than ``MAX_COUNTED`` the newest count. To count takes long, so it is kept as long as nothing changes.
+    """
+    audience, today = audience_of(actor), day_of(db.now)
+    statement = _count_by_day_query(list_subject_kinds(db), audience, whose)
+
+    def count() -> dict[str, int]:
+        of: Any = number if whose == "author" else _project_ids_in_group(db, number)
+        return dict(db.rows(statement, **{whose: of}, after=f"{after}U", actor=actor.user_id, today=today))
+
+    key = ("days", whose, number, after, audience, actor.user_id, today)
+    return db.kept(key, count, lambda days: 100 * len(days)) or {}
+
+
+def _fetch_events(db: Connection, query: ListQuery, page: Page, values: dict[str, Any]) -> Listing[ActivityEvent]:
+    if page.keyset:
+        return fetch_page(db, ActivityEvent, query, page, **values)
+    total: int = db.value(query.total, **values)
+    offset = (page.number - 1) * page.size
+    if offset >= total <= MAX_COUNTED:
+        return Listing([], page, total)
+    found = db.all(ActivityEvent, query.by_number, page_size=page.size + 1, page_offset=offset, **values)
+    if total > MAX_COUNTED:
+        return Listing(found[: page.size], page, more=len(found) > page.size)
+    return Listing(found[: page.size], page, total)

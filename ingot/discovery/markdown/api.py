@@ -1,0 +1,29 @@
+"""Markdown over the API."""
+
+from ingot.core.access.rules import signed_in
+from ingot.core.api.routes import Routes, StagedCall
+from ingot.core.markup.links import LinkContext
+from ingot.core.markup.renderer import MAX_LENGTH, render
+from ingot.discovery.markdown.params import RenderMarkdown
+from ingot.discovery.markdown.service import render_text
+from ingot.discovery.markdown.views import MarkdownView
+from ingot.errors import Invalid, too_long_message
+from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.queries import find_project
+
+routes = Routes("renderings")
+
+
+@routes.post("/markdown", may=signed_in, returns=MarkdownView, staged=True)
+def render_markdown(stage: StagedCall, params: RenderMarkdown) -> MarkdownView:
+    """Render a markdown text as HTML."""
+    if len(params.text) > MAX_LENGTH:
+        raise Invalid(text=[too_long_message(MAX_LENGTH)])
+    wanted = params.project
+    project = stage.database.read(lambda db: find_project(db, stage.actor, wanted)[1]) if wanted else None
+    place = LinkContext(stage.origin.base, project.full_path if project else None)
+    if not params.gfm:
+        return MarkdownView(render(params.text, place))
+    return MarkdownView(
+        render_text(stage.database, repository_store(stage.settings), stage.actor, place, project, params.text)
+    )

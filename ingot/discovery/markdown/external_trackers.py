@@ -1,0 +1,25 @@
+"""References to issues that a project keeps in another tracker than ours."""
+
+from collections.abc import Sequence
+
+from ingot.core.db.connection import Connection
+from ingot.core.markup.links import Link
+from ingot.core.markup.references import Reference
+from ingot.projects.projects.tables import Project
+from ingot.projects.services.queries import external_tracker_or_none
+
+
+def external_tracker_links(
+    db: Connection, project: Project | None, references: Sequence[Reference]
+) -> dict[Reference, Link]:
+    """What leads to the tracker that the project uses instead; nobody else is to look for it here."""
+    wanted = [reference for reference in references if reference.kind in ("issue", "external_issue")]
+    tracker = external_tracker_or_none(db, project.id) if wanted and project is not None else None
+    if tracker is None:
+        return {}
+    named = {reference: tracker.issue_id_of(reference) for reference in wanted}
+    return {
+        reference: Link(tracker.issue_url(issue_id), f"Issue in {tracker.title}")
+        for reference, issue_id in named.items()
+        if issue_id is not None
+    }

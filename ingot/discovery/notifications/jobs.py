@@ -1,0 +1,112 @@
+"""Telling people: a job finds out whom, and leaves a letter for each."""
+
+from functools import partial
+from typing import NamedTuple
+
+import msgspec
+
+from ingot.accounts.instance.settings import current_settings
+from ingot.accounts.users.queries import users_by_ids
+from ingot.collaboration.notes.queries import find_note
+from ingot.collaboration.notes.tables import Note
+from ingot.collaboration.participants.queries import subject_kind_or_none
+from ingot.collaboration.participants.subject_kinds import SubjectKind
+from ingot.collaboration.subjects import Subject
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.mail.delivery import send_mail
+from ingot.core.markup.links import LinkContext
+from ingot.discovery.notifications import emails
+from ingot.discovery.notifications.emails import MailContext, RenderedText
+from ingot.discovery.notifications.pending import Notice
+from ingot.discovery.notifications.queries import notification_email_of
+from ingot.discovery.notifications.recipients import recipients_of
+from ingot.discovery.notifications.unsubscribe_links import UnsubscribeRequest, unsubscribe_key
+from ingot.errors import NotFound
+from ingot.projects.projects.queries import project_or_none
+from ingot.settings import Settings
+
+
+class _Plan(NamedTuple):
+    """What is told, to whom, and where it goes."""
+
+    occasion: MailContext
+    addresses: list[tuple[int, str]]
+    in_html: bool
+
+
+class NotificationJob:
+    """Tells people what happened, as their mails say it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._base_url = settings.base_url
+
+    def notify(self, database: Database, payload: object) -> None:
+        """Tell everybody who wants to know of one thing; who is told twice gets the same letter."""
+        notice = msgspec.convert(payload, Notice)
+        plan = database.read(lambda db: self._plan(db, notice))
+        if plan is not None and plan.addresses:
+            # Nobody else can write while this one does, so what takes long is done before.
+            occasion = plan.occasion
+            place = LinkContext(occasion.base_url, occasion.project.full_path)
+            said = emails.render_text(occasion.text, place, in_html=plan.in_html)
+            database.write(partial(self._send, plan=plan, said=said))
+
+    def _plan(self, db: Connection, notice: Notice) -> _Plan | None:
+        kind = subject_kind_or_none(db, notice.kind)
+        subject = kind.subjects(db, [notice.subject_id]).get(notice.subject_id) if kind else None
+        project = project_or_none(db, subject.project_id or 0) if subject else None
+        if kind is None or subject is None or project is None or project.namespace_id is None:
+            return None
+        try:
+            note = find_note(db, notice.note_id) if notice.note_id is not None else None
+        except NotFound:  # It was taken back before anybody was told.
+            return None
+        told = recipients_of(db, kind, subject, project, notice, internal=note is not None and note.internal)
+        if not told:
+            return None
+        people = users_by_ids(db, [notice.actor_id, *told])
+        actor = people.get(notice.actor_id)
+        settings = current_settings(db)
+        occasion = MailContext(
+            notice,
+            kind,
+            subject,
+            project,
+            actor.name if actor else "Somebody",
+            _assignees(db, kind, subject),
+            _text(db, kind, subject, notice, note),
+            self._base_url,
+        )
+        able = [people[user_id] for user_id in told if people[user_id].confirmed_at is not None]
+        return _Plan(
+            occasion, [(user.id, notification_email_of(db, user)) for user in able], settings.html_emails_enabled
+        )
+
+    def _send(self, db: Connection, plan: _Plan, said: RenderedText) -> None:
+        occasion = plan.occasion
+        for user_id, address in plan.addresses:
+            who = UnsubscribeRequest(user_id, occasion.notice.kind, occasion.notice.subject_id)
+            leave = f"{self._base_url}/sent_notifications/{unsubscribe_key(db.vault, who)}/unsubscribe"
+            send_mail(
+                db,
+                address,
+                emails.subject_line(occasion),
+                emails.text_body(occasion, said.text, leave),
+                html=emails.html_body(occasion, said.html, leave) if plan.in_html else None,
+                sender=occasion.actor_name,
+                headers=emails.headers(occasion, leave),
+                key=f"<{occasion.notice.key}.{user_id}@ingot>",
+            )
+
+
+def _assignees(db: Connection, kind: SubjectKind, subject: Subject) -> list[str]:
+    numbers = kind.assignees(db, subject)
+    users = users_by_ids(db, numbers)
+    return [users[number].username for number in numbers if number in users]
+
+
+def _text(db: Connection, kind: SubjectKind, subject: Subject, notice: Notice, note: Note | None) -> str:
+    if note is not None:
+        return note.body
+    return kind.text(db, subject) if notice.what in ("opened", "mentioned") else ""

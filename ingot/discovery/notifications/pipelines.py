@@ -1,0 +1,111 @@
+"""Mail about pipelines: whoever pushed a commit is told how it fared, as they wish."""
+
+from html import escape
+from urllib.parse import urlsplit
+
+import msgspec
+from sqlalchemy import bindparam, select
+
+from ingot.accounts.instance.settings import current_settings
+from ingot.accounts.users.queries import user_or_none
+from ingot.collaboration.participants.commits import readers_of_code
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.mail.delivery import send_mail
+from ingot.discovery.notifications.params import LEVELS, ON_BY_DEFAULT
+from ingot.discovery.notifications.queries import ancestor_groups, notification_email_of, notification_levels_of
+from ingot.errors import NotFound
+from ingot.projects.projects.queries import project_or_none
+from ingot.projects.projects.tables import Project
+from ingot.repositories.pipelines.events import PipelineChanged
+from ingot.repositories.pipelines.queries import find_pipeline
+from ingot.repositories.pipelines.tables import Pipeline
+from ingot.repositories.ref_changes.tables import ref_changes
+from ingot.settings import Settings
+
+NOTIFY_OF_PIPELINE = "notify_of_pipeline"
+_WORDS = {"failed": "has failed", "success": "has succeeded"}
+_PUSHER = (
+    select(ref_changes.c.actor_id)
+    .where(
+        ref_changes.c.project_id == bindparam("project"),
+        ref_changes.c.new == bindparam("sha"),
+        ref_changes.c.actor_id.is_not(None),
+    )
+    .order_by(ref_changes.c.id.desc())
+    .limit(1)
+)
+
+
+class PipelineNotice(msgspec.Struct, frozen=True):
+    """A pipeline has ended."""
+
+    key: str
+    project_id: int
+    pipeline_id: int
+    status: str
+    user_id: int
+
+
+def recipient_or_none(db: Connection, event: PipelineChanged) -> int | None:
+    """Who is to be told: whoever pushed the commit last, else who reported on it, where they want to hear of it."""
+    project = project_or_none(db, event.project_id) if event.status in _WORDS else None
+    if project is None or project.namespace_id is None:
+        return None
+    pipeline = find_pipeline(db, project.id, event.pipeline_id)
+    user_id: int | None = db.value(_PUSHER, project=project.id, sha=event.sha) or pipeline.user_id
+    if user_id is None or not _wants(db, project, user_id, f"{event.status}_pipeline"):
+        return None
+    return user_id
+
+
+def _wants(db: Connection, project: Project, user_id: int, flag: str) -> bool:
+    """Failures, unless they want nothing or said no; successes, where they chose them."""
+    wish = notification_levels_of(db, project, ancestor_groups(db, project), [user_id])[user_id]
+    if wish.level == LEVELS["custom"]:
+        return wish.events.get(flag, flag in ON_BY_DEFAULT)
+    return flag in ON_BY_DEFAULT and wish.level in (LEVELS["watch"], LEVELS["participating"])
+
+
+class PipelineMailJob:
+    """Tells people how the pipelines of what they pushed ended."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._base_url = settings.base_url
+
+    def run(self, database: Database, payload: object) -> None:
+        """Leave the letter; who may not read the code any more gets none."""
+        notice = msgspec.convert(payload, PipelineNotice)
+        database.write(lambda db: self._send(db, notice))
+
+    def _send(self, db: Connection, notice: PipelineNotice) -> None:
+        project, user = project_or_none(db, notice.project_id), user_or_none(db, notice.user_id)
+        if project is None or user is None or user.confirmed_at is None or not readers_of_code(db, project, [user.id]):
+            return
+        try:
+            pipeline = find_pipeline(db, project.id, notice.pipeline_id)
+        except NotFound:  # It went with what it was about.
+            return
+        sentence = f"Pipeline #{pipeline.id} {_WORDS[notice.status]} for {pipeline.ref} ({pipeline.sha[:8]})"
+        url = f"{self._base_url}/{project.full_path}/pipelines/{pipeline.id}"
+        html = f'<html><body><p>{escape(sentence)}</p><p><a href="{escape(url)}">Read it</a>.</p></body></html>'
+        send_mail(
+            db,
+            notification_email_of(db, user),
+            f"{project.name} | {sentence}",
+            f"{sentence}.\n\n-- \nRead it: {url}\n",
+            html=html if current_settings(db).html_emails_enabled else None,
+            headers=self._headers(project, pipeline),
+            key=f"<{notice.key}.{user.id}@ingot>",
+        )
+
+    def _headers(self, project: Project, pipeline: Pipeline) -> dict[str, str]:
+        host = urlsplit(self._base_url).hostname or "localhost"
+        listed = ".".join(reversed(project.full_path.split("/")))
+        first = f"<pipeline_{pipeline.id}@{host}>"
+        return {
+            "List-Id": f"<{listed}.{host}>",
+            "In-Reply-To": first,
+            "References": first,
+            "Auto-Submitted": "auto-generated",
+        }

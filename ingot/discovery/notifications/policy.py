@@ -1,0 +1,18 @@
+"""Who may say what they want to be told."""
+
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
+from ingot.projects.groups.policy import may_see_group
+from ingot.projects.namespaces.tables import Namespace
+from ingot.projects.projects.policy import may_see_project
+from ingot.projects.projects.tables import Project
+
+
+def may_set_group_notifications(actor: Actor, access: Access, group: Namespace) -> bool:
+    """Users who see the group."""
+    return actor.known and may_see_group(actor, access, group)
+
+
+def may_set_project_notifications(actor: Actor, access: Access, project: Project) -> bool:
+    """Users who see the project."""
+    return actor.known and may_see_project(actor, access, project)

@@ -1,0 +1,81 @@
+"""Changing what users want to be told."""
+
+import msgspec
+from msgspec import UNSET
+from sqlalchemy import bindparam, delete, text, update
+
+from ingot.accounts.users.tables import User
+from ingot.core.api.params import given_fields
+from ingot.core.db.connection import Connection
+from ingot.discovery.notifications.params import (
+    EVENT_FLAGS,
+    LEVELS,
+    OWN_ACTIVITY,
+    UpdateGlobalNotificationSettings,
+    UpdateNotificationSettings,
+)
+from ingot.discovery.notifications.queries import GLOBAL, confirmed_emails_of, notification_setting_or_none
+from ingot.discovery.notifications.tables import notification_settings
+from ingot.errors import Invalid
+from ingot.projects.namespaces.tables import memberships
+
+_UPSERT = text(
+    "INSERT INTO notification_settings (user_id, source_kind, source_id, level, events, email)"
+    " VALUES (:user, :kind, :source, :level, :events, :email)"
+    " ON CONFLICT (user_id, source_kind, source_id) DO UPDATE"
+    " SET level = excluded.level, events = excluded.events, email = excluded.email"
+)
+_COPY = (
+    update(memberships)
+    .where(
+        memberships.c.user_id == bindparam("user"),
+        memberships.c.source_kind == bindparam("kind"),
+        memberships.c.source_id == bindparam("source"),
+    )
+    .values(notification_level=bindparam("level"))
+)
+_OF_SOURCE = (notification_settings.c.source_kind == bindparam("kind")) & (
+    notification_settings.c.source_id == bindparam("source")
+)
+_DELETE = delete(notification_settings).where(_OF_SOURCE, notification_settings.c.user_id == bindparam("user"))
+_DELETE_ALL = delete(notification_settings).where(_OF_SOURCE)
+
+
+def update_notification_setting(
+    db: Connection, user: User, kind: str, source_id: int, params: UpdateNotificationSettings
+) -> None:
+    """Keep what a user said of one place; what they said nothing of stays."""
+    before = notification_setting_or_none(db, user.id, kind, source_id)
+    level = before.level if before else LEVELS["participating" if kind == GLOBAL else "global"]
+    if params.level is not UNSET:
+        level = LEVELS[params.level]
+    if kind == GLOBAL and level == LEVELS["global"]:
+        raise Invalid(level=["is invalid"])
+    events = msgspec.json.decode(before.events, type=dict[str, bool]) if before else {}
+    flags = (*EVENT_FLAGS, OWN_ACTIVITY)
+    events |= {name: value for name, value in given_fields(params).items() if name in flags and value is not None}
+    email = before.email if before else None
+    if isinstance(params, UpdateGlobalNotificationSettings) and params.notification_email is not UNSET:
+        email = params.notification_email.strip().lower()
+        if email not in confirmed_emails_of(db, user):
+            raise Invalid(notification_email=["is not an email you own"])
+    row = {"user": user.id, "kind": kind, "source": source_id}
+    db.run(_UPSERT, **row, level=level, events=msgspec.json.encode(events).decode(), email=email)
+    db.run(_COPY, **row, level=level)
+
+
+def copy_level_to_membership(db: Connection, user_id: int, kind: str, source_id: int) -> None:
+    """Who said something of a place before they belonged to it is shown as having said so."""
+    wish = notification_setting_or_none(db, user_id, kind, source_id)
+    if wish is not None:
+        db.run(_COPY, user=user_id, kind=kind, source=source_id, level=wish.level)
+
+
+def delete_notification_setting(db: Connection, user_id: int, kind: str, source_id: int) -> None:
+    """Who does not belong to a place any more said nothing of it."""
+    db.run(_DELETE, user=user_id, kind=kind, source=source_id)
+
+
+def delete_notification_settings(db: Connection, kind: str, source_id: int) -> None:
+    """Of what is gone nobody wants to hear."""
+    db.run(_DELETE_ALL, kind=kind, source=source_id)

@@ -1,0 +1,70 @@
+"""How it is shown what users want to be told."""
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from ingot.core.api.views import View
+from ingot.discovery.notifications.params import EVENT_FLAGS, LEVELS, ON_BY_DEFAULT, OWN_ACTIVITY
+from ingot.discovery.notifications.tables import NotificationSetting
+
+_NAMES = {number: name for name, number in LEVELS.items()}
+
+
+class NotificationEventsView(View):
+    """Of which events a user wants to hear."""
+
+    new_note: bool
+    new_issue: bool
+    reopen_issue: bool
+    close_issue: bool
+    reassign_issue: bool
+    new_merge_request: bool
+    reopen_merge_request: bool
+    close_merge_request: bool
+    reassign_merge_request: bool
+    merge_merge_request: bool
+    failed_pipeline: bool
+    success_pipeline: bool
+
+
+class NotificationSettingsView(View):
+    """What a user wants to be told of one place; single events count, and show, where they are chosen."""
+
+    level: str
+    events: NotificationEventsView | UnsetType = UNSET
+
+
+class GlobalNotificationSettingsView(NotificationSettingsView, kw_only=True):
+    """The same of everywhere."""
+
+    notification_email: str
+    notified_of_own_activity: bool | UnsetType = UNSET
+
+
+def notification_settings_view(setting: NotificationSetting | None) -> NotificationSettingsView:
+    """What was said of a group or a project, or that nothing was."""
+    return NotificationSettingsView(_level(setting, "global"), _events(setting))
+
+
+def global_notification_settings_view(
+    setting: NotificationSetting | None, email: str
+) -> GlobalNotificationSettingsView:
+    """What was said of everywhere."""
+    said = msgspec.json.decode(setting.events, type=dict[str, bool]) if setting else {}
+    return GlobalNotificationSettingsView(
+        level=_level(setting, "participating"),
+        events=_events(setting),
+        notification_email=email,
+        notified_of_own_activity=said.get(OWN_ACTIVITY, UNSET),
+    )
+
+
+def _level(setting: NotificationSetting | None, default: str) -> str:
+    return _NAMES[setting.level] if setting else default
+
+
+def _events(setting: NotificationSetting | None) -> NotificationEventsView | UnsetType:
+    if setting is None or setting.level != LEVELS["custom"]:
+        return UNSET
+    said = msgspec.json.decode(setting.events, type=dict[str, bool])
+    return NotificationEventsView(*(said.get(name, name in ON_BY_DEFAULT) for name in EVENT_FLAGS))

@@ -1,0 +1,130 @@
+"""Finding code: the parts of a query that speak of paths, and what git finds of the rest."""
+
+import re
+from typing import NamedTuple
+
+from ingot.core.db.paging import Listing, Page, slice_page
+from ingot.errors import Invalid
+from ingot.git.core.errors import GitTimeout
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import Commit, commit_id_or_none, commit_or_none, decode_text, read_commits
+from ingot.git.history.log import CommitFilter, list_commits
+from ingot.git.trees.blobs import read_blob, read_start
+from ingot.git.trees.entries import entry_or_none
+from ingot.git.trees.search import CodeMatch, SearchTimeout, search_files
+
+_FILTER = re.compile(r"(?<!\S)(-?)(filename|path|extension):(\S+)", re.IGNORECASE)
+_MAX_FILTERS = 20
+_OID = re.compile(r"[0-9a-f]{7,40}", re.IGNORECASE)
+_PREVIEW_LINES = 3
+_PREVIEW_BYTES = 4 * 1024
+_TIMEOUT_MESSAGE = "400 (Bad request) this takes too long to look for: ask for something that is longer or less common"
+
+
+class PathFilter(NamedTuple):
+    """A condition on paths; ``*`` in its value stands for anything."""
+
+    kind: str
+    value: str
+    excludes: bool
+
+    def fits(self, path: str) -> bool:
+        """Whether a path, folded, is one of those that are meant."""
+        return self._matches(path) is not self.excludes
+
+    def _matches(self, path: str) -> bool:
+        value = f".{self.value}" if self.kind == "extension" else self.value
+        *parts, last = value.split("*")
+        at = 0
+        for part in parts:
+            at = path.find(part, at)
+            if at < 0:
+                return False
+            at += len(part)
+        if self.kind == "path":
+            return last in path[at:]
+        return path.endswith(last) and len(path) - len(last) >= at
+
+
+class CodeQuery(NamedTuple):
+    """A text, and on which paths."""
+
+    text: str
+    filters: tuple[PathFilter, ...]
+
+    def accepts(self, path: bytes) -> bool:
+        """Whether what is found at a path counts."""
+        folded = decode_text(path).casefold()
+        return all(each.fits(folded) for each in self.filters)
+
+
+def parse_query(text: str) -> CodeQuery:
+    """Take the conditions on paths out of a text; git knows lines only, so the rest is one."""
+    filters = tuple(
+        PathFilter(kind.lower(), value.casefold(), bool(sign)) for sign, kind, value in _FILTER.findall(text)
+    )
+    if len(filters) > _MAX_FILTERS:
+        raise Invalid(search=[f"cannot have more than {_MAX_FILTERS} filters"])
+    rest = _FILTER.sub("", text) if filters else text
+    return CodeQuery(" ".join(rest.split()) if filters else _as_one_line(rest), filters)
+
+
+def find_files(repository: Repository, commit: str | None, text: str, page: Page) -> Listing[CodeMatch]:
+    """A page of the places in a commit's files that hold a text."""
+    query = parse_query(text)
+    if commit is None:
+        return Listing([], page, 0)
+    try:
+        found = slice_page(search_files(repository, commit, query.text, query.accepts, query.filters), page)
+    except SearchTimeout as error:
+        raise Invalid(_TIMEOUT_MESSAGE) from error
+    return found.of([match if match.lines else _with_preview(repository, commit, match) for match in found.items])
+
+
+def find_commits(repository: Repository, tip: str | None, text: str, page: Page) -> Listing[Commit]:
+    """A page of the commits whose message holds a text; one whose id it is comes first."""
+    if tip is None:
+        return Listing([], page, 0)
+    first = _commit_by_oid(repository, text)
+    offset = (page.number - 1) * page.size
+    shown = first[offset : offset + page.size]
+    try:
+        oids, total = list_commits(
+            repository,
+            [tip],
+            CommitFilter(message=_as_one_line(text)),
+            max(offset - len(first), 0),
+            page.size - len(shown),
+        )
+    except GitTimeout as error:
+        raise Invalid(_TIMEOUT_MESSAGE) from error
+    return Listing([*shown, *read_commits(repository, oids)], page, len(first) + total)
+
+
+def commit_oid_or_none(repository: Repository, ref: str, otherwise: str | None) -> str | None:
+    """Where to look: nowhere, for a reference that is not there or not there yet."""
+    oid = commit_id_or_none(repository, ref or otherwise or "HEAD")
+    if oid is None and ref.startswith("-"):  # Nobody means a reference by that.
+        raise Invalid(ref=["is invalid"])
+    return oid
+
+
+def _commit_by_oid(repository: Repository, text: str) -> list[Commit]:
+    if not _OID.fullmatch(text.strip()):
+        return []
+    oid = commit_id_or_none(repository, text.strip())
+    found = commit_or_none(repository, oid) if oid is not None else None
+    return [found] if found is not None and found.oid.startswith(text.strip().lower()) else []
+
+
+def _as_one_line(text: str) -> str:
+    """git takes each line for a text of its own, any of which would do."""
+    return " ".join(text.splitlines()).strip() if len(text.splitlines()) > 1 else text.rstrip("\r\n")
+
+
+def _with_preview(repository: Repository, commit: str, match: CodeMatch) -> CodeMatch:
+    """What a file begins with that was found by its name."""
+    entry = entry_or_none(repository, commit, match.path)
+    start = read_start(read_blob(repository, entry.oid)) if entry is not None else b""
+    lines = start[:_PREVIEW_BYTES].splitlines(keepends=True)[:_PREVIEW_LINES]
+    return match if b"\0" in start else CodeMatch(match.path, match.first_line, b"".join(lines))

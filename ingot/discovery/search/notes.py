@@ -1,0 +1,131 @@
+"""Finding what people wrote in a project: only about what the caller may see, and only what they may read of it."""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, or_, select
+
+from ingot.collaboration.issues.policy import may_read_issues, visible_below_reporter
+from ingot.collaboration.issues.tables import issue_assignees, issues
+from ingot.collaboration.merge_requests.policy import may_read_merge_requests
+from ingot.collaboration.merge_requests.tables import merge_requests
+from ingot.collaboration.notes.tables import Note, notes
+from ingot.collaboration.snippets.policy import may_read_snippets, visible_in_project
+from ingot.collaboration.snippets.tables import snippets
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access, Level
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import contains_ignoring_case, in_list, like_pattern
+from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.core.db.search import is_indexed, search_term_ignoring_case, text_search
+from ingot.projects.projects.policy import may_download_code
+from ingot.projects.projects.tables import Project
+
+_OWN_ISSUES = or_(
+    issues.c.author_id == bindparam("actor"),
+    exists().where(issue_assignees.c.issue_id == issues.c.id, issue_assignees.c.user_id == bindparam("actor")),
+)
+_NOT_INTERNAL = notes.c.internal.is_(False)
+_NOTE_ISSUE = and_(issues.c.id == notes.c.subject_id, issues.c.deleted_at.is_(None))
+_NOTE_MERGE_REQUEST = and_(merge_requests.c.id == notes.c.subject_id, merge_requests.c.deleted_at.is_(None))
+_NOTE_SNIPPET = snippets.c.id == notes.c.subject_id
+
+
+def _notes_on(kind: str, *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+    return and_(notes.c.subject_kind == kind, *conditions)
+
+
+# What may be read about subjects of each kind, by those who see all of them and by those who see some.
+_READABLE: dict[str, ColumnElement[bool]] = {
+    "all issues": _notes_on("issue", exists().where(_NOTE_ISSUE)),
+    "seen issues": _notes_on(
+        "issue", exists().where(_NOTE_ISSUE, visible_below_reporter(), or_(_NOT_INTERNAL, _OWN_ISSUES))
+    ),
+    "all merge requests": _notes_on("merge_request", exists().where(_NOTE_MERGE_REQUEST)),
+    "seen merge requests": _notes_on("merge_request", _NOT_INTERNAL, exists().where(_NOTE_MERGE_REQUEST)),
+    "all snippets": _notes_on("snippet", _NOT_INTERNAL, exists().where(_NOTE_SNIPPET)),
+    "open snippets": _notes_on(
+        "snippet", _NOT_INTERNAL, exists().where(_NOTE_SNIPPET, visible_in_project(external=False))
+    ),
+    "public snippets": _notes_on(
+        "snippet", _NOT_INTERNAL, exists().where(_NOTE_SNIPPET, visible_in_project(external=True))
+    ),
+    "commits": _notes_on("commit", _NOT_INTERNAL),
+}
+ReadableKind = Callable[[Actor, Access, Project], str | None]
+
+
+def _readable_issues(actor: Actor, access: Access, project: Project) -> str | None:
+    if not may_read_issues(actor, access, project):
+        return None
+    return "all issues" if access.level >= Level.REPORTER or actor.admin else "seen issues"
+
+
+def _readable_merge_requests(actor: Actor, access: Access, project: Project) -> str | None:
+    if not may_read_merge_requests(actor, access, project):
+        return None
+    return "all merge requests" if access.level >= Level.REPORTER or actor.admin else "seen merge requests"
+
+
+def _readable_snippets(actor: Actor, access: Access, project: Project) -> str | None:
+    if not may_read_snippets(actor, access, project):
+        return None
+    if actor.admin:
+        return "all snippets"
+    return "public snippets" if actor.external and access.level < Level.GUEST else "open snippets"
+
+
+def _readable_commits(actor: Actor, access: Access, project: Project) -> str | None:
+    return "commits" if may_download_code(actor, access, project) else None
+
+
+# Each says which part of what is readable the caller reads in a project; a further kind of subject is one more.
+READABLE_KINDS: tuple[ReadableKind, ...] = (
+    _readable_issues,
+    _readable_merge_requests,
+    _readable_snippets,
+    _readable_commits,
+)
+# The numbers that subjects have in their project, where they have any, by kind.
+IIDS: dict[str, Select[Any]] = {
+    "issue": select(issues.c.id, issues.c.iid).where(in_list(issues.c.id, "subjects")),
+    "merge_request": select(merge_requests.c.id, merge_requests.c.iid).where(in_list(merge_requests.c.id, "subjects")),
+}
+
+
+@lru_cache(maxsize=64)
+def _list_query(readable: frozenset[str], short: bool, sort: str) -> ListQuery:
+    found = contains_ignoring_case(notes.c.body, "pattern")
+    if not short:
+        found = text_search(notes.c.id, "needle", notes.c.body, as_written=True)
+    matching = select(notes).where(
+        found,
+        notes.c.project_id == bindparam("project"),
+        notes.c.system.is_(False),
+        or_(*(_READABLE[name] for name in sorted(readable))),
+    )
+    return list_query(matching, notes.c.id, notes.c.id.asc() if sort == "asc" else notes.c.id.desc())
+
+
+def search_notes(
+    db: Connection, actor: Actor, access: Access, project: Project, text: str, page: Page, sort: str = "desc"
+) -> Listing[Note]:
+    """A page of the notes of a project that hold a text; what the system wrote is nobody's."""
+    readable = frozenset(name for reads in READABLE_KINDS if (name := reads(actor, access, project)) is not None)
+    if not readable:
+        return Listing([], page, 0)
+    short = not is_indexed(text, as_written=True)
+    values: dict[str, Any] = {"pattern": like_pattern(text)} if short else {"needle": search_term_ignoring_case(text)}
+    values |= {"project": project.id, "actor": actor.user_id}
+    return fetch_page(db, Note, _list_query(readable, short, sort), page, **values)
+
+
+def iids_of_subjects(db: Connection, found: Sequence[Note]) -> dict[tuple[str, int | None], int]:
+    """Which number in its project each note's subject has; one statement for each kind."""
+    known: dict[tuple[str, int | None], int] = {}
+    for kind, numbers in IIDS.items():
+        subjects = sorted({note.subject_id for note in found if note.subject_kind == kind and note.subject_id})
+        if subjects:
+            known |= {(kind, number): iid for number, iid in db.rows(numbers, subjects=subjects)}
+    return known

@@ -1,0 +1,44 @@
+"""How code is shown that was found; everything else looks as its own room shows it."""
+
+from pathlib import PurePosixPath
+
+import msgspec
+
+from ingot.core.api.views import View
+from ingot.git.history.commits import Commit, decode_text
+from ingot.git.trees.search import CodeMatch
+from ingot.repositories.commits.views import CommitView, commit_view
+
+
+class FoundCommitView(CommitView):
+    """A commit, and the project that it was found in."""
+
+    project_id: int
+
+
+class FoundFileView(View):
+    """Some lines of a file."""
+
+    basename: str
+    """The path without what tells the file's kind."""
+    data: str
+    path: str
+    filename: str
+    """The path once more, under its older name."""
+    id: int | None
+    ref: str
+    startline: int
+    project_id: int
+
+
+def found_commit_view(commit: Commit, project_id: int, project_url: str) -> FoundCommitView:
+    """A commit that was found."""
+    fields = (*msgspec.structs.astuple(commit_view(commit, project_url)), project_id)
+    return FoundCommitView(*fields)
+
+
+def found_file_view(match: CodeMatch, ref: str, project_id: int) -> FoundFileView:
+    """Lines that were found."""
+    path = decode_text(match.path)
+    basename = path.removesuffix(PurePosixPath(path).suffix)
+    return FoundFileView(basename, decode_text(match.lines), path, path, None, ref, match.first_line, project_id)

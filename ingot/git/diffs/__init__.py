@@ -1,0 +1,1 @@
+"""Diffs, patches, line positions and line statistics."""

@@ -1,0 +1,1 @@
+"""Commits and their order: logs, blame, merge bases, tags, last commits of paths."""

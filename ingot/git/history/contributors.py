@@ -1,0 +1,46 @@
+"""Who wrote a history."""
+
+import msgspec
+
+from ingot.git.core.command import run_git
+from ingot.git.core.keep import ImmutableCache
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import decode_text
+from ingot.git.history.log import BUFFERED_OUTPUT
+
+_MAX_COMMITS = 100_000
+_CACHE_BYTES = 4 * 2**20
+_ENTRY_BYTES = 250
+
+
+class Contributor(msgspec.Struct, frozen=True):
+    """An author by their address; the name is that of their newest commit."""
+
+    name: str
+    email: str
+    commits: int
+
+
+_contributor_cache: ImmutableCache[tuple[Contributor, ...]] = ImmutableCache(_CACHE_BYTES)
+
+
+def read_contributors(repository: Repository, tip: str) -> tuple[Contributor, ...]:
+    """Who wrote the newest commits that a commit leads to, merges left out; whoever wrote last comes first."""
+    key = str(repository.path), tip
+    known = _contributor_cache.get(key)
+    if known is None:
+        found = _read_contributors(repository, tip)
+        known = _contributor_cache.put(key, found, _ENTRY_BYTES * len(found))
+    return known
+
+
+def _read_contributors(repository: Repository, tip: str) -> tuple[Contributor, ...]:
+    args = ["log", "-z", "--no-merges", f"--max-count={_MAX_COMMITS}", "--format=%ae%n%an", tip, "--"]
+    names: dict[bytes, bytes] = {}
+    counts: dict[bytes, int] = {}
+    for entry in run_git(args, repository.path, env=BUFFERED_OUTPUT).out.split(b"\0"):
+        email, newline, name = entry.partition(b"\n")
+        if newline:
+            names.setdefault(email, name)
+            counts[email] = counts.get(email, 0) + 1
+    return tuple(Contributor(decode_text(name), decode_text(email), counts[email]) for email, name in names.items())

@@ -1,0 +1,1 @@
+"""Lifecycle of repositories on disk: creation, forks, imports, integrity checks, housekeeping."""

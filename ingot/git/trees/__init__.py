@@ -1,0 +1,1 @@
+"""Trees and blobs: listings, file contents, archives, search."""

@@ -1,0 +1,94 @@
+"""Contents of files: small ones are read in process, large ones are streamed and never held."""
+
+import re
+from collections.abc import Generator
+from hashlib import sha256
+from typing import NamedTuple
+
+from ingot.git.core.cache import BoundedCache
+from ingot.git.core.library import open_repository, pygit2_module
+from ingot.git.core.repository import Repository
+from ingot.git.core.streaming import slice_stream, stream_git
+from ingot.git.history.hidden_objects import hidden_objects_among
+from ingot.offload import require_blocking_allowed
+
+MAX_IN_MEMORY_BYTES = 2**20
+"""Up to this size a content may be read as a whole."""
+_SLOW_READ_BYTES = 128 * 1024
+_START_BYTES = 8000
+"""As far as git looks for a zero byte, by which it tells what is no text."""
+_ID = re.compile(r"[0-9a-f]{4,40}", re.IGNORECASE)
+_OID_LENGTH = 40
+# Else git itself would hold what it writes, up to 512 MB of it.
+_STREAMED = (("core.bigFileThreshold", "1m"),)
+
+_digest_cache: BoundedCache[str, str] = BoundedCache(10_000, 4 * 2**20)
+_start_cache: BoundedCache[str, bytes] = BoundedCache(200, 4 * 2**20)
+
+
+def blob_id_or_none(repository: Repository, name: str) -> str | None:
+    """The whole id of the content that a (short) id stands for; nothing where there is none, or more than one."""
+    if not _ID.fullmatch(name):
+        return None
+    handle = open_repository(repository.path)
+    try:
+        oid = name.lower() if len(name) == _OID_LENGTH else str(handle.expand_id(name.lower()))
+        kind, _ = handle.odb.read_header(oid)
+    except (KeyError, ValueError):
+        return None
+    if kind != pygit2_module().enums.ObjectType.BLOB or (
+        repository.hidden and hidden_objects_among(repository, [oid], repository.hidden)
+    ):
+        return None
+    return oid
+
+
+class Blob(NamedTuple):
+    """A content; one of more than ``MAX_IN_MEMORY_BYTES`` is known by its size, and had in pieces only."""
+
+    repository: Repository
+    oid: str
+    size: int
+    body: bytes | None
+
+
+def read_blob(repository: Repository, oid: str) -> Blob:
+    """The content with this id, which must be there."""
+    odb = open_repository(repository.path).odb
+    size: int = odb.read_header(oid)[1]
+    if size > MAX_IN_MEMORY_BYTES:
+        return Blob(repository, oid, size, None)
+    if size > _SLOW_READ_BYTES:
+        require_blocking_allowed()
+    return Blob(repository, oid, size, odb.read(oid)[1])
+
+
+def stream_blob(blob: Blob, start: int, stop: int) -> Generator[bytes, None, None]:
+    """The bytes of a content from ``start`` up to ``stop``, whatever its size."""
+    if stop <= start:
+        return
+    pieces = stream_git(["cat-file", "blob", blob.oid], blob.repository.path, config=_STREAMED)
+    yield from slice_stream(pieces, start, stop)
+
+
+def read_start(blob: Blob) -> bytes:
+    """As much of a content as tells what it is."""
+    if blob.body is not None:
+        return blob.body
+    known = _start_cache.get(blob.oid)
+    if known is not None:
+        return known
+    start = b"".join(stream_blob(blob, 0, _START_BYTES))
+    return _start_cache.put(blob.oid, start, len(start))
+
+
+def content_digest(blob: Blob) -> str:
+    """The SHA-256 of a content, in hexadecimal."""
+    known = _digest_cache.get(blob.oid)
+    if known is not None:
+        return known
+    digest = sha256(blob.body or b"")
+    if blob.body is None:
+        for piece in stream_blob(blob, 0, blob.size):
+            digest.update(piece)
+    return _digest_cache.put(blob.oid, digest.hexdigest(), 250)

@@ -1,0 +1,162 @@
+"""Finding a text, never a pattern, in the files of a commit by ``git grep``; bounded in time and in what it says."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ingot.git.core.command import run_git
+from ingot.git.core.errors import GitError, GitTimeout
+from ingot.git.core.keep import ImmutableCache
+from ingot.git.core.repository import Repository
+from ingot.git.history.log import BUFFERED_OUTPUT, CASE_FOLDING
+
+MAX_MATCHES = 1_000
+MAX_NAME_MATCHES = 200
+"""Files of one answer that are there for their name alone."""
+_CONTEXT = 2
+_MAX_LINE_LENGTH = 16 * 1024
+_PARTS = 3
+_TIMEOUT_SECONDS = 10.0
+_CACHE_BYTES = 16 * 2**20
+_MATCH_BYTES = 200
+_NO_MATCH_STATUS = 1
+_HUNK_SEPARATOR = b"--"
+_PLAIN_FILES = (b"100644", b"100755", b"100664")
+
+Accept = Callable[[bytes], bool]
+
+
+class SearchTimeout(Exception):
+    """There is too much to look through."""
+
+
+class CodeMatch(NamedTuple):
+    """Lines of a file around what was found in them, from the first one; of a file found by its name, none."""
+
+    path: bytes
+    first_line: int
+    lines: bytes
+
+
+class SearchLimitReached(Exception):
+    """As much was found as anybody reads."""
+
+
+class _MatchParser:
+    """Takes what ``git grep`` says apart as it comes: lines that follow one another are one match."""
+
+    def __init__(self, commit: str, accept: Accept) -> None:
+        self.found: list[CodeMatch] = []
+        self._prefix = len(commit) + 1
+        self._accept = accept
+        self._rest = bytearray()
+        self._at: tuple[bytes, int] | None = None
+        self._next = 0
+        self._lines: list[bytes] = []
+
+    def take(self, piece: bytes) -> None:
+        """A further piece of what it says."""
+        *whole, rest = piece.split(b"\n")
+        for line in whole:
+            self._keep(line)
+            self._line(bytes(self._rest))
+            self._rest.clear()
+        self._keep(rest)
+
+    def _keep(self, part: bytes) -> None:
+        """Of a line as much as is shown; one of many megabytes is never held."""
+        self._rest += part[: max(0, _MAX_LINE_LENGTH - len(self._rest))]
+
+    def _line(self, line: bytes) -> None:
+        if line == _HUNK_SEPARATOR:
+            self.end()
+            return
+        parts = line[self._prefix :].split(b"\0", 2)
+        if len(parts) < _PARTS:  # A path so long that it was cut.
+            return
+        path, number, text = parts
+        if self._at is None or self._at[0] != path or int(number) != self._next:
+            self.end()
+            self._at = path, int(number)
+        self._next = int(number) + 1
+        self._lines.append(text)
+
+    def end(self) -> None:
+        """No more lines of this one."""
+        if self._at is not None and self._accept(self._at[0]):
+            self.found.append(CodeMatch(*self._at, b"\n".join(self._lines) + b"\n"))
+        self._at = None
+        self._lines.clear()
+        if len(self.found) >= MAX_MATCHES:
+            raise SearchLimitReached
+
+
+_match_cache: ImmutableCache[list[CodeMatch]] = ImmutableCache(_CACHE_BYTES)
+
+
+def search_files(repository: Repository, commit: str, text: str, accept: Accept, key: object) -> list[CodeMatch]:
+    """Where the files of a commit hold a text, whatever its case, and the files with it in their path.
+
+    ``accept`` says of a path whether it counts; ``key`` stands for it, since what was found is kept for the next page.
+    """
+    kept_as = str(repository.path), commit, text, key
+    known = _match_cache.get(kept_as)
+    if known is not None:
+        return known
+    try:
+        found = _by_content(repository, commit, text, accept) if text else []
+        listed = {match.path for match in found}
+        found += [
+            CodeMatch(path, 1, b"")
+            for path in _by_name(repository, commit, text, accept, MAX_NAME_MATCHES)
+            if path not in listed
+        ]
+    except GitTimeout as error:
+        raise SearchTimeout from error
+    size = sum(_MATCH_BYTES + len(match.path) + len(match.lines) for match in found)
+    return _match_cache.put(kept_as, found, size + 4 * len(text))
+
+
+def _by_content(repository: Repository, commit: str, text: str, accept: Accept) -> list[CodeMatch]:
+    matches = _MatchParser(commit, accept)
+    args = ["grep", "-I", "-i", "-F", "-z", "-n", "--full-name", f"-C{_CONTEXT}", "--no-textconv", "--no-color"]
+    try:
+        outcome = run_git(
+            [*args, "-e", text, commit, "--"],
+            repository.path,
+            timeout=_TIMEOUT_SECONDS,
+            config=[("grep.threads", "1")],
+            env={**BUFFERED_OUTPUT, **CASE_FOLDING},
+            check=False,
+            on_stdout=matches.take,
+        )
+        if outcome.status not in (0, _NO_MATCH_STATUS):
+            raise GitError("grep", outcome.status, outcome.said)
+        matches.end()
+    except SearchLimitReached:
+        pass
+    return matches.found
+
+
+def _by_name(repository: Repository, commit: str, text: str, accept: Accept, limit: int) -> list[bytes]:
+    """Paths that hold a text, whatever its case."""
+    sought = re.compile(re.escape(text), re.IGNORECASE)
+    found: list[bytes] = []
+    rest = bytearray()
+
+    def take(piece: bytes) -> None:
+        *whole, left = bytes(rest + piece).split(b"\0")
+        rest[:] = left
+        for line in whole:
+            head, _, path = line.partition(b"\t")
+            if head[:6] in _PLAIN_FILES and sought.search(path.decode(errors="replace")) and accept(path):
+                found.append(path)
+                if len(found) >= limit:
+                    raise SearchLimitReached
+
+    try:
+        args = ["ls-tree", "-r", "-z", "--full-tree", commit, "--"]
+        run_git(args, repository.path, timeout=_TIMEOUT_SECONDS, env=BUFFERED_OUTPUT, on_stdout=take)
+    except SearchLimitReached:
+        pass
+    return found

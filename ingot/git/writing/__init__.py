@@ -1,0 +1,1 @@
+"""New objects and ref updates: commits, merges, cherry-picks."""

@@ -1,0 +1,143 @@
+"""Changing references: all of them or none, each only from the value that it was expected to have."""
+
+import os
+import re
+import time
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from ingot.git.core.command import run_git
+from ingot.git.core.errors import GitError
+from ingot.git.core.names import is_well_formed_ref
+from ingot.git.core.refs import read_refs
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import NO_OID
+from ingot.git.writing.head import point_head_to
+
+STALE_LOCK_SECONDS = 15.0
+"""git locks a reference for moments; a killed one leaves the lock, and nobody could change the reference any more."""
+_TIMEOUT_SECONDS = 120.0
+_LOCK_TIMEOUT_CONFIG = ("core.filesRefLockTimeout", "2000")
+"""In milliseconds; its own default is shorter than a busy disk takes for one change."""
+_LOCKED_MESSAGE = re.compile(r"Unable to create '.*\.lock': File exists")
+_MOVED_MESSAGE = re.compile(r"is at [0-9a-f]{40} but expected|reference already exists|unable to resolve reference")
+_CONFLICT_MESSAGE = re.compile(r"' exists; cannot create '")
+
+
+class RefUpdate(msgspec.Struct, frozen=True, array_like=True):
+    """One reference by its full name: from which object to which; zeros where there is none."""
+
+    ref: str
+    old: str
+    new: str
+
+    @property
+    def creates(self) -> bool:
+        """Whether it was not there before."""
+        return self.old == NO_OID
+
+    @property
+    def deletes(self) -> bool:
+        """Whether it is not there any more."""
+        return self.new == NO_OID
+
+    @property
+    def branch(self) -> str | None:
+        """The short name, where it is a branch."""
+        return self.ref.removeprefix("refs/heads/") if self.ref.startswith("refs/heads/") else None
+
+    @property
+    def tag(self) -> str | None:
+        """The short name, where it is a tag."""
+        return self.ref.removeprefix("refs/tags/") if self.ref.startswith("refs/tags/") else None
+
+
+class RefMoved(Exception):
+    """A reference has another value than was expected: somebody else was first."""
+
+
+class RefNameConflict(Exception):
+    """A name is the beginning of another one, as ``a`` and ``a/b``: git can hold only one of them.
+
+    ``wanted`` and ``other`` are their full names, where whatever was in the way is still there.
+    """
+
+    def __init__(self, wanted: str = "", other: str = "") -> None:
+        super().__init__(f"{other} is in the way of {wanted}")
+        self.wanted = wanted
+        self.other = other
+
+
+def update_refs(repository: Repository, updates: Sequence[RefUpdate]) -> None:
+    """Change references in one transaction; returns when the disk has them."""
+    script = b"".join(_command_line(update) for update in updates)
+    try:
+        _run_update_ref(repository, script)
+    except GitError as error:
+        if _MOVED_MESSAGE.search(error.said):
+            raise RefMoved from error
+        if _CONFLICT_MESSAGE.search(error.said):
+            raise _find_name_conflict(repository, updates) from error
+        if not _LOCKED_MESSAGE.search(error.said):
+            raise
+        if not break_stale_locks(repository, [update.ref for update in updates]):
+            raise RefMoved from error  # Somebody has held it for all this time, so it is about to move.
+        _run_update_ref(repository, script)
+
+
+def _find_name_conflict(repository: Repository, updates: Sequence[RefUpdate]) -> RefNameConflict:
+    """Which two names it is; looked up, since names may hold whatever git writes around them."""
+    for update in updates:
+        if not update.creates:
+            continue
+        parts = update.ref.split("/")
+        above = ("/".join(parts[:count]) for count in range(3, len(parts)))
+        below = (name.decode(errors="replace") for name in read_refs(repository.path, (f"{update.ref}/".encode(),)))
+        other = next((name for name in above if repository.tip(name)), None) or next(below, None)
+        if other is not None:
+            return RefNameConflict(update.ref, other)
+    return RefNameConflict()
+
+
+def _command_line(update: RefUpdate) -> bytes:
+    if not is_well_formed_ref(update.ref.encode()):
+        raise ValueError("A reference cannot be called so")
+    if update.deletes:
+        return b"delete %s\0%s\0" % (update.ref.encode(), update.old.encode())
+    return b"update %s\0%s\0%s\0" % (update.ref.encode(), update.new.encode(), update.old.encode())
+
+
+def _run_update_ref(repository: Repository, script: bytes) -> None:
+    args = ["update-ref", "--no-deref", "-z", "--stdin"]
+    run_git(args, repository.path, input=script, timeout=_TIMEOUT_SECONDS, config=[_LOCK_TIMEOUT_CONFIG])
+
+
+def break_stale_locks(repository: Repository, refs: Iterable[str]) -> list[str]:
+    """Remove locks that killed processes left on these references; gives their names."""
+    broken = []
+    for name in (*refs, "packed-refs"):
+        lock = os.fsencode(repository.path) + b"/" + name.encode() + b".lock"
+        try:
+            if time.time() - os.stat(lock).st_mtime > STALE_LOCK_SECONDS:  # noqa: PTH116 - The name is bytes.
+                os.unlink(lock)  # noqa: PTH108 - The name is bytes here too.
+                broken.append(name)
+        except OSError:
+            continue
+    return broken
+
+
+def set_first_head(repository: Repository, created: Sequence[str]) -> str:
+    """Let HEAD follow one of the first branches of a repository; gives the branch that HEAD points to.
+
+    Of several who create the first ones at once, whoever comes later finds that HEAD has its branch.
+    """
+    head = repository.head_branch()
+    if not created or repository.branch_exists(head):
+        return head
+    chosen = next((name for name in ("main", "master") if name in created), created[0])
+
+    def wanted() -> str | None:
+        return None if repository.branch_exists(repository.head_branch()) else chosen
+
+    return point_head_to(repository, wanted) or head

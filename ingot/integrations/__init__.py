@@ -1,0 +1,1 @@
+"""Webhooks and service integrations: events delivered to external systems."""

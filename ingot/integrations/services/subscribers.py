@@ -1,0 +1,158 @@
+"""What chats and mail hear."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from ingot.accounts.users.queries import user_or_none
+from ingot.collaboration.merge_requests.events import MergeRequestChanged
+from ingot.collaboration.merge_requests.queries import merge_request_by_id
+from ingot.collaboration.merge_requests.tables import MergeRequest
+from ingot.collaboration.notes.events import NoteAdded
+from ingot.collaboration.notes.queries import find_note
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import Subscriptions
+from ingot.core.jobs.queue import enqueue
+from ingot.git.writing.ref_updates import RefUpdate
+from ingot.integrations.services.jira_references import NOTIFY_JIRA, JiraMention, NotifyJira
+from ingot.integrations.services.jobs import MAIL_PUSHES, MailPushes, PushedRef
+from ingot.integrations.services.service import sync_hook
+from ingot.integrations.webhooks.payloads.merge_requests import merge_request_page
+from ingot.integrations.webhooks.payloads.parts import project_url
+from ingot.integrations.webhooks.payloads.pushes import push_payload
+from ingot.integrations.webhooks.subscribers import last_ref_change, pending_push_completion
+from ingot.projects.projects.queries import project_or_none
+from ingot.projects.projects.tables import Project
+from ingot.projects.projects.views import InstanceUrls
+from ingot.projects.services.branches import notifies_branch
+from ingot.projects.services.events import ServiceChanged
+from ingot.projects.services.queries import active_service_or_none
+from ingot.projects.services.registry import REGISTRY
+from ingot.projects.services.tables import Service
+from ingot.projects.services.trackers import tracker_from_service
+from ingot.repositories.ref_changes.events import RefsChanged
+
+MAX_REFS = 20
+"""Of one push; who mirrors a repository does not mean to write a mail for each of its branches."""
+
+
+def integration_subscriptions(urls: InstanceUrls) -> Subscriptions:
+    """What services hear, with addresses in it by which people reach this instance."""
+    subscriptions = Subscriptions()
+    teller = _IntegrationSubscriber(urls)
+    subscriptions.on(ServiceChanged)(teller.sync_chat_hook)
+    subscriptions.on(RefsChanged)(teller.on_push)
+    subscriptions.on(RefsChanged)(teller.hear_commits)
+    subscriptions.on(MergeRequestChanged)(teller.on_merge_request)
+    subscriptions.on(NoteAdded)(teller.on_note)
+    return subscriptions
+
+
+class _IntegrationSubscriber:
+    def __init__(self, urls: InstanceUrls) -> None:
+        self._at = urls
+
+    def sync_chat_hook(self, db: Connection, event: ServiceChanged) -> None:
+        """A project is connected to a chat in another way than before."""
+        if REGISTRY[event.service.slug].kind == "chat":
+            sync_hook(db, event.service)
+
+    def on_push(self, db: Connection, event: RefsChanged) -> None:
+        """Branches and tags have changed, of which mails may be wanted."""
+        service = active_service_or_none(db, event.project_id, "emails-on-push")
+        project = project_or_none(db, event.project_id) if service else None
+        if service is None or project is None:
+            return
+        wanted = [update for update in event.updates if _should_mail(service, project, update)]
+        if wanted:
+            pushed = self._pushed_refs(db, project, event.actor_id, wanted)
+            enqueue(db, MAIL_PUSHES, MailPushes(service.id, project.repository_key, pushed))
+
+    def hear_commits(self, db: Connection, event: RefsChanged) -> None:
+        """Commits came, which may mention issues that are kept in Jira."""
+        wanted = [update for update in event.updates if update.branch is not None and not update.deletes]
+        service = _jira_service_or_none(db, event.project_id, "commit_events") if wanted else None
+        project = project_or_none(db, event.project_id) if service else None
+        if service is not None and project is not None:
+            pushed = self._pushed_refs(db, project, event.actor_id, wanted)
+            enqueue(db, NOTIFY_JIRA, NotifyJira(service.id, pushed=pushed))
+
+    def on_merge_request(self, db: Connection, event: MergeRequestChanged) -> None:
+        """A merge request mentions issues that are kept in Jira, or has solved them."""
+        said = event.action == "opened" or bool({"title", "description"} & set(event.changes))
+        service = (
+            _jira_service_or_none(db, event.project_id, "merge_requests_events")
+            if said or event.action == "merged"
+            else None
+        )
+        if service is not None:
+            found = merge_request_by_id(db, event.merge_request_id)
+            text = f"{found.title}\n\n{found.description or ''}"
+            self._queue_jira_mention(db, service, found, event.actor_id, text, merged=event.action == "merged")
+
+    def on_note(self, db: Connection, event: NoteAdded) -> None:
+        """Somebody mentions issues that are kept in Jira on a merge request; not among those who work on it alone."""
+        if event.subject_kind != "merge_request" or event.internal or event.project_id is None:
+            return
+        service = _jira_service_or_none(db, event.project_id, "merge_requests_events")
+        if service is not None and event.subject_id is not None:
+            found = merge_request_by_id(db, event.subject_id)
+            self._queue_jira_mention(
+                db, service, found, event.author_id, find_note(db, event.note_id).body, merged=False
+            )
+
+    def _queue_jira_mention(
+        self, db: Connection, service: Service, found: MergeRequest, actor_id: int, text: str, *, merged: bool
+    ) -> None:
+        project, user = project_or_none(db, found.target_project_id), user_or_none(db, actor_id)
+        if project is None or user is None or not tracker_from_service(service).issues_mentioned_by(text):
+            return
+        solves = merged and found.target_branch == project.default_branch
+        if merged and not solves:
+            return
+        url = project_url(project, self._at)
+        mention = JiraMention(
+            what="merge request",
+            title=found.title,
+            url=f"{url}/{merge_request_page(found)}",
+            who=user.name,
+            who_url=f"{self._at.base}/{user.username}",
+            project=project.full_path,
+            text=text,
+            commit=found.head_oid if solves else None,
+            commit_url=f"{url}/commit/{found.head_oid}",
+            told=merged,
+        )
+        enqueue(db, NOTIFY_JIRA, NotifyJira(service.id, mentions=[mention]))
+
+    def _pushed_refs(
+        self, db: Connection, project: Project, actor_id: int | None, updates: Sequence[RefUpdate]
+    ) -> list[PushedRef]:
+        user = user_or_none(db, actor_id) if actor_id else None
+        mark = last_ref_change(db, project)
+        return [
+            PushedRef(
+                _encode_json(push_payload(each, project, user, self._at)),
+                _encode_json(pending_push_completion(project, each, mark)),
+            )
+            for each in updates[:MAX_REFS]
+        ]
+
+
+def _jira_service_or_none(db: Connection, project_id: int, event: str) -> Service | None:
+    """How a project is connected to Jira, where it is to hear of something."""
+    service = active_service_or_none(db, project_id, "jira")
+    return service if service is not None and event in msgspec.json.decode(service.events) else None
+
+
+def _should_mail(service: Service, project: Project, update: RefUpdate) -> bool:
+    events, known = msgspec.json.decode(service.events), msgspec.json.decode(service.properties)
+    if update.branch is None:
+        return update.tag is not None and "tag_push_events" in events
+    chosen = notifies_branch(known.get("branches_to_be_notified"), update.branch, project.default_branch)
+    return "push_events" in events and chosen
+
+
+def _encode_json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

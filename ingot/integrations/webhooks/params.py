@@ -1,0 +1,65 @@
+"""What callers may send about hooks."""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from ingot.core.api.params import Params
+
+Flag = bool | UnsetType
+ShortText = Annotated[str, Meta(max_length=255)]
+
+
+class CustomHeader(Params):
+    """A header that every request of a hook carries."""
+
+    key: Annotated[str, Meta(max_length=255)]
+    value: Annotated[str, Meta(max_length=2048)]
+
+
+class UrlVariable(Params):
+    """What a name in braces in a hook's URL stands for."""
+
+    key: Annotated[str, Meta(max_length=255)]
+    value: Annotated[str, Meta(max_length=2048)]
+
+
+class SetHookValue(Params):
+    """What is kept under a name."""
+
+    value: Annotated[str, Meta(max_length=2048)]
+
+
+class WriteHook(Params):
+    """A hook, or changes of one."""
+
+    url: str
+    token: str | UnsetType | None = UNSET
+    signing_token: str | UnsetType | None = UNSET
+    custom_headers: list[CustomHeader] | UnsetType | None = UNSET
+    url_variables: list[UrlVariable] | UnsetType | None = UNSET
+    name: ShortText | UnsetType | None = UNSET
+    description: Annotated[str, Meta(max_length=2048)] | UnsetType | None = UNSET
+    enable_ssl_verification: Flag = UNSET
+    push_events_branch_filter: ShortText | UnsetType | None = UNSET
+    branch_filter_strategy: Literal["wildcard", "regex", "all_branches"] | UnsetType = UNSET
+    push_events: Flag = UNSET
+    tag_push_events: Flag = UNSET
+    issues_events: Flag = UNSET
+    confidential_issues_events: Flag = UNSET
+    merge_requests_events: Flag = UNSET
+    note_events: Flag = UNSET
+    confidential_note_events: Flag = UNSET
+    job_events: Flag = UNSET
+    build_events: Flag = UNSET
+    pipeline_events: Flag = UNSET
+    wiki_events: Flag = UNSET
+    wiki_page_events: Flag = UNSET
+    releases_events: Flag = UNSET
+    repository_update_events: Flag = UNSET
+
+
+class ListHookEvents(Params):
+    """Which of what a hook has sent: by the status of the answer, or by its kind."""
+
+    status: str | None = None

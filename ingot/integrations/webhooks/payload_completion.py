@@ -1,0 +1,104 @@
+"""Putting into payloads what only repositories know; done ahead of the first delivery, outside of transactions.
+
+Objects never change, so this is what it was when the thing happened, however much later it is read.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from sqlalchemy import bindparam, select
+
+from ingot.accounts.users.queries import user_by_email_or_none
+from ingot.core.db.database import Database
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import commit_id_or_none, commit_or_none, decode_text
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.trees.blobs import read_blob
+from ingot.integrations.webhooks.outbox import PendingCompletion
+from ingot.integrations.webhooks.payloads.line_notes import complete_line
+from ingot.integrations.webhooks.payloads.parts import Payload, commit_part
+from ingot.integrations.webhooks.payloads.pushes import complete_push
+from ingot.repositories.ref_changes.tables import ref_changes
+
+_MAX_PAGE_BYTES = 1_000_000
+# What the branch was before it changed for the first time since then.
+_WAS = (
+    select(ref_changes.c.old)
+    .where(
+        ref_changes.c.project_id == bindparam("project"),
+        ref_changes.c.ref == bindparam("branch"),
+        ref_changes.c.id > bindparam("mark"),
+    )
+    .order_by(ref_changes.c.id)
+    .limit(1)
+)
+
+
+class PayloadCompletion:
+    """Reads repositories for those who tell."""
+
+    def __init__(self, database: Database, store: RepositoryStore, log: Callable[..., None]) -> None:
+        self._database = database
+        self._store = store
+        self._log = log
+
+    def finish(self, document: str, unfinished: str) -> str:
+        """The payload as it is told; where the repository is gone or damaged, without what it knew."""
+        payload: Payload = msgspec.json.decode(document)
+        wanted = msgspec.json.decode(unfinished, type=PendingCompletion)
+        try:
+            payload = self._finished(payload, wanted, self._store.open(wanted.repository_key))
+        except Exception as error:  # noqa: BLE001 - Whatever a repository holds, what is known is told.
+            self._log("hook told less", what=wanted.what, error=type(error).__name__)
+        return msgspec.json.encode(payload).decode()
+
+    def _finished(self, payload: Payload, wanted: PendingCompletion, repository: Repository) -> Payload:
+        if wanted.what == "page":
+            payload["object_attributes"]["content"] = _text(repository, wanted.oid)
+            return payload
+        if wanted.what == "commit":
+            return complete_line({**payload, "commit": _commit(payload, repository, wanted.oid)}, repository)
+        if wanted.what == "job":
+            payload["commit"] |= self._author(payload, repository, wanted.oid)
+            return payload
+        if wanted.what == "head":
+            about = payload["merge_request" if payload["object_kind"] == "note" else "object_attributes"]
+            about["last_commit"] = _commit(payload, repository, wanted.oid)
+            return complete_line(payload, repository)
+        base = self._base(repository, wanted) if wanted.what == "push" else None
+        return complete_push(payload, repository, base, commits=wanted.what != "system tag")
+
+    def _author(self, payload: Payload, repository: Repository, oid: str) -> Payload:
+        """What a commit says, by whom, and where they are found."""
+        commit = commit_or_none(repository, oid)
+        if commit is None:
+            return {}
+        email = commit.author.email
+        user = self._database.read(lambda db: user_by_email_or_none(db, email))
+        base = payload["project"]["web_url"].removesuffix(payload["project"]["path_with_namespace"])
+        return {
+            "message": commit.message,
+            "author_name": commit.author.name,
+            "author_email": email,
+            "author_url": f"{base}{user.username}" if user else f"mailto:{email}",
+        }
+
+    def _base(self, repository: Repository, wanted: PendingCompletion) -> str | None:
+        if wanted.base is None:
+            return None
+        named = {"project": wanted.project_id, "branch": wanted.base, "mark": wanted.mark}
+        was: str | None = self._database.read(lambda db: db.value(_WAS, **named))
+        tip = was if was is not None else repository.tip(wanted.base)
+        return tip if tip and tip.strip("0") else None
+
+
+def _commit(payload: Payload, repository: Repository, name: str) -> Payload | None:
+    oid = commit_id_or_none(repository, name)
+    commit = commit_or_none(repository, oid) if oid else None
+    return None if commit is None else commit_part(commit, payload["project"]["web_url"])
+
+
+def _text(repository: Repository, oid: str) -> str:
+    blob: Any = read_blob(repository, oid)
+    return decode_text(blob.body) if blob.body is not None and blob.size <= _MAX_PAGE_BYTES else ""

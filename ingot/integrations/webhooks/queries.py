@@ -1,0 +1,190 @@
+"""How hooks, and what became of what they tell, are found."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Select, bindparam, case, func, literal, literal_column, or_, select
+
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.errors import NotFound
+from ingot.integrations.webhooks.tables import (
+    DeliveryAttempt,
+    Hook,
+    HookKind,
+    hook_attempts,
+    hook_deliveries,
+    hook_events,
+    hooks,
+)
+from ingot.projects.namespaces.tables import namespace_tree
+from ingot.projects.projects.tables import projects
+
+# Written out, since the indexes for it are partial ones.
+SYSTEM = hooks.c.kind == literal_column("'system'")
+_OWNED: dict[HookKind, ColumnElement[bool]] = {
+    # A service tells of its project too, but belongs to the service.
+    "project": (hooks.c.project_id == bindparam("owner")) & hooks.c.service_id.is_(None),
+    "group": hooks.c.group_id == bindparam("owner"),
+    "system": SYSTEM,
+    "service": hooks.c.service_id == bindparam("owner"),
+}
+_LISTS = {kind: list_query(select(hooks).where(own), hooks.c.id, hooks.c.id.asc()) for kind, own in _OWNED.items()}
+_BY_ID = {kind: select(hooks).where(own, hooks.c.id == bindparam("hook")) for kind, own in _OWNED.items()}
+_FOR_UPDATE = select(hooks).where(hooks.c.id == bindparam("hook")).with_for_update()
+_ANCESTOR_GROUPS = (
+    select(namespace_tree.c.ancestor_id)
+    .join(projects, projects.c.namespace_id == namespace_tree.c.descendant_id)
+    .where(projects.c.id == bindparam("project"))
+)
+_SUBSCRIBED_COLUMNS = (
+    hooks.c.id,
+    hooks.c.kind,
+    hooks.c.branch_filter_strategy,
+    hooks.c.push_events_branch_filter,
+    hooks.c.push_events,
+    hooks.c.tag_push_events,
+    hooks.c.repository_update_events,
+)
+_ALL_SYSTEM = select(*_SUBSCRIBED_COLUMNS).where(SYSTEM).order_by(hooks.c.id)
+MAX_ATTEMPTS_SHOWN = 256 * 1024
+"""Of what was sent: a page of the log shows up to a hundred of it."""
+_SHOWN = case(
+    (func.length(hook_events.c.payload) > MAX_ATTEMPTS_SHOWN, literal('{"oversize":true}')), else_=hook_events.c.payload
+).label("shown")
+_ATTEMPTS = (
+    select(*hook_attempts.c, hook_events.c.id.label("event"), hook_events.c.trigger, _SHOWN)
+    .join(hook_deliveries, hook_deliveries.c.id == hook_attempts.c.delivery_id)
+    .join(hook_events, hook_events.c.id == hook_deliveries.c.event_id)
+    .where(hook_attempts.c.hook_id == bindparam("hook"))
+)
+_ATTEMPT = _ATTEMPTS.where(hook_attempts.c.id == bindparam("attempt"))
+_FAMILIES = {"successful": (200, 300), "client_failure": (400, 500), "server_failure": (500, 600)}
+
+
+class HookOwner(NamedTuple):
+    """What hooks belong to: a project, a group, or, with no number, the instance."""
+
+    kind: HookKind
+    id: int = 0
+
+
+class SubscribedHook(NamedTuple):
+    """A hook that may have to be told."""
+
+    id: int
+    kind: HookKind
+    branch_filter_strategy: str
+    push_events_branch_filter: str | None
+    push_events: bool
+    tag_push_events: bool
+    repository_update_events: bool
+
+
+def _values(owner: HookOwner) -> dict[str, Any]:
+    return {} if owner.kind == "system" else {"owner": owner.id}
+
+
+def list_hooks(db: Connection, owner: HookOwner, page: Page) -> Listing[Hook]:
+    """A page of the hooks of a project, a group, or the instance."""
+    return fetch_page(db, Hook, _LISTS[owner.kind], page, **_values(owner))
+
+
+def hook_or_none(db: Connection, owner: HookOwner, hook_id: int) -> Hook | None:
+    """One of them."""
+    return db.first(Hook, _BY_ID[owner.kind], hook=hook_id, **_values(owner))
+
+
+def find_hook(db: Connection, owner: HookOwner, hook_id: int) -> Hook:
+    """The same, where there must be one."""
+    hook = hook_or_none(db, owner, hook_id)
+    if hook is None:
+        raise NotFound("Hook")
+    return hook
+
+
+def lock_hook_row(db: Connection, hook: Hook) -> Hook:
+    """The hook as it is now; nobody else changes it before this transaction ends."""
+    held = db.first(Hook, _FOR_UPDATE, hook=hook.id)
+    if held is None:
+        raise NotFound("Hook")
+    return held
+
+
+_OF_PROJECT_OR_ANCESTORS = (
+    hooks.c.project_id == bindparam("project"),
+    hooks.c.group_id.in_(_ANCESTOR_GROUPS.scalar_subquery()),
+)
+_ANY_PUSH = or_(hooks.c.push_events, hooks.c.tag_push_events, SYSTEM & hooks.c.repository_update_events)
+_PUSH_SUBSCRIBED = (
+    select(*_SUBSCRIBED_COLUMNS).where(or_(*_OF_PROJECT_OR_ANCESTORS, SYSTEM), _ANY_PUSH).order_by(hooks.c.id)
+)
+
+
+@cache
+def _subscribed_query(flag: str, system: bool) -> Select[Any]:
+    where = or_(*_OF_PROJECT_OR_ANCESTORS, SYSTEM) if system else or_(*_OF_PROJECT_OR_ANCESTORS)
+    return select(*_SUBSCRIBED_COLUMNS).where(where, hooks.c[flag]).order_by(hooks.c.id)
+
+
+def subscribed_hooks(db: Connection, flag: str, project_id: int, *, system: bool = False) -> list[SubscribedHook]:
+    """The hooks of a project and of the groups around it that ask for something, with ``system`` also system hooks."""
+    return [SubscribedHook(*row) for row in db.rows(_subscribed_query(flag, system), project=project_id)]
+
+
+def push_subscribed_hooks(db: Connection, project_id: int) -> list[SubscribedHook]:
+    """All hooks that hear of pushes to a project, in whatever form."""
+    return [SubscribedHook(*row) for row in db.rows(_PUSH_SUBSCRIBED, project=project_id)]
+
+
+def subscribed_to_all_pushes(hook: Hook) -> SubscribedHook:
+    """A hook as if it asked for every push, but for those of the repository as a whole."""
+    return SubscribedHook(hook.id, hook.kind, "all_branches", None, True, True, False)
+
+
+def subscribed_system_hooks(db: Connection) -> list[SubscribedHook]:
+    """The system hooks."""
+    return [SubscribedHook(*row) for row in db.rows(_ALL_SYSTEM)]
+
+
+@cache
+def _attempts(filters: frozenset[str]) -> ListQuery:
+    matching = _ATTEMPTS
+    if "family" in filters:
+        matching = matching.where(
+            hook_attempts.c.status >= bindparam("lowest"), hook_attempts.c.status < bindparam("beyond")
+        )
+    if "status" in filters:
+        matching = matching.where(hook_attempts.c.status == bindparam("code"))
+    if "error" in filters:
+        matching = matching.where(hook_attempts.c.status.is_(None))
+    return list_query(matching, hook_attempts.c.id, hook_attempts.c.id.desc())
+
+
+def list_attempts(db: Connection, hook: Hook, status: str | int | None, page: Page) -> Listing[DeliveryAttempt]:
+    """A page of what a hook has sent, the newest first: all, or what was answered in some way, or not at all."""
+    values: dict[str, Any] = {"hook": hook.id}
+    filters: set[str] = set()
+    if isinstance(status, int):
+        filters.add("status")
+        values["code"] = status
+    elif status == "internal error":
+        filters.add("error")
+    elif status is not None:
+        filters.add("family")
+        values["lowest"], values["beyond"] = _FAMILIES[status]
+    return fetch_page(db, DeliveryAttempt, _attempts(frozenset(filters)), page, **values)
+
+
+def find_attempt(db: Connection, hook: Hook, attempt_id: int) -> DeliveryAttempt:
+    """One of them."""
+    attempt = db.first(DeliveryAttempt, _ATTEMPT, hook=hook.id, attempt=attempt_id)
+    if attempt is None:
+        raise NotFound("Hook Event")
+    return attempt
+
+
+def hook_ids(found: Sequence[SubscribedHook]) -> list[int]:
+    """Their numbers."""
+    return [each.id for each in found]

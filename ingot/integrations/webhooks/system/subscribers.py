@@ -1,0 +1,173 @@
+"""What system hooks hear besides pushes: of projects, users, keys, groups and who belongs to them."""
+
+from collections.abc import Callable
+
+from sqlalchemy import bindparam, select
+
+from ingot.accounts.keys.events import KeyAdded, KeyRemoved
+from ingot.accounts.users.events import UserCreated, UserDeleting
+from ingot.accounts.users.queries import user_or_none
+from ingot.accounts.users.tables import User
+from ingot.core.access.levels import Level
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import Subscriptions
+from ingot.integrations.webhooks.outbox import queue_event
+from ingot.integrations.webhooks.payloads.parts import Payload
+from ingot.integrations.webhooks.payloads.system import (
+    group_event,
+    group_member_event,
+    key_event,
+    project_event,
+    team_event,
+    user_event,
+)
+from ingot.integrations.webhooks.policy import SYSTEM_EVENTS
+from ingot.integrations.webhooks.queries import hook_ids, subscribed_system_hooks
+from ingot.projects.groups.events import GroupCreated
+from ingot.projects.members.events import MemberAdded, MemberRemoved
+from ingot.projects.namespaces.events import NamespaceDeleting
+from ingot.projects.namespaces.queries import namespace_by_id
+from ingot.projects.namespaces.tables import memberships
+from ingot.projects.projects.events import ProjectCreated, ProjectDeleted, ProjectEdited, ProjectMoved
+from ingot.projects.projects.queries import project_or_none
+
+subscriptions = Subscriptions()
+_FIRST_OWNER = (
+    select(memberships.c.user_id)
+    .where(
+        memberships.c.source_kind == "group",
+        memberships.c.source_id == bindparam("group"),
+        memberships.c.access_level == int(Level.OWNER),
+    )
+    .order_by(memberships.c.id)
+    .limit(1)
+)
+
+
+def _queue_for_system_hooks(db: Connection, build: Callable[[], Payload | None]) -> None:
+    """Tell every system hook; without any, nothing is even looked up."""
+    wanted = hook_ids(subscribed_system_hooks(db))
+    payload = build() if wanted else None
+    if payload is not None:
+        queue_event(db, SYSTEM_EVENTS, payload, wanted)
+
+
+def _project_event(db: Connection, name: str, project_id: int, old_full_path: str | None = None) -> Payload | None:
+    project = project_or_none(db, project_id)
+    if project is None:
+        return None
+    owner = user_or_none(db, project.space_owner_id) if project.space_owner_id else None
+    return project_event(name, project, owner, old_full_path)
+
+
+@subscriptions.on(ProjectCreated)
+def on_project_created(db: Connection, event: ProjectCreated) -> None:
+    """A project exists now."""
+    _queue_for_system_hooks(db, lambda: _project_event(db, "project_create", event.project_id))
+
+
+@subscriptions.on(ProjectEdited)
+def on_project_edited(db: Connection, event: ProjectEdited) -> None:
+    """Something about a project is different."""
+    _queue_for_system_hooks(db, lambda: _project_event(db, "project_update", event.project_id))
+
+
+@subscriptions.on(ProjectDeleted)
+def on_project_deleted(db: Connection, event: ProjectDeleted) -> None:
+    """A project is gone."""
+    _queue_for_system_hooks(db, lambda: _project_event(db, "project_destroy", event.project_id))
+
+
+@subscriptions.on(ProjectMoved)
+def on_project_moved(db: Connection, event: ProjectMoved) -> None:
+    """A project lies elsewhere: under another name in the same place, or in another one."""
+
+    def build() -> Payload | None:
+        project = project_or_none(db, event.project_id)
+        around = event.old_full_path.rpartition("/")[0]
+        same = project is not None and project.space_full_path == around
+        return _project_event(db, f"project_{'rename' if same else 'transfer'}", event.project_id, event.old_full_path)
+
+    _queue_for_system_hooks(db, build)
+
+
+@subscriptions.on(UserCreated)
+def on_user_created(db: Connection, event: UserCreated) -> None:
+    """A user exists now."""
+    _queue_for_system_hooks(db, lambda: _user_event(db, "user_create", event.user_id))
+
+
+@subscriptions.on(UserDeleting)
+def on_user_deleted(db: Connection, event: UserDeleting) -> None:
+    """A user goes."""
+    _queue_for_system_hooks(db, lambda: _user_event(db, "user_destroy", event.user_id))
+
+
+def _user_event(db: Connection, name: str, user_id: int) -> Payload | None:
+    user = user_or_none(db, user_id)
+    return None if user is None else user_event(name, user)
+
+
+@subscriptions.on(KeyAdded)
+def on_key_added(db: Connection, event: KeyAdded) -> None:
+    """A key opens something now."""
+    _queue_for_system_hooks(db, lambda: _key_event(db, "key_create", event))
+
+
+@subscriptions.on(KeyRemoved)
+def on_key_removed(db: Connection, event: KeyRemoved) -> None:
+    """A key opens nothing any more."""
+    _queue_for_system_hooks(db, lambda: _key_event(db, "key_destroy", event))
+
+
+def _key_event(db: Connection, name: str, event: KeyAdded | KeyRemoved) -> Payload:
+    user = user_or_none(db, event.user_id) if event.user_id else None
+    return key_event(name, event.key_id, event.key, event.created_at, user)
+
+
+@subscriptions.on(GroupCreated)
+def on_group_created(db: Connection, event: GroupCreated) -> None:
+    """A group exists now."""
+    owner = user_or_none(db, event.owner_id)
+    _queue_for_system_hooks(db, lambda: group_event("group_create", namespace_by_id(db, event.group_id), owner))
+
+
+@subscriptions.on(NamespaceDeleting)
+def on_group_deleted(db: Connection, event: NamespaceDeleting) -> None:
+    """A group goes; of what lived there it is told before."""
+
+    def build() -> Payload | None:
+        group = namespace_by_id(db, event.namespace_id)
+        return group_event("group_destroy", group, _owner(db, group.id)) if group.kind == "group" else None
+
+    _queue_for_system_hooks(db, build)
+
+
+def _owner(db: Connection, group_id: int) -> User | None:
+    first: int | None = db.value(_FIRST_OWNER, group=group_id)
+    return None if first is None else user_or_none(db, first)
+
+
+@subscriptions.on(MemberAdded)
+def on_member_added(db: Connection, event: MemberAdded) -> None:
+    """Somebody belongs to a group or a project now."""
+    _queue_for_system_hooks(db, lambda: _member_event(db, "user_add_to", event))
+
+
+@subscriptions.on(MemberRemoved)
+def on_member_removed(db: Connection, event: MemberRemoved) -> None:
+    """Somebody belongs to a group or a project no more."""
+    _queue_for_system_hooks(db, lambda: _member_event(db, "user_remove_from", event))
+
+
+def _member_event(db: Connection, name: str, event: MemberAdded | MemberRemoved) -> Payload | None:
+    user = user_or_none(db, event.user_id)
+    if user is None:
+        return None
+    if event.source_kind == "group":
+        group = namespace_by_id(db, event.source_id)
+        return group_member_event(f"{name}_group", group, user, event.access_level, event.created_at, db.now)
+    project = project_or_none(db, event.source_id)
+    if project is None:
+        return None
+    return team_event(f"{name}_team", project, user, event.access_level, event.created_at, db.now)

@@ -1,0 +1,149 @@
+"""What callers see of hooks; never a secret."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import Timestamp
+from ingot.integrations.webhooks.policy import redacted_url, trigger_name
+from ingot.integrations.webhooks.tables import EVENT_FLAGS, DeliveryAttempt, Hook
+
+AlertStatus = Literal["executable", "temporarily_disabled", "disabled"]
+INTERNAL_ERROR = "internal error"
+
+
+class CustomHeaderView(View):
+    """A header that every request carries; its value is not told."""
+
+    key: str
+
+
+class UrlVariableView(View):
+    """What stands in braces in the URL; what it stands for is not told."""
+
+    key: str
+
+
+class HookView(View):
+    """A hook of the instance."""
+
+    id: int
+    url: str
+    name: str | None
+    description: str | None
+    created_at: Timestamp
+    enable_ssl_verification: bool
+    push_events: bool
+    tag_push_events: bool
+    issues_events: bool
+    confidential_issues_events: bool
+    merge_requests_events: bool
+    note_events: bool
+    confidential_note_events: bool
+    job_events: bool
+    pipeline_events: bool
+    wiki_page_events: bool
+    releases_events: bool
+    repository_update_events: bool
+    push_events_branch_filter: str | None
+    branch_filter_strategy: str
+    custom_headers: list[CustomHeaderView]
+    url_variables: list[UrlVariableView]
+    alert_status: AlertStatus
+    disabled_until: Timestamp | None
+
+
+class ProjectHookView(HookView):
+    """A hook of a project."""
+
+    project_id: int | None
+
+
+class GroupHookView(HookView):
+    """A hook of a group, for all projects in it."""
+
+    group_id: int | None
+
+
+class HookEventView(View):
+    """One request of a hook, and what came of it."""
+
+    id: int
+    url: str
+    trigger: str
+    attempt: int
+    request_headers: dict[str, str]
+    request_data: dict[str, Any]
+    response_headers: dict[str, str]
+    response_body: str
+    response_status: str
+    execution_duration: float
+    internal_error_message: str | None
+    created_at: Timestamp
+
+
+class HookTestView(View):
+    """It will be sent."""
+
+    message: str
+
+
+class SystemHookSampleView(View):
+    """What a test of a system hook sends."""
+
+    event_name: str
+    name: str
+    path: str
+    project_id: int
+    owner_name: str
+    owner_email: str
+
+
+def hook_view(db: Connection, hook: Hook) -> HookView:
+    """A hook of the instance."""
+    return HookView(**_fields(db, hook))
+
+
+def project_hook_view(db: Connection, hook: Hook) -> ProjectHookView:
+    """A hook of a project."""
+    return ProjectHookView(**_fields(db, hook), project_id=hook.project_id)
+
+
+def group_hook_view(db: Connection, hook: Hook) -> GroupHookView:
+    """A hook of a group."""
+    return GroupHookView(**_fields(db, hook), group_id=hook.group_id)
+
+
+def hook_event_view(attempt: DeliveryAttempt) -> HookEventView:
+    """One request of a hook."""
+    return HookEventView(
+        id=attempt.id,
+        url=attempt.url,
+        trigger=trigger_name(attempt.trigger),
+        attempt=attempt.attempt,
+        request_headers=msgspec.json.decode(attempt.request_headers),
+        request_data=msgspec.json.decode(attempt.payload),
+        response_headers=msgspec.json.decode(attempt.response_headers),
+        response_body=attempt.response_body,
+        response_status=INTERNAL_ERROR if attempt.status is None else str(attempt.status),
+        execution_duration=attempt.seconds,
+        internal_error_message=attempt.error,
+        created_at=attempt.created_at,
+    )
+
+
+def _fields(db: Connection, hook: Hook) -> dict[str, Any]:
+    paused = hook.disabled_until is not None and hook.disabled_until > db.now
+    headers = msgspec.json.decode(db.vault.unseal(hook.custom_headers)) if hook.custom_headers else []
+    variables = msgspec.json.decode(db.vault.unseal(hook.url_variables)) if hook.url_variables else {}
+    as_stored = ("id", "name", "description", "created_at", "enable_ssl_verification", "branch_filter_strategy")
+    return {
+        **{name: getattr(hook, name) for name in (*as_stored, "push_events_branch_filter", *EVENT_FLAGS)},
+        "url": redacted_url(hook.url, credentials=hook.credentials is not None),
+        "custom_headers": [CustomHeaderView(name) for name, _ in headers],
+        "url_variables": [UrlVariableView(name) for name in variables],
+        "alert_status": "temporarily_disabled" if paused else "executable",
+        "disabled_until": hook.disabled_until if paused else None,
+    }

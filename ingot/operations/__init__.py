@@ -1,0 +1,1 @@
+"""Startup, process supervision, backup and restore, doctor, and demo data."""

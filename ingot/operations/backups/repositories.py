@@ -1,0 +1,118 @@
+"""Repositories in a backup: each is copied whole, checked, and written down, and checked again when it is restored."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+from time import monotonic
+from typing import IO
+from urllib.parse import quote
+
+import msgspec
+from sqlalchemy import select
+
+from ingot.core.db.engines import Engine
+from ingot.git.core.errors import MissingRepository
+from ingot.git.core.repository import Repository
+from ingot.git.maintenance.backup_copy import copy_repository
+from ingot.git.maintenance.integrity import find_problems
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.writing.head import head_or_none
+from ingot.operations.backups.archive import ArchiveWriter
+from ingot.operations.backups.layout import REPOSITORY_RECORD, BackupError, Progress, RepositoryEntry
+from ingot.operations.backups.snapshot import Snapshot
+from ingot.projects.projects.tables import project_wikis, projects
+
+_LIVE_PROJECTS = select(projects.c.repository_key, projects.c.full_path).where(projects.c.namespace_id.is_not(None))
+_LIVE_WIKIS = (
+    select(project_wikis.c.repository_key, projects.c.full_path)
+    .join(projects, projects.c.id == project_wikis.c.project_id)
+    .where(projects.c.namespace_id.is_not(None))
+)
+_HEARTBEAT_SECONDS = 60.0
+_encode = msgspec.json.Encoder().encode
+_decoder = msgspec.json.Decoder(RepositoryEntry)
+
+
+def live_projects(snapshot: Snapshot) -> dict[str, str]:
+    """The full paths of all projects, and of their wikis, by the keys of their repositories."""
+    return dict(snapshot.rows(_LIVE_PROJECTS)) | {key: f"{path}.wiki" for key, path in snapshot.rows(_LIVE_WIKIS)}
+
+
+def add_repositories(
+    archive: ArchiveWriter, engine: Engine, root: Path, named: dict[str, str], room: Path, progress: Progress
+) -> list[str]:
+    """Add the repository of each project, and the record of what they hold; gives what is wrong with them."""
+    store = RepositoryStore(root)
+    troubles: list[str] = []
+    with tempfile.TemporaryFile(dir=room) as record:
+        lost: list[RepositoryEntry] = []
+        for done, (key, full_path) in enumerate(named.items()):
+            progress(f"repository of {full_path}", done, len(named))
+            entry = _add_repository(archive, store, key)
+            if not entry.there:
+                lost.append(entry)
+                continue
+            troubles += [f"{full_path}: {trouble}" for trouble in entry.troubles]
+            record.write(_encode(entry) + b"\n")
+        for entry in _explain_missing(lost, engine):
+            troubles += [f"{named[entry.key]}: {trouble}" for trouble in entry.troubles]
+            record.write(_encode(entry) + b"\n")
+        archive.add(REPOSITORY_RECORD, record)
+    return troubles
+
+
+def repository_entry(path: Path, key: str) -> RepositoryEntry:
+    """What a repository holds now, with all that is wrong with it."""
+    repository = Repository(path)
+    refs = {quote(name): oid for name, oid in repository.refs().items()}
+    return RepositoryEntry(key, head_or_none(repository), refs, find_problems(path, deep=True))
+
+
+def read_record(record: IO[bytes]) -> Iterator[RepositoryEntry]:
+    """The entries of a record."""
+    for line in record:
+        try:
+            yield _decoder.decode(line)
+        except msgspec.DecodeError as error:
+            raise BackupError(f"The backup's record of repositories cannot be read: {error}") from error
+
+
+def _add_repository(archive: ArchiveWriter, store: RepositoryStore, key: str) -> RepositoryEntry:
+    path = store.path_of(key)
+    if not path.is_dir():
+        return RepositoryEntry(key, there=False)
+    with store.scratch_folder() as folder:
+        try:
+            copy_repository(path, folder)
+        except MissingRepository:
+            return RepositoryEntry(key, there=False)
+        entry = repository_entry(folder, key)
+        archive.beat = _Heartbeat(folder)
+        archive.add_folder(folder, PurePath(store.root.name, path.relative_to(store.root)))
+    return entry
+
+
+def _explain_missing(lost: list[RepositoryEntry], engine: Engine) -> Iterator[RepositoryEntry]:
+    """Repositories that were not there: those of projects that were deleted meanwhile, and those that should be."""
+    if not lost:
+        return
+    with Snapshot(engine) as snapshot:
+        still_live = live_projects(snapshot)
+    for entry in lost:
+        entry.deleted = entry.key not in still_live
+        entry.troubles = [] if entry.deleted else ["there is no repository"]
+        yield entry
+
+
+class _Heartbeat:
+    """Shows the sweep of the store that a folder is in use, however long writing it away takes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._next = monotonic() + _HEARTBEAT_SECONDS
+
+    def __call__(self) -> None:
+        if monotonic() >= self._next and self._folder.exists():
+            os.utime(self._folder)
+            self._next = monotonic() + _HEARTBEAT_SECONDS

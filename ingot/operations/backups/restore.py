@@ -1,0 +1,156 @@
+"""Fills an empty data directory and an empty database from a backup."""
+
+import os
+import shutil
+import tarfile
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import IO
+
+from ingot.app import open_database
+from ingot.core.db.engines import engine_for
+from ingot.core.migrations.run import RESTORING, SCRIPTS, migrate, newest_revision
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.operations.backups.archive import open_archive, verify_archive
+from ingot.operations.backups.layout import (
+    FORMAT,
+    MANIFEST,
+    REPOSITORY_RECORD,
+    SETTINGS,
+    TABLES,
+    BackupError,
+    Manifest,
+    Progress,
+    member_name,
+)
+from ingot.operations.backups.repositories import read_record
+from ingot.operations.backups.target import RestoreTarget
+from ingot.operations.backups.verification import verify_repositories
+from ingot.settings import Settings
+
+_FIRST_FORMAT_WITH_RECORD = 2
+
+
+def restore_backup(file: Path, settings: Settings, progress: Progress) -> tuple[Manifest, list[str]]:
+    """Restore all of it; gives the manifest, and what the administrator should know.
+
+    Files and rows come together: the one transaction commits after the last file was written. Until the end,
+    when every repository was compared with the record, a mark stands in the data directory, with which neither a
+    server nor a second restore begins.
+    """
+    try:
+        with file.open("rb") as stream:
+            progress("checking every file", 0, 0)
+            manifest = verify_archive(stream, file)
+            _reject_newer_backup(manifest)
+            _reject_nonempty_target(settings)
+            _write_marker(settings.data)
+            migrate(settings, manifest.revision)
+            with tempfile.TemporaryFile(dir=settings.data) as record:
+                notes = _restore_members(stream, file, manifest, settings, record, progress)
+                migrate(settings)
+                notes += _verify(settings, manifest, record, progress)
+        os.sync()
+        (settings.data / RESTORING).unlink()
+    except OSError as error:
+        raise BackupError(f"The backup could not be restored: {error}") from error
+    return manifest, notes
+
+
+def _verify(settings: Settings, manifest: Manifest, record: IO[bytes], progress: Progress) -> list[str]:
+    record.seek(0)
+    entries = read_record(record) if manifest.format >= _FIRST_FORMAT_WITH_RECORD else None
+    try:
+        database = open_database(settings)
+    except (OSError, ValueError) as error:
+        raise BackupError(f"The backup holds no secret that fits: {error}") from error
+    try:
+        return verify_repositories(database, RepositoryStore(settings.data / "repositories"), entries, progress)
+    except ValueError as error:
+        raise BackupError(f"The backup's record names what is no repository: {error}") from error
+    finally:
+        database.close()
+
+
+def _reject_newer_backup(manifest: Manifest) -> None:
+    if manifest.format > FORMAT or manifest.revision > newest_revision():
+        raise BackupError(
+            f"The backup was made by version {manifest.version} (format {manifest.format}, revision "
+            f"{manifest.revision}), newer than this one (format {FORMAT}, revision {newest_revision()}). "
+            "Restore it with that version or a later one."
+        )
+    if manifest.format < 1 or not any(SCRIPTS.glob(f"{manifest.revision}_*.py")):
+        raise BackupError(f"The backup is at revision {manifest.revision}, which this version does not know")
+
+
+def _reject_nonempty_target(settings: Settings) -> None:
+    data = settings.data
+    if (data / RESTORING).exists():
+        raise BackupError(f"An earlier restore into {data} did not finish. Empty it and its database, then restore")
+    if data.exists() and any(data.iterdir()):
+        raise BackupError(f"{data} is not empty. Empty it first, or restore into another directory")
+    if settings.embedded:
+        return
+    with RestoreTarget(engine_for(settings.database)) as target:
+        if not target.is_empty():
+            raise BackupError("The database holds tables already. Empty it (drop it and create it again) first")
+
+
+def _write_marker(data: Path) -> None:
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    data.chmod(0o700)
+    with (data / RESTORING).open("x") as mark:
+        mark.write("A restore into this directory has not finished. If none is running, empty it and restore again.\n")
+        mark.flush()
+        os.fsync(mark.fileno())
+
+
+def _restore_members(
+    stream: IO[bytes], name: Path, manifest: Manifest, settings: Settings, record: IO[bytes], progress: Progress
+) -> list[str]:
+    entries = {member_name(entry.name): entry for entry in manifest.tables}
+    notes: list[str] = []
+    done = 0
+    with RestoreTarget(engine_for(settings.database)) as target, open_archive(stream, name) as archive:
+        target.begin()
+        for member in archive:
+            if member.name == MANIFEST:
+                continue
+            done += member.isreg()
+            progress(member.name, done, len(manifest.members))
+            content = archive.extractfile(member)
+            if content is None:
+                (settings.data / member.name).mkdir(mode=0o700, parents=True, exist_ok=True)
+            elif member.name.startswith(f"{TABLES}/"):
+                target.insert(entries[member.name], content)
+            elif member.name == REPOSITORY_RECORD:
+                shutil.copyfileobj(content, record)
+            elif member.name == SETTINGS:
+                notes += _restore_settings(settings, content.read())
+            else:
+                _restore_file(settings.data / member.name, member, content)
+        target.finish(manifest.tables)
+    return notes
+
+
+def _restore_file(path: Path, member: tarfile.TarInfo, content: IO[bytes]) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    with os.fdopen(os.open(path, flags, (member.mode & 0o700) | 0o600), "wb") as file:
+        shutil.copyfileobj(content, file, 2**20)
+
+
+def _restore_settings(settings: Settings, content: bytes) -> list[str]:
+    """Settings that name another database are put aside, or the next start would serve the old one."""
+    try:
+        named = str(tomllib.loads(content.decode()).get("database_url", ""))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        named = "unreadable"
+    aside = named != settings.database_url and named != ""
+    path = settings.data / (f"{SETTINGS}.restored" if aside else SETTINGS)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+    if not aside:
+        return []
+    return [f"The settings of the backup name another database; look through {path} and rename it to {SETTINGS}."]

@@ -1,0 +1,73 @@
+"""All tables as they are at one moment, while others go on writing."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+from sqlalchemy import Select, Table, select
+
+from ingot.core.db.engines import Engine, SqliteEngine
+from ingot.operations.backups.layout import BATCH_ROWS, BackupError
+
+Rows = Sequence[tuple[Any, ...]]
+
+
+class Snapshot:
+    """A transaction that only reads, and sees what was committed before it began."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._embedded = isinstance(engine, SqliteEngine)
+        self.engine_name = "sqlite" if self._embedded else "postgresql"
+
+    def __enter__(self) -> Self:
+        try:
+            self._raw = self._engine.connect(read_only=True)
+            self._raw.execute("BEGIN" if self._embedded else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            # The first statement that reads decides which moment is seen.
+            row = self._raw.execute("SELECT version_num FROM alembic_version").fetchone()
+        except self._engine.errors as error:
+            raise BackupError(f"The database cannot be read, or holds no instance: {error}") from error
+        self.revision: str = row[0] if row else ""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._raw.close()
+
+    def batches(self, table: Table) -> Iterator[Rows]:
+        """The rows of a table, some at a time and in the order of their key."""
+        text = str(select(table).order_by(*table.primary_key.columns).compile(dialect=self._engine.dialect))
+        if self._embedded:
+            cursor = self._raw.execute(text)
+        else:
+            # A cursor with a name stays on the server; any other would fetch the whole table at once.
+            cursor = self._raw.cursor(name="backup")
+            cursor.execute(text)
+        try:
+            while rows := cursor.fetchmany(BATCH_ROWS):
+                yield rows
+        finally:
+            cursor.close()
+
+    def rows(self, statement: Select[Any]) -> Rows:
+        """All that a statement finds."""
+        found: Rows = self._raw.execute(str(statement.compile(dialect=self._engine.dialect))).fetchall()
+        return found
+
+    def last_id(self, table: Table) -> int:
+        """The highest number that was ever given to a row."""
+        if "id" not in table.c:
+            return 0
+        if not self._embedded:
+            found = self._raw.execute("SELECT pg_get_serial_sequence(%s, 'id')", (table.name,)).fetchone()
+            if found[0] is None:
+                return self._highest(table)
+            return self._number(f"SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {found[0]}")  # noqa: S608 - The server quoted the name.
+        row = self._raw.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table.name,)).fetchone()
+        return max(row[0] if row else 0, self._highest(table))
+
+    def _highest(self, table: Table) -> int:
+        return self._number(f'SELECT coalesce(max(id), 0) FROM "{table.name}"')  # noqa: S608 - A name of our own.
+
+    def _number(self, statement: str) -> int:
+        number: int = self._raw.execute(statement).fetchone()[0]
+        return number

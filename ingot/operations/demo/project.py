@@ -1,0 +1,100 @@
+"""Puts the project of the demo into an instance, through the same services as everybody else."""
+
+from typing import NamedTuple
+
+from ingot.accounts.users.queries import users_by_usernames
+from ingot.accounts.users.tables import User
+from ingot.collaboration.issues.params import CreateIssue
+from ingot.collaboration.issues.queries import find_issue
+from ingot.collaboration.issues.quick_actions.definitions import ISSUE_COMMANDS
+from ingot.collaboration.issues.quick_actions.execute import create_issue, execute_commands
+from ingot.collaboration.issues.service import subject_of
+from ingot.collaboration.labels.params import CreateLabel
+from ingot.collaboration.labels.service import create_label
+from ingot.collaboration.milestones.params import CreateMilestone
+from ingot.collaboration.milestones.service import create_milestone
+from ingot.collaboration.notes.service import add_note
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Level
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import emit
+from ingot.core.markup.quick_actions import extract_commands
+from ingot.git.writing.ref_updates import RefUpdate
+from ingot.operations.demo.users import DEMO_USERS
+from ingot.operations.demo.work_items import (
+    DEMO_ISSUES,
+    DESCRIPTION,
+    GROUP,
+    GROUP_NAME,
+    LABELS,
+    MILESTONE,
+    PROJECT,
+    PROJECT_NAME,
+    DemoIssue,
+)
+from ingot.projects.groups.params import CreateGroup
+from ingot.projects.groups.queries import member_source as source_of_group
+from ingot.projects.groups.service import create_group
+from ingot.projects.members.service import write_membership
+from ingot.projects.namespaces.queries import namespace_by_path
+from ingot.projects.projects.events import ProjectInitialized
+from ingot.projects.projects.params import CreateProject
+from ingot.projects.projects.queries import find_project, member_source
+from ingot.projects.projects.service import create_project
+from ingot.projects.projects.tables import Project
+
+_LEVELS = {"lior.abendstern": Level.REPORTER, "kaito.minamoto": Level.REPORTER}
+
+
+class DemoRepository(NamedTuple):
+    """The repository of the project, which no row names yet, and its first commit."""
+
+    key: str
+    branch: str
+    begun: RefUpdate | None
+
+
+def project_exists(db: Connection) -> bool:
+    """Whether the project, or somebody else in its place, is there already."""
+    return namespace_by_path(db, GROUP) is not None
+
+
+def add_project(db: Connection, beginning: DemoRepository) -> None:
+    """Add the project with all that is said about it."""
+    people = demo_actors(db)
+    owner = people[DEMO_USERS[0].username]
+    group = create_group(db, owner, CreateGroup(name=GROUP_NAME, path=GROUP, visibility="public"), None)
+    for name, actor in people.items():
+        if actor is not owner:
+            write_membership(db, source_of_group(group), actor.user_id, _LEVELS.get(name, Level.DEVELOPER))
+    wanted = CreateProject(name=PROJECT_NAME, path=PROJECT, description=DESCRIPTION, visibility="public")
+    project = create_project(db, owner, wanted, group, beginning.key, beginning.branch)
+    if beginning.begun is not None:
+        emit(db, ProjectInitialized(project.id, owner.user_id, beginning.begun))
+    for name, color, description in LABELS:
+        create_label(db, member_source(project), CreateLabel(name, color, description))
+    create_milestone(db, owner, member_source(project), CreateMilestone(MILESTONE))
+    for item in DEMO_ISSUES:
+        _add_item(db, project, people, item)
+
+
+def _add_item(db: Connection, project: Project, people: dict[str, Actor], item: DemoIssue) -> None:
+    author = people[item.author]
+    access, _ = find_project(db, author, project.id)
+    wanted = CreateIssue(title=item.title, description=item.description)
+    issue = create_issue(db, author, access, project, wanted, "ingot demo", "127.0.0.1")
+    for name, text in item.said:
+        said = extract_commands(text, ISSUE_COMMANDS.names)
+        if said.text:
+            add_note(db, people[name], subject_of(issue), said.text)
+        found = find_issue(db, people[name], str(project.id), str(issue.iid))
+        execute_commands(db, people[name], found, said.commands)
+
+
+def demo_actors(db: Connection) -> dict[str, Actor]:
+    """The people of the demo, by their names."""
+    return {name: _actor(user) for name, user in users_by_usernames(db, [one.username for one in DEMO_USERS]).items()}
+
+
+def _actor(user: User) -> Actor:
+    return Actor(user.id, user.username, user.name, admin=user.admin, external=user.external)

@@ -1,0 +1,182 @@
+"""What is in the repository of the demo, and what people offer to change in it."""
+
+from typing import Any, NamedTuple
+
+README = """\
+# Tidewatch
+
+Tells ships when the water is high enough, and people when it is too high.
+
+| gauge | reads | warns at |
+|---|---|---|
+| North mole | every 10 minutes | 4.20 m |
+| Old lock | every hour | 3.85 m |
+
+## Run it
+
+```sh
+python -m tidewatch --port 8090
+```
+
+- [x] read the gauges
+- [x] ring the alarm
+- [ ] draw the curve
+"""
+GAUGE = '''\
+"""Reads the gauges of the harbour."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+ALARM_METRES = 4.2
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How high the water was."""
+
+    at: datetime
+    metres: float
+
+    @property
+    def is_too_high(self) -> bool:
+        """Whether people have to leave the quay."""
+        return self.metres >= ALARM_METRES
+
+
+def latest(readings: list[Reading]) -> Reading:
+    """The newest of them."""
+    return max(readings, key=lambda reading: reading.at)
+'''
+ALARM = '''\
+"""Rings the bell."""
+
+from tidewatch.gauge import Reading
+
+
+def should_ring(reading: Reading, rang_today: bool) -> bool:
+    """Once a day is enough."""
+    return reading.is_too_high and not rang_today
+'''
+TEST = """\
+from datetime import datetime
+
+from tidewatch.alarm import should_ring
+from tidewatch.gauge import Reading
+
+
+def test_high_water_rings() -> None:
+    assert should_ring(Reading(datetime(2026, 3, 1, 4), 4.31), rang_today=False)
+
+
+def test_once_is_enough() -> None:
+    assert not should_ring(Reading(datetime(2026, 3, 1, 5), 4.35), rang_today=True)
+"""
+CURVE = '''\
+"""Draws the tide as a curve."""
+
+from collections.abc import Sequence
+
+BARS = " ▁▂▃▄▅▆▇█"
+
+
+def curve(metres: Sequence[float]) -> str:
+    """One sign for each reading, from low to high water."""
+    low, high = min(metres), max(metres)
+    width = (high - low) or 1.0
+    return "".join(BARS[round((height - low) / width * (len(BARS) - 1))] for height in metres)
+'''
+MAKEFILE = "test:\n\tpython -m pytest\n\nrun:\n\tpython -m tidewatch\n"
+
+
+class DemoCommit(NamedTuple):
+    """A commit: who made it, on which branch, and what each file holds then."""
+
+    author: str
+    branch: str
+    message: str
+    files: dict[str, str]
+    creates_branch: bool = False
+    """Whether the branch begins with it."""
+
+
+MAIN = "master"
+DEMO_COMMITS = (
+    DemoCommit("marlene.okafor", MAIN, "Say what it is for, and how to run it", {"README.md": README}),
+    DemoCommit("ines.calderon", MAIN, "Read the gauges", {"tidewatch/gauge.py": GAUGE, "tidewatch/__init__.py": ""}),
+    DemoCommit("teun.dijkgraaf", MAIN, "Ring the bell once a day", {"tidewatch/alarm.py": ALARM}),
+    DemoCommit(
+        "teun.dijkgraaf", MAIN, "Test the alarm\n\nCloses #7", {"tests/test_alarm.py": TEST, "Makefile": MAKEFILE}
+    ),
+    DemoCommit(
+        "suvi.rantala",
+        "curve",
+        "Draw the tide as a curve\n\nCloses #2",
+        {"tidewatch/curve.py": CURVE},
+        creates_branch=True,
+    ),
+    DemoCommit(
+        "suvi.rantala",
+        "curve",
+        "Say in the README that it draws",
+        {"README.md": README.replace("- [ ] draw the curve", "- [x] draw the curve")},
+    ),
+    DemoCommit(
+        "teun.dijkgraaf",
+        "midnight",
+        "Look at the day of the reading, not of the clock\n\nCloses #1",
+        {
+            "tidewatch/alarm.py": ALARM.replace("rang_today: bool", "rang_that_day: bool").replace(
+                "rang_today", "rang_that_day"
+            )
+        },
+        creates_branch=True,
+    ),
+)
+
+
+class DemoMergeRequest(NamedTuple):
+    """A merge request: who offers it, and what others say and do about it."""
+
+    author: str
+    branch: str
+    title: str
+    description: str
+    status: str
+    said: tuple[tuple[str, str], ...] = ()
+    merged_by: str = ""
+
+
+DEMO_MERGE_REQUESTS = (
+    DemoMergeRequest(
+        "suvi.rantala",
+        "curve",
+        "Show the tide as a curve",
+        "It fits on a phone now:\n\n```\n▁▂▄▆█▇▅▃▁\n```\n\nCloses #2",
+        "success",
+        (
+            ("ines.calderon", "Lovely. What does it do when all readings are the same?"),
+            ("suvi.rantala", "A flat line; `width` is never nothing."),
+        ),
+    ),
+    DemoMergeRequest(
+        "teun.dijkgraaf",
+        "midnight",
+        "Ring once, also at midnight",
+        "The day that counts is that of the reading.\n\nCloses #1\n\n/label ~bug",
+        "success",
+        (("marlene.okafor", "Thank you. The whole harbour can sleep again."),),
+        "marlene.okafor",
+    ),
+)
+WIKI = (
+    ("home", "Welcome to the **Tidewatch** wiki.\n\n- [Gauges](gauges)\n"),
+    ("gauges", "# Gauges\n\nNorth mole, old lock.\n"),
+)
+SNIPPET: dict[str, Any] = {
+    "title": "Read one gauge by hand",
+    "file_name": "gauge.sh",
+    "content": "#!/bin/sh\ncurl -s https://gauges.example.org/north-mole | tail -n 1\n",
+    "visibility": "public",
+}
+RELEASE = {"tag_name": "v1.0", "ref": MAIN, "release_description": "The first one that the harbour uses."}

@@ -1,0 +1,151 @@
+"""Checks of the database: whether it can be used at all, and what its rows should promise but do not."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from sqlalchemy import and_, exists, func, or_, select, text
+
+from ingot.accounts.avatars.service import delete_avatar
+from ingot.accounts.avatars.tables import avatars
+from ingot.accounts.tokens.queries import private_token_or_none
+from ingot.accounts.tokens.service import reset_private_token
+from ingot.accounts.tokens.tables import access_tokens
+from ingot.accounts.users.events import UserCreated
+from ingot.accounts.users.queries import count_administrators
+from ingot.accounts.users.tables import User, users
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.db.engines import SqliteEngine
+from ingot.core.db.schema import metadata
+from ingot.core.jobs.admin import retry_job
+from ingot.core.jobs.tables import Job, jobs
+from ingot.core.migrations.run import newest_revision
+from ingot.core.names import NAMESPACES
+from ingot.errors import Unavailable
+from ingot.operations.doctor.findings import DoctorFinding
+from ingot.projects.namespaces.subscribers import create_user_namespace
+from ingot.projects.namespaces.tables import namespaces
+
+_WITHOUT_NAMESPACE = select(users).where(~exists().where(namespaces.c.owner_id == users.c.id)).order_by(users.c.id)
+_PRIVATE_TOKEN = exists().where(access_tokens.c.user_id == users.c.id, access_tokens.c.kind == "private")
+_WITHOUT_TOKEN = select(users).where(~_PRIVATE_TOKEN).order_by(users.c.id)
+_WITH_TOKEN = select(users.c.id).where(_PRIVATE_TOKEN).order_by(users.c.id).limit(1)
+_WITHOUT_USER = select(namespaces.c.id, namespaces.c.full_path).where(
+    namespaces.c.kind == "user",
+    or_(namespaces.c.owner_id.is_(None), ~exists().where(users.c.id == namespaces.c.owner_id)),
+)
+_DANGLING = select(users.c.id, users.c.username).where(
+    users.c.avatar_id.is_not(None), ~exists().where(avatars.c.id == users.c.avatar_id)
+)
+_DEAD_JOBS = select(jobs).where(jobs.c.state == "dead").order_by(jobs.c.id)
+_REVISION = text("SELECT version_num FROM alembic_version")
+_COUNT_USERS = select(func.count()).select_from(users)
+
+
+def check_database(database: Database) -> Iterator[DoctorFinding]:
+    """Whether it answers and fits this code; only then are its rows looked at."""
+    try:
+        revision = _check_revision(database)
+        if revision != newest_revision():
+            yield DoctorFinding(
+                f"The database is at revision {revision or 'none'}, this version of Ingot needs {newest_revision()}: "
+                "run `ingot migrate`, or the version that fits",
+                blocks_other_checks=True,
+            )
+            return
+        yield from _check_integrity(database)
+        yield from database.read(lambda db: list(_check_rows(database, db)))
+        # Last, because what was mended until here may have been the cause.
+        yield from _check_references(database)
+    except Unavailable as error:
+        yield DoctorFinding(f"The database cannot be used: {error}", blocks_other_checks=True)
+    except database.engine.errors as error:
+        yield DoctorFinding(f"The database is damaged: {error}", blocks_other_checks=True)
+
+
+def _check_revision(database: Database) -> str | None:
+    try:
+        revision: str | None = database.read(lambda db: db.value(_REVISION))
+    except database.engine.errors as error:
+        if "alembic_version" in str(error):  # Nothing was ever migrated here.
+            return None
+        raise
+    return revision
+
+
+def _check_integrity(database: Database) -> Iterator[DoctorFinding]:
+    if not isinstance(database.engine, SqliteEngine):
+        # The server watches over its own files; that it counts the users shows that it can read ours.
+        database.read(lambda db: db.value(_COUNT_USERS))
+        return
+    for (said,) in database.read(lambda db: db.rows(text("PRAGMA integrity_check"))):
+        if said != "ok":
+            yield DoctorFinding(f"The database is damaged, restore a backup: {said}", blocks_other_checks=True)
+
+
+def _check_references(database: Database) -> Iterator[DoctorFinding]:
+    if isinstance(database.engine, SqliteEngine):
+        for table, row, parent, _ in database.read(lambda db: db.rows(text("PRAGMA foreign_key_check"))):
+            yield DoctorFinding(f"Row {row} of {table} points to a row of {parent} that is gone")
+
+
+def _check_rows(database: Database, db: Connection) -> Iterator[DoctorFinding]:
+    yield from _check_secret(db)
+    if count_administrators(db) == 0:
+        yield DoctorFinding("Nobody is an active administrator: run `ingot user admin NAME`")
+    for user in db.all(User, _WITHOUT_NAMESPACE):
+        mend = partial(database.write, partial(_add_namespace, user=user))
+        yield DoctorFinding(f"{user.username} has no namespace", mend)
+    for user in db.all(User, _WITHOUT_TOKEN):
+        mend = partial(database.write, partial(_add_private_token, user_id=user.id))
+        yield DoctorFinding(f"{user.username} has no private token", mend)
+    for _, path in db.rows(_WITHOUT_USER):
+        yield DoctorFinding(f"The namespace {path} belongs to nobody")
+    for user_id, username in db.rows(_DANGLING):
+        mend = partial(database.write, partial(_clear_avatar, user_id=user_id))
+        yield DoctorFinding(f"The picture of {username} is gone", mend)
+    for (avatar_id,) in db.rows(_check_orphaned_avatars()):
+        yield DoctorFinding(
+            f"Picture {avatar_id} is nobody's", partial(database.write, partial(delete_avatar, avatar_id=avatar_id))
+        )
+    for job in db.all(Job, _DEAD_JOBS):
+        said = f"Job {job.id} ({job.kind}) gave up after {job.attempts} tries: {job.last_error or 'its worker died'}"
+        yield DoctorFinding(said, partial(database.write, partial(retry_job, job_id=job.id)))
+
+
+def _check_secret(db: Connection) -> Iterator[DoctorFinding]:
+    from cryptography.exceptions import InvalidTag
+
+    holder = db.value(_WITH_TOKEN)
+    if holder is None:
+        return
+    try:
+        private_token_or_none(db, holder)
+    except InvalidTag:
+        yield DoctorFinding("The instance's secret is not the one that this database was filled with: bring it back")
+
+
+def _check_orphaned_avatars() -> Any:
+    """Pictures that no row of any table holds, whichever tables have pictures."""
+    holders = [
+        column
+        for table in metadata.sorted_tables
+        for column in table.columns
+        if any(key.target_fullname == "avatars.id" for key in column.foreign_keys)
+    ]
+    return select(avatars.c.id).where(and_(*(~exists().where(column == avatars.c.id) for column in holders)))
+
+
+def _add_namespace(db: Connection, user: User) -> None:
+    """Do what a new user's namespace is made by; where the path is taken, a person has to decide."""
+    db.lock(NAMESPACES)
+    create_user_namespace(db, UserCreated(user_id=user.id, username=user.username, name=user.name))
+
+
+def _add_private_token(db: Connection, user_id: int) -> None:
+    reset_private_token(db, user_id)
+
+
+def _clear_avatar(db: Connection, user_id: int) -> None:
+    db.update(users, user_id, avatar_id=None, avatar_file=None)

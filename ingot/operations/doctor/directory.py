@@ -1,0 +1,21 @@
+"""Whether the directory answers by which people sign in."""
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from ingot.accounts.identity_providers.ldap import DirectoryError, configured_directory_or_none
+from ingot.operations.doctor.findings import DoctorFinding
+from ingot.settings import Settings
+
+_UNKNOWN_LOGIN = "ingot-doctor"
+
+
+def check_directory(settings: Settings) -> Iterator[DoctorFinding]:
+    """Look somebody up, as a sign-in would."""
+    directory = configured_directory_or_none(settings)
+    if directory is None:
+        return
+    try:
+        directory.find(_UNKNOWN_LOGIN)
+    except DirectoryError as trouble:
+        yield DoctorFinding(f"The directory {urlsplit(settings.ldap_url).hostname} cannot be used: {trouble}")

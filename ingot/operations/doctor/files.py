@@ -1,0 +1,83 @@
+"""Checks of the data directory: who may read it, the secret, and what was left behind."""
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from ingot.core.migrations.run import RESTORING
+from ingot.operations.doctor.findings import DoctorFinding
+
+_PRIVATE_FOLDERS = (".", "secrets")
+_PRIVATE_FILES = ("secrets/instance.key", "ingot.db", "ingot.db-wal", "ingot.db-shm", "ingot.toml")
+_SECRET = re.compile(r"[0-9a-f]{64}")
+STALE_SECONDS = 3600
+
+
+def check_files(data: Path) -> Iterator[DoctorFinding]:
+    """All that can be said without a database."""
+    if not data.is_dir():
+        yield DoctorFinding(f"There is no data directory {data}")
+        return
+    if (data / RESTORING).exists():
+        yield DoctorFinding(f"A restore into {data} has not finished; unless it is running, empty it and restore again")
+    yield from _check_permissions(data)
+    yield from _check_secret(data / "secrets" / "instance.key")
+    yield from _check_leftovers(data)
+
+
+def _check_permissions(data: Path) -> Iterator[DoctorFinding]:
+    for names, wanted in ((_PRIVATE_FOLDERS, 0o700), (_PRIVATE_FILES, 0o600)):
+        for path in (data / name for name in names):
+            if not path.exists():
+                continue
+            status = path.stat()
+            if status.st_mode & 0o077:
+                text = f"{path} can be read by others (mode {status.st_mode & 0o777:04o} instead of {wanted:04o})"
+                yield DoctorFinding(text, partial(path.chmod, wanted))
+            if status.st_uid != os.geteuid():
+                yield DoctorFinding(f"{path} belongs to user {status.st_uid}, but this is user {os.geteuid()}")
+
+
+def _check_secret(key: Path) -> Iterator[DoctorFinding]:
+    try:
+        text = key.read_text().strip()
+    except FileNotFoundError:
+        yield DoctorFinding(f"The instance's secret is missing: bring {key} back from a backup")
+    except (OSError, UnicodeDecodeError) as error:
+        yield DoctorFinding(f"The instance's secret cannot be read: {error}")
+    else:
+        if not _SECRET.fullmatch(text):
+            yield DoctorFinding(f"The instance's secret is damaged: bring {key} back from a backup")
+
+
+def _check_leftovers(data: Path) -> Iterator[DoctorFinding]:
+    """What writers leave only when they are killed; the young ones may still be written."""
+    for folder, _, names in os.walk(data):
+        for name in names:
+            path = Path(folder, name)
+            if not _is_temporary(data, path):
+                continue
+            try:
+                age = time.time() - path.lstat().st_mtime
+            except FileNotFoundError:  # Its writer finished just now.
+                continue
+            if age > STALE_SECONDS:
+                yield DoctorFinding(
+                    f"{path} was left behind {age / 3600:.0f} hours ago", partial(path.unlink, missing_ok=True)
+                )
+
+
+def _is_temporary(data: Path, path: Path) -> bool:
+    """Names alone do not tell: people may upload a file that is called like one of these. Repositories have a check
+    of their own.
+    """
+    room, *rest = path.relative_to(data).parts
+    match room:
+        case "secrets":
+            return path.name.startswith(".")
+        case "run":
+            return path.suffix == ".fresh"
+    return not rest and path.suffix == ".partial"

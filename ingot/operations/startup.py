@@ -1,0 +1,94 @@
+"""What must be there before anything serves: the data directory, the secret, the schema, root and the placeholder."""
+
+import os
+import secrets
+from pathlib import Path
+
+from ingot.accounts.instance.tables import instance_settings
+from ingot.accounts.tokens.service import create_token
+from ingot.accounts.users.params import CreateUser
+from ingot.accounts.users.queries import placeholder_user
+from ingot.accounts.users.service import create_user
+from ingot.accounts.users.tables import users
+from ingot.app import open_database
+from ingot.core.access.passwords import hash_password
+from ingot.core.db.connection import Connection
+from ingot.core.migrations.run import RESTORING, SchemaError, migrate
+from ingot.core.names import NAMESPACES
+from ingot.errors import NotFound
+from ingot.settings import Settings
+
+PLACEHOLDER = "ghost"
+
+
+def make_data_directory(data: Path) -> None:
+    """Make the directory and the instance's secret, readable for nobody else."""
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = data / "secrets"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    key = folder / "instance.key"
+    if not key.exists():
+        fresh = folder / f".{secrets.token_hex(8)}"
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_hex(32))
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            # Linking never replaces: of two first starts at once, one secret wins.
+            os.link(fresh, key)
+        except FileExistsError:
+            pass
+        fresh.unlink()
+
+
+def initialize_instance(settings: Settings) -> str | None:
+    """Bring an instance to where it can serve; gives the first password of root where one was made up."""
+    if (settings.data / RESTORING).exists():
+        raise SchemaError(f"A restore into {settings.data} has not finished. Empty it and restore again.")
+    make_data_directory(settings.data)
+    migrate(settings)
+    database = open_database(settings)
+    try:
+        if database.read(_is_populated):
+            return None
+        password = settings.root_password or secrets.token_urlsafe(12)
+        hashed = hash_password(password)
+        made = database.write(lambda db: _populate(db, settings, hashed))
+    finally:
+        database.close()
+    return password if made and not settings.root_password else None
+
+
+def _is_populated(db: Connection) -> bool:
+    try:
+        placeholder_user(db)
+    except NotFound:
+        return False
+    return True
+
+
+def _populate(db: Connection, settings: Settings, password_hash: str) -> bool:
+    db.lock(NAMESPACES)
+    if _is_populated(db):
+        return False
+    db.insert(instance_settings, id=1, document="{}", created_at=db.now, updated_at=db.now)
+    root = create_user(
+        db,
+        CreateUser(email="admin@example.com", name="Administrator", username="root", password="-" * 8, admin=True),
+        password_hash,
+    )
+    if settings.root_token:
+        create_token(db, root.id, "personal", "First token", ["api", "sudo"], secret=settings.root_token)
+    placeholder = create_user(
+        db,
+        CreateUser(email="ghost@example.com", name="Ghost User", username=PLACEHOLDER, force_random_password=True),
+        None,
+    )
+    db.update(
+        users,
+        placeholder.id,
+        placeholder=True,
+        bio="Holds what people contributed who are not here any more.",
+    )
+    return True

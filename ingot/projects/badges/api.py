@@ -1,0 +1,86 @@
+"""Badges over the API."""
+
+from ingot.core.api.params import path_number
+from ingot.core.api.routes import Call, Routes
+from ingot.core.db.paging import Listing, Page
+from ingot.projects.badges import queries, service
+from ingot.projects.badges.params import CreateBadge, EditBadge, ListBadges, RenderBadge
+from ingot.projects.badges.views import BadgeRenderer, BadgeView, RenderedBadgeView, badge_view, rendered_view
+from ingot.projects.groups.api import group_in_path
+from ingot.projects.groups.policy import may_admin_group, may_see_group
+from ingot.projects.projects.api import project_in_path, repository_store
+from ingot.projects.projects.params import ListProjects
+from ingot.projects.projects.parents import ProjectOrGroup, member_source
+from ingot.projects.projects.policy import may_admin_project, may_change_project, may_download_code, may_see_project
+from ingot.projects.projects.queries import find_project, list_group_projects
+from ingot.projects.projects.tables import Project
+
+routes = Routes("badges")
+_FIRST_PROJECT = ListProjects(order_by="id", sort="asc")
+
+
+def _badge_renderer(call: Call, place: ProjectOrGroup) -> BadgeRenderer:
+    """How badges look there; a group's are shown as on the first of its projects that the caller may see."""
+
+    def commit_sha(shown: Project) -> str | None:
+        access, _ = find_project(call.db, call.actor, shown.id)
+        if not may_download_code(call.actor, access, shown):
+            return None
+        return repository_store(call.settings).open(shown.repository_key).tip(f"refs/heads/{shown.default_branch}")
+
+    if isinstance(place, Project):
+        return BadgeRenderer(place, commit_sha)
+    found = list_group_projects(call.db, call.actor, place, _FIRST_PROJECT, Page(size=1)).items
+    return BadgeRenderer(found[0] if found else None, commit_sha)
+
+
+@routes.get("/groups/:id/badges", on=group_in_path, may=may_see_group, returns=list[BadgeView])
+@routes.get("/projects/:id/badges", on=project_in_path, may=may_see_project, returns=list[BadgeView])
+def list_badges(call: Call, place: ProjectOrGroup, params: ListBadges, page: Page) -> Listing[BadgeView]:
+    """List the badges of a group, or those of a project and of the groups around it."""
+    found, rendering = (
+        queries.list_badges(call.db, member_source(place), params.name, page),
+        _badge_renderer(call, place),
+    )
+    return found.of([badge_view(badge, rendering) for badge in found.items])
+
+
+@routes.get("/groups/:id/badges/render", on=group_in_path, may=may_admin_group, returns=RenderedBadgeView)
+@routes.get("/projects/:id/badges/render", on=project_in_path, may=may_admin_project, returns=RenderedBadgeView)
+def render_badge(call: Call, place: ProjectOrGroup, params: RenderBadge) -> RenderedBadgeView:
+    """See what a badge would look like on a project, or on one of a group."""
+    service.validate_badge(None, params.link_url, params.image_url)
+    return rendered_view(None, params.link_url, params.image_url, _badge_renderer(call, place))
+
+
+@routes.get("/groups/:id/badges/:badge_id", on=group_in_path, may=may_see_group, returns=BadgeView)
+@routes.get("/projects/:id/badges/:badge_id", on=project_in_path, may=may_see_project, returns=BadgeView)
+def get_badge(call: Call, place: ProjectOrGroup) -> BadgeView:
+    """Get a badge of a project or group."""
+    badge = queries.find_badge(call.db, member_source(place), path_number(call.path, "badge_id"))
+    return badge_view(badge, _badge_renderer(call, place))
+
+
+@routes.post("/groups/:id/badges", on=group_in_path, may=may_admin_group, returns=BadgeView)
+@routes.post("/projects/:id/badges", on=project_in_path, may=may_change_project, returns=BadgeView)
+def create_badge(call: Call, place: ProjectOrGroup, params: CreateBadge) -> BadgeView:
+    """Create a badge of a project, or of a group for all projects in it."""
+    return badge_view(service.create_badge(call.db, member_source(place), params), _badge_renderer(call, place))
+
+
+@routes.put("/groups/:id/badges/:badge_id", on=group_in_path, may=may_admin_group, returns=BadgeView)
+@routes.put("/projects/:id/badges/:badge_id", on=project_in_path, may=may_change_project, returns=BadgeView)
+def edit_badge(call: Call, place: ProjectOrGroup, params: EditBadge) -> BadgeView:
+    """Edit a badge of a project or group."""
+    source = member_source(place)
+    badge = queries.find_badge(call.db, source, path_number(call.path, "badge_id"))
+    return badge_view(service.edit_badge(call.db, source, badge, params), _badge_renderer(call, place))
+
+
+@routes.delete("/groups/:id/badges/:badge_id", on=group_in_path, may=may_admin_group, returns=None)
+@routes.delete("/projects/:id/badges/:badge_id", on=project_in_path, may=may_change_project, returns=None)
+def delete_badge(call: Call, place: ProjectOrGroup) -> None:
+    """Delete a badge of a project or group."""
+    badge = queries.badge_or_none(call.db, member_source(place), path_number(call.path, "badge_id"))
+    if badge is not None:
+        service.delete_badge(call.db, badge)

@@ -1,0 +1,34 @@
+"""What callers may send about badges."""
+
+from msgspec import UNSET, UnsetType
+
+from ingot.core.api.params import Params
+
+
+class ListBadges(Params):
+    """Which of them."""
+
+    name: str | None = None
+
+
+class RenderBadge(Params):
+    """URLs to try out."""
+
+    link_url: str
+    image_url: str
+
+
+class CreateBadge(Params):
+    """A new badge."""
+
+    link_url: str
+    image_url: str
+    name: str | None = None
+
+
+class EditBadge(Params):
+    """Changes of a badge."""
+
+    link_url: str | UnsetType = UNSET
+    image_url: str | UnsetType = UNSET
+    name: str | UnsetType | None = UNSET

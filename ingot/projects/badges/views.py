@@ -1,0 +1,84 @@
+"""What callers see of badges, with the placeholders in their URLs replaced."""
+
+import re
+from collections.abc import Callable
+from typing import Literal
+from urllib.parse import quote
+
+from ingot.core.api.views import View
+from ingot.projects.badges.tables import Badge
+from ingot.projects.projects.tables import Project
+
+_PLACEHOLDER = re.compile(r"%\{(\w+)\}")
+# What may stand in a URL stays as it is; all else is written in per cent.
+_URL_CHARACTERS = ":/?#[]@!$&'()*+,;=%~{}"
+
+
+class RenderedBadgeView(View):
+    """A badge that need not exist."""
+
+    name: str | None
+    link_url: str
+    image_url: str
+    rendered_link_url: str
+    rendered_image_url: str
+
+
+class BadgeView(RenderedBadgeView):
+    """A badge."""
+
+    id: int
+    kind: Literal["project", "group"]
+
+
+class BadgeRenderer:
+    """Puts what a project is called where its badges have placeholders; without a project they stay."""
+
+    def __init__(self, project: Project | None, commit_sha: Callable[[Project], str | None]) -> None:
+        self._project = project
+        self._commit_sha = commit_sha
+        self._known: dict[str, str | None] = {}
+
+    def url(self, text: str) -> str:
+        """The URL with its placeholders replaced, as far as they are known."""
+        return quote(_PLACEHOLDER.sub(self._replace, text), safe=_URL_CHARACTERS)
+
+    def _replace(self, found: "re.Match[str]") -> str:
+        name = found[1]
+        if name not in self._known:
+            self._known[name] = self._value(name)
+        value = self._known[name]
+        return found[0] if value is None else quote(value, safe="/")
+
+    def _value(self, name: str) -> str | None:
+        project = self._project
+        if project is None:
+            return None
+        if name == "commit_sha":
+            return self._commit_sha(project)
+        return {
+            "project_path": project.full_path,
+            "project_id": str(project.id),
+            "project_name": project.path,
+            "project_title": project.name,
+            "project_namespace": project.space_full_path,
+            "default_branch": project.default_branch,
+        }.get(name)
+
+
+def rendered_view(name: str | None, link_url: str, image_url: str, rendering: BadgeRenderer) -> RenderedBadgeView:
+    """What a badge with these URLs would look like."""
+    return RenderedBadgeView(name, link_url, image_url, rendering.url(link_url), rendering.url(image_url))
+
+
+def badge_view(badge: Badge, rendering: BadgeRenderer) -> BadgeView:
+    """The badge for whoever sees its project or group."""
+    return BadgeView(
+        badge.name,
+        badge.link_url,
+        badge.image_url,
+        rendering.url(badge.link_url),
+        rendering.url(badge.image_url),
+        badge.id,
+        "project" if badge.group_id is None else "group",
+    )

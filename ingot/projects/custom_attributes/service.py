@@ -1,0 +1,25 @@
+"""What changes custom attributes."""
+
+from ingot.accounts.users.service import validate_custom_attribute
+from ingot.core.db.connection import Connection
+from ingot.projects.custom_attributes.queries import attribute_or_none, find_attribute
+from ingot.projects.custom_attributes.tables import ResourceCustomAttribute, custom_attributes
+from ingot.projects.members.queries import MemberSource
+
+
+def set_attribute(db: Connection, source: MemberSource, key: str, value: str) -> ResourceCustomAttribute:
+    """Note a value under a key, instead of the one before."""
+    validate_custom_attribute(key, value)
+    held = attribute_or_none(db, source, key)
+    if held is not None:
+        db.update(custom_attributes, held.id, value=value)
+    elif source.kind == "project":
+        db.insert(custom_attributes, project_id=source.id, key=key, value=value)
+    else:
+        db.insert(custom_attributes, group_id=source.id, key=key, value=value)
+    return find_attribute(db, source, key)
+
+
+def delete_attribute(db: Connection, attribute: ResourceCustomAttribute) -> None:
+    """Forget what is noted under a key."""
+    db.delete(custom_attributes, attribute.id)

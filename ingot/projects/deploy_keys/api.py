@@ -1,0 +1,66 @@
+"""Deploy keys over the API."""
+
+from msgspec import UNSET
+
+from ingot.core.access.rules import administrators
+from ingot.core.api.params import MissingParameter, path_number
+from ingot.core.api.routes import Call, Routes
+from ingot.core.db.paging import Listing, Page
+from ingot.projects.deploy_keys import queries, service
+from ingot.projects.deploy_keys.params import CreateDeployKey, EditDeployKey
+from ingot.projects.deploy_keys.views import DeployKeyView, deploy_key_view
+from ingot.projects.projects.api import project_in_path
+from ingot.projects.projects.policy import may_admin_project, may_change_project
+from ingot.projects.projects.tables import Project
+
+routes = Routes("deploy_keys")
+
+
+@routes.get("/deploy_keys", may=administrators, returns=list[DeployKeyView])
+def list_all_deploy_keys(call: Call, page: Page) -> Listing[DeployKeyView]:
+    """List the deploy keys of all projects."""
+    found = queries.list_all_deploy_keys(call.db, page)
+    return found.of([deploy_key_view(key) for key in found.items])
+
+
+@routes.get("/projects/:id/deploy_keys", on=project_in_path, may=may_admin_project, returns=list[DeployKeyView])
+def list_deploy_keys(call: Call, project: Project, page: Page) -> Listing[DeployKeyView]:
+    """List the deploy keys of a project."""
+    found = queries.list_deploy_keys(call.db, project.id, page)
+    return found.of([deploy_key_view(key) for key in found.items])
+
+
+@routes.get("/projects/:id/deploy_keys/:key_id", on=project_in_path, may=may_admin_project, returns=DeployKeyView)
+def get_deploy_key(call: Call, project: Project) -> DeployKeyView:
+    """Get a deploy key of a project."""
+    return deploy_key_view(queries.find_deploy_key(call.db, project.id, path_number(call.path, "key_id")))
+
+
+@routes.post("/projects/:id/deploy_keys", on=project_in_path, may=may_change_project, returns=DeployKeyView)
+def create_deploy_key(call: Call, project: Project, params: CreateDeployKey) -> DeployKeyView:
+    """Let a key into a project."""
+    return deploy_key_view(service.create_deploy_key(call.db, call.actor, project, params))
+
+
+@routes.put("/projects/:id/deploy_keys/:key_id", on=project_in_path, may=may_change_project, returns=DeployKeyView)
+def edit_deploy_key(call: Call, project: Project, params: EditDeployKey) -> DeployKeyView:
+    """Rename a deploy key of a project, or say whether it may push."""
+    key_id = path_number(call.path, "key_id")
+    if params.title is UNSET and params.can_push is UNSET:
+        raise MissingParameter("title")
+    return deploy_key_view(service.edit_deploy_key(call.db, project, key_id, params))
+
+
+@routes.post(
+    "/projects/:id/deploy_keys/:key_id/enable", on=project_in_path, may=may_change_project, returns=DeployKeyView
+)
+def enable_deploy_key(call: Call, project: Project) -> DeployKeyView:
+    """Let a key into a project that the caller knows from another one."""
+    key_id = path_number(call.path, "key_id")
+    return deploy_key_view(service.enable_deploy_key(call.db, call.actor, project, key_id))
+
+
+@routes.delete("/projects/:id/deploy_keys/:key_id", on=project_in_path, may=may_change_project, returns=None)
+def delete_deploy_key(call: Call, project: Project) -> None:
+    """Let a key into a project no more."""
+    service.remove_deploy_key(call.db, project.id, path_number(call.path, "key_id"))

@@ -1,0 +1,103 @@
+"""How deploy keys are found and listed."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, bindparam, exists, func, select
+
+from ingot.accounts.keys.tables import ssh_keys
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Level
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page, fetch_page, list_query
+from ingot.core.db.schema import Record
+from ingot.core.db.times import day_of
+from ingot.errors import NotFound
+from ingot.projects.deploy_keys.tables import DeployKey, DeployKeyProject, deploy_key_projects
+from ingot.projects.projects.policy import projects_of_actor
+from ingot.projects.projects.tables import projects
+
+
+def _keys(can_push: ColumnElement[bool]) -> Select[Any]:
+    shown = ("id", "title", "key", "fingerprint_sha256", "fingerprint_md5", "created_at", "expires_at", "last_used_at")
+    return select(*(ssh_keys.c[name] for name in shown), can_push)
+
+
+_links = deploy_key_projects
+_OF_PROJECT = (
+    _keys(_links.c.can_push)
+    .join(_links, _links.c.key_id == ssh_keys.c.id)
+    .where(_links.c.project_id == bindparam("project"))
+)
+_ONE_OF_PROJECT = _OF_PROJECT.where(ssh_keys.c.id == bindparam("key"))
+_LIST = list_query(_OF_PROJECT, ssh_keys.c.id, ssh_keys.c.id.asc())
+_CAN_PUSH_ANYWHERE = exists().where(_links.c.key_id == ssh_keys.c.id, _links.c.can_push)
+_LIST_ALL = list_query(
+    _keys(_CAN_PUSH_ANYWHERE).where(ssh_keys.c.user_id.is_(None)), ssh_keys.c.id, ssh_keys.c.id.asc()
+)
+_current_links = deploy_key_projects.alias()
+_HERE = exists().where(_current_links.c.key_id == ssh_keys.c.id, _current_links.c.project_id == bindparam("project"))
+_ELSEWHERE = (
+    select(ssh_keys.c.id, ssh_keys.c.title, ssh_keys.c.fingerprint_sha256, func.min(projects.c.full_path))
+    .join(_links, _links.c.key_id == ssh_keys.c.id)
+    .join(projects, projects.c.id == _links.c.project_id)
+    .where(~_HERE, projects.c.namespace_id.is_not(None))
+    .group_by(ssh_keys.c.id, ssh_keys.c.title, ssh_keys.c.fingerprint_sha256)
+    .order_by(ssh_keys.c.title, ssh_keys.c.id)
+    .limit(100)
+)
+_THEIRS_ELSEWHERE = _ELSEWHERE.where(_links.c.project_id.in_(projects_of_actor(Level.MASTER).scalar_subquery()))
+_LINK = select(_links).where(_links.c.key_id == bindparam("key"), _links.c.project_id == bindparam("project"))
+_KEYS_OF_PROJECT = select(_links.c.key_id).where(_links.c.project_id == bindparam("project")).order_by(_links.c.key_id)
+_IN_ANY = select(_links.c.id).where(_links.c.key_id == bindparam("key")).limit(1)
+_IN_THEIRS = _IN_ANY.where(_links.c.project_id.in_(projects_of_actor(Level.MASTER).scalar_subquery()))
+
+
+class AvailableDeployKey(Record, frozen=True):
+    """A deploy key that opens other projects, one of which is named."""
+
+    id: int
+    title: str
+    fingerprint: str
+    full_path: str
+
+
+def list_available_deploy_keys(db: Connection, actor: Actor, project_id: int) -> list[AvailableDeployKey]:
+    """The deploy keys that somebody knows from other projects and that do not open this one; a hundred at most."""
+    if actor.admin:
+        return db.all(AvailableDeployKey, _ELSEWHERE, project=project_id)
+    return db.all(AvailableDeployKey, _THEIRS_ELSEWHERE, project=project_id, actor=actor.user_id, today=day_of(db.now))
+
+
+def list_all_deploy_keys(db: Connection, page: Page) -> Listing[DeployKey]:
+    """A page of the deploy keys of all projects, the oldest first."""
+    return fetch_page(db, DeployKey, _LIST_ALL, page)
+
+
+def list_deploy_keys(db: Connection, project_id: int, page: Page) -> Listing[DeployKey]:
+    """A page of the deploy keys of a project, the oldest first."""
+    return fetch_page(db, DeployKey, _LIST, page, project=project_id)
+
+
+def find_deploy_key(db: Connection, project_id: int, key_id: int) -> DeployKey:
+    """One of the deploy keys of a project."""
+    key = db.first(DeployKey, _ONE_OF_PROJECT, project=project_id, key=key_id)
+    if key is None:
+        raise NotFound("Deploy Key")
+    return key
+
+
+def deploy_key_project_or_none(db: Connection, key_id: int, project_id: int) -> DeployKeyProject | None:
+    """What a key may do in a project, if it opens that."""
+    return db.first(DeployKeyProject, _LINK, key=key_id, project=project_id)
+
+
+def deploy_key_ids(db: Connection, project_id: int) -> list[int]:
+    """The ids of all deploy keys of a project."""
+    return [key_id for (key_id,) in db.rows(_KEYS_OF_PROJECT, project=project_id)]
+
+
+def may_use_deploy_key(db: Connection, actor: Actor, key_id: int) -> bool:
+    """Whether somebody sees a deploy key somewhere: as master of a project that it opens."""
+    if actor.admin:
+        return db.value(_IN_ANY, key=key_id) is not None
+    return db.value(_IN_THEIRS, key=key_id, actor=actor.user_id, today=day_of(db.now)) is not None

@@ -1,0 +1,112 @@
+"""Letting keys into projects, and out again; a key that opens nothing any more is gone."""
+
+from msgspec import UNSET
+from sqlalchemy import bindparam, delete, exists, update
+
+from ingot.accounts.keys.events import KeyRemoved
+from ingot.accounts.keys.queries import find_key, key_by_fingerprint_or_none
+from ingot.accounts.keys.service import add_key, rename_key
+from ingot.accounts.keys.ssh_format import parse_public_key
+from ingot.accounts.keys.tables import ssh_keys
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import emit
+from ingot.errors import Invalid, NotFound
+from ingot.projects.deploy_keys.params import CreateDeployKey, EditDeployKey
+from ingot.projects.deploy_keys.queries import (
+    deploy_key_ids,
+    deploy_key_project_or_none,
+    find_deploy_key,
+    may_use_deploy_key,
+)
+from ingot.projects.deploy_keys.tables import DeployKey, deploy_key_projects
+from ingot.projects.projects.tables import Project
+
+_LOCK = (
+    update(ssh_keys)
+    .where(ssh_keys.c.id == bindparam("key"), ssh_keys.c.user_id.is_(None))
+    .values(title=ssh_keys.c.title)
+)
+_DELETE_UNUSED = delete(ssh_keys).where(
+    ssh_keys.c.id == bindparam("key"),
+    ssh_keys.c.user_id.is_(None),
+    ~exists().where(deploy_key_projects.c.key_id == ssh_keys.c.id),
+)
+
+
+def create_deploy_key(db: Connection, actor: Actor, project: Project, params: CreateDeployKey) -> DeployKey:
+    """Let a key into a project: a new one, or one that the caller knows from another project of theirs."""
+    known = _deploy_key_by_text(db, params.key)
+    if known is None:
+        known = add_key(db, None, params.title, params.key, params.expires_at).id
+    elif deploy_key_project_or_none(db, known, project.id) is not None:
+        return find_deploy_key(db, project.id, known)
+    elif not may_use_deploy_key(db, actor, known):
+        raise Invalid(fingerprint=["has already been taken"])
+    _add_to_project(db, actor, project, known, can_push=params.can_push)
+    return find_deploy_key(db, project.id, known)
+
+
+def enable_deploy_key(db: Connection, actor: Actor, project: Project, key_id: int) -> DeployKey:
+    """Let in a key that the caller knows from another project of theirs; it may read."""
+    if deploy_key_project_or_none(db, key_id, project.id) is None:
+        if not may_use_deploy_key(db, actor, key_id):
+            raise NotFound("Deploy Key")
+        _add_to_project(db, actor, project, key_id, can_push=False)
+    return find_deploy_key(db, project.id, key_id)
+
+
+def edit_deploy_key(db: Connection, project: Project, key_id: int, params: EditDeployKey) -> DeployKey:
+    """Change a key's title, which all its projects show, or whether it may push to this one."""
+    link = deploy_key_project_or_none(db, key_id, project.id)
+    if link is None:
+        raise NotFound("Deploy Key")
+    if params.title is not UNSET:
+        rename_key(db, key_id, params.title)
+    if params.can_push is not UNSET:
+        db.update(deploy_key_projects, link.id, can_push=params.can_push)
+    return find_deploy_key(db, project.id, key_id)
+
+
+def remove_deploy_key(db: Connection, project_id: int, key_id: int) -> None:
+    """Let a key into a project no more; none is no error."""
+    _lock_key(db, key_id)
+    link = deploy_key_project_or_none(db, key_id, project_id)
+    if link is not None:
+        db.delete(deploy_key_projects, link.id)
+        key = find_key(db, key_id)
+        if db.run(_DELETE_UNUSED, key=key_id):
+            emit(db, KeyRemoved(key.id, key.user_id, key.key, key.created_at))
+
+
+def remove_deploy_keys(db: Connection, project_id: int) -> None:
+    """Let no key into a project any more."""
+    for key_id in deploy_key_ids(db, project_id):
+        remove_deploy_key(db, project_id, key_id)
+
+
+def _deploy_key_by_text(db: Connection, text: str) -> int | None:
+    """The deploy key that a text spells, if there is one; what is no key at all is refused where it is added."""
+    try:
+        known = key_by_fingerprint_or_none(db, parse_public_key(text).fingerprint_sha256)
+    except Invalid:
+        return None
+    return known.id if known is not None and known.user_id is None else None
+
+
+def _add_to_project(db: Connection, actor: Actor, project: Project, key_id: int, *, can_push: bool) -> None:
+    if not _lock_key(db, key_id):
+        raise NotFound("Deploy Key")
+    db.insert(
+        deploy_key_projects,
+        key_id=key_id,
+        project_id=project.id,
+        creator_id=actor.user_id,
+        can_push=can_push,
+        created_at=db.now,
+    )
+
+
+def _lock_key(db: Connection, key_id: int) -> bool:
+    """Lock a key's row until the end, so that it is not dropped as unused while somebody lets it in elsewhere."""
+    return db.run(_LOCK, key=key_id) > 0

@@ -1,0 +1,34 @@
+"""What callers see of deploy keys."""
+
+from ingot.core.api.views import View
+from ingot.core.db.times import Timestamp
+from ingot.projects.deploy_keys.tables import DeployKey
+
+
+class DeployKeyView(View):
+    """A deploy key."""
+
+    id: int
+    title: str
+    key: str
+    fingerprint: str
+    fingerprint_sha256: str
+    created_at: Timestamp
+    expires_at: Timestamp | None
+    last_used_at: Timestamp | None
+    can_push: bool
+
+
+def deploy_key_view(key: DeployKey) -> DeployKeyView:
+    """One key."""
+    return DeployKeyView(
+        key.id,
+        key.title,
+        key.key,
+        key.fingerprint_md5,
+        key.fingerprint_sha256,
+        key.created_at,
+        key.expires_at,
+        key.last_used_at,
+        bool(key.can_push),
+    )

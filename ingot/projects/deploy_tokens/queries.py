@@ -1,0 +1,74 @@
+"""How deploy tokens are found and listed."""
+
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import bindparam, exists, or_, select
+
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.errors import NotFound
+from ingot.projects.deploy_tokens.params import ListDeployTokens
+from ingot.projects.deploy_tokens.tables import DeployToken, deploy_tokens
+from ingot.projects.members.queries import MemberSource
+from ingot.projects.projects.tables import projects
+
+# The rows of a deleted project stay until a job has removed them, and must open nothing meanwhile.
+_ACTIVE = select(deploy_tokens).where(
+    or_(
+        deploy_tokens.c.project_id.is_(None),
+        exists().where(projects.c.id == deploy_tokens.c.project_id, projects.c.namespace_id.is_not(None)),
+    )
+)
+_CONDITIONS = {
+    "project": deploy_tokens.c.project_id == bindparam("source"),
+    "group": deploy_tokens.c.group_id == bindparam("source"),
+    "active": or_(deploy_tokens.c.expires_at.is_(None), deploy_tokens.c.expires_at > bindparam("now")),
+    "inactive": deploy_tokens.c.expires_at <= bindparam("now"),
+}
+_BY_ID = {
+    kind: _ACTIVE.where(_CONDITIONS[kind], deploy_tokens.c.id == bindparam("token")) for kind in ("project", "group")
+}
+_BY_DIGEST = _ACTIVE.where(deploy_tokens.c.digest == bindparam("digest"))
+
+
+@lru_cache(maxsize=16)
+def _list_query(filters: frozenset[str]) -> ListQuery:
+    matching = _ACTIVE.where(*(_CONDITIONS[name] for name in sorted(filters)))
+    return list_query(matching, deploy_tokens.c.id, deploy_tokens.c.id.asc())
+
+
+def list_deploy_tokens(
+    db: Connection, source: MemberSource | None, params: ListDeployTokens, page: Page
+) -> Listing[DeployToken]:
+    """A page of the tokens of a project or group, or of all."""
+    filters: set[str] = set()
+    values: dict[str, Any] = {}
+    if source is not None:
+        filters.add(source.kind)
+        values["source"] = source.id
+    if params.active is not None:
+        filters.add("active" if params.active else "inactive")
+        values["now"] = db.now
+    return fetch_page(db, DeployToken, _list_query(frozenset(filters)), page, **values)
+
+
+def deploy_token_or_none(db: Connection, source: MemberSource, token_id: int) -> DeployToken | None:
+    """One of the tokens of a project or group."""
+    return db.first(DeployToken, _BY_ID[source.kind], source=source.id, token=token_id)
+
+
+def find_deploy_token(db: Connection, source: MemberSource, token_id: int) -> DeployToken:
+    """The same, where there must be one."""
+    token = deploy_token_or_none(db, source, token_id)
+    if token is None:
+        raise NotFound("Deploy Token")
+    return token
+
+
+def deploy_token_by_credentials(db: Connection, username: str, token: str) -> DeployToken | None:
+    """The token that these credentials prove, if it still opens anything; what, its scopes and place say."""
+    held = db.first(DeployToken, _BY_DIGEST, digest=db.vault.digest(token))
+    if held is None or held.username != username or held.expired(db.now):
+        return None
+    return held

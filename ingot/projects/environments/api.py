@@ -1,0 +1,145 @@
+"""Environments and deployments over the API."""
+
+from ingot.core.api.params import path_number
+from ingot.core.api.routes import Call, Routes
+from ingot.core.db.paging import Listing, Page
+from ingot.projects.environments import policy, queries, service
+from ingot.projects.environments.params import (
+    CreateDeployment,
+    CreateEnvironment,
+    EditDeployment,
+    EditEnvironment,
+    ListDeployments,
+    ListEnvironments,
+    StopEnvironment,
+)
+from ingot.projects.environments.tables import Environment
+from ingot.projects.environments.views import DeploymentView, EnvironmentView, deployment_view, environment_view
+from ingot.projects.projects.api import project_in_path
+from ingot.projects.projects.tables import Project
+from ingot.projects.projects.views import instance_urls
+
+routes = Routes("environments")
+
+
+def _environment_in_path(call: Call, project: Project) -> Environment:
+    return queries.find_environment(call.db, project, path_number(call.path, "environment_id"))
+
+
+def _environment_view(call: Call, project: Project, environment: Environment) -> EnvironmentView:
+    return environment_view(environment, project, instance_urls(call.origin, call.settings))
+
+
+@routes.get(
+    "/projects/:id/environments",
+    on=project_in_path,
+    may=policy.may_read_environments,
+    returns=list[EnvironmentView],
+)
+def list_environments(call: Call, project: Project, params: ListEnvironments, page: Page) -> Listing[EnvironmentView]:
+    """List the environments of a project."""
+    found = queries.list_environments(call.db, project, params, page)
+    return found.of([_environment_view(call, project, environment) for environment in found.items])
+
+
+@routes.get(
+    "/projects/:id/environments/:environment_id",
+    on=project_in_path,
+    may=policy.may_read_environments,
+    returns=EnvironmentView,
+)
+def get_environment(call: Call, project: Project) -> EnvironmentView:
+    """Get an environment, with what was deployed there last."""
+    environment = _environment_in_path(call, project)
+    view = _environment_view(call, project, environment)
+    last = queries.last_deployment_or_none(call.db, project, environment)
+    view.last_deployment = deployment_view(last, call.origin.base) if last else None
+    return view
+
+
+@routes.post("/projects/:id/environments", on=project_in_path, may=policy.may_deploy, returns=EnvironmentView)
+def create_environment(call: Call, project: Project, params: CreateEnvironment) -> EnvironmentView:
+    """Create an environment."""
+    return _environment_view(call, project, service.create_environment(call.db, project, params))
+
+
+@routes.put(
+    "/projects/:id/environments/:environment_id",
+    on=project_in_path,
+    may=policy.may_change_environments,
+    returns=EnvironmentView,
+)
+def edit_environment(call: Call, project: Project, params: EditEnvironment) -> EnvironmentView:
+    """Edit an environment."""
+    return _environment_view(
+        call, project, service.edit_environment(call.db, project, _environment_in_path(call, project), params)
+    )
+
+
+@routes.delete(
+    "/projects/:id/environments/:environment_id",
+    on=project_in_path,
+    may=policy.may_change_environments,
+    returns=None,
+)
+def delete_environment(call: Call, project: Project) -> None:
+    """Delete an environment with its deployments."""
+    environment = queries.environment_or_none(call.db, project, path_number(call.path, "environment_id"))
+    if environment is not None:
+        service.delete_environment(call.db, environment)
+
+
+@routes.post(
+    "/projects/:id/environments/:environment_id/stop",
+    on=project_in_path,
+    may=policy.may_deploy,
+    returns=EnvironmentView,
+    status=200,
+)
+def stop_environment(call: Call, project: Project, params: StopEnvironment) -> EnvironmentView:  # noqa: ARG001 - No job could refuse.
+    """Stop an environment."""
+    return _environment_view(
+        call, project, service.stop_environment(call.db, project, _environment_in_path(call, project))
+    )
+
+
+@routes.get(
+    "/projects/:id/deployments",
+    on=project_in_path,
+    may=policy.may_read_environments,
+    returns=list[DeploymentView],
+)
+def list_deployments(call: Call, project: Project, params: ListDeployments, page: Page) -> Listing[DeploymentView]:
+    """List the deployments of a project."""
+    found = queries.list_deployments(call.db, project, params, page)
+    return found.of([deployment_view(deployment, call.origin.base) for deployment in found.items])
+
+
+@routes.get(
+    "/projects/:id/deployments/:deployment_id",
+    on=project_in_path,
+    may=policy.may_read_environments,
+    returns=DeploymentView,
+)
+def get_deployment(call: Call, project: Project) -> DeploymentView:
+    """Get a deployment."""
+    deployment = queries.find_deployment(call.db, project, path_number(call.path, "deployment_id"))
+    return deployment_view(deployment, call.origin.base)
+
+
+@routes.post("/projects/:id/deployments", on=project_in_path, may=policy.may_deploy, returns=DeploymentView)
+def create_deployment(call: Call, project: Project, params: CreateDeployment) -> DeploymentView:
+    """Note a deployment that was done by other means than our own jobs."""
+    return deployment_view(service.create_deployment(call.db, call.actor, project, params), call.origin.base)
+
+
+@routes.put(
+    "/projects/:id/deployments/:deployment_id",
+    on=project_in_path,
+    may=policy.may_deploy,
+    returns=DeploymentView,
+)
+def edit_deployment(call: Call, project: Project, params: EditDeployment) -> DeploymentView:
+    """Say how a deployment went."""
+    deployment = queries.find_deployment(call.db, project, path_number(call.path, "deployment_id"))
+    return deployment_view(service.edit_deployment(call.db, project, deployment, params.status), call.origin.base)

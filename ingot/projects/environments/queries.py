@@ -1,0 +1,154 @@
+"""How environments and deployments are found and listed."""
+
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import bindparam, func, select
+
+from ingot.accounts.users.tables import users
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import contains, like_pattern
+from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.errors import Invalid, NotFound
+from ingot.projects.environments.params import ListDeployments, ListEnvironments
+from ingot.projects.environments.tables import Deployment, Environment, deployments, environments
+from ingot.projects.projects.tables import Project, projects
+
+MIN_SEARCH_LENGTH = 3
+
+_IN_PROJECT = select(environments).where(environments.c.project_id == bindparam("project"))
+_BY_ID = _IN_PROJECT.where(environments.c.id == bindparam("environment"))
+_BY_NAME = _IN_PROJECT.where(environments.c.name == bindparam("name"))
+_BY_SLUG = _IN_PROJECT.where(environments.c.slug == bindparam("slug"))
+_BY_URL = _IN_PROJECT.where(environments.c.external_url == bindparam("url"))
+_ENVIRONMENT_CONDITIONS = {
+    "name": environments.c.name == bindparam("name"),
+    "search": contains(environments.c.name_key, "pattern"),
+    "state": environments.c.state == bindparam("state"),
+}
+
+_DEPLOYMENTS = (
+    select(
+        deployments,
+        environments.c.name,
+        environments.c.slug,
+        environments.c.external_url,
+        environments.c.created_at,
+        environments.c.updated_at,
+        users.c.username,
+        users.c.name,
+        users.c.state,
+        users.c.avatar_id,
+        users.c.avatar_file,
+    )
+    .join(environments, environments.c.id == deployments.c.environment_id)
+    .outerjoin(users, users.c.id == deployments.c.user_id)
+    .where(deployments.c.project_id == bindparam("project"))
+)
+_DEPLOYMENT = _DEPLOYMENTS.where(deployments.c.id == bindparam("deployment"))
+_LAST_DEPLOYMENT = (
+    _DEPLOYMENTS.where(deployments.c.environment_id == bindparam("environment"), deployments.c.status == "success")
+    .order_by(deployments.c.id.desc())
+    .limit(1)
+)
+_DEPLOYMENT_CONDITIONS = {
+    "environment": environments.c.name == bindparam("environment"),
+    "status": deployments.c.status == bindparam("status"),
+    "updated_after": deployments.c.updated_at >= bindparam("updated_after"),
+    "updated_before": deployments.c.updated_at <= bindparam("updated_before"),
+    "finished_after": deployments.c.finished_at >= bindparam("finished_after"),
+    "finished_before": deployments.c.finished_at <= bindparam("finished_before"),
+}
+# Numbers within a project are given out one after the other, so whoever comes second waits here.
+_LOCK_PROJECT = select(projects.c.id).where(projects.c.id == bindparam("project")).with_for_update()
+_LAST_IID = select(func.max(deployments.c.iid)).where(deployments.c.project_id == bindparam("project"))
+
+
+@lru_cache(maxsize=16)
+def _environment_query(filters: frozenset[str]) -> ListQuery:
+    matching = _IN_PROJECT.where(*(_ENVIRONMENT_CONDITIONS[name] for name in sorted(filters)))
+    return list_query(matching, environments.c.id, environments.c.id.asc())
+
+
+def list_environments(db: Connection, project: Project, params: ListEnvironments, page: Page) -> Listing[Environment]:
+    """A page of a project's environments."""
+    if params.name and params.search:
+        raise Invalid("400 (Bad request) name and search cannot be used together")
+    if params.search and len(params.search) < MIN_SEARCH_LENGTH:
+        raise Invalid(f"400 (Bad request) a search has at least {MIN_SEARCH_LENGTH} characters")
+    filters: set[str] = set()
+    values: dict[str, Any] = {"project": project.id}
+    if params.name:
+        filters.add("name")
+        values["name"] = params.name
+    if params.search:
+        filters.add("search")
+        values["pattern"] = like_pattern(params.search)
+    if params.states is not None:
+        filters.add("state")
+        values["state"] = params.states
+    return fetch_page(db, Environment, _environment_query(frozenset(filters)), page, **values)
+
+
+def environment_or_none(db: Connection, project: Project, environment_id: int) -> Environment | None:
+    """One of a project's environments."""
+    return db.first(Environment, _BY_ID, project=project.id, environment=environment_id)
+
+
+def find_environment(db: Connection, project: Project, environment_id: int) -> Environment:
+    """The same, where there must be one."""
+    environment = environment_or_none(db, project, environment_id)
+    if environment is None:
+        raise NotFound("Environment")
+    return environment
+
+
+def environment_by_name_or_none(db: Connection, project: Project, name: str) -> Environment | None:
+    """The environment of this very name."""
+    return db.first(Environment, _BY_NAME, project=project.id, name=name)
+
+
+def environment_by_slug_or_none(db: Connection, project: Project, slug: str) -> Environment | None:
+    """The environment with this slug."""
+    return db.first(Environment, _BY_SLUG, project=project.id, slug=slug)
+
+
+def environment_by_url_or_none(db: Connection, project: Project, url: str) -> Environment | None:
+    """The environment that is at this address."""
+    return db.first(Environment, _BY_URL, project=project.id, url=url)
+
+
+@lru_cache(maxsize=256)
+def _deployment_query(filters: frozenset[str], order_by: str, sort: str) -> ListQuery:
+    matching = _DEPLOYMENTS.where(*(_DEPLOYMENT_CONDITIONS[name] for name in sorted(filters)))
+    columns = [deployments.c[order_by], deployments.c.id]
+    order = [column.asc() if sort == "asc" else column.desc() for column in columns]
+    return list_query(matching, deployments.c.id, *order)
+
+
+def list_deployments(db: Connection, project: Project, params: ListDeployments, page: Page) -> Listing[Deployment]:
+    """A page of a project's deployments."""
+    given = {name: getattr(params, name) for name in _DEPLOYMENT_CONDITIONS}
+    values = {name: value for name, value in given.items() if value}
+    query = _deployment_query(frozenset(values), params.order_by, params.sort)
+    return fetch_page(db, Deployment, query, page, project=project.id, **values)
+
+
+def find_deployment(db: Connection, project: Project, deployment_id: int) -> Deployment:
+    """One of a project's deployments."""
+    deployment = db.first(Deployment, _DEPLOYMENT, project=project.id, deployment=deployment_id)
+    if deployment is None:
+        raise NotFound("Deployment")
+    return deployment
+
+
+def last_deployment_or_none(db: Connection, project: Project, environment: Environment) -> Deployment | None:
+    """The latest that succeeded: what runs there now."""
+    return db.first(Deployment, _LAST_DEPLOYMENT, project=project.id, environment=environment.id)
+
+
+def next_iid(db: Connection, project: Project) -> int:
+    """The number for the project's next deployment; nobody else gets one until this transaction ends."""
+    db.value(_LOCK_PROJECT, project=project.id)
+    last: int | None = db.value(_LAST_IID, project=project.id)
+    return (last or 0) + 1

@@ -1,0 +1,209 @@
+"""What changes environments and deployments."""
+
+import re
+import secrets
+import string
+from typing import Any
+from urllib.parse import urlsplit
+
+from msgspec import UNSET
+
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.errors import Invalid, too_long_message
+from ingot.projects.environments.params import CreateDeployment, CreateEnvironment, EditEnvironment
+from ingot.projects.environments.queries import (
+    environment_by_name_or_none,
+    environment_by_slug_or_none,
+    environment_by_url_or_none,
+    find_deployment,
+    find_environment,
+    next_iid,
+)
+from ingot.projects.environments.tables import Deployment, Environment, Status, Tier, deployments, environments
+from ingot.projects.projects.tables import Project
+
+MAX_LENGTH = 255
+MAX_SLUG_LENGTH = 24
+SLUG_SUFFIX_LENGTH = 6
+ALLOWED_SCHEMES = ("http", "https", "ssh", "git")
+_NAME = re.compile(r"[A-Za-z0-9_/${}. -]+")
+_URL = re.compile(r"[^\s\x00-\x20\x7f\"<>\\^`{|}]+")
+_SHA = re.compile(r"[0-9a-f]{40}", re.IGNORECASE)
+_TIERS: tuple[tuple[Tier, "re.Pattern[str]"], ...] = (
+    ("development", re.compile(r"dev|review|trunk", re.IGNORECASE)),
+    ("testing", re.compile(r"test|tst|int|acc?e?pt|qa|qc|control|quality", re.IGNORECASE)),
+    ("staging", re.compile(r"sta?g|mode?l|pre|demo|non", re.IGNORECASE)),
+    ("production", re.compile(r"pro?d|live", re.IGNORECASE)),
+)
+
+
+def create_environment(db: Connection, project: Project, params: CreateEnvironment) -> Environment:
+    """Add an environment, whose slug follows from its name."""
+    _reject_slug(params.slug)
+    url = params.external_url or None
+    _validate(db, project, params.name, url, None)
+    environment_id = db.insert(
+        environments,
+        project_id=project.id,
+        name=params.name,
+        name_key=params.name.casefold(),
+        slug=_free_slug(db, project, params.name),
+        external_url=url,
+        state="available",
+        tier=params.tier or tier_of(params.name),
+        created_at=db.now,
+        updated_at=db.now,
+    )
+    return find_environment(db, project, environment_id)
+
+
+def edit_environment(db: Connection, project: Project, held: Environment, params: EditEnvironment) -> Environment:
+    """Change what was sent; the slug stays, because addresses were made of it."""
+    _reject_slug(params.slug)
+    name = held.name if params.name is UNSET else params.name
+    url = held.external_url if params.external_url is UNSET else params.external_url or None
+    tier = held.tier if params.tier is UNSET else params.tier
+    _validate(db, project, name, url, held)
+    db.update(
+        environments,
+        held.id,
+        name=name,
+        name_key=name.casefold(),
+        external_url=url,
+        tier=tier,
+        updated_at=db.now,
+    )
+    return find_environment(db, project, held.id)
+
+
+def stop_environment(db: Connection, project: Project, environment: Environment) -> Environment:
+    """Say that nothing runs there any more; one that is stopped stays so."""
+    _set_state(db, environment, "stopped")
+    return find_environment(db, project, environment.id)
+
+
+def delete_environment(db: Connection, environment: Environment) -> None:
+    """Remove an environment with its deployments."""
+    db.delete(environments, environment.id)
+
+
+def create_deployment(db: Connection, actor: Actor, project: Project, params: CreateDeployment) -> Deployment:
+    """Note a deployment that happened outside, and make its environment where it is new."""
+    errors: dict[str, list[str]] = {}
+    if not _SHA.fullmatch(params.sha):
+        errors["sha"] = ["is invalid"]
+    if not params.ref.strip():
+        errors["ref"] = ["can't be blank"]
+    elif len(params.ref) > MAX_LENGTH:
+        errors["ref"] = [too_long_message(MAX_LENGTH)]
+    if errors:
+        raise Invalid(**errors)
+    environment = environment_by_name_or_none(db, project, params.environment)
+    if environment is None:
+        environment = create_environment(db, project, CreateEnvironment(params.environment))
+    deployment_id = db.insert(
+        deployments,
+        iid=next_iid(db, project),
+        project_id=project.id,
+        environment_id=environment.id,
+        user_id=actor.user_id,
+        sha=params.sha.lower(),
+        ref=params.ref,
+        tag=params.tag,
+        created_at=db.now,
+        **_status_columns(db, params.status),
+    )
+    if params.status == "success":
+        _set_state(db, environment, "available")
+    return find_deployment(db, project, deployment_id)
+
+
+def edit_deployment(db: Connection, project: Project, deployment: Deployment, status: Status) -> Deployment:
+    """Say how a deployment went; one that has ended does not run again."""
+    if status == deployment.status:
+        return deployment
+    if status == "running":
+        raise Invalid(status=[f"cannot become running after {deployment.status}"])
+    db.update(deployments, deployment.id, **_status_columns(db, status))
+    if status == "success":
+        _set_state(db, find_environment(db, project, deployment.environment_id), "available")
+    return find_deployment(db, project, deployment.id)
+
+
+def tier_of(name: str) -> Tier:
+    """What kind of environment people mean by such a name."""
+    return next((tier for tier, words in _TIERS if words.search(name)), "other")
+
+
+def slug_of(name: str) -> str:
+    """A name for DNS: small letters, digits and single dashes, from a letter on, at most 24 of them.
+
+    Where that loses anything of the name, random characters at the end keep it apart from others.
+    """
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower())
+    if not slug[:1].isalpha():
+        slug = "env-" + slug.removeprefix("-")
+    slug = slug[:MAX_SLUG_LENGTH].rstrip("-")
+    if slug == name:
+        return slug
+    suffix = "".join(secrets.choice(string.ascii_lowercase + string.digits) for _ in range(SLUG_SUFFIX_LENGTH))
+    return f"{slug[: MAX_SLUG_LENGTH - SLUG_SUFFIX_LENGTH - 1].rstrip('-')}-{suffix}"
+
+
+def _free_slug(db: Connection, project: Project, name: str) -> str:
+    slug = slug_of(name)
+    while environment_by_slug_or_none(db, project, slug) is not None:
+        # Two names can differ and one be the other's slug; random characters then settle it.
+        slug = slug_of(f"{slug} ")
+    return slug
+
+
+def _reject_slug(slug: Any) -> None:
+    if slug is not UNSET:
+        raise Invalid(slug=["follows from the name and cannot be given"])
+
+
+def _validate(db: Connection, project: Project, name: str, url: str | None, held: Environment | None) -> None:
+    errors: dict[str, list[str]] = {}
+    if not name.strip():
+        errors["name"] = ["can't be blank"]
+    elif len(name) > MAX_LENGTH:
+        errors["name"] = [too_long_message(MAX_LENGTH)]
+    elif not _NAME.fullmatch(name):
+        errors["name"] = ["can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.' and spaces"]
+    elif _is_taken(environment_by_name_or_none(db, project, name), held):
+        errors["name"] = ["has already been taken"]
+    if url is not None:
+        if len(url) > MAX_LENGTH:
+            errors["external_url"] = [too_long_message(MAX_LENGTH)]
+        elif not _is_url(url):
+            errors["external_url"] = ["must be a valid URL"]
+        elif _is_taken(environment_by_url_or_none(db, project, url), held):
+            errors["external_url"] = ["has already been taken"]
+    if errors:
+        raise Invalid(**errors)
+
+
+def _is_taken(found: Environment | None, held: Environment | None) -> bool:
+    return found is not None and (held is None or found.id != held.id)
+
+
+def _is_url(url: str) -> bool:
+    """Whether pages may show it as a link: no scheme but these, since some run scripts."""
+    if not _URL.fullmatch(url):
+        return False
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ALLOWED_SCHEMES and bool(parts.hostname)
+    except ValueError:
+        return False
+
+
+def _set_state(db: Connection, environment: Environment, state: str) -> None:
+    if environment.state != state:
+        db.update(environments, environment.id, state=state, updated_at=db.now)
+
+
+def _status_columns(db: Connection, status: Status) -> dict[str, Any]:
+    return {"status": status, "updated_at": db.now, "finished_at": None if status == "running" else db.now}

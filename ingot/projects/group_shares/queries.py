@@ -1,0 +1,50 @@
+"""How the groups that were invited into a group are found."""
+
+from sqlalchemy import bindparam, select
+
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import day_of
+from ingot.projects.groups.policy import visible_groups
+from ingot.projects.namespaces.policy import is_unexpired
+from ingot.projects.namespaces.tables import GroupShare, Namespace, group_shares, namespace_tree, namespaces
+
+_SHARES = select(group_shares, namespaces.c.name, namespaces.c.full_path).join(
+    namespaces, namespaces.c.id == group_shares.c.invited_id
+)
+_SHARE = _SHARES.where(group_shares.c.group_id == bindparam("group"), group_shares.c.invited_id == bindparam("invited"))
+_OF_GROUP = _SHARES.where(
+    group_shares.c.group_id == bindparam("group"), is_unexpired(group_shares.c.expires_at)
+).order_by(group_shares.c.id)
+# Not everybody who sees a group may know every group that was invited there.
+_VISIBLE = {external: _OF_GROUP.where(visible_groups(external=external)) for external in (False, True)}
+_INVITED = (
+    select(group_shares.c.invited_id, namespace_tree.c.ancestor_id)
+    .join(namespace_tree, namespace_tree.c.ancestor_id == group_shares.c.group_id)
+    .where(
+        namespace_tree.c.descendant_id == bindparam("group"),
+        group_shares.c.group_access >= bindparam("least"),
+        is_unexpired(group_shares.c.expires_at),
+    )
+)
+
+
+def share_or_none(db: Connection, group: Namespace, invited_id: int) -> GroupShare | None:
+    """The share of a group with another one, also one whose time is over."""
+    return db.first(GroupShare, _SHARE, group=group.id, invited=invited_id)
+
+
+def visible_shares(db: Connection, actor: Actor, group: Namespace) -> list[GroupShare]:
+    """The groups that were invited into this very one, as far as the caller may see them."""
+    values = {"group": group.id, "today": day_of(db.now)}
+    if actor.admin:
+        return db.all(GroupShare, _OF_GROUP, **values)
+    return db.all(GroupShare, _VISIBLE[actor.external], actor=actor.user_id, **values)
+
+
+def invited_group_ids(
+    db: Connection, group_id: int, least: int = 0, *, direct: bool = True, inherited: bool = True
+) -> list[int]:
+    """The ids of the groups that were invited into a group, and of those that were invited into one above it."""
+    rows = db.rows(_INVITED, group=group_id, least=least, today=day_of(db.now))
+    return [invited for invited, into in rows if (direct if into == group_id else inherited)]

@@ -1,0 +1,61 @@
+"""What callers may send about groups."""
+
+from typing import Literal
+
+from msgspec import UNSET, UnsetType
+
+from ingot.accounts.instance.settings import Visibility
+from ingot.core.access.levels import LevelNumber
+from ingot.core.api.params import Params, Upload
+
+
+class ListGroups(Params):
+    """Filters of the lists."""
+
+    search: str = ""
+    owned: bool = False
+    all_available: bool = False
+    min_access_level: LevelNumber | None = None
+    top_level_only: bool = False
+    skip_groups: list[int] | None = None
+    statistics: bool = False
+    custom_attributes: dict[str, str] | None = None
+    with_custom_attributes: bool = False
+    visibility: Visibility | None = None
+    order_by: Literal["name", "path", "id", "similarity"] = "name"
+    sort: Literal["asc", "desc"] = "asc"
+
+
+ProjectCreation = Literal["noone", "administrator", "owner", "maintainer", "developer"]
+"""Who makes projects in a group: those who hold this level; administrators always."""
+
+
+class _Attributes(Params):
+    description: str | UnsetType | None = UNSET
+    visibility: Visibility | UnsetType = UNSET
+    lfs_enabled: bool | UnsetType = UNSET
+    request_access_enabled: bool | UnsetType = UNSET
+    share_with_group_lock: bool | UnsetType = UNSET
+    project_creation_level: ProjectCreation | UnsetType = UNSET
+    avatar: Upload | UnsetType | None = UNSET
+
+
+class CreateGroup(_Attributes, kw_only=True):
+    """A new group."""
+
+    name: str
+    path: str
+    parent_id: int | None = None
+
+
+class EditGroup(_Attributes, kw_only=True):
+    """Changes of a group."""
+
+    name: str | UnsetType = UNSET
+    path: str | UnsetType = UNSET
+
+
+class TransferGroup(Params):
+    """Where to; to the top where it is not said."""
+
+    group_id: int | None = None

@@ -1,0 +1,182 @@
+"""How groups are found and listed."""
+
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import and_, bindparam, func, or_, select
+
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access, Level
+from ingot.core.api.params import number_or_none
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import contains, in_list, like_pattern
+from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query, sum_counts
+from ingot.core.db.search import is_indexed, search_term, text_search
+from ingot.core.db.times import day_of
+from ingot.errors import NotFound
+from ingot.projects.groups import policy
+from ingot.projects.groups.params import ListGroups
+from ingot.projects.members.queries import MemberSource, other_owner_query
+from ingot.projects.namespaces.custom_attributes import ids_by_custom_attributes
+from ingot.projects.namespaces.policy import (
+    groups_inviting_actor,
+    groups_of_actor,
+    is_unexpired,
+    packed_level_by_invitation,
+    packed_level_in_group,
+    unpack_levels,
+)
+from ingot.projects.namespaces.queries import namespace_by_old_path
+from ingot.projects.namespaces.tables import Namespace, memberships, namespace_tree, namespaces
+
+_WITH_ACCESS = select(
+    namespaces,
+    packed_level_in_group(namespaces.c.id),
+    packed_level_by_invitation(namespaces.c.id),
+    policy.has_membership_below().label("inside"),
+).where(namespaces.c.kind == "group")
+_BY_ID = _WITH_ACCESS.where(namespaces.c.id == bindparam("group"))
+_WITH_SOLE_OWNER = (
+    select(namespaces)
+    .join(memberships, and_(memberships.c.source_kind == "group", memberships.c.source_id == namespaces.c.id))
+    .where(
+        memberships.c.user_id == bindparam("member"),
+        memberships.c.access_level == Level.OWNER,
+        is_unexpired(memberships.c.expires_at),
+        ~other_owner_query(namespaces.c.id).exists(),
+    )
+    .order_by(func.length(namespaces.c.full_path), namespaces.c.id)
+)
+_BY_PATH = _WITH_ACCESS.where(namespaces.c.full_path_key == bindparam("path"))
+
+
+def find_group(db: Connection, actor: Actor, name: str | int) -> tuple[Access, Namespace]:
+    """The group with this number or full path, for who looks also an old one, and what the caller holds in it."""
+    number = number_or_none(str(name))
+    values = {"actor": actor.user_id, "today": day_of(db.now)}
+    if number is not None:
+        rows = db.rows(_BY_ID, group=number, **values)
+    else:
+        rows = db.rows(_BY_PATH, path=str(name).lower(), **values)
+        moved = namespace_by_old_path(db, str(name)) if db.follow_redirects and not rows else None
+        if moved is not None:
+            rows = db.rows(_BY_ID, group=moved.id, **values)
+    if not rows:
+        raise NotFound("Group")
+    *columns, packed, invited, inside = rows[0]
+    group = Namespace(*columns)
+    held = unpack_levels(packed)
+    here = Access(level=Level(max(held[0] if held else 0, invited or 0)), inside=bool(inside))
+    if not policy.may_see_group(actor, here, group):
+        raise NotFound("Group")
+    return here, group
+
+
+def groups_with_sole_owner(db: Connection, user_id: int) -> list[Namespace]:
+    """The groups that nobody would own if this user went, parents before children."""
+    return db.all(Namespace, _WITH_SOLE_OWNER, member=user_id, today=day_of(db.now))
+
+
+def member_source(group: Namespace) -> MemberSource:
+    """The group as the one that has members."""
+    return MemberSource("group", group.id, group.id)
+
+
+_DIRECT = select(memberships.c.source_id).where(
+    memberships.c.user_id == bindparam("actor"),
+    memberships.c.source_kind == "group",
+    is_unexpired(memberships.c.expires_at),
+)
+_BELOW = select(namespace_tree.c.descendant_id).where(namespace_tree.c.ancestor_id == bindparam("above"))
+_AT_LEAST = groups_of_actor(bindparam("least")).scalar_subquery()
+_CONDITIONS = {
+    "visible": policy.visible_groups(external=False),
+    "visible_to_external": policy.visible_groups(external=True),
+    "belongs": namespaces.c.id.in_(_DIRECT.union_all(groups_inviting_actor()).scalar_subquery()),
+    "at_least": namespaces.c.id.in_(_AT_LEAST),
+    "search": text_search(namespaces.c.id, "needle", namespaces.c.name_key, namespaces.c.full_path_key),
+    "short_search": or_(contains(namespaces.c.name_key, "pattern"), contains(namespaces.c.full_path_key, "pattern")),
+    "top_level_only": namespaces.c.parent_id.is_(None),
+    "skip": ~in_list(namespaces.c.id, "skipped"),
+    "visibility": namespaces.c.visibility == bindparam("wanted_visibility"),
+    "chosen": in_list(namespaces.c.id, "chosen"),
+    "noted": in_list(namespaces.c.id, "noted"),
+    "children": namespaces.c.parent_id == bindparam("above"),
+    "descendants": and_(namespaces.c.id != bindparam("above"), namespaces.c.id.in_(_BELOW.scalar_subquery())),
+}
+_ACTOR_GROUPS = frozenset({"visible", "visible_to_external", "belongs", "at_least"})
+_FEW = frozenset({"belongs", "at_least", "children", "descendants", "chosen", "noted", "search"})
+
+
+@lru_cache(maxsize=512)
+def _list_query(filters: frozenset[str], order_by: str, sort: str) -> ListQuery:
+    groups = namespaces.c.kind == "group"
+    # As an expression it serves no index: what says which groups are meant leads to them sooner.
+    of_these = namespaces.c.kind.concat("") == "group"
+    few = bool(filters & _FEW)
+    matching = select(namespaces).where(of_these if few else groups, *(_CONDITIONS[name] for name in sorted(filters)))
+    names = {"name": namespaces.c.name_key, "path": namespaces.c.full_path_key, "id": namespaces.c.id}
+    column = names.get(order_by, namespaces.c.name_key)
+    order = (column.asc(), namespaces.c.id.asc()) if sort == "asc" else (column.desc(), namespaces.c.id.desc())
+    query = list_query(matching, namespaces.c.id, *order)
+    seen = filters & {"visible", "visible_to_external"}
+    if not seen or few:
+        return query
+    # Most groups are seen because they are open: counting these by an index, and then the few others, is cheap.
+    others = [_CONDITIONS[name] for name in sorted(filters - seen)]
+    opened = ("public", "internal") if "visible" in seen else ("public",)
+    closed = [namespaces.c.visibility != word for word in opened]
+    parts = [
+        *([groups, *others, namespaces.c.visibility == word] for word in opened),
+        [of_these, *others, *closed, policy.groups_visible_by_membership()],
+    ]
+    return query._replace(total=sum_counts(*parts))
+
+
+def list_groups(
+    db: Connection,
+    actor: Actor,
+    params: ListGroups,
+    page: Page,
+    below: Namespace | None = None,
+    *,
+    deep: bool = False,
+    among: list[int] | None = None,
+) -> Listing[Namespace]:
+    """A page of groups: below one, among some, or else those to which the caller belongs, unless they ask for more."""
+    # The filters of the statement, and what each of them is asked for.
+    asked: dict[str, dict[str, Any]] = {}
+    if below is not None:
+        asked["descendants" if deep else "children"] = {"above": below.id}
+    if among is not None:
+        asked["chosen"] = {"chosen": among}
+    least = Level.OWNER if params.owned else params.min_access_level
+    if least is not None:
+        asked["at_least"] = {"least": least}
+    elif below is None and among is None and not params.all_available and not actor.admin:
+        asked["belongs"] = {}
+    if not actor.admin and not asked.keys() & {"at_least", "belongs"}:
+        asked["visible_to_external" if actor.external else "visible"] = {}
+    asked |= _filters_for(params)
+    noted = ids_by_custom_attributes(db, actor, "group", params.custom_attributes)
+    if noted is not None:
+        asked["noted"] = {"noted": noted}
+    values = {name: value for each in asked.values() for name, value in each.items()}
+    if asked.keys() & _ACTOR_GROUPS:
+        values |= {"actor": actor.user_id, "today": day_of(db.now)}
+    return fetch_page(db, Namespace, _list_query(frozenset(asked), params.order_by, params.sort), page, **values)
+
+
+def _filters_for(params: ListGroups) -> dict[str, dict[str, Any]]:
+    asked: dict[str, dict[str, Any]] = {}
+    if params.search and is_indexed(params.search):
+        asked["search"] = {"needle": search_term(params.search)}
+    elif params.search:
+        asked["short_search"] = {"pattern": like_pattern(params.search)}
+    if params.top_level_only:
+        asked["top_level_only"] = {}
+    if params.skip_groups:
+        asked["skip"] = {"skipped": params.skip_groups}
+    if params.visibility:
+        asked["visibility"] = {"wanted_visibility": params.visibility}
+    return asked

@@ -1,0 +1,183 @@
+"""What changes groups."""
+
+from typing import Any
+
+from msgspec import UNSET
+
+from ingot.accounts.avatars.service import delete_avatar, replace_avatar
+from ingot.accounts.instance.settings import current_settings
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Level
+from ingot.core.api.params import given_fields
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import emit
+from ingot.core.names import NAMESPACES, RESERVED_AT_TOP, RESERVED_BELOW, group_name_error, path_error
+from ingot.errors import Conflict, Invalid, too_long_message
+from ingot.projects.groups.events import GroupCreated, GroupVisibilityChanging, GroupVisibilityLowered
+from ingot.projects.groups.params import CreateGroup, EditGroup
+from ingot.projects.groups.queries import member_source
+from ingot.projects.members.service import delete_memberships, write_membership
+from ingot.projects.namespaces.queries import (
+    actor_levels_in,
+    ancestor_ids,
+    namespace_by_id,
+    namespace_by_old_path,
+    subtree_of,
+)
+from ingot.projects.namespaces.service import (
+    add_namespace,
+    delete_namespace,
+    move_namespace,
+    release_old_path,
+    rename_namespace,
+)
+from ingot.projects.namespaces.tables import Namespace, namespaces
+
+MAX_DESCRIPTION_LENGTH = 1_000_000
+MAX_DEPTH = 20
+VISIBILITY_ORDER = {"private": 0, "internal": 10, "public": 20}
+_COLUMNS = (
+    "description",
+    "visibility",
+    "lfs_enabled",
+    "request_access_enabled",
+    "share_with_group_lock",
+    "project_creation_level",
+)
+
+
+def create_group(db: Connection, actor: Actor, params: CreateGroup, parent: Namespace | None) -> Namespace:
+    """Add a group whose creator owns it."""
+    settings = current_settings(db)
+    columns = _columns(given_fields(params))
+    default = settings.default_group_visibility
+    if parent and VISIBILITY_ORDER[default] > VISIBILITY_ORDER[parent.visibility]:
+        default = parent.visibility  # type: ignore[assignment] # It is one of the same three words.
+    columns.setdefault("visibility", default)
+    _validate(params.name.strip(), params.path, columns, parent)
+    _require_allowed_visibility(db, actor, columns["visibility"])
+    _require_depth_within_limit(db, parent, 1)
+    _release_own_old_path(db, actor, params.path, parent)
+    try:
+        group = add_namespace(db, "group", params.name.strip(), params.path, parent, **columns)
+    except Conflict as error:
+        raise Invalid(**error.errors) from error
+    _set_avatar(db, group, params.avatar)
+    # Nobody hears who belongs to a group before they hear of the group.
+    emit(db, GroupCreated(group.id, actor.user_id))
+    write_membership(db, member_source(group), actor.user_id, Level.OWNER)
+    return namespace_by_id(db, group.id)
+
+
+def edit_group(db: Connection, actor: Actor, group: Namespace, params: EditGroup) -> Namespace:
+    """Change what was sent; another path moves everything below."""
+    db.must_hold(NAMESPACES)
+    parent = namespace_by_id(db, group.parent_id) if group.parent_id else None
+    columns = _columns(given_fields(params))
+    name = params.name.strip() if params.name is not UNSET else group.name
+    path = params.path if params.path is not UNSET else group.path
+    _validate(name, path, {"visibility": group.visibility, **columns}, parent)
+    if columns.get("visibility", group.visibility) != group.visibility:
+        _require_allowed_visibility(db, actor, columns["visibility"])
+        _require_content_within_visibility(db, group, columns["visibility"])
+    db.update(namespaces, group.id, **columns, updated_at=db.now)
+    _set_avatar(db, group, params.avatar)
+    if (name, path) != (group.name, group.path):
+        _release_own_old_path(db, actor, path, parent)
+        try:
+            rename_namespace(db, group, name, path)
+        except Conflict as error:
+            raise Invalid(**error.errors) from error
+    return namespace_by_id(db, group.id)
+
+
+def transfer_group(db: Connection, group: Namespace, parent: Namespace | None) -> Namespace:
+    """Put a group below another one, or at the top; it and what is in it become no more visible than that."""
+    below = subtree_of(db, group.id)
+    if parent is not None and parent.id in {each.id for each in below}:
+        raise Invalid("Transfer failed: Cannot transfer group to itself or to one of its subgroups.")
+    if (parent.id if parent else None) == group.parent_id:
+        raise Invalid("Transfer failed: Group is already associated to the parent group.")
+    _require_depth_within_limit(
+        db, parent, max(each.full_path.count("/") for each in below) - group.full_path.count("/") + 1
+    )
+    try:
+        move_namespace(db, group, parent)
+    except Conflict as error:
+        raise Invalid("Transfer failed: The parent group already has a subgroup or a project like it.") from error
+    if parent is not None:
+        for each in below:
+            if VISIBILITY_ORDER[each.visibility] > VISIBILITY_ORDER[parent.visibility]:
+                db.update(namespaces, each.id, visibility=parent.visibility)
+        emit(db, GroupVisibilityLowered(namespace_id=group.id, visibility=parent.visibility))
+    return namespace_by_id(db, group.id)
+
+
+def delete_group(db: Connection, group: Namespace) -> None:
+    """Remove a group with everything in it."""
+    for each in reversed(subtree_of(db, group.id)):
+        # Its members are still known to those who tell that it goes.
+        delete_namespace(db, each)
+        delete_memberships(db, member_source(each))
+        delete_avatar(db, each.avatar_id)
+
+
+def _release_own_old_path(db: Connection, actor: Actor, path: str, parent: Namespace | None) -> None:
+    """What an old path leads to is its owner's, so they may use the path for something else."""
+    full_path = f"{parent.full_path}/{path}" if parent else path
+    moved = namespace_by_old_path(db, full_path)
+    if moved is None:
+        return
+    if moved.owner_id == actor.user_id or actor_levels_in(db, actor, [moved.id]).get(moved.id, 0) >= Level.OWNER:
+        release_old_path(db, full_path)
+
+
+def _columns(sent: dict[str, Any]) -> dict[str, Any]:
+    columns = {name: sent[name] for name in _COLUMNS if name in sent}
+    if "description" in columns:
+        columns["description"] = columns["description"] or ""
+    return columns
+
+
+def _validate(name: str, path: str, columns: dict[str, Any], parent: Namespace | None) -> None:
+    errors: dict[str, list[str]] = {}
+    trouble = group_name_error(name)
+    if trouble:
+        errors["name"] = [trouble]
+    trouble = path_error(path, RESERVED_BELOW if parent else RESERVED_AT_TOP)
+    if trouble:
+        errors["path"] = [trouble]
+    if len(columns.get("description", "")) > MAX_DESCRIPTION_LENGTH:
+        errors["description"] = [too_long_message(MAX_DESCRIPTION_LENGTH)]
+    if parent and VISIBILITY_ORDER[columns["visibility"]] > VISIBILITY_ORDER[parent.visibility]:
+        errors["visibility_level"] = [
+            f"{columns['visibility']} is not allowed since the parent group has a {parent.visibility} visibility."
+        ]
+    if errors:
+        raise Invalid(**errors)
+
+
+def _require_allowed_visibility(db: Connection, actor: Actor, visibility: str) -> None:
+    if visibility in current_settings(db).restricted_visibility_levels and not actor.admin:
+        raise Invalid(visibility_level=[f"{visibility} has been restricted by your administrator"])
+
+
+def _require_depth_within_limit(db: Connection, parent: Namespace | None, levels: int) -> None:
+    """Every group has a row for each one above it, so the depth is bounded."""
+    if parent is not None and len(ancestor_ids(db, parent.id)) + levels > MAX_DEPTH:
+        raise Invalid(parent_id=["has too deep level of nesting"])
+
+
+def _require_content_within_visibility(db: Connection, group: Namespace, visibility: str) -> None:
+    """Nothing in a group may be more visible than the group."""
+    for each in subtree_of(db, group.id)[1:]:
+        if VISIBILITY_ORDER[each.visibility] > VISIBILITY_ORDER[visibility]:
+            raise Invalid(
+                visibility_level=[f"{visibility} is not allowed since there are sub-groups with higher visibility."]
+            )
+    emit(db, GroupVisibilityChanging(namespace_id=group.id, visibility=visibility))
+
+
+def _set_avatar(db: Connection, group: Namespace, upload: Any) -> None:
+    if upload is not UNSET:
+        replace_avatar(db, namespaces, group.id, group.avatar_id, upload)

@@ -1,0 +1,211 @@
+"""What the job of an import does; it may run twice, and after a crash it begins anew."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import Any, NamedTuple
+
+from ingot.core.db.database import Database
+from ingot.core.jobs.handlers import RetryLater
+from ingot.core.outgoing.client import Unreachable, follow_git_redirects
+from ingot.core.outgoing.guard import OutgoingRequestBlocked, SsrfGuard, strip_credentials
+from ingot.errors import Conflict, Unavailable
+from ingot.git.core.errors import GitError, MissingRepository
+from ingot.git.core.repository import Repository
+from ingot.git.maintenance.fetch import fetch_into
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.projects.imports.queries import JOB_KEY, import_or_none, job_attempts
+from ingot.projects.imports.service import (
+    ImportResult,
+    fail_import,
+    finish_import,
+    is_import_pending,
+    record_progress,
+    schedule_retry,
+    start_import,
+    start_next_import,
+)
+
+TIMEOUT_SECONDS = 3600.0
+RETRY_DELAYS_SECONDS = (5.0, 20.0)
+"""How long to wait before the second and the third try; there is no fourth."""
+RESERVED_BYTES = 256 * 2**20
+"""What an import leaves free on the disk."""
+LOCK_RETRY_SECONDS = 30.0
+PROGRESS_SECONDS = 1.0
+CANCEL_CHECK_SECONDS = 0.5
+"""How often to look whether anybody still waits for it."""
+NOT_STORED = "The repository could not be stored"
+TRANSIENT_REASONS = frozenset(
+    {
+        "The server cannot be reached",
+        "The server took too long",
+        "The server failed",
+        "The server broke off the transfer",
+        NOT_STORED,
+    }
+)
+"""Reasons that may be gone in a minute."""
+_SERVER_FAILED = "The server answered with status 5"
+
+
+class ImportFailure(NamedTuple):
+    """Why an import did not work, and whether trying again may help."""
+
+    reason: str
+    transient: bool
+
+
+class _ImportCancelled(Exception):
+    """The project was deleted while its import ran, or its job dropped."""
+
+
+class ImportJobs:
+    """The handler of imports."""
+
+    def __init__(
+        self,
+        store: RepositoryStore,
+        guard: SsrfGuard,
+        *,
+        pauses: Sequence[float] = RETRY_DELAYS_SECONDS,
+        timeout: float = TIMEOUT_SECONDS,
+        max_bytes: int | None = None,
+    ) -> None:
+        self._store = store
+        self._guard = guard
+        self._pauses = tuple(pauses)
+        self._timeout = timeout
+        self._most_bytes = max_bytes
+
+    def run(self, database: Database, payload: Any) -> None:
+        """Fetch the repository, and say how it went."""
+        project_id: int = payload["project_id"]
+        job = f"{JOB_KEY}{project_id}"
+        wanted, attempts = database.read(lambda db: (import_or_none(db, project_id), job_attempts(db, job)))
+        if wanted is None:
+            return
+        key, branch = wanted.repository_key, wanted.default_branch
+        with ExitStack() as held:
+            self._lock_repository(held, key, branch)
+            begun = database.write(lambda db: start_import(db, wanted))
+            if begun is None:
+                return
+            if begun.status == "started":
+                # A worker died on it. Its git may still run, so what it writes to must not be ours.
+                self._store.remove(key)
+                self._lock_repository(held, key, branch)
+            try:
+                outcome = self._fetch_repository(
+                    key, database.vault.unseal(begun.sealed_url), _ProgressMonitor(database, project_id)
+                )
+            except _ImportCancelled:
+                database.write(lambda db: start_next_import(db, begun))
+                return
+            if isinstance(outcome, ImportResult):
+                database.write(lambda db: finish_import(db, project_id, outcome))
+            elif outcome.transient and attempts <= len(self._pauses):
+                database.write(lambda db: schedule_retry(db, project_id, outcome.reason))
+                raise RetryLater(self._pauses[attempts - 1], outcome.reason)
+            else:
+                database.write(lambda db: fail_import(db, project_id, outcome.reason))
+
+    def _lock_repository(self, held: ExitStack, key: str, branch: str) -> None:
+        """Lock the repository's folder, or wait: a worker whose lease is over may still be at work in it.
+
+        The lock ends with its holder, however that ends.
+        """
+        if not self._store.exists(key):  # A crash came between taking one away and making the next.
+            self._store.create(key, branch)
+        descriptor = os.open(self._store.path_of(key), os.O_RDONLY | os.O_DIRECTORY)
+        held.callback(os.close, descriptor)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RetryLater(LOCK_RETRY_SECONDS) from None
+
+    def _fetch_repository(self, key: str, url: str, watch: "_ProgressMonitor") -> ImportResult | ImportFailure:
+        path = self._store.path_of(key)
+        address, username, password = strip_credentials(url)
+        try:
+            watch.look()
+            found = follow_git_redirects(self._guard, _normalized_url(address), username, password)
+            reason = fetch_into(
+                path,
+                _normalized_url(found.url),
+                found.pinned,
+                found.username,
+                found.password,
+                self._timeout,
+                watch.note,
+                watch.look,
+                max_bytes=self._check_disk_space(path),
+            )
+            return ImportFailure(reason, reason in TRANSIENT_REASONS) if reason else self._import_result(key)
+        except (OutgoingRequestBlocked, Unreachable) as error:
+            # What the network or the resolver did is their cause; what the server said has none.
+            passing = isinstance(error.__cause__, OSError) or error.reason.startswith(_SERVER_FAILED)
+            return ImportFailure(error.reason, passing)
+        except (OSError, MissingRepository, GitError):
+            return ImportFailure(NOT_STORED, True)
+
+    def _check_disk_space(self, path: Path) -> int:
+        free = max(0, shutil.disk_usage(path).free - RESERVED_BYTES)
+        return free if self._most_bytes is None else min(free, self._most_bytes)
+
+    def _import_result(self, key: str) -> ImportResult:
+        return import_result_of(self._store.open(key))
+
+
+def import_result_of(repository: Repository) -> ImportResult:
+    """What is in a repository now."""
+    return ImportResult(
+        repository.head_branch(), repository.is_empty(), repository.commit_count(), repository.size_bytes()
+    )
+
+
+def _normalized_url(url: str) -> str:
+    """The URL in the one spelling in which git is given it; redirects may lead to any."""
+    scheme, _, rest = url.partition("://")
+    if "?" in rest or "#" in rest:
+        raise Unreachable("The server redirects to what is not a repository")
+    return f"{scheme.lower()}://{rest.replace('@', '%40')}"  # There are no credentials in it at this point.
+
+
+class _ProgressMonitor:
+    """Writes down how far git is, not too often, and ends the work that nobody waits for."""
+
+    def __init__(self, database: Database, project_id: int) -> None:
+        self._database = database
+        self._project_id = project_id
+        self._next_note = 0.0
+        self._next_look = 0.0
+
+    def look(self) -> None:
+        """End the work where the project was deleted, or its job dropped."""
+        if monotonic() < self._next_look:
+            return
+        self._next_look = monotonic() + CANCEL_CHECK_SECONDS
+        try:
+            wanted = self._database.read(partial(is_import_pending, project_id=self._project_id))
+        except Unavailable:  # Nobody can say, so it goes on.
+            return
+        if not wanted:
+            raise _ImportCancelled
+
+    def note(self, text: str) -> None:
+        """Show how far it is."""
+        if monotonic() < self._next_note:
+            return
+        self._next_note = monotonic() + PROGRESS_SECONDS
+        try:
+            wanted = self._database.write(partial(record_progress, project_id=self._project_id, text=text))
+        except (Unavailable, Conflict):  # Progress is not worth losing an import for.
+            return
+        if not wanted:
+            raise _ImportCancelled

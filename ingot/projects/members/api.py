@@ -1,0 +1,124 @@
+"""Members and who asks to become one, over the API: groups and projects have the same calls."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
+from ingot.core.access.rules import require
+from ingot.core.api.params import path_number
+from ingot.core.api.routes import Call, Routes
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page
+from ingot.core.names import NAMESPACES
+from ingot.projects.members import queries, service
+from ingot.projects.members.params import AddMember, ApproveRequest, EditMember, ListMembers
+from ingot.projects.members.views import MemberView, RequesterView, member_view, requester_view
+
+P = TypeVar("P")
+PermissionCheck = Callable[[Actor, Access, Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class MemberEndpoints(Generic[P]):
+    """What a room tells of what people belong to; ``P`` is what its finder finds."""
+
+    finder: Callable[[Call], tuple[Access, P]]
+    again: Callable[[Connection, Actor, P], Access]
+    """What the caller holds there."""
+    source: Callable[[P], queries.MemberSource]
+    may_see: PermissionCheck
+    may_leave: PermissionCheck
+    may_ask: PermissionCheck
+    may_admin: PermissionCheck
+    may_change: PermissionCheck
+    """The same, while it is not kept as it is."""
+
+    def here(self, call: Call, found: P) -> tuple[Access, queries.MemberSource]:
+        """What the caller holds, and where."""
+        return self.again(call.db, call.actor, found), self.source(found)
+
+    def require_own_or_admin(self, call: Call, found: P, user_id: int) -> tuple[Access, queries.MemberSource]:
+        """The same for what everybody may do to themselves, and administrators of it to others."""
+        access, source = self.here(call, found)
+        require(user_id == call.actor.user_id or self.may_admin(call.actor, access, found))
+        return access, source
+
+
+def member_routes(routes: Routes, path: str, endpoints: MemberEndpoints[P]) -> None:
+    """Declare what can be done with members below a path."""
+    finder, every, one = endpoints.finder, f"{path}/members", f"{path}/members/:user_id"
+
+    @routes.get(every, on=finder, may=endpoints.may_see, returns=list[MemberView])
+    def list_members(call: Call, found: P, params: ListMembers, page: Page) -> Listing[MemberView]:
+        """List the members of a group or a project."""
+        listing = queries.list_members(call.db, endpoints.source(found), params, page)
+        return listing.of([member_view(member, call.origin.base) for member in listing.items])
+
+    @routes.get(one, on=finder, may=endpoints.may_see, returns=MemberView)
+    def get_member(call: Call, found: P) -> MemberView:
+        """Get a member of a group or a project."""
+        member = queries.find_member(call.db, endpoints.source(found), path_number(call.path, "user_id"))
+        return member_view(member, call.origin.base)
+
+    @routes.post(every, on=finder, may=endpoints.may_change, returns=MemberView, locks=NAMESPACES)
+    def add_member(call: Call, found: P, params: AddMember) -> MemberView:
+        """Add a member to a group or a project."""
+        access, source = endpoints.here(call, found)
+        service.add_member(call.db, call.actor, access, source, params.user_id, params.access_level, params.expires_at)
+        return _written_member_view(call, source, params.user_id)
+
+    @routes.put(one, on=finder, may=endpoints.may_change, returns=MemberView, locks=NAMESPACES)
+    def edit_member(call: Call, found: P, params: EditMember) -> MemberView:
+        """Change a member of a group or a project."""
+        access, source = endpoints.here(call, found)
+        user_id = path_number(call.path, "user_id")
+        service.edit_member(call.db, call.actor, access, source, user_id, params.access_level, params.expires_at)
+        return _written_member_view(call, source, user_id)
+
+    @routes.delete(one, on=finder, may=endpoints.may_leave, returns=None, locks=NAMESPACES)
+    def remove_member(call: Call, found: P) -> None:
+        """Remove a member from a group or a project; everybody may leave."""
+        user_id = path_number(call.path, "user_id")
+        access, source = endpoints.require_own_or_admin(call, found, user_id)
+        if queries.membership_or_none(call.db, source, user_id) is not None:
+            service.remove_member(call.db, call.actor, access, source, user_id)
+
+
+def request_routes(routes: Routes, path: str, endpoints: MemberEndpoints[P]) -> None:
+    """Declare what can be done with requests to become a member below a path."""
+    finder, every, one = endpoints.finder, f"{path}/access_requests", f"{path}/access_requests/:user_id"
+
+    @routes.get(every, on=finder, may=endpoints.may_admin, returns=list[RequesterView])
+    def list_access_requests(call: Call, found: P, page: Page) -> Listing[RequesterView]:
+        """List who would like to belong to a group or a project."""
+        listing = queries.list_requesters(call.db, endpoints.source(found), page)
+        return listing.of([requester_view(requester, call.origin.base) for requester in listing.items])
+
+    @routes.post(every, on=finder, may=endpoints.may_ask, returns=RequesterView, locks=NAMESPACES)
+    def request_access(call: Call, found: P) -> RequesterView:
+        """Ask to belong to a group or a project."""
+        source = endpoints.source(found)
+        service.request_access(call.db, call.actor, source)
+        return requester_view(queries.find_requester(call.db, source, call.actor.user_id), call.origin.base)
+
+    @routes.put(f"{one}/approve", on=finder, may=endpoints.may_change, returns=MemberView, status=201, locks=NAMESPACES)
+    def approve_access(call: Call, found: P, params: ApproveRequest) -> MemberView:
+        """Let somebody belong who asked."""
+        access, source = endpoints.here(call, found)
+        user_id = path_number(call.path, "user_id")
+        service.approve_request(call.db, call.actor, access, source, user_id, params.access_level)
+        return _written_member_view(call, source, user_id)
+
+    @routes.delete(one, on=finder, may=endpoints.may_leave, returns=None)
+    def deny_access(call: Call, found: P) -> None:
+        """Deny a request, or take one's own back."""
+        user_id = path_number(call.path, "user_id")
+        _, source = endpoints.require_own_or_admin(call, found, user_id)
+        if queries.request_or_none(call.db, source, user_id) is not None:
+            service.delete_access_request(call.db, source, user_id)
+
+
+def _written_member_view(call: Call, source: queries.MemberSource, user_id: int) -> MemberView:
+    return member_view(queries.find_written_member(call.db, source, user_id), call.origin.base)

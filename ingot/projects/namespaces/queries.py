@@ -1,0 +1,181 @@
+"""How namespaces are found and listed."""
+
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import bindparam, func, or_, select
+
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Level
+from ingot.core.api.params import number_or_none
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import contains, in_list, like_pattern
+from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.core.db.search import is_indexed, search_term, text_search
+from ingot.core.db.times import day_of
+from ingot.errors import NotFound
+from ingot.projects.namespaces import policy
+from ingot.projects.namespaces.params import ListNamespaces
+from ingot.projects.namespaces.policy import is_unexpired
+from ingot.projects.namespaces.tables import Namespace, memberships, namespace_tree, namespaces, path_redirects
+
+_BY_ID = select(namespaces).where(namespaces.c.id == bindparam("namespace"))
+_BY_PATH = select(namespaces).where(namespaces.c.full_path_key == bindparam("path"))
+_BY_OLD_PATH = (
+    select(namespaces)
+    .join(path_redirects, path_redirects.c.namespace_id == namespaces.c.id)
+    .where(path_redirects.c.full_path_key == bindparam("path"))
+)
+_OF_USER = select(namespaces).where(namespaces.c.owner_id == bindparam("owner"))
+_VISIBLE = select(namespaces.c.id).where(namespaces.c.id == bindparam("namespace"), policy.visible_namespaces())
+_ANCESTORS = (
+    select(namespace_tree.c.ancestor_id)
+    .join(namespaces, namespaces.c.id == namespace_tree.c.ancestor_id)
+    .where(namespace_tree.c.descendant_id == bindparam("namespace"))
+    .order_by(func.length(namespaces.c.full_path), namespaces.c.id)
+)
+_SUBTREE = (
+    select(namespaces)
+    .join(namespace_tree, namespace_tree.c.descendant_id == namespaces.c.id)
+    .where(namespace_tree.c.ancestor_id == bindparam("namespace"))
+    .order_by(func.length(namespaces.c.full_path), namespaces.c.id)
+)
+_MEMBER_COUNTS = (
+    select(namespace_tree.c.ancestor_id, func.count(memberships.c.user_id.distinct()))
+    .join(memberships, memberships.c.source_id == namespace_tree.c.descendant_id)
+    .where(
+        in_list(namespace_tree.c.ancestor_id, "namespaces"),
+        memberships.c.source_kind == "group",
+        is_unexpired(memberships.c.expires_at),
+    )
+    .group_by(namespace_tree.c.ancestor_id)
+)
+_HELD = policy.packed_levels_in_groups("namespaces")
+_INVITED = policy.packed_levels_by_invitation("namespaces")
+_OLD_PATH = select(path_redirects.c.namespace_id).where(path_redirects.c.full_path_key == bindparam("path"))
+
+
+@lru_cache(maxsize=16)
+def _list_query(least: Level | None, search: str) -> ListQuery:
+    matching = select(namespaces)
+    if least is not None:
+        matching = matching.where(policy.visible_namespaces(least))
+    searched = (namespaces.c.full_path_key, namespaces.c.name_key)
+    if search == "indexed":
+        matching = matching.where(text_search(namespaces.c.id, "needle", *searched))
+    elif search:
+        matching = matching.where(or_(*(contains(column, "pattern") for column in searched)))
+    return list_query(matching, namespaces.c.id, namespaces.c.id.asc())
+
+
+def list_namespaces(db: Connection, actor: Actor, params: ListNamespaces, page: Page) -> Listing[Namespace]:
+    """A page of the namespaces that the caller may see, or only of those that they own."""
+    least = Level.OWNER if params.owned_only else None if actor.admin else Level.GUEST
+    values: dict[str, Any] = {} if least is None else {"actor": actor.user_id, "today": day_of(db.now)}
+    search = ""
+    if params.search and is_indexed(params.search):
+        search, values["needle"] = "indexed", search_term(params.search)
+    elif params.search:
+        search, values["pattern"] = "short", like_pattern(params.search)
+    return fetch_page(db, Namespace, _list_query(least, search), page, **values)
+
+
+def namespace_or_none(db: Connection, name: str) -> Namespace | None:
+    """The namespace with this number or full path."""
+    number = number_or_none(name)
+    if number is not None:
+        return db.first(Namespace, _BY_ID, namespace=number)
+    return db.first(Namespace, _BY_PATH, path=name.lower())
+
+
+def find_namespace(db: Connection, actor: Actor, name: str) -> Namespace:
+    """The same, if the caller may see it."""
+    namespace = namespace_or_none(db, name)
+    if namespace is None or not _is_visible(db, actor, namespace):
+        raise NotFound("Namespace")
+    return namespace
+
+
+def _is_visible(db: Connection, actor: Actor, namespace: Namespace) -> bool:
+    return (
+        actor.admin or db.value(_VISIBLE, namespace=namespace.id, actor=actor.user_id, today=day_of(db.now)) is not None
+    )
+
+
+def namespace_by_id(db: Connection, namespace_id: int) -> Namespace:
+    """The namespace with this number, whoever asks."""
+    namespace = db.first(Namespace, _BY_ID, namespace=namespace_id)
+    if namespace is None:
+        raise NotFound("Namespace")
+    return namespace
+
+
+def namespace_by_path(db: Connection, full_path: str) -> Namespace | None:
+    """The namespace with this full path, whoever asks."""
+    return db.first(Namespace, _BY_PATH, path=full_path.lower())
+
+
+def namespace_by_old_path(db: Connection, full_path: str) -> Namespace | None:
+    """The namespace that had this full path before it moved."""
+    return db.first(Namespace, _BY_OLD_PATH, path=full_path.lower())
+
+
+def namespace_of_user(db: Connection, user_id: int) -> Namespace:
+    """The user's own namespace."""
+    namespace = db.first(Namespace, _OF_USER, owner=user_id)
+    if namespace is None:
+        raise NotFound("Namespace")
+    return namespace
+
+
+def ancestor_ids(db: Connection, namespace_id: int) -> list[int]:
+    """The ids of a namespace and of all above it, the topmost first."""
+    return [row[0] for row in db.rows(_ANCESTORS, namespace=namespace_id)]
+
+
+def subtree_of(db: Connection, namespace_id: int) -> list[Namespace]:
+    """A namespace and all below it, parents before children."""
+    return db.all(Namespace, _SUBTREE, namespace=namespace_id)
+
+
+def member_counts(db: Connection, namespace_ids: list[int]) -> dict[int, int]:
+    """How many people belong to these groups or to any group below them."""
+    if not namespace_ids:
+        return {}
+    return {row[0]: row[1] for row in db.rows(_MEMBER_COUNTS, namespaces=namespace_ids, today=day_of(db.now))}
+
+
+def actor_levels_in(db: Connection, actor: Actor, namespace_ids: list[int]) -> dict[int, int]:
+    """What the caller holds in each of these groups, there or above."""
+    values = {"namespaces": namespace_ids, "actor": actor.user_id, "today": day_of(db.now)}
+    if not namespace_ids:
+        return {}
+    levels: dict[int, int] = {row[0]: row[1] or 0 for row in db.rows(_INVITED, **values)}
+    for namespace_id, packed in db.rows(_HELD, **values):
+        held = policy.unpack_levels(packed)
+        if held is not None:
+            levels[namespace_id] = max(held[0], levels.get(namespace_id, 0))
+    return levels
+
+
+def is_path_taken(db: Connection, actor: Actor, parent_id: int | None, path: str) -> bool:
+    """Whether a path leads somewhere already, or did; whose it is stays untold.
+
+    Everybody learns by trying whether a path at the top is free. Below a group, only those who belong there do.
+    """
+    if parent_id is None:
+        key = path.lower()
+        return db.first(Namespace, _BY_PATH, path=key) is not None or db.value(_OLD_PATH, path=key) is not None
+    parent = db.first(Namespace, _BY_ID, namespace=parent_id)
+    if parent is None:
+        return False
+    child = db.first(Namespace, _BY_PATH, path=f"{parent.full_path_key}/{path}".lower())
+    return child is not None and (_is_visible(db, actor, child) or child.visibility == "public")
+
+
+def suggest_free_path(db: Connection, actor: Actor, parent_id: int | None, path: str) -> str:
+    """The first path with a number behind it that is free."""
+    number = 1
+    while is_path_taken(db, actor, parent_id, f"{path}{number}"):
+        number += 1
+    return f"{path}{number}"

@@ -1,0 +1,144 @@
+"""Making, moving and removing namespaces; full paths and the tree follow."""
+
+from typing import Any
+
+from sqlalchemy import bindparam, delete, literal_column, select
+
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import emit
+from ingot.core.names import NAMESPACES
+from ingot.errors import Conflict
+from ingot.projects.namespaces.events import NamespaceDeleting, NamespaceMoved, NamespacePathRequested
+from ingot.projects.namespaces.queries import ancestor_ids, namespace_by_id, namespace_by_path, subtree_of
+from ingot.projects.namespaces.tables import Namespace, namespace_tree, namespaces, path_redirects
+
+_DELETE_REDIRECT = delete(path_redirects).where(path_redirects.c.full_path_key == bindparam("path"))
+MAX_OLD_PATHS = 3
+_NEWEST_FIRST = (
+    select(path_redirects.c.id)
+    .where(path_redirects.c.namespace_id == bindparam("namespace"))
+    .order_by(path_redirects.c.id.desc())
+)
+# Whoever goes through many names would otherwise keep all of them from everybody else.
+_DELETE_OLDEST = delete(path_redirects).where(
+    path_redirects.c.id.in_(_NEWEST_FIRST.offset(literal_column(str(MAX_OLD_PATHS))).scalar_subquery())
+)
+_REDIRECT = select(path_redirects.c.namespace_id).where(path_redirects.c.full_path_key == bindparam("path"))
+_SAME_NAME = select(namespaces.c.id).where(
+    namespaces.c.parent_id == bindparam("parent"), namespaces.c.name == bindparam("name")
+)
+_DELETE_TREE_LINKS = delete(namespace_tree).where(
+    namespace_tree.c.descendant_id == bindparam("descendant"), namespace_tree.c.ancestor_id == bindparam("ancestor")
+)
+
+
+def require_available_path(db: Connection, full_path: str, but: int = 0) -> None:
+    """Stop where a path leads to another namespace, or led to one that has moved since."""
+    held = namespace_by_path(db, full_path)
+    if held is not None and held.id != but:
+        raise Conflict(path=["has already been taken"])
+    _require_not_old_path(db, full_path, but)
+    emit(db, NamespacePathRequested(full_path_key=full_path.lower()))
+
+
+def _require_not_old_path(db: Connection, full_path: str, but: int) -> None:
+    """Whoever takes the old path of something that moved would get what is still sent there."""
+    if db.value(_REDIRECT, path=full_path.lower()) not in (None, but):
+        raise Conflict(path=["has already been taken"])
+
+
+def release_old_path(db: Connection, full_path: str) -> None:
+    """Let nothing be led on from an old path any more, so that something new can lie there."""
+    db.run(_DELETE_REDIRECT, path=full_path.lower())
+
+
+def _require_unique_name(db: Connection, name: str, parent: Namespace | None, but: int = 0) -> None:
+    if parent is not None and db.value(_SAME_NAME, parent=parent.id, name=name) not in (None, but):
+        raise Conflict(name=["has already been taken"])
+
+
+def add_namespace(
+    db: Connection, kind: str, name: str, path: str, parent: Namespace | None, **columns: Any
+) -> Namespace:
+    """Add a namespace below ``parent``, or at the top."""
+    db.must_hold(NAMESPACES)
+    full_path = f"{parent.full_path}/{path}" if parent else path
+    require_available_path(db, full_path)
+    _require_unique_name(db, name, parent)
+    defaults = {
+        "visibility": "private",
+        "description": "",
+        "lfs_enabled": True,
+        "request_access_enabled": True,
+        "share_with_group_lock": False,
+        "created_at": db.now,
+        "updated_at": db.now,
+    }
+    namespace_id = db.insert(
+        namespaces,
+        kind=kind,
+        name=name,
+        path=path,
+        full_path=full_path,
+        full_name=f"{parent.full_name} / {name}" if parent else name,
+        parent_id=parent.id if parent else None,
+        full_path_key=full_path.lower(),
+        name_key=name.casefold(),
+        **{**defaults, **columns},
+    )
+    above = ancestor_ids(db, parent.id) if parent else []
+    for ancestor_id in [*above, namespace_id]:
+        db.insert(namespace_tree, ancestor_id=ancestor_id, descendant_id=namespace_id)
+    return namespace_by_id(db, namespace_id)
+
+
+def rename_namespace(db: Connection, namespace: Namespace, name: str, path: str) -> Namespace:
+    """Give a namespace another name or path; the old path leads on to it, for itself and all below."""
+    parent = namespace_by_id(db, namespace.parent_id) if namespace.parent_id else None
+    return _write_paths(db, namespace, name, path, parent)
+
+
+def move_namespace(db: Connection, namespace: Namespace, parent: Namespace | None) -> Namespace:
+    """Put a namespace, with all below it, under another one or at the top."""
+    db.must_hold(NAMESPACES)
+    _require_unique_name(db, namespace.name, parent, but=namespace.id)
+    old_above = [each for each in ancestor_ids(db, namespace.id) if each != namespace.id]
+    below = [each.id for each in subtree_of(db, namespace.id)]
+    for descendant_id in below:
+        for ancestor_id in old_above:
+            db.run(_DELETE_TREE_LINKS, descendant=descendant_id, ancestor=ancestor_id)
+    for ancestor_id in ancestor_ids(db, parent.id) if parent else []:
+        for descendant_id in below:
+            db.insert(namespace_tree, ancestor_id=ancestor_id, descendant_id=descendant_id)
+    db.update(namespaces, namespace.id, parent_id=parent.id if parent else None)
+    return _write_paths(db, namespace, namespace.name, namespace.path, parent)
+
+
+def delete_namespace(db: Connection, namespace: Namespace) -> None:
+    """Remove a namespace with all below it, the deepest first."""
+    db.must_hold(NAMESPACES)
+    for each in reversed(subtree_of(db, namespace.id)):
+        emit(db, NamespaceDeleting(namespace_id=each.id))
+        db.delete(namespaces, each.id)
+
+
+def _write_paths(db: Connection, namespace: Namespace, name: str, path: str, parent: Namespace | None) -> Namespace:
+    """Write name and full path, of the namespace and of all below it."""
+    db.must_hold(NAMESPACES)
+    full_path = f"{parent.full_path}/{path}" if parent else path
+    full_name = f"{parent.full_name} / {name}" if parent else name
+    require_available_path(db, full_path, but=namespace.id)
+    _require_unique_name(db, name, parent, but=namespace.id)
+    db.update(namespaces, namespace.id, name=name, path=path, name_key=name.casefold(), updated_at=db.now)
+    for each in subtree_of(db, namespace.id):
+        new_path = full_path + each.full_path[len(namespace.full_path) :]
+        new_name = full_name + each.full_name[len(namespace.full_name) :]
+        if new_path.lower() != each.full_path_key:
+            _require_not_old_path(db, new_path, each.id)
+            db.run(_DELETE_REDIRECT, path=new_path.lower())
+            db.run(_DELETE_REDIRECT, path=each.full_path_key)
+            db.insert(path_redirects, full_path_key=each.full_path_key, namespace_id=each.id)
+            db.run(_DELETE_OLDEST, namespace=each.id)
+        db.update(namespaces, each.id, full_path=new_path, full_path_key=new_path.lower(), full_name=new_name)
+        emit(db, NamespaceMoved(namespace_id=each.id))
+    return namespace_by_id(db, namespace.id)

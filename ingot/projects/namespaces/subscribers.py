@@ -1,0 +1,42 @@
+"""What namespaces do when users change."""
+
+from sqlalchemy import bindparam, select
+
+from ingot.accounts.users.events import UserCreated, UserDeleting, UserRenamed
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import Subscriptions
+from ingot.errors import Conflict
+from ingot.projects.namespaces.service import add_namespace, delete_namespace, rename_namespace
+from ingot.projects.namespaces.tables import Namespace, namespaces
+
+subscriptions = Subscriptions()
+_OF_USER = select(namespaces).where(namespaces.c.owner_id == bindparam("owner"))
+_TAKEN = "Username has already been taken"
+
+
+@subscriptions.on(UserCreated)
+def create_user_namespace(db: Connection, event: UserCreated) -> None:
+    """Every user has a namespace of the same path."""
+    try:
+        add_namespace(db, "user", event.username, event.username, None, owner_id=event.user_id)
+    except Conflict as error:
+        raise Conflict(_TAKEN) from error
+
+
+@subscriptions.on(UserRenamed)
+def rename_user_namespace(db: Connection, event: UserRenamed) -> None:
+    """The namespace follows its user's name."""
+    namespace = db.first(Namespace, _OF_USER, owner=event.user_id)
+    if namespace is not None and namespace.path != event.username:
+        try:
+            rename_namespace(db, namespace, event.username, event.username)
+        except Conflict as error:
+            raise Conflict(_TAKEN) from error
+
+
+@subscriptions.on(UserDeleting)
+def delete_user_namespace(db: Connection, event: UserDeleting) -> None:
+    """A user's own namespace goes with them, and so do the projects in it."""
+    namespace = db.first(Namespace, _OF_USER, owner=event.user_id)
+    if namespace is not None:
+        delete_namespace(db, namespace)

@@ -1,0 +1,59 @@
+"""What callers see of namespaces."""
+
+from collections.abc import Sequence
+
+from msgspec import UNSET, UnsetType
+
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Level
+from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
+from ingot.projects.namespaces.queries import actor_levels_in, member_counts
+from ingot.projects.namespaces.tables import Namespace
+
+
+class NamespaceView(View):
+    """A namespace."""
+
+    id: int
+    name: str
+    path: str
+    kind: str
+    full_path: str
+    parent_id: int | None
+    web_url: str
+    members_count_with_descendants: int | UnsetType = UNSET
+
+
+class NamespaceExistsView(View):
+    """Whether a path is taken, and what could be taken instead."""
+
+    exists: bool
+    suggests: list[str]
+
+
+def namespace_views(db: Connection, actor: Actor, page: Sequence[Namespace], base: str) -> list[NamespaceView]:
+    """A page of namespaces; masters and owners of a group see how many belong to it and to the groups in it."""
+    groups = [namespace.id for namespace in page if namespace.kind == "group"]
+    if not actor.admin:
+        held = actor_levels_in(db, actor, groups)
+        groups = [group for group in groups if held.get(group, Level.NONE) >= Level.MASTER]
+    counts = member_counts(db, groups)
+    views = [_view(namespace, base) for namespace in page]
+    counted = set(groups)
+    for view in views:
+        if view.id in counted:
+            view.members_count_with_descendants = counts.get(view.id, 0)
+    return views
+
+
+def _view(namespace: Namespace, base: str) -> NamespaceView:
+    return NamespaceView(
+        namespace.id,
+        namespace.name,
+        namespace.path,
+        namespace.kind,
+        namespace.full_path,
+        namespace.parent_id,
+        f"{base}/{'groups/' if namespace.kind == 'group' else ''}{namespace.full_path}",
+    )

@@ -1,0 +1,1 @@
+"""Projects and the permissions on them."""

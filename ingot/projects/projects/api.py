@@ -1,0 +1,291 @@
+"""Projects over the API."""
+
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from msgspec import UNSET
+
+from ingot.accounts.avatars.views import avatar_response
+from ingot.accounts.users.queries import find_user, user_by_username_or_none, user_or_none
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
+from ingot.core.access.rules import administrators, anyone, require, signed_in
+from ingot.core.api.params import MissingParameter, given_fields
+from ingot.core.api.routes import Call, PrepareContext, RawResponse, Routes
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page
+from ingot.core.db.times import to_datetime
+from ingot.core.events.bus import emit
+from ingot.core.names import NAMESPACES
+from ingot.core.outgoing.guard import SsrfGuard
+from ingot.errors import Invalid, NotFound
+from ingot.git.core.names import ref_name_error
+from ingot.git.history.commits import Signature
+from ingot.git.maintenance.store import RepositoryStore, new_key
+from ingot.git.writing.ref_updates import RefUpdate
+from ingot.projects.groups.policy import may_create_project_in
+from ingot.projects.groups.queries import find_group
+from ingot.projects.imports.service import schedule_import, validate_import_url
+from ingot.projects.namespaces.custom_attributes import add_custom_attributes
+from ingot.projects.namespaces.queries import namespace_by_id, namespace_of_user, namespace_or_none
+from ingot.projects.namespaces.tables import Namespace
+from ingot.projects.projects import policy, queries, service
+from ingot.projects.projects.events import ProjectInitialized
+from ingot.projects.projects.initial_commit import commit_readme
+from ingot.projects.projects.jobs import delete_unused_repository
+from ingot.projects.projects.params import CreateProject, EditProject, GetProject, ListProjects, TransferProject
+from ingot.projects.projects.readme import readme_path
+from ingot.projects.projects.tables import Project
+from ingot.projects.projects.views import (
+    ProjectView,
+    SimpleProjectView,
+    instance_urls,
+    project_view,
+    project_views,
+    simple_view,
+)
+from ingot.settings import Settings
+
+routes = Routes("projects")
+
+
+def project_in_path(call: Call) -> tuple[Access, Project]:
+    """The project that the path names by number or full path."""
+    return queries.find_project(call.db, call.actor, call.path["id"])
+
+
+def project_lookup_in_path(call: Call) -> tuple[Access, policy.ProjectLookup]:
+    """The same together with what the caller holds in it, for the call that is made most often."""
+    found = queries.find_project_lookup(call.db, call.actor, call.path["id"])
+    return found.here, found
+
+
+def repository_store(settings: Settings) -> RepositoryStore:
+    """Where the repositories are."""
+    return _store_at(settings.data)
+
+
+@lru_cache(8)
+def _store_at(data: Path) -> RepositoryStore:
+    return RepositoryStore(data / "repositories")
+
+
+def project_page(call: Call, found: Listing[Project], params: ListProjects) -> Listing[SimpleProjectView]:
+    """A page of projects as its caller asked for it."""
+    at = instance_urls(call.origin, call.settings)
+    if params.simple:
+        return found.of([simple_view(project, at) for project in found.items])
+    views = project_views(call.db, call.actor, found.items, at, statistics=params.statistics)
+    if params.with_custom_attributes:
+        add_custom_attributes(call.db, call.actor, "project", views)
+    return found.of(list[SimpleProjectView](views))
+
+
+def project_response(call: Call, project: Project) -> ProjectView:
+    """One project as its caller may see it."""
+    found = queries.find_project_lookup(call.db, call.actor, project.id)
+    return project_view(call.db, call.actor, found, instance_urls(call.origin, call.settings))
+
+
+@routes.get("/projects", may=anyone, returns=list[ProjectView | SimpleProjectView])
+def list_projects(call: Call, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
+    """List the projects that the caller may see."""
+    return project_page(call, queries.list_projects(call.db, call.actor, params, page), params)
+
+
+@routes.get("/users/:user_id/projects", may=anyone, returns=list[ProjectView | SimpleProjectView])
+def list_user_projects(call: Call, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
+    """List the projects in a user's own namespace."""
+    name = call.path["user_id"]
+    user = user_or_none(call.db, name) or user_by_username_or_none(call.db, name)
+    if user is None:
+        raise NotFound("User")
+    return project_page(
+        call, queries.list_projects(call.db, call.actor, params, page, "of_user", owner=user.id), params
+    )
+
+
+@routes.get("/projects/search/:query", may=anyone, returns=list[ProjectView | SimpleProjectView])
+def search_projects(call: Call, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
+    """List the projects whose name holds a text."""
+    return project_page(
+        call, queries.search_projects_by_name(call.db, call.actor, call.path["query"], params, page), params
+    )
+
+
+@routes.get(
+    "/projects/:id", on=project_lookup_in_path, may=policy.may_see_project_lookup, returns=ProjectView, open=True
+)
+def get_project(call: Call, lookup: policy.ProjectLookup, params: GetProject) -> ProjectView:
+    """Get a project."""
+    at = instance_urls(call.origin, call.settings)
+    view = project_view(call.db, call.actor, lookup, at, statistics=params.statistics)
+    # Only here: where something is written, git is not asked before it is.
+    if policy.may_download_code(call.actor, lookup.here, lookup.project):
+        path = readme_path(repository_store(call.settings), lookup.project)
+        if path is not None:
+            view.readme_url = f"{view.web_url}/-/blob/{quote(lookup.project.default_branch)}/{quote(path)}"
+    if params.with_custom_attributes:
+        add_custom_attributes(call.db, call.actor, "project", [view])
+    return view
+
+
+class NewRepository(NamedTuple):
+    """A repository that no row names yet, and its first commit where it has one."""
+
+    key: str
+    branch: str
+    begun: RefUpdate | None
+
+
+def _create_repository(ahead: PrepareContext, params: CreateProject) -> NewRepository:
+    """Make the repository ahead of the row that names it; it goes again where the row is refused."""
+    branch = params.default_branch or ahead.settings.default_branch
+    if ref_name_error(branch):
+        raise Invalid(default_branch=["is invalid"])
+    if params.name is UNSET and params.path is UNSET:
+        raise MissingParameter("name")
+    if params.import_url:
+        validate_import_url(
+            params.import_url, SsrfGuard(ahead.settings.allow_local_requests, ahead.settings.allowed_outgoing_networks)
+        )
+    begins = params.initialize_with_readme and not params.import_url
+    author = _first_commit_author(ahead) if begins else None
+    key = new_key()
+    store = repository_store(ahead.settings)
+    store.create(key, branch)
+    ahead.undo.append(partial(delete_unused_repository, ahead.database, store, key))
+    if author is None:
+        return NewRepository(key, branch, None)
+    name, description = (params.name or params.path or "").strip(), params.description or ""
+    return NewRepository(key, branch, commit_readme(store.open(key), branch, name, description, author))
+
+
+def _first_commit_author(ahead: PrepareContext) -> Signature:
+    """Whose project it will be."""
+    user = ahead.database.read(lambda db: find_user(db, ahead.path.get("user_id", ahead.actor.user_id)))
+    return Signature(user.name, user.email, int(to_datetime(ahead.database.clock()).timestamp()), 0)
+
+
+@routes.post("/projects", may=signed_in, returns=ProjectView, prepare=_create_repository, locks=NAMESPACES)
+def create_project(call: Call, params: CreateProject, repository: NewRepository) -> ProjectView:
+    """Create a project."""
+    namespace = _target_namespace(call.db, call.actor, params.namespace_id)
+    return project_response(call, _create(call.db, call.actor, params, namespace, repository))
+
+
+@routes.post(
+    "/projects/user/:user_id", may=administrators, returns=ProjectView, prepare=_create_repository, locks=NAMESPACES
+)
+def create_project_for_user(call: Call, params: CreateProject, repository: NewRepository) -> ProjectView:
+    """Create a project for a user."""
+    if params.name is UNSET:
+        raise MissingParameter("name")
+    user = find_user(call.db, call.path["user_id"])
+    namespace = namespace_of_user(call.db, user.id)
+    if params.namespace_id is not None:
+        namespace = _target_namespace(call.db, call.actor, params.namespace_id)
+    creator = Actor(user_id=user.id, username=user.username, name=user.name, admin=True)
+    return project_response(call, _create(call.db, creator, params, namespace, repository))
+
+
+def _create(
+    db: Connection, creator: Actor, params: CreateProject, namespace: Namespace, repository: NewRepository
+) -> Project:
+    project = service.create_project(db, creator, params, namespace, repository.key, repository.branch)
+    if repository.begun is not None:
+        emit(db, ProjectInitialized(project.id, creator.user_id, repository.begun))
+    if params.import_url:
+        schedule_import(db, project, params.import_url)
+    return project
+
+
+@routes.put("/projects/:id", on=project_in_path, may=policy.may_change_project, returns=ProjectView, locks=NAMESPACES)
+def edit_project(call: Call, project: Project, params: EditProject) -> ProjectView:
+    """Edit a project."""
+    if not given_fields(params):
+        raise MissingParameter("name")
+    if params.name not in (UNSET, project.name) or params.visibility not in (UNSET, project.visibility):
+        access, _ = project_in_path(call)
+        require(policy.may_own_project(call.actor, access, project))
+    edited = service.edit_project(call.db, call.actor, project, params)
+    if params.default_branch is not UNSET and params.default_branch is not None:
+        edited = service.set_default_branch(call.db, edited, repository_store(call.settings), params.default_branch)
+    return project_response(call, edited)
+
+
+@routes.delete("/projects/:id", on=project_in_path, may=policy.may_own_project, returns=None, locks=NAMESPACES)
+def delete_project(call: Call, project: Project) -> None:
+    """Delete a project with everything in it."""
+    service.delete_project(call.db, project)
+
+
+@routes.post("/projects/:id/archive", on=project_in_path, may=policy.may_own_project, returns=ProjectView)
+def archive_project(call: Call, project: Project) -> ProjectView:
+    """Make a project read-only."""
+    return project_response(call, service.archive_project(call.db, project, True))
+
+
+@routes.post("/projects/:id/unarchive", on=project_in_path, may=policy.may_own_project, returns=ProjectView)
+def unarchive_project(call: Call, project: Project) -> ProjectView:
+    """Make an archived project writable again."""
+    return project_response(call, service.archive_project(call.db, project, False))
+
+
+@routes.get("/projects/:id/avatar", on=project_in_path, may=policy.may_see_project, returns=RawResponse)
+def get_project_avatar(call: Call, project: Project) -> RawResponse:
+    """Get the picture of a project."""
+    return avatar_response(call.db, project.avatar_id)
+
+
+@routes.put(
+    "/projects/:id/transfer", on=project_in_path, may=policy.may_transfer_project, returns=ProjectView, locks=NAMESPACES
+)
+def transfer_project(call: Call, project: Project, params: TransferProject) -> ProjectView:
+    """Put a project into another namespace."""
+    namespace = namespace_or_none(call.db, params.namespace)
+    if namespace is None or not may_create_in(call.db, call.actor, namespace):
+        raise NotFound("Namespace")
+    return project_response(call, service.transfer_project(call.db, call.actor, project, namespace))
+
+
+@routes.get(
+    "/projects/:id/languages", on=project_in_path, may=policy.may_download_code, returns=dict[str, float], heavy=True
+)
+def get_languages(call: Call, project: Project) -> dict[str, float]:
+    """Get the languages of a project's default branch, in per cent."""
+    return repository_store(call.settings).open(project.repository_key).languages()
+
+
+@routes.post("/projects/:id/housekeeping", on=project_in_path, may=policy.may_change_project, returns=dict[str, Any])
+def start_housekeeping(call: Call, project: Project) -> dict[str, Any]:
+    """Tidy a project's repository, by a job."""
+    service.enqueue_housekeeping(call.db, project)
+    return {}
+
+
+def _target_namespace(db: Connection, actor: Actor, namespace_id: int | None) -> Namespace:
+    """The namespace for a new project; one that is not there and one that is not theirs look the same."""
+    own = namespace_of_user(db, actor.user_id)
+    if namespace_id is None or namespace_id == own.id:
+        require(not actor.external)
+        return own
+    namespace = namespace_or_none(db, str(namespace_id))
+    if namespace is None or not may_create_in(db, actor, namespace):
+        raise Invalid(namespace=["is not valid"])
+    return namespace_by_id(db, namespace.id)
+
+
+def may_create_in(db: Connection, actor: Actor, namespace: Namespace) -> bool:
+    """One's own namespace, and groups in which one holds what these ask for; administrators everywhere."""
+    if actor.admin:
+        return True
+    if namespace.kind == "user":
+        return namespace.owner_id == actor.user_id and not actor.external
+    try:
+        access, group = find_group(db, actor, namespace.id)
+    except NotFound:
+        return False
+    return may_create_project_in(actor, access, group)

@@ -1,0 +1,169 @@
+"""A project's attributes: what is stored of what was sent, and what is refused."""
+
+import re
+import secrets
+import unicodedata
+from typing import Any
+
+from ingot.accounts.instance.settings import InstanceSettings, current_settings
+from ingot.accounts.users.queries import find_user
+from ingot.core.access.actor import Actor
+from ingot.core.api.params import given_fields
+from ingot.core.db.connection import Connection
+from ingot.core.names import RESERVED_PROJECTS, path_error, project_name_error
+from ingot.errors import Denied, Invalid, too_long_message
+from ingot.projects.groups.service import VISIBILITY_ORDER
+from ingot.projects.namespaces.queries import namespace_by_path
+from ingot.projects.namespaces.tables import Namespace
+from ingot.projects.projects.params import ProjectAttributes
+from ingot.projects.projects.queries import (
+    count_personal_projects,
+    project_id_by_name_or_none,
+    project_id_by_path_or_none,
+    project_or_none,
+)
+
+MAX_LENGTH = 255
+MAX_DESCRIPTION_LENGTH = 1_000_000
+_COUNTERS = (
+    "forks_count",
+    "star_count",
+    "open_issues_count",
+    "commit_count",
+    "repository_size",
+    "lfs_objects_size",
+    "job_artifacts_size",
+)
+_FLAGS = (
+    "issues_enabled",
+    "merge_requests_enabled",
+    "jobs_enabled",
+    "wiki_enabled",
+    "snippets_enabled",
+    "container_registry_enabled",
+    "shared_runners_enabled",
+    "public_jobs",
+    "only_allow_merge_if_pipeline_succeeds",
+    "only_allow_merge_if_all_discussions_are_resolved",
+    "lfs_enabled",
+    "request_access_enabled",
+    "printing_merge_request_link_enabled",
+    "remove_source_branch_after_merge",
+)
+_STORED_AS_SENT = (
+    *_FLAGS,
+    *("description", "visibility", "ci_config_path", "merge_method", "squash_option", "repository_access_level"),
+)
+_ALIASES = {
+    "public_builds": "public_jobs",
+    "printing_merge_requests_link_enabled": "printing_merge_request_link_enabled",
+}
+# Newer clients say so what older ones say by a flag; where both are said, this counts.
+_LEVELS = {
+    "issues_access_level": "issues_enabled",
+    "merge_requests_access_level": "merge_requests_enabled",
+    "builds_access_level": "jobs_enabled",
+    "wiki_access_level": "wiki_enabled",
+    "snippets_access_level": "snippets_enabled",
+    "container_registry_access_level": "container_registry_enabled",
+}
+_OFF_BY_DEFAULT = ("only_allow_merge_if_pipeline_succeeds", "only_allow_merge_if_all_discussions_are_resolved")
+
+
+def path_from_name(name: str) -> str:
+    """The path of a project of which only the name was given: lower case, with dashes."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9_]+", "-", plain.lower()).strip("-")
+
+
+def columns_from_params(params: ProjectAttributes) -> dict[str, Any]:
+    """What is stored of what was sent, under whichever of its names."""
+    sent = given_fields(params)
+    columns = {flag: sent[other] for other, flag in _ALIASES.items() if other in sent}
+    columns |= {name: sent[name] for name in _STORED_AS_SENT if name in sent}
+    columns |= {flag: sent[level] == "enabled" for level, flag in _LEVELS.items() if level in sent}
+    if "ci_config_path" in columns:
+        columns["ci_config_path"] = columns["ci_config_path"] or None
+    return columns
+
+
+def default_columns(db: Connection, settings: InstanceSettings) -> dict[str, Any]:
+    """What a new project begins with, where nothing else is said."""
+    return {
+        "archived": False,
+        **{flag: flag not in _OFF_BY_DEFAULT for flag in _FLAGS},
+        "shared_runners_enabled": settings.shared_runners_enabled,
+        "import_status": "none",
+        "runners_token": db.vault.seal(secrets.token_urlsafe(20)),
+        "empty": True,
+        **dict.fromkeys(_COUNTERS, 0),
+        "created_at": db.now,
+        "updated_at": db.now,
+        "last_activity_at": db.now,
+    }
+
+
+def default_visibility(default: str, namespace: Namespace) -> str:
+    """Who sees a project of which nothing is said: no more than those who see its group."""
+    if namespace.kind == "group" and VISIBILITY_ORDER[default] > VISIBILITY_ORDER[namespace.visibility]:
+        return namespace.visibility
+    return default
+
+
+def check_not_placeholder_namespace(db: Connection, namespace: Namespace) -> None:
+    """Nobody answers for what would lie there."""
+    if namespace.owner_id is not None and find_user(db, namespace.owner_id).placeholder:
+        raise Invalid(namespace=["is not valid"])
+
+
+def check_projects_limit(db: Connection, actor: Actor, namespace: Namespace) -> None:
+    """Stop who has as many projects of their own as they may have."""
+    if namespace.kind != "user" or actor.admin or namespace.owner_id is None:
+        return
+    limit = find_user(db, namespace.owner_id).projects_limit
+    if count_personal_projects(db, namespace.id) >= limit:
+        raise Denied(f"Your project limit is {limit} projects! Please contact your administrator to increase it")
+
+
+def validate_project(name: str, path: str, columns: dict[str, Any]) -> None:
+    """Stop where a name, a path or a text cannot be one."""
+    errors: dict[str, list[str]] = {}
+    trouble = project_name_error(name)
+    if trouble:
+        errors["name"] = [trouble]
+    trouble = path_error(path, RESERVED_PROJECTS)
+    if trouble:
+        errors["path"] = [trouble]
+    if len(columns.get("description") or "") > MAX_DESCRIPTION_LENGTH:
+        errors["description"] = [too_long_message(MAX_DESCRIPTION_LENGTH)]
+    ci_path = columns.get("ci_config_path") or ""
+    if len(ci_path) > MAX_LENGTH or ".." in ci_path.split("/") or ci_path.startswith("/"):
+        errors["ci_config_path"] = ["cannot include leading slash or directory traversal."]
+    if errors:
+        raise Invalid(**errors)
+
+
+def check_visibility(
+    db: Connection, actor: Actor, visibility: str, namespace: Namespace, forked_from_id: int | None = None
+) -> None:
+    """Refuse what shows more than the group, the source of a fork, or the administrators allow."""
+    if namespace.kind == "group" and VISIBILITY_ORDER[visibility] > VISIBILITY_ORDER[namespace.visibility]:
+        raise Invalid(visibility_level=[f"{visibility} is not allowed in a {namespace.visibility} group."])
+    if visibility in current_settings(db).restricted_visibility_levels and not actor.admin:
+        raise Invalid(visibility_level=[f"{visibility} has been restricted by your administrator"])
+    source = project_or_none(db, forked_from_id) if forked_from_id is not None else None
+    if source is not None and VISIBILITY_ORDER[visibility] > VISIBILITY_ORDER[source.visibility]:
+        reason = f"{visibility} is not allowed since the fork source project has lower visibility."
+        raise Invalid(visibility_level=[reason])
+
+
+def require_available_name(db: Connection, namespace: Namespace, name: str, path: str, but: int = 0) -> None:
+    """Stop where the namespace has a project of this name or path, or a group of this path."""
+    errors: dict[str, list[str]] = {}
+    full_path = f"{namespace.full_path}/{path}"
+    if project_id_by_name_or_none(db, namespace.id, name) not in (None, but):
+        errors["name"] = ["has already been taken"]
+    if project_id_by_path_or_none(db, full_path) not in (None, but) or namespace_by_path(db, full_path) is not None:
+        errors["path"] = ["has already been taken"]
+    if errors:
+        raise Invalid(**errors)

@@ -1,0 +1,190 @@
+"""The lists of projects as statements: what can be asked of one, and how each shape of it is best answered."""
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, CompoundSelect, Select, bindparam, func, or_, select
+from sqlalchemy.sql.selectable import ScalarSelect
+
+from ingot.accounts.users.tables import users
+from ingot.core.db.expressions import aggregated_list, contains, in_list, without_index
+from ingot.core.db.paging import ListQuery, list_query, sum_counts
+from ingot.core.db.search import text_search
+from ingot.projects.namespaces.policy import is_unexpired
+from ingot.projects.namespaces.tables import namespace_tree, namespaces
+from ingot.projects.projects import policy
+from ingot.projects.projects.tables import project_topics, projects, shares, stars
+
+# A deleted project has no namespace, so the join leaves it out of everything.
+PROJECTS: Select[Any] = (
+    select(
+        projects,
+        namespaces.c.kind,
+        namespaces.c.name,
+        namespaces.c.path,
+        namespaces.c.full_path,
+        namespaces.c.full_name,
+        namespaces.c.parent_id,
+        namespaces.c.owner_id,
+        users.c.username,
+        users.c.name,
+        users.c.state,
+        users.c.avatar_id,
+        users.c.avatar_file,
+        users.c.created_at,
+    )
+    .join(namespaces, namespaces.c.id == projects.c.namespace_id)
+    .outerjoin(users, users.c.id == namespaces.c.owner_id)
+)
+
+
+def _starred_by(name: str) -> ScalarSelect[int]:
+    return select(stars.c.project_id).where(stars.c.user_id == bindparam(name)).scalar_subquery()
+
+
+def _shared_with(groups: ColumnElement[bool]) -> ColumnElement[bool]:
+    shared = select(shares.c.project_id).where(groups, is_unexpired(shares.c.expires_at))
+    return projects.c.id.in_(shared.scalar_subquery())
+
+
+def _ids_as_list(ids: CompoundSelect[tuple[int]]) -> Select[Any]:
+    found = ids.subquery()
+    return select(aggregated_list(found.c[0])).select_from(found)
+
+
+_TAGGED = select(project_topics.c.project_id).where(in_list(project_topics.c.name_key, "wanted_topics"))
+_OWN_NAMESPACE = select(namespaces.c.id).where(namespaces.c.owner_id == bindparam("owner"))
+_BELOW = select(namespace_tree.c.descendant_id).where(namespace_tree.c.ancestor_id == bindparam("group"))
+_IN_GROUP = projects.c.namespace_id == bindparam("group")
+_BELOW_GROUP = projects.c.namespace_id.in_(_BELOW.scalar_subquery())
+_SHARED_WITH = _shared_with(shares.c.group_id == bindparam("group"))
+_SEARCHED = (projects.c.name_key, projects.c.full_path_key)
+_BROAD_CONDITIONS = {
+    "public": projects.c.visibility == "public",
+    "visible": policy.visible_projects(external=False),
+    "visible_to_external": policy.visible_projects(external=True),
+    "archived": projects.c.archived.is_(True),
+    "unarchived": projects.c.archived.is_(False),
+    "visibility": projects.c.visibility == bindparam("wanted_visibility"),
+    "short_search": or_(contains(projects.c.name_key, "pattern"), contains(projects.c.full_path_key, "pattern")),
+    "short_name": contains(projects.c.name_key, "name_pattern"),
+    "with_issues_enabled": projects.c.issues_enabled.is_(True),
+    "with_merge_requests_enabled": projects.c.merge_requests_enabled.is_(True),
+    "id_after": projects.c.id > bindparam("id_after"),
+    "id_before": projects.c.id < bindparam("id_before"),
+    "last_activity_after": projects.c.last_activity_at >= bindparam("last_activity_after"),
+    "last_activity_before": projects.c.last_activity_at <= bindparam("last_activity_before"),
+}
+# These say which projects they mean; mostly they are few.
+SELECTIVE = {
+    "chosen": in_list(projects.c.id, "chosen"),
+    "search": text_search(projects.c.id, "needle", *_SEARCHED),
+    "name": text_search(projects.c.id, "name_needle", projects.c.name_key),
+    "membership": policy.belongs_to_project(),
+    "owned": policy.owned_projects(),
+    "at_least": policy.belongs_to_project(bindparam("least")),
+    "starred": projects.c.id.in_(_starred_by("actor")),
+    "starred_by": projects.c.id.in_(_starred_by("starrer")),
+    "topic": projects.c.id.in_(_TAGGED.scalar_subquery()),
+    "of_user": projects.c.namespace_id == _OWN_NAMESPACE.scalar_subquery(),
+    "forks": projects.c.forked_from_id == bindparam("forked_from"),
+    "in_group": _IN_GROUP,
+    "below_group": _BELOW_GROUP,
+    "shared_with": _SHARED_WITH,
+    "in_group_or_shared": or_(_IN_GROUP, _SHARED_WITH),
+    "below_group_or_shared": or_(_BELOW_GROUP, _shared_with(shares.c.group_id.in_(_BELOW.scalar_subquery()))),
+}
+_CONDITIONS = {**_BROAD_CONDITIONS, **SELECTIVE}
+# The same for those who walk through all projects in an order: no index on what most rows meet leads them off it.
+_SCAN_CONDITIONS = {
+    **_CONDITIONS,
+    "chosen": in_list(without_index(projects.c.id), "chosen"),
+    "public": projects.c.visibility.concat("") == "public",
+    "visibility": projects.c.visibility.concat("") == bindparam("wanted_visibility"),
+    "search": text_search(without_index(projects.c.id), "needle", *_SEARCHED),
+    "name": text_search(without_index(projects.c.id), "name_needle", projects.c.name_key),
+    "membership": policy.belongs_to_scanned_project(),
+    "at_least": policy.belongs_to_scanned_project(bindparam("least")),
+    "starred": without_index(projects.c.id).in_(_starred_by("actor")),
+    "starred_by": without_index(projects.c.id).in_(_starred_by("starrer")),
+    "topic": without_index(projects.c.id).in_(_TAGGED.scalar_subquery()),
+}
+# And for those who look up the few that are meant: only what says which ones leads to them.
+_LOOKUP_CONDITIONS = {**_SCAN_CONDITIONS, **SELECTIVE}
+_ALL = select(func.count()).select_from(projects).scalar_subquery()
+_DELETED = select(func.count()).where(projects.c.namespace_id.is_(None)).scalar_subquery()
+# These are known without a look at any row: who deletes a project lets its members and shares go at once. To gather
+# their ids takes no longer than to count them, and a page is then found among these.
+ID_LIST_QUERIES: dict[frozenset[str], Select[Any]] = {
+    frozenset({"membership"}): _ids_as_list(policy.projects_of_actor()),
+    frozenset({"at_least"}): _ids_as_list(policy.projects_of_actor(bindparam("least"))),
+}
+_NOT_DELETED = without_index(projects.c.namespace_id).is_not(None)
+_VISIBILITY_FILTERS = frozenset({"visible", "visible_to_external"})
+# What belongs to somebody is seen by them, whatever else it is.
+MEMBERSHIP_FILTERS = frozenset({"membership", "owned", "at_least"})
+NEED_ACTOR = _VISIBILITY_FILTERS | MEMBERSHIP_FILTERS | {"starred"}
+NEED_TODAY = _VISIBILITY_FILTERS | MEMBERSHIP_FILTERS | {"shared_with", "in_group_or_shared", "below_group_or_shared"}
+# Up to here it is cheaper to look each of them up than to meet them on a walk through all.
+MAX_LOOKUP_IDS = 250
+
+
+class ProjectListQueries(NamedTuple):
+    """The statements of one filter shape."""
+
+    by_lookup: ListQuery
+    """Finds what matches, then sorts it."""
+    by_scan: ListQuery
+    """Goes along the order until a page is full."""
+
+
+@lru_cache(maxsize=1024)
+def project_list_queries(filters: frozenset[str], order_by: str, sort: str) -> ProjectListQueries:
+    """The statements of a list on which these conditions lie, in this order."""
+    total = _count_query(filters)
+    return ProjectListQueries(
+        _list_query([_LOOKUP_CONDITIONS[name] for name in sorted(filters)], total, order_by, sort),
+        _list_query([_SCAN_CONDITIONS[name] for name in sorted(filters)], total, order_by, sort),
+    )
+
+
+def _list_query(conditions: list[ColumnElement[bool]], total: Select[Any], order_by: str, sort: str) -> ListQuery:
+    """Which rows they are is found on narrow indexes; whole rows are read for one page only.
+
+    Pages by number give ids alone: to read the rows then by another statement spares an engine to sort whole rows.
+    """
+    column = projects.c[f"{order_by}_key" if order_by in ("name", "path") else order_by]
+    upward = [column.asc(), projects.c.id.asc()]
+    downward = [column.desc(), projects.c.id.desc()]
+    order = (upward if sort == "asc" else downward)[1 if order_by == "id" else 0 :]
+    narrow = list_query(select(projects.c.id).where(_NOT_DELETED, *conditions), projects.c.id, *order)
+    return ListQuery(
+        narrow.by_number,
+        total,
+        _full_rows(narrow.by_key_up).order_by(projects.c.id.asc()),
+        _full_rows(narrow.by_key_down).order_by(projects.c.id.desc()),
+    )
+
+
+def _full_rows(page: Select[Any]) -> Select[Any]:
+    """The rows of a page of ids."""
+    chosen = page.subquery()
+    return PROJECTS.where(projects.c.id.in_(select(chosen.c.id).scalar_subquery()))
+
+
+def _count_query(filters: frozenset[str]) -> Select[Any]:
+    """Most projects are seen because they are open: counting these by an index, and then the few others, is cheap."""
+    if not filters:
+        return select(_ALL - _DELETED)
+    if not filters.isdisjoint(SELECTIVE):
+        return sum_counts([_NOT_DELETED, *(_LOOKUP_CONDITIONS[name] for name in sorted(filters))])
+    seen = filters & _VISIBILITY_FILTERS
+    others = [_CONDITIONS[name] for name in sorted(filters - seen)]
+    if not seen:
+        return sum_counts([_NOT_DELETED, *others])
+    opened = ("public", "internal") if "visible" in filters else ("public",)
+    closed = [projects.c.visibility != word for word in opened]
+    return sum_counts(
+        *([projects.c.namespace_id.is_not(None), *others, projects.c.visibility == word] for word in opened),
+        [_NOT_DELETED, *others, *closed, policy.belongs_to_project()],
+    )

@@ -1,0 +1,24 @@
+"""The first commit of a project that is not to begin empty."""
+
+from ingot.git.core.errors import GitError
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import NO_OID, Signature
+from ingot.git.writing.commits import CommitMetadata, InvalidAction, TreeAction, commit_actions
+from ingot.git.writing.ref_updates import RefUpdate, update_refs
+
+FIRST_COMMIT_MESSAGE = "Initial commit"
+
+
+def commit_readme(
+    repository: Repository, branch: str, name: str, description: str, author: Signature
+) -> RefUpdate | None:
+    """Commit a README to a new repository that no row names yet; nothing where that fails, and it stays empty."""
+    text = f"# {name}\n\n{description}\n" if description else f"# {name}\n"
+    readme = TreeAction("create", "README.md", content=text.encode())
+    try:
+        commit = commit_actions(repository, None, [readme], CommitMetadata(FIRST_COMMIT_MESSAGE, author, author))
+        update = RefUpdate(f"refs/heads/{branch}", NO_OID, commit)
+        update_refs(repository, [update])
+    except (OSError, GitError, InvalidAction):
+        return None
+    return update

@@ -1,0 +1,96 @@
+"""What jobs do for projects: removing what was deleted, tidying repositories, sweeping up."""
+
+from functools import partial
+from typing import Any
+
+from sqlalchemy import bindparam, select
+
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.jobs.queue import enqueue
+from ingot.errors import Unavailable
+from ingot.git.maintenance.housekeeping import run_housekeeping
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.projects.projects.default_branch import reconcile_head, record_head
+from ingot.projects.projects.tables import project_wikis, projects
+from ingot.projects.uploads.files import UploadFiles
+
+SWEEP_AFTER_SECONDS = 3600
+SWEEP_PROJECTS = "sweep repositories"
+_BY_KEY = select(projects.c.id).where(projects.c.repository_key == bindparam("key"))
+_WIKI_BY_KEY = select(project_wikis.c.id).where(project_wikis.c.repository_key == bindparam("key"))
+_WIKI_KEY = select(project_wikis.c.repository_key).where(project_wikis.c.project_id == bindparam("project"))
+
+
+def enqueue_repository_sweep(db: Connection) -> None:
+    """Let a job sweep up; it walks the disk, which no transaction should wait for."""
+    enqueue(db, SWEEP_PROJECTS, None, unique_key=SWEEP_PROJECTS)
+
+
+def is_repository_in_use(database: Database, key: str) -> bool:
+    """Whether a row names the repository with this key."""
+    found = database.read(lambda db: db.value(_BY_KEY, key=key) or db.value(_WIKI_BY_KEY, key=key))
+    return found is not None
+
+
+def delete_unused_repository(database: Database, store: RepositoryStore, key: str) -> None:
+    """Take away a repository that was made for a project which then was refused; what fails is swept up later.
+
+    The row is looked for, since a call that is tried again may be refused by what its first try committed.
+    """
+    try:
+        if not is_repository_in_use(database, key):
+            store.remove(key)
+    except (Unavailable, OSError):
+        pass
+
+
+class ProjectJobs:
+    """The handlers of jobs on repositories; each may run twice."""
+
+    def __init__(self, store: RepositoryStore, uploads: UploadFiles) -> None:
+        self._store = store
+        self._uploads = uploads
+
+    def remove(self, database: Database, payload: Any) -> None:
+        """Remove the files of a deleted project, then its rows."""
+        self._store.remove(payload["repository_key"])
+        wiki = database.read(lambda db: db.value(_WIKI_KEY, project=payload["project_id"]))
+        if wiki is not None:
+            self._store.remove(wiki)
+        self._uploads.remove_all(payload["project_id"])
+        database.write(lambda db: db.delete(projects, payload["project_id"]))
+
+    def housekeep(self, database: Database, payload: Any) -> None:
+        """Tidy a repository, and measure it anew."""
+        key = payload["repository_key"]
+        if not self._store.exists(key):
+            return
+        run_housekeeping(self._store.path_of(key))
+        self.update_statistics(database, payload)
+
+    def update_statistics(self, database: Database, payload: Any) -> None:
+        """Count a repository's commits and bytes."""
+        key = payload["repository_key"]
+        if not self._store.exists(key):
+            return
+        repository = self._store.open(key)
+        size, commits, empty = repository.size_bytes(), repository.commit_count(), repository.is_empty()
+
+        def note(db: Connection) -> None:
+            project_id = db.value(_BY_KEY, key=key)
+            if project_id is not None:
+                db.update(projects, project_id, repository_size=size, commit_count=commits, empty=empty)
+
+        database.write(note)
+
+    def reconcile_head(self, database: Database, payload: Any) -> None:
+        """Let HEAD follow its project's row, where a crash kept it from doing so at once."""
+        project_id: int = payload["project_id"]
+        differs = database.read(lambda db: reconcile_head(db, self._store, project_id))
+        if differs is not None:
+            database.write(lambda db: record_head(db, project_id, *differs))
+
+    def sweep(self, database: Database, _payload: Any) -> None:
+        """Remove repositories that no row names: what a crash or a refused creation left behind."""
+        self._store.sweep(partial(is_repository_in_use, database), SWEEP_AFTER_SECONDS)

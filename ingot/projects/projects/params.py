@@ -1,0 +1,160 @@
+"""What callers may send about projects."""
+
+from typing import ClassVar, Literal
+
+from msgspec import UNSET, UnsetType
+
+from ingot.accounts.instance.settings import Visibility
+from ingot.core.access.levels import LevelNumber
+from ingot.core.api.params import Params, Upload
+from ingot.core.db.times import Date, Timestamp
+
+
+class ListProjects(Params):
+    """Filters and order of every list of projects."""
+
+    archived: bool | None = None
+    visibility: Visibility | None = None
+    search: str = ""
+    simple: bool = False
+    owned: bool = False
+    membership: bool = False
+    starred: bool = False
+    statistics: bool = False
+    custom_attributes: dict[str, str] | None = None
+    with_custom_attributes: bool = False
+    with_issues_enabled: bool = False
+    with_merge_requests_enabled: bool = False
+    min_access_level: LevelNumber | None = None
+    topic: str = ""
+    id_after: int | None = None
+    id_before: int | None = None
+    last_activity_after: Timestamp | None = None
+    last_activity_before: Timestamp | None = None
+    order_by: Literal["id", "name", "path", "created_at", "updated_at", "last_activity_at", "star_count"] = "created_at"
+    sort: Literal["asc", "desc"] = "desc"
+
+
+class ListGroupProjects(ListProjects):
+    """The same for a group, whose list also holds what was shared with it."""
+
+    include_subgroups: bool = False
+    with_shared: bool = True
+
+
+class ListProjectGroups(Params):
+    """Filters of the groups of a project; groups that the caller may not see are never shown, whatever they ask for."""
+
+    search: str = ""
+    skip_groups: list[int] | None = None
+    with_shared: bool = False
+    shared_min_access_level: LevelNumber | None = None
+    shared_visible_only: bool = True
+
+
+class ListMemberships(Params):
+    """Whether only those in projects, or only those in groups."""
+
+    type: Literal["Project", "Namespace"] | None = None
+
+
+class GetProject(Params):
+    """Whether to count, and whether to show administrators what they noted."""
+
+    statistics: bool = False
+    with_custom_attributes: bool = False
+
+
+class SearchUsers(Params):
+    """Filters of the people of a project."""
+
+    search: str = ""
+
+
+RepositoryLevel = Literal["enabled", "private", "disabled"]
+"""Whether the code is for whoever the project's visibility lets, for its members, or for nobody."""
+Feature = Literal["enabled", "disabled"]
+"""Whether there is a feature; one for members only is refused, because nothing would keep others from it."""
+
+
+class ProjectAttributes(Params):
+    """What both creating and editing take."""
+
+    description: str | UnsetType | None = UNSET
+    visibility: Visibility | UnsetType = UNSET
+    default_branch: str | UnsetType | None = UNSET
+    issues_enabled: bool | UnsetType = UNSET
+    merge_requests_enabled: bool | UnsetType = UNSET
+    jobs_enabled: bool | UnsetType = UNSET
+    wiki_enabled: bool | UnsetType = UNSET
+    snippets_enabled: bool | UnsetType = UNSET
+    container_registry_enabled: bool | UnsetType = UNSET
+    shared_runners_enabled: bool | UnsetType = UNSET
+    public_jobs: bool | UnsetType = UNSET
+    public_builds: bool | UnsetType = UNSET
+    only_allow_merge_if_pipeline_succeeds: bool | UnsetType = UNSET
+    only_allow_merge_if_all_discussions_are_resolved: bool | UnsetType = UNSET
+    lfs_enabled: bool | UnsetType = UNSET
+    request_access_enabled: bool | UnsetType = UNSET
+    printing_merge_request_link_enabled: bool | UnsetType = UNSET
+    printing_merge_requests_link_enabled: bool | UnsetType = UNSET
+    repository_access_level: RepositoryLevel | UnsetType = UNSET
+    issues_access_level: Feature | UnsetType = UNSET
+    merge_requests_access_level: Feature | UnsetType = UNSET
+    builds_access_level: Feature | UnsetType = UNSET
+    wiki_access_level: Feature | UnsetType = UNSET
+    snippets_access_level: Feature | UnsetType = UNSET
+    container_registry_access_level: Feature | UnsetType = UNSET
+    merge_method: Literal["merge", "rebase_merge", "ff"] | UnsetType = UNSET
+    squash_option: Literal["never", "always", "default_on", "default_off"] | UnsetType = UNSET
+    remove_source_branch_after_merge: bool | UnsetType = UNSET
+    tag_list: list[str] | UnsetType | None = UNSET
+    topics: list[str] | UnsetType | None = UNSET
+    avatar: Upload | UnsetType | None = UNSET
+    ci_config_path: str | UnsetType | None = UNSET
+
+
+class CreateProject(ProjectAttributes, kw_only=True):
+    """A new project; it needs a name or a path."""
+
+    name: str | UnsetType = UNSET
+    path: str | UnsetType = UNSET
+    namespace_id: int | None = None
+    import_url: str | UnsetType | None = UNSET
+    initialize_with_readme: bool = False
+
+
+class EditProject(ProjectAttributes, kw_only=True):
+    """Changes of a project; any one of them is enough."""
+
+    refuses_unknown: ClassVar[bool] = True
+    name: str | UnsetType = UNSET
+    path: str | UnsetType = UNSET
+
+
+class ShareProject(Params):
+    """With whom, at most at which level, until when."""
+
+    group_id: int
+    group_access: int
+    expires_at: Date | None = None
+
+
+class TransferProject(Params):
+    """Where to: a namespace's number or full path."""
+
+    namespace: str
+
+
+class ForkProject(Params):
+    """Where to, one's own namespace where it is not said; and as what."""
+
+    by_job: bool = False
+    """Answer before the repository is copied; ``import_status`` then tells how that goes."""
+    namespace: str | None = None
+    namespace_id: int | None = None
+    namespace_path: str | None = None
+    name: str | UnsetType = UNSET
+    path: str | UnsetType = UNSET
+    description: str | UnsetType | None = UNSET
+    visibility: Visibility | UnsetType = UNSET

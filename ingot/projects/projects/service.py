@@ -1,0 +1,275 @@
+"""What changes projects: making, editing, moving and removing them."""
+
+from functools import partial
+from typing import Any
+
+from msgspec import UNSET
+from sqlalchemy import bindparam, delete
+
+from ingot.accounts.avatars.service import delete_avatar, replace_avatar
+from ingot.accounts.instance.settings import current_settings
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import Timestamp
+from ingot.core.events.bus import emit
+from ingot.core.jobs.queue import enqueue
+from ingot.core.names import NAMESPACES
+from ingot.errors import Invalid
+from ingot.git.core.names import ref_name_error
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.writing.head import can_be_head, head_or_none
+from ingot.projects.groups.service import VISIBILITY_ORDER
+from ingot.projects.members.service import delete_memberships, move_memberships, write_membership
+from ingot.projects.namespaces.queries import namespace_by_id
+from ingot.projects.namespaces.tables import Namespace
+from ingot.projects.projects.attributes import (
+    check_not_placeholder_namespace,
+    check_projects_limit,
+    check_visibility,
+    columns_from_params,
+    default_columns,
+    default_visibility,
+    path_from_name,
+    require_available_name,
+    validate_project,
+)
+from ingot.projects.projects.default_branch import RECONCILE_HEAD, head_job_key, reconcile_head
+from ingot.projects.projects.deletion import REMOVAL_KEY
+from ingot.projects.projects.events import (
+    DefaultBranchChanging,
+    ProjectCreated,
+    ProjectDeleted,
+    ProjectEdited,
+    ProjectMoved,
+)
+from ingot.projects.projects.params import CreateProject, EditProject
+from ingot.projects.projects.queries import existing_project, member_source, more_open_forks
+from ingot.projects.projects.tables import Project, project_redirects, projects, shares
+from ingot.projects.projects.topics import set_topics
+
+MASTER = 40
+REMOVE_PROJECT = "remove project"
+HOUSEKEEP_PROJECT = "tidy project"
+UPDATE_PROJECT_STATISTICS = "measure project"
+_DELETE_REDIRECT = delete(project_redirects).where(
+    project_redirects.c.namespace_id == bindparam("namespace"), project_redirects.c.path_key == bindparam("path")
+)
+_DELETE_SHARES = delete(shares).where(shares.c.project_id == bindparam("project"))
+
+
+def create_project(
+    db: Connection,
+    actor: Actor,
+    params: CreateProject,
+    namespace: Namespace,
+    repository_key: str,
+    default_branch: str,
+    **more: Any,
+) -> Project:
+    """Add a project whose repository exists already; whoever makes it in their own namespace is its master."""
+    db.must_hold(NAMESPACES)
+    name = (params.name or params.path or "").strip()
+    path = params.path or path_from_name(name)
+    settings = current_settings(db)
+    columns = columns_from_params(params)
+    columns.setdefault("visibility", default_visibility(settings.default_project_visibility, namespace))
+    check_not_placeholder_namespace(db, namespace)
+    check_projects_limit(db, actor, namespace)
+    validate_project(name, path, columns)
+    check_visibility(db, actor, columns["visibility"], namespace)
+    full_path = f"{namespace.full_path}/{path}"
+    require_available_name(db, namespace, name, path)
+    delete_redirect(db, namespace, path)
+    project_id = db.insert(
+        projects,
+        **{
+            "namespace_id": namespace.id,
+            "creator_id": actor.user_id,
+            "name": name,
+            "name_key": name.casefold(),
+            "path": path,
+            "path_key": path.lower(),
+            "full_path": full_path,
+            "full_path_key": full_path.lower(),
+            "default_branch": default_branch,
+            "repository_key": repository_key,
+            **default_columns(db, settings),
+            **columns,
+            **more,
+        },
+    )
+    project = existing_project(db, project_id)
+    set_topics(db, project, params)
+    _set_avatar(db, project, params.avatar)
+    emit(db, ProjectCreated(project_id=project_id, actor_id=actor.user_id, forked_from_id=project.forked_from_id))
+    # Nobody hears who belongs to a project before they hear of the project.
+    if namespace.kind == "user":
+        write_membership(db, member_source(project), namespace.owner_id or actor.user_id, MASTER)
+    return existing_project(db, project_id)
+
+
+def edit_project(db: Connection, actor: Actor, project: Project, params: EditProject) -> Project:
+    """Change what was sent; another path moves the project and leaves a redirect."""
+    db.must_hold(NAMESPACES)
+    columns = columns_from_params(params)
+    namespace = namespace_by_id(db, project.namespace_id)
+    name = params.name.strip() if params.name is not UNSET else project.name
+    path = params.path if params.path is not UNSET else project.path
+    validate_project(name, path, columns)
+    visibility = columns.get("visibility", project.visibility)
+    if visibility != project.visibility:
+        check_visibility(db, actor, visibility, namespace, project.forked_from_id)
+    require_available_name(db, namespace, name, path, but=project.id)
+    db.update(projects, project.id, **columns, name=name, name_key=name.casefold(), updated_at=db.now)
+    set_topics(db, project, params)
+    _set_avatar(db, project, params.avatar)
+    if path != project.path:
+        _move_project(db, project, namespace, path)
+    else:
+        emit(db, ProjectEdited(project.id))
+    lower_fork_visibility(db, project.id, visibility)
+    return existing_project(db, project.id)
+
+
+def transfer_project(db: Connection, actor: Actor, project: Project, namespace: Namespace) -> Project:
+    """Put a project into another namespace; the old path leads on to it, and the new group bounds its visibility."""
+    db.must_hold(NAMESPACES)
+    if namespace.id == project.namespace_id:
+        raise Invalid("Transfer failed: Project is already in this namespace.")
+    check_not_placeholder_namespace(db, namespace)
+    check_projects_limit(db, actor, namespace)
+    try:
+        require_available_name(db, namespace, project.name, project.path, but=project.id)
+    except Invalid as error:
+        reason = "Transfer failed: Project with same name or path in target namespace already exists"
+        raise Invalid(reason) from error
+    _move_project(db, project, namespace, project.path)
+    move_memberships(db, member_source(project), namespace.id)
+    if namespace.kind == "group" and VISIBILITY_ORDER[project.visibility] > VISIBILITY_ORDER[namespace.visibility]:
+        lower_visibility(db, project.id, namespace.visibility)
+    return existing_project(db, project.id)
+
+
+def lower_visibility(db: Connection, project_id: int, visibility: str) -> None:
+    """Make a project less visible, and its forks with it."""
+    db.update(projects, project_id, visibility=visibility, updated_at=db.now)
+    lower_fork_visibility(db, project_id, visibility)
+
+
+def lower_fork_visibility(db: Connection, project_id: int, visibility: str) -> None:
+    """No fork shows to more people what its source shows to fewer."""
+    more_open = more_visible_than(visibility)
+    for fork_id in more_open_forks(db, project_id, more_open) if more_open else ():
+        lower_visibility(db, fork_id, visibility)
+
+
+def more_visible_than(visibility: str) -> list[str]:
+    """The visibilities that show more."""
+    return [word for word, openness in VISIBILITY_ORDER.items() if openness > VISIBILITY_ORDER[visibility]]
+
+
+def archive_project(db: Connection, project: Project, archived: bool) -> Project:
+    """Make a project read-only, or writable again."""
+    if project.archived != archived:
+        db.update(projects, project.id, archived=archived, updated_at=db.now, last_activity_at=db.now)
+    return existing_project(db, project.id)
+
+
+def delete_project(db: Connection, project: Project) -> None:
+    """Take a project from everybody's sight and free its path; rows and files go by a job."""
+    db.must_hold(NAMESPACES)
+    emit(db, ProjectDeleted(project_id=project.id, repository_key=project.repository_key))
+    delete_memberships(db, member_source(project))
+    db.run(_DELETE_SHARES, project=project.id)
+    # No path has two slashes in a row, so nobody's project can have this one.
+    db.update(projects, project.id, namespace_id=None, full_path_key=f"deleted//{project.id}", updated_at=db.now)
+    delete_avatar(db, project.avatar_id)
+    if project.forked_from_id is not None:
+        add_to_forks_count(db, project.forked_from_id, -1)
+    payload = {"project_id": project.id, "repository_key": project.repository_key}
+    enqueue(db, REMOVE_PROJECT, payload, unique_key=f"{REMOVAL_KEY}{project.id}")
+
+
+def set_default_branch(db: Connection, project: Project, store: RepositoryStore, branch: str) -> Project:
+    """Let HEAD point to another branch; an empty repository takes any good name, others one that is there.
+
+    The row says what is wanted, and HEAD follows once that is committed; where a crash comes between, by the job.
+    """
+    repository = store.open(project.repository_key)
+    if ref_name_error(branch) or not can_be_head(repository, branch):
+        raise Invalid(default_branch=["does not exist"])
+    if branch == project.default_branch == head_or_none(repository):
+        return project
+    db.update(projects, project.id, default_branch=branch)
+    # From here on the row is held: who wants to delete the branch waits for it, and who did so before is seen.
+    if not can_be_head(repository, branch):
+        raise Invalid(default_branch=["does not exist"])
+    emit(db, DefaultBranchChanging(project.id, branch))
+    enqueue(db, RECONCILE_HEAD, {"project_id": project.id}, unique_key=head_job_key(project.id))
+    db.after_commit(partial(reconcile_head, store=store, project_id=project.id))
+    return existing_project(db, project.id)
+
+
+def enqueue_housekeeping(db: Connection, project: Project, run_at: Timestamp | None = None) -> None:
+    """Let a job tidy the repository; asking twice tidies once."""
+    payload = {"repository_key": project.repository_key}
+    enqueue(db, HOUSEKEEP_PROJECT, payload, run_at=run_at, unique_key=f"tidy {project.id}")
+
+
+def enqueue_statistics_update(db: Connection, project: Project) -> None:
+    """Let a job count the repository's commits and bytes; asking twice measures once."""
+    payload = {"repository_key": project.repository_key}
+    enqueue(db, UPDATE_PROJECT_STATISTICS, payload, unique_key=f"measure {project.id}")
+
+
+def add_to_forks_count(db: Connection, project_id: int, by: int) -> None:
+    """Keep the number of forks of a project."""
+    db.must_hold(NAMESPACES)
+    db.run(_COUNT_FORKS, counted=project_id, change=by)
+
+
+def add_to_open_issues_count(db: Connection, project_id: int, by: int) -> None:
+    """Keep the number of open issues of a project."""
+    db.run(_COUNT_OPEN_ISSUES, counted=project_id, change=by)
+
+
+_COUNT_OPEN_ISSUES = (
+    projects.update()
+    .where(projects.c.id == bindparam("counted"))
+    .values(open_issues_count=projects.c.open_issues_count + bindparam("change"))
+)
+_COUNT_FORKS = (
+    projects.update()
+    .where(projects.c.id == bindparam("counted"))
+    .values(forks_count=projects.c.forks_count + bindparam("change"))
+)
+
+
+def delete_redirect(db: Connection, namespace: Namespace, path: str) -> None:
+    """Something new lies at a path, so it leads nowhere else any more."""
+    db.run(_DELETE_REDIRECT, namespace=namespace.id, path=path.lower())
+
+
+def _move_project(db: Connection, project: Project, namespace: Namespace, path: str) -> None:
+    full_path = f"{namespace.full_path}/{path}"
+    if full_path.lower() != project.full_path_key:
+        delete_redirect(db, namespace, path)
+        db.insert(
+            project_redirects, namespace_id=project.namespace_id, path_key=project.path_key, project_id=project.id
+        )
+    db.update(
+        projects,
+        project.id,
+        namespace_id=namespace.id,
+        path=path,
+        path_key=path.lower(),
+        full_path=full_path,
+        full_path_key=full_path.lower(),
+        updated_at=db.now,
+    )
+    emit(db, ProjectMoved(project_id=project.id, old_full_path=project.full_path))
+
+
+def _set_avatar(db: Connection, project: Project, upload: Any) -> None:
+    if upload is not UNSET:
+        replace_avatar(db, projects, project.id, project.avatar_id, upload)

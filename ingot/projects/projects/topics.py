@@ -1,0 +1,47 @@
+"""What projects say they are about."""
+
+from collections.abc import Iterable
+
+from msgspec import UNSET
+from sqlalchemy import bindparam, delete, select
+
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import emit
+from ingot.errors import Invalid, too_long_message
+from ingot.projects.projects.events import ProjectTopicsChanged
+from ingot.projects.projects.params import ProjectAttributes
+from ingot.projects.projects.tables import Project, project_topics
+
+MAX_LENGTH = 255
+_OF_PROJECT = project_topics.c.project_id == bindparam("project")
+_DROP_TOPICS = delete(project_topics).where(_OF_PROJECT)
+_KEYS = select(project_topics.c.name_key).where(_OF_PROJECT)
+
+
+def set_topics(db: Connection, project: Project, params: ProjectAttributes) -> None:
+    """Let a project carry the topics that were sent, and no others."""
+    named = params.topics if params.topics is not UNSET else params.tag_list
+    if named is UNSET:
+        return
+    topics = _topics(named or ())
+    before = {row[0] for row in db.rows(_KEYS, project=project.id)}
+    db.run(_DROP_TOPICS, project=project.id)
+    for key, topic in topics.items():
+        db.insert(project_topics, project_id=project.id, name=topic, name_key=key)
+    added = {key: topic for key, topic in topics.items() if key not in before}
+    if added or before - topics.keys():
+        emit(db, ProjectTopicsChanged(project_id=project.id, added=added, removed=sorted(before - topics.keys())))
+
+
+def _topics(named: Iterable[str]) -> dict[str, str]:
+    topics: dict[str, str] = {}
+    for part in (part for topic in named for part in topic.split(",")):
+        topic = " ".join(part.split())
+        if not topic.isprintable():
+            raise Invalid(topics=["cannot contain control characters"])
+        if len(topic) > MAX_LENGTH:
+            raise Invalid(topics=[too_long_message(MAX_LENGTH)])
+        # Of names that differ in case only, the first is kept.
+        topics.setdefault(topic.casefold(), topic)
+    topics.pop("", None)
+    return topics

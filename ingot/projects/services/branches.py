@@ -1,0 +1,16 @@
+"""Which branches a service is told of."""
+
+from ingot.errors import Invalid
+
+BRANCH_CHOICES = ("all", "default")
+
+
+def notifies_branch(choice: str | None, branch: str, default_branch: str | None) -> bool:
+    """Whether a service is told of a branch."""
+    return choice != "default" or branch == default_branch
+
+
+def validate_branch_choice(choice: str) -> None:
+    """Refuse what nobody could follow."""
+    if choice not in BRANCH_CHOICES:
+        raise Invalid(branches_to_be_notified=["does not have a valid value"])

@@ -1,0 +1,49 @@
+"""How services are found."""
+
+from sqlalchemy import bindparam, select
+
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import one_of
+from ingot.core.db.paging import Listing, Page, fetch_page, list_query
+from ingot.errors import NotFound
+from ingot.projects.services.registry import REGISTRY, SLUGS_BY_KIND, Integration
+from ingot.projects.services.tables import Service, services
+from ingot.projects.services.trackers import IssueTracker, tracker_from_service
+
+_OF_PROJECT = select(services).where(services.c.project_id == bindparam("project"))
+_LIST = list_query(_OF_PROJECT, services.c.id, services.c.id.asc())
+_ONE = _OF_PROJECT.where(services.c.slug == bindparam("name"))
+_ACTIVE = _ONE.where(services.c.active)
+_TRACKER = (
+    _OF_PROJECT.where(one_of(services.c.slug, *SLUGS_BY_KIND["tracker"]), services.c.active)
+    .order_by(services.c.id)
+    .limit(1)
+)
+
+
+def find_integration(slug: str) -> Integration:
+    """What the registry says of a service."""
+    if slug not in REGISTRY:
+        raise NotFound("Service")
+    return REGISTRY[slug]
+
+
+def list_services(db: Connection, project_id: int, page: Page) -> Listing[Service]:
+    """A page of what a project is connected to."""
+    return fetch_page(db, Service, _LIST, page, project=project_id)
+
+
+def service_or_none(db: Connection, project_id: int, slug: str) -> Service | None:
+    """How a project is connected to a service, if it is."""
+    return db.first(Service, _ONE, project=project_id, name=slug)
+
+
+def active_service_or_none(db: Connection, project_id: int, slug: str) -> Service | None:
+    """The same, where something is to be done with it."""
+    return db.first(Service, _ACTIVE, project=project_id, name=slug)
+
+
+def external_tracker_or_none(db: Connection, project_id: int) -> IssueTracker | None:
+    """Where a project keeps its issues, if that is elsewhere; of several trackers, the one that came first."""
+    service = db.first(Service, _TRACKER, project=project_id)
+    return None if service is None else tracker_from_service(service)

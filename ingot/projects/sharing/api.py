@@ -1,0 +1,135 @@
+"""The people of a project over the API: members, requests, starrers, and who shares it."""
+
+from ingot.accounts.users.api import user_in_path
+from ingot.accounts.users.queries import user_by_username_or_none, user_or_none
+from ingot.accounts.users.tables import User
+from ingot.accounts.users.views import UserBrief, user_brief
+from ingot.core.access.rules import administrators, signed_in
+from ingot.core.api.params import path_number
+from ingot.core.api.routes import Call, Routes
+from ingot.core.db.paging import Listing, Page
+from ingot.core.names import NAMESPACES
+from ingot.errors import NotFound, Unchanged
+from ingot.projects.groups.queries import find_group
+from ingot.projects.members.api import MemberEndpoints, member_routes, request_routes
+from ingot.projects.members.params import ListMembers
+from ingot.projects.members.views import MemberView, member_view
+from ingot.projects.projects import policy
+from ingot.projects.projects.api import project_in_path, project_page, project_response
+from ingot.projects.projects.params import ListMemberships, ListProjects, SearchUsers, ShareProject
+from ingot.projects.projects.queries import find_project, list_projects, member_source, star_or_none
+from ingot.projects.projects.tables import Project
+from ingot.projects.projects.views import ProjectView, SimpleProjectView
+from ingot.projects.sharing import queries, service
+from ingot.projects.sharing.views import (
+    MembershipView,
+    ShareView,
+    StarrerView,
+    membership_view,
+    share_view,
+    starrer_view,
+)
+
+routes = Routes("projects")
+
+
+@routes.get("/projects/:id/members/all", on=project_in_path, may=policy.may_see_project, returns=list[MemberView])
+def list_all_project_members(call: Call, project: Project, params: ListMembers, page: Page) -> Listing[MemberView]:
+    """List the members of a project, of the groups around it, and of those with which it is shared."""
+    found = queries.list_all_members(call.db, call.actor, project, params, page)
+    return found.of([member_view(member, call.origin.base) for member in found.items])
+
+
+@routes.get("/projects/:id/members/all/:user_id", on=project_in_path, may=policy.may_see_project, returns=MemberView)
+def get_any_project_member(call: Call, project: Project) -> MemberView:
+    """Get a member of a project, of a group around it, or of one with which it is shared."""
+    found = queries.find_any_member(call.db, call.actor, project, path_number(call.path, "user_id"))
+    return member_view(found, call.origin.base)
+
+
+@routes.get("/projects/:id/users", on=project_in_path, may=policy.may_see_project, returns=list[UserBrief])
+def list_project_users(call: Call, project: Project, params: SearchUsers, page: Page) -> Listing[UserBrief]:
+    """List everybody who belongs to a project, directly or by a group."""
+    wanted = ListMembers(query=params.search)
+    found = queries.list_all_members(call.db, call.actor, project, wanted, page)
+    return found.of([user_brief(member, call.origin.base) for member in found.items])
+
+
+@routes.post("/projects/:id/star", on=project_in_path, may=policy.may_star_project, returns=ProjectView)
+def star_project(call: Call, project: Project) -> ProjectView:
+    """Star a project; 304 where the caller did already."""
+    if star_or_none(call.db, call.actor.user_id, project) is not None:
+        raise Unchanged
+    service.star_project(call.db, call.actor.user_id, project)
+    return project_response(call, project)
+
+
+@routes.post("/projects/:id/unstar", on=project_in_path, may=policy.may_star_project, returns=ProjectView)
+def unstar_project(call: Call, project: Project) -> ProjectView:
+    """Take a star back; 304 where there is none."""
+    star_id = star_or_none(call.db, call.actor.user_id, project)
+    if star_id is None or not service.unstar_project(call.db, star_id, project):
+        raise Unchanged
+    return project_response(call, project)
+
+
+@routes.get("/projects/:id/starrers", on=project_in_path, may=policy.may_see_project, returns=list[StarrerView])
+def list_starrers(call: Call, project: Project, params: SearchUsers, page: Page) -> Listing[StarrerView]:
+    """List who starred a project."""
+    found = queries.list_starrers(call.db, project, params.search, page)
+    return found.of([starrer_view(starrer, call.origin.base) for starrer in found.items])
+
+
+@routes.get("/users/:user_id/starred_projects", may=signed_in, returns=list[ProjectView | SimpleProjectView])
+def list_starred_projects(call: Call, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
+    """List the projects that a user starred, of those that the caller may see."""
+    name = call.path["user_id"]
+    user = user_or_none(call.db, name) or user_by_username_or_none(call.db, name)
+    if user is None:
+        raise NotFound("User")
+    found = list_projects(call.db, call.actor, params, page, "starred_by", starrer=user.id)
+    return project_page(call, found, params)
+
+
+@routes.get("/users/:id/memberships", on=user_in_path, may=administrators, returns=list[MembershipView])
+def list_user_memberships(call: Call, user: User, params: ListMemberships, page: Page) -> Listing[MembershipView]:
+    """List the groups and projects to which a user belongs."""
+    kind = {"Project": "project", "Namespace": "group"}[params.type] if params.type else None
+    found = queries.list_memberships(call.db, user.id, kind, page)
+    return found.of([membership_view(membership) for membership in found.items])
+
+
+@routes.post(
+    "/projects/:id/share", on=project_in_path, may=policy.may_change_project, returns=ShareView, locks=NAMESPACES
+)
+def share_project(call: Call, project: Project, params: ShareProject) -> ShareView:
+    """Share a project with a group."""
+    access, _ = find_project(call.db, call.actor, project.id)
+    _, group = find_group(call.db, call.actor, params.group_id)
+    share = service.share_project(call.db, call.actor, access, project, group, params.group_access, params.expires_at)
+    return share_view(share)
+
+
+@routes.delete(
+    "/projects/:id/share/:group_id", on=project_in_path, may=policy.may_change_project, returns=None, status=204
+)
+def unshare_project(call: Call, project: Project) -> None:
+    """Stop sharing a project with a group."""
+    group_id = path_number(call.path, "group_id")
+    share = queries.share_or_none(call.db, project, group_id)
+    if share is not None:
+        service.unshare_project(call.db, share)
+
+
+_JOINED = MemberEndpoints(
+    project_in_path,
+    again=lambda db, actor, project: find_project(db, actor, project.id)[0],
+    source=member_source,
+    may_see=policy.may_see_project,
+    may_leave=policy.may_join_or_leave,
+    may_ask=policy.may_request_access,
+    may_admin=policy.may_admin_project,
+    may_change=policy.may_change_project,
+)
+member_routes(routes, "/projects/:id", _JOINED)
+request_routes(routes, "/projects/:id", _JOINED)

@@ -1,0 +1,81 @@
+"""Stars, and shares with groups."""
+
+from sqlalchemy import bindparam, delete
+
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import Date, day_of
+from ingot.core.names import NAMESPACES
+from ingot.errors import Conflict, Denied, Invalid, NotFound
+from ingot.projects.namespaces.queries import ancestor_ids, namespace_by_id
+from ingot.projects.namespaces.tables import Namespace
+from ingot.projects.projects.tables import Project, Share, projects, shares, stars
+from ingot.projects.sharing.queries import share_or_none
+
+SHARE_LEVELS = frozenset({10, 20, 30, 40})
+_COUNT_STARS = (
+    projects.update()
+    .where(projects.c.id == bindparam("counted"))
+    .values(star_count=projects.c.star_count + bindparam("change"))
+)
+_DELETE_EXPIRED = delete(shares).where(shares.c.expires_at <= bindparam("today"))
+
+
+def star_project(db: Connection, user_id: int, project: Project) -> None:
+    """Add a star, and count it."""
+    db.insert(stars, user_id=user_id, project_id=project.id, created_at=db.now)
+    db.run(_COUNT_STARS, counted=project.id, change=1)
+
+
+def unstar_project(db: Connection, star_id: int, project: Project) -> bool:
+    """Take a star back, and count it; says whether it was still there."""
+    return db.delete(stars, star_id) > 0 and db.run(_COUNT_STARS, counted=project.id, change=-1) > 0
+
+
+def share_project(
+    db: Connection,
+    actor: Actor,
+    access: Access,
+    project: Project,
+    group: Namespace,
+    level: int,
+    expires_at: Date | None,
+) -> Share:
+    """Let the members of a group use a project, at most at this level; nobody gives more than they hold."""
+    db.must_hold(NAMESPACES)
+    if level not in SHARE_LEVELS:
+        raise Invalid(group_access=["is not included in the list"])
+    if level > access.level and not actor.admin:
+        raise Denied
+    if namespace_by_id(db, project.namespace_id).share_with_group_lock:
+        raise Invalid("The project sharing with group is disabled")
+    if group.id in ancestor_ids(db, project.namespace_id):
+        raise Conflict("Project cannot be shared with the group it is in or one of its ancestors.")
+    held = share_or_none(db, project, group.id)
+    if held is not None and (held.expires_at is None or held.expires_at > day_of(db.now)):
+        raise Conflict("Group already shared with this group")
+    if held is not None:
+        db.delete(shares, held.id)
+    db.insert(
+        shares,
+        project_id=project.id,
+        group_id=group.id,
+        group_access=level,
+        expires_at=expires_at,
+        created_at=db.now,
+    )
+    share = share_or_none(db, project, group.id)
+    if share is None:
+        raise NotFound("Group Link")
+    return share
+
+
+def unshare_project(db: Connection, share: Share) -> None:
+    """End a share."""
+    db.delete(shares, share.id)
+
+
+def delete_expired_shares(db: Connection) -> int:
+    """Remove shares whose time is over; they have not counted since."""
+    return db.run(_DELETE_EXPIRED, today=day_of(db.now))

@@ -1,0 +1,28 @@
+"""What topics do when projects change."""
+
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import Subscriptions
+from ingot.projects.projects.events import ProjectDeleted, ProjectTopicsChanged
+from ingot.projects.topics.queries import topic_id_by_key_or_none, topic_keys_of_project
+from ingot.projects.topics.service import delete_unused_topics, ensure_topic, remove_topics_of_project
+
+subscriptions = Subscriptions()
+
+
+@subscriptions.on(ProjectTopicsChanged)
+def update_topics_of_project(db: Connection, event: ProjectTopicsChanged) -> None:
+    """Each name that a project carries is a topic; one that the last project dropped is none any more."""
+    for key, name in event.added.items():
+        if topic_id_by_key_or_none(db, key) is None:
+            ensure_topic(db, name)
+    if event.removed:
+        delete_unused_topics(db, event.removed)
+
+
+@subscriptions.on(ProjectDeleted)
+def delete_topics_with_project(db: Connection, event: ProjectDeleted) -> None:
+    """Names go with the last project that carried them."""
+    keys = topic_keys_of_project(db, event.project_id)
+    if keys:
+        remove_topics_of_project(db, event.project_id)
+        delete_unused_topics(db, keys)

@@ -1,0 +1,38 @@
+"""What is stored of topics: a row for each name that a project carries or that an administrator described."""
+
+from sqlalchemy import Table, true
+
+from ingot.core.db.schema import Record, flag, metadata, reference, row_id, text
+
+topics = Table(
+    "topics",
+    metadata,
+    row_id(),
+    text("name"),
+    text("name_key", unique=True),
+    text("title"),
+    text("title_key"),
+    text("description", nullable=True),
+    reference("avatar_id", "avatars.id", ondelete="SET NULL", nullable=True),
+    text("avatar_file", nullable=True),
+    text("created_at"),
+    text("updated_at"),
+    # Those that nobody described are there only for who sees a project that carries them.
+    flag("described", server_default=true()),
+    sqlite_autoincrement=True,
+)
+
+
+class Topic(Record, frozen=True):
+    """A topic as one caller sees it, with the number of projects that they see of it."""
+
+    id: int
+    name: str
+    name_key: str
+    title: str
+    title_key: str
+    description: str | None
+    avatar_id: int | None
+    avatar_file: str | None
+    projects_count: int
+    described: bool

@@ -1,0 +1,67 @@
+"""How variables are found and listed."""
+
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, select
+
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page, fetch_page, list_query
+from ingot.errors import Conflict, NotFound
+from ingot.projects.namespaces.tables import Namespace
+from ingot.projects.projects.tables import Project
+from ingot.projects.variables.params import ScopeFilter
+from ingot.projects.variables.tables import Variable, variables
+
+
+class VariableOwner(NamedTuple):
+    """Where variables belong; only projects and groups have environments to scope them to."""
+
+    name: str
+    project_id: int | None = None
+    group_id: int | None = None
+
+    @property
+    def has_environment_scopes(self) -> bool:
+        """Whether a variable here can be for some environments only."""
+        return self.project_id is not None or self.group_id is not None
+
+
+INSTANCE = VariableOwner("instance")
+_OF_OWNER = select(variables).where(variables.c.place == bindparam("place"))
+_LIST = list_query(_OF_OWNER, variables.c.id, variables.c.id.asc())
+_BY_KEY = _OF_OWNER.where(variables.c.key == bindparam("key")).order_by(variables.c.id).limit(2)
+_BY_SCOPE = _OF_OWNER.where(
+    variables.c.key == bindparam("key"), variables.c.environment_scope == bindparam("environment_scope")
+)
+
+
+def variable_owner(owner: Project | Namespace | None) -> VariableOwner:
+    """The project, group or instance as the one that has variables."""
+    if isinstance(owner, Project):
+        return VariableOwner(f"project {owner.id}", project_id=owner.id)
+    return VariableOwner(f"group {owner.id}", group_id=owner.id) if owner else INSTANCE
+
+
+def list_variables(db: Connection, owner: VariableOwner, page: Page) -> Listing[Variable]:
+    """A page of the variables of one place."""
+    return fetch_page(db, Variable, _LIST, page, place=owner.name)
+
+
+def variable_or_none(
+    db: Connection, owner: VariableOwner, key: str, params: ScopeFilter | None = None
+) -> Variable | None:
+    """The variable of this key and, where it is said, scope; a key that several have does not say which."""
+    if params is not None and params.environment_scope is not None:
+        return db.first(Variable, _BY_SCOPE, place=owner.name, key=key, environment_scope=params.environment_scope)
+    found = db.all(Variable, _BY_KEY, place=owner.name, key=key)
+    if len(found) > 1:
+        raise Conflict("409 Conflict - several variables have this key: choose one by filter[environment_scope]")
+    return found[0] if found else None
+
+
+def find_variable(db: Connection, owner: VariableOwner, key: str, params: ScopeFilter | None = None) -> Variable:
+    """The same, where there must be one."""
+    variable = variable_or_none(db, owner, key, params)
+    if variable is None:
+        raise NotFound("Variable")
+    return variable

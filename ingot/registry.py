@@ -1,0 +1,228 @@
+"""Which rooms there are: the endpoints that the API is made of, and who hears of what happens in others."""
+
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+import msgspec
+
+from ingot.accounts.emails import api as emails
+from ingot.accounts.features import api as features
+from ingot.accounts.instance import api as instance
+from ingot.accounts.keys import api as keys
+from ingot.accounts.oauth import api as oauth
+from ingot.accounts.oauth.subscribers import subscriptions as oauth_subscriptions
+from ingot.accounts.sessions import api as sessions
+from ingot.accounts.sessions.subscribers import subscriptions as session_subscriptions
+from ingot.accounts.tokens import api as tokens
+from ingot.accounts.tokens.subscribers import subscriptions as token_subscriptions
+from ingot.accounts.users import api as accounts
+from ingot.ci.runners import api as runners
+from ingot.ci.triggers import api as triggers
+from ingot.collaboration.boards import api as boards
+from ingot.collaboration.boards.subscribers import subscriptions as board_subscriptions
+from ingot.collaboration.emoji.subscribers import subscriptions as emoji_subscriptions
+from ingot.collaboration.issues import api as issues
+from ingot.collaboration.issues.discussions import api as issue_talk
+from ingot.collaboration.issues.discussions.subject_events import subscriptions as issue_involving_subscriptions
+from ingot.collaboration.issues.discussions.subscribers import subscriptions as issue_talk_subscriptions
+from ingot.collaboration.issues.links import api as issue_links
+from ingot.collaboration.issues.links.subscribers import subscriptions as issue_link_subscriptions
+from ingot.collaboration.issues.planning import api as issue_planning
+from ingot.collaboration.issues.planning.subscribers import subscriptions as issue_planning_subscriptions
+from ingot.collaboration.issues.subscribers import subscriptions as issue_subscriptions
+from ingot.collaboration.labels import api as labels
+from ingot.collaboration.labels.subscribers import subscriptions as label_subscriptions
+from ingot.collaboration.merge_requests import api as merge_requests
+from ingot.collaboration.merge_requests.discussions import api as merge_request_talk
+from ingot.collaboration.merge_requests.discussions.subject_events import (
+    subscriptions as merge_request_involving_subscriptions,
+)
+from ingot.collaboration.merge_requests.discussions.subscribers import subscriptions as merge_request_talk_subscriptions
+from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep
+from ingot.collaboration.merge_requests.editing.subscribers import subscriptions as merge_request_subscriptions
+from ingot.collaboration.merge_requests.merge import api as merging
+from ingot.collaboration.merge_requests.versions import api as versions
+from ingot.collaboration.milestones import api as milestones
+from ingot.collaboration.notes import api as notes
+from ingot.collaboration.notes.subscribers import subscriptions as note_subscriptions
+from ingot.collaboration.participants.subscribers import subscriptions as involvement_subscriptions
+from ingot.collaboration.releases import api as releases
+from ingot.collaboration.resource_events.subscribers import subscriptions as history_subscriptions
+from ingot.collaboration.snippets import api as snippets
+from ingot.collaboration.snippets.subscribers import subscriptions as snippet_subscriptions
+from ingot.collaboration.todos import api as todos
+from ingot.collaboration.todos.subscribers import subscriptions as todo_subscriptions
+from ingot.core.access.rules import anyone
+from ingot.core.api.openapi import openapi_document
+from ingot.core.api.routes import Call, Endpoint, RawResponse, Routes
+from ingot.discovery.activity import api as activity
+from ingot.discovery.activity.subscribers import subscriptions as activity_subscriptions
+from ingot.discovery.markdown import api as renderings
+from ingot.discovery.markdown.subscribers import subscriptions as rendering_subscriptions
+from ingot.discovery.notifications import api as notifications
+from ingot.discovery.notifications.subscribers import subscriptions as notification_subscriptions
+from ingot.discovery.search import api as search
+from ingot.integrations.webhooks import api as hooks
+from ingot.integrations.webhooks.system import api as system_hooks
+from ingot.integrations.webhooks.system.subscribers import subscriptions as system_hook_subscriptions
+from ingot.projects.badges import api as badges
+from ingot.projects.custom_attributes import api as custom_attributes
+from ingot.projects.deploy_keys import api as deploy_keys
+from ingot.projects.deploy_keys.subscribers import subscriptions as deploy_key_subscriptions
+from ingot.projects.deploy_tokens import api as deploy_tokens
+from ingot.projects.environments import api as environments
+from ingot.projects.forks import api as forks
+from ingot.projects.forks.subscribers import subscriptions as fork_subscriptions
+from ingot.projects.group_projects import api as of_groups
+from ingot.projects.groups import api as groups
+from ingot.projects.groups.subscribers import subscriptions as group_subscriptions
+from ingot.projects.imports import api as imports
+from ingot.projects.imports.subscribers import subscriptions as import_subscriptions
+from ingot.projects.namespaces import api as namespaces
+from ingot.projects.namespaces.subscribers import subscriptions as namespace_subscriptions
+from ingot.projects.projects import api as projects
+from ingot.projects.projects.subscribers import subscriptions as project_subscriptions
+from ingot.projects.services import api as services
+from ingot.projects.sharing import api as people
+from ingot.projects.sharing.subscribers import subscriptions as star_subscriptions
+from ingot.projects.topics import api as topics
+from ingot.projects.topics.subscribers import subscriptions as topic_subscriptions
+from ingot.projects.uploads import api as uploads
+from ingot.projects.variables import api as variables
+from ingot.repositories.branches import api as branches
+from ingot.repositories.commit_writing import api as making
+from ingot.repositories.commits import api as commits
+from ingot.repositories.comparisons import api as comparing
+from ingot.repositories.file_writing import api as filing
+from ingot.repositories.files import api as repository_files
+from ingot.repositories.lfs import api as lfs
+from ingot.repositories.lfs.subscribers import subscriptions as lfs_subscriptions
+from ingot.repositories.pipelines.subscribers import subscriptions as pipeline_subscriptions
+from ingot.repositories.protection import api as protection
+from ingot.repositories.ref_changes.subscribers import subscriptions as change_subscriptions
+from ingot.repositories.statuses import api as statuses
+from ingot.repositories.tags import api as tags
+from ingot.repositories.tags.subscribers import subscriptions as tag_subscriptions
+from ingot.repositories.templates import api as templates
+from ingot.repositories.trees import api as trees
+from ingot.repositories.wikis import api as wikis
+
+openapi_routes = Routes("documents")
+ROUTE_MODULES = (
+    accounts,
+    tokens,
+    sessions,
+    keys,
+    emails,
+    oauth,
+    namespaces,
+    groups,
+    projects,
+    people,
+    forks,
+    imports,
+    uploads,
+    of_groups,
+    branches,
+    protection,
+    tags,
+    releases,
+    commits,
+    comparing,
+    statuses,
+    notes,
+    repository_files,
+    lfs,
+    making,
+    filing,
+    trees,
+    variables,
+    deploy_tokens,
+    deploy_keys,
+    topics,
+    badges,
+    custom_attributes,
+    environments,
+    triggers,
+    runners,
+    instance,
+    features,
+    templates,
+    labels,
+    milestones,
+    issues,
+    issue_planning,
+    boards,
+    issue_links,
+    issue_talk,
+    todos,
+    merge_requests,
+    merge_request_upkeep,
+    versions,
+    merge_request_talk,
+    merging,
+    snippets,
+    wikis,
+    activity,
+    notifications,
+    search,
+    renderings,
+    hooks,
+    system_hooks,
+    services,
+)
+SUBSCRIPTIONS = (
+    token_subscriptions,
+    star_subscriptions,
+    import_subscriptions,
+    fork_subscriptions,
+    topic_subscriptions,
+    group_subscriptions,
+    namespace_subscriptions,
+    project_subscriptions,
+    change_subscriptions,
+    pipeline_subscriptions,
+    note_subscriptions,
+    label_subscriptions,
+    issue_subscriptions,
+    issue_planning_subscriptions,
+    board_subscriptions,
+    issue_link_subscriptions,
+    issue_talk_subscriptions,
+    issue_involving_subscriptions,
+    merge_request_involving_subscriptions,
+    todo_subscriptions,
+    involvement_subscriptions,
+    activity_subscriptions,
+    notification_subscriptions,
+    merge_request_subscriptions,
+    merge_request_talk_subscriptions,
+    emoji_subscriptions,
+    history_subscriptions,
+    snippet_subscriptions,
+    tag_subscriptions,
+    deploy_key_subscriptions,
+    lfs_subscriptions,
+    session_subscriptions,
+    oauth_subscriptions,
+    rendering_subscriptions,
+    system_hook_subscriptions,
+)
+
+
+def all_endpoints() -> list[Endpoint]:
+    """Every endpoint of the API."""
+    return [endpoint for room in ROUTE_MODULES for endpoint in room.routes.endpoints] + openapi_routes.endpoints
+
+
+@openapi_routes.get("/openapi.json", may=anyone, returns=RawResponse)
+def get_openapi_document(call: Call) -> RawResponse:  # noqa: ARG001 - Every handler gets its call.
+    """Get the OpenAPI document of this API."""
+    return RawResponse(msgspec.json.encode(api_document()), "application/json")
+
+
+@cache
+def api_document() -> dict[str, Any]:
+    """The OpenAPI document of all of them."""
+    return openapi_document(all_endpoints(), version("ingot"))

@@ -1,0 +1,1 @@
+"""Repositories as API resources: branches, tags, commits, files, protection, statuses, wikis, LFS."""

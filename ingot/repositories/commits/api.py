@@ -1,0 +1,116 @@
+"""Commits over the API."""
+
+from typing import Any
+
+from ingot.core.api.routes import Call, Routes
+from ingot.core.db.paging import Listing, Page, slice_page
+from ingot.core.events.bus import emit
+from ingot.errors import NotFound
+from ingot.git.core.refs import HEADS, TAGS
+from ingot.git.diffs.stats import commit_stats
+from ingot.git.history.commits import decode_text
+from ingot.git.history.log import count_commits
+from ingot.git.history.signatures import signature_kind_or_none
+from ingot.repositories.commits import queries
+from ingot.repositories.commits.events import MergeRequestsOfCommit
+from ingot.repositories.commits.params import GetCommit, GetSequence, ListCommitRefs, ListCommits
+from ingot.repositories.commits.views import (
+    CommitDetailView,
+    CommitView,
+    DiffView,
+    ListedCommitView,
+    RefView,
+    SequenceView,
+    SignatureView,
+    commit_detail_view,
+    commit_list_views,
+    diff_view,
+)
+from ingot.repositories.context import RepositoryContext, may_read_code, project_url, repository_in_path
+from ingot.repositories.pipelines.queries import pipelines_of_commit
+from ingot.repositories.pipelines.views import pipeline_brief
+
+routes = Routes("commits")
+
+
+@routes.get(
+    "/projects/:id/repository/commits", on=repository_in_path, may=may_read_code, returns=list[ListedCommitView]
+)
+def list_commits(call: Call, context: RepositoryContext, params: ListCommits, page: Page) -> Listing[CommitView]:
+    """List the commits of a branch or tag, newest first."""
+    found = queries.list_commits(context.repository, context.project, params, page)
+    stats = commit_stats(context.repository, found.items) if params.with_stats else None
+    return found.of(commit_list_views(found.items, stats, project_url(call, context.project)))
+
+
+@routes.get("/projects/:id/repository/commits/:sha", on=repository_in_path, may=may_read_code, returns=CommitDetailView)
+def get_commit(call: Call, context: RepositoryContext, params: GetCommit) -> CommitDetailView:
+    """Get the commit that an id, a branch or a tag leads to."""
+    commit = queries.find_commit(context.repository, call.path["sha"])
+    stats = commit_stats(context.repository, [commit])[0] if params.stats else None
+    pipelines = pipelines_of_commit(call.db, context.project.id, commit.oid)
+    url = project_url(call, context.project)
+    last = pipeline_brief(pipelines[0], url) if pipelines else None
+    return commit_detail_view(commit, stats, queries.overall_pipeline_status(pipelines), context.project.id, url, last)
+
+
+@routes.get(
+    "/projects/:id/repository/commits/:sha/diff", on=repository_in_path, may=may_read_code, returns=list[DiffView]
+)
+def get_commit_diff(call: Call, context: RepositoryContext, page: Page) -> Listing[DiffView] | list[DiffView]:
+    """Get what a commit changed against its first parent; all of it, unless a page is asked for."""
+    changes = queries.commit_changes(context.repository, queries.find_commit(context.repository, call.path["sha"]))
+    if not page.asked:
+        return [diff_view(change) for change in changes]
+    found = slice_page(changes, page)
+    return found.of([diff_view(change) for change in found.items])
+
+
+@routes.get(
+    "/projects/:id/repository/commits/:sha/refs", on=repository_in_path, may=may_read_code, returns=list[RefView]
+)
+def list_commit_refs(call: Call, context: RepositoryContext, params: ListCommitRefs, page: Page) -> Listing[RefView]:
+    """List the branches and tags that lead to a commit."""
+    commit = queries.find_commit(context.repository, call.path["sha"])
+    found = queries.list_refs(context.repository, context.project, commit, params.type, page)
+    return found.of([_ref_view(name) for name in found.items])
+
+
+def _ref_view(name: bytes) -> RefView:
+    kind, folder = ("branch", HEADS) if name.startswith(HEADS) else ("tag", TAGS)
+    return RefView(kind, decode_text(name.removeprefix(folder)))
+
+
+@routes.get(
+    "/projects/:id/repository/commits/:sha/merge_requests",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=list[dict[str, Any]],
+)
+def list_commit_merge_requests(call: Call, context: RepositoryContext, page: Page) -> Listing[dict[str, Any]]:
+    """List the merge requests that brought a commit."""
+    commit, answers = queries.find_commit(context.repository, call.path["sha"]), list[Listing[Any]]()
+    asked = context.project.id, commit.oid, call.actor, call.origin.base, page
+    emit(call.db, MergeRequestsOfCommit(*asked, answers))
+    return answers[0] if answers else slice_page([], page)
+
+
+@routes.get(
+    "/projects/:id/repository/commits/:sha/signature", on=repository_in_path, may=may_read_code, returns=SignatureView
+)
+def get_commit_signature(call: Call, context: RepositoryContext) -> SignatureView:
+    """Get how a commit is signed."""
+    commit = queries.find_commit(context.repository, call.path["sha"])
+    kind = signature_kind_or_none(context.repository, commit.oid)
+    if kind is None:
+        raise NotFound("GPG Signature")
+    return SignatureView(kind, "unknown_key" if kind == "PGP" else "unverified")
+
+
+@routes.get(
+    "/projects/:id/repository/commits/:sha/sequence", on=repository_in_path, may=may_read_code, returns=SequenceView
+)
+def get_commit_sequence(call: Call, context: RepositoryContext, params: GetSequence) -> SequenceView:
+    """Count the commits up to one, itself included."""
+    commit = queries.find_commit(context.repository, call.path["sha"])
+    return SequenceView(count_commits(context.repository, commit.oid, first_parent=params.first_parent))

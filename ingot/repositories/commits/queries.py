@@ -1,0 +1,82 @@
+"""How commits are found and listed."""
+
+import math
+import os
+from collections.abc import Sequence
+
+import msgspec
+
+from ingot.core.db.paging import Listing, Page, slice_page
+from ingot.core.db.times import Timestamp, to_datetime
+from ingot.errors import Invalid, NotFound
+from ingot.git.core.paths import path_encodings
+from ingot.git.core.refs import HEADS, TAGS
+from ingot.git.core.repository import Repository
+from ingot.git.diffs.diffs import FileDiff, diff_between
+from ingot.git.history.commits import Commit, commit_by_name_or_none, commit_id_or_none, read_commits
+from ingot.git.history.log import CommitFilter, all_tips, refs_containing
+from ingot.git.history.log import list_commits as list_ids
+from ingot.projects.projects.tables import Project
+from ingot.repositories.commits.params import ListCommits
+from ingot.repositories.pipelines.outcome import StatusPart, combined_status
+from ingot.repositories.pipelines.tables import Pipeline
+
+_REF_FOLDERS = {"all": (HEADS, TAGS), "branch": (HEADS,), "tag": (TAGS,)}
+
+
+def find_commit(repository: Repository, name: str) -> Commit:
+    """The commit that a (short) id, a branch or a tag leads to."""
+    commit = commit_by_name_or_none(repository, name)
+    if commit is None:
+        raise NotFound("Commit")
+    return commit
+
+
+def list_commits(repository: Repository, project: Project, params: ListCommits, page: Page) -> Listing[Commit]:
+    """A page of commits, in the order of ``git log``."""
+    wanted = CommitFilter(
+        follow=params.follow,
+        since=None if params.since is None else math.ceil(_timestamp_seconds(params.since)),
+        until=None if params.until is None else math.floor(_timestamp_seconds(params.until)),
+        author=params.author or None,
+        first_parent=params.first_parent,
+        topological=params.order == "topo",
+    )
+    tips = all_tips(repository) if params.all else _tips(repository, project, params.ref_name)
+    oids: list[str] = []
+    total = 0
+    for spelling in path_encodings(params.path or ""):
+        below = msgspec.structs.replace(wanted, path=os.fsdecode(spelling) or None)
+        oids, total = list_ids(repository, tips, below, (page.number - 1) * page.size, page.size)
+        if total:
+            break
+    return Listing(read_commits(repository, oids), page, total)
+
+
+def commit_changes(repository: Repository, commit: Commit) -> Sequence[FileDiff]:
+    """The files that a commit changed, against its first parent."""
+    parent = commit.parents[0] if commit.parents else None
+    return diff_between(repository, parent, commit.oid).changes
+
+
+def list_refs(repository: Repository, project: Project, commit: Commit, kind: str, page: Page) -> Listing[bytes]:
+    """A page of the branches and tags that lead to a commit, by their full names."""
+    found = [refs_containing(repository, commit.oid, folder, project.generation) for folder in _REF_FOLDERS[kind]]
+    return slice_page(found[0] if len(found) == 1 else [*found[0], *found[1]], page)
+
+
+def overall_pipeline_status(pipelines: Sequence[Pipeline]) -> str | None:
+    """What the pipelines of a commit amount to, where it has any."""
+    return combined_status(StatusPart(pipeline.status) for pipeline in pipelines) if pipelines else None
+
+
+def _tips(repository: Repository, project: Project, name: str) -> list[str]:
+    """Where a list begins: nowhere, for a reference that is not there or not there yet."""
+    oid = commit_id_or_none(repository, name or project.default_branch or "HEAD")
+    if oid is None and name.startswith("-"):  # Nobody means a reference by that.
+        raise Invalid(ref_name=["is invalid"])
+    return [] if oid is None else [oid]
+
+
+def _timestamp_seconds(stamp: Timestamp) -> float:
+    return to_datetime(stamp).timestamp()

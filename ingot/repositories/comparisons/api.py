@@ -1,0 +1,49 @@
+"""Comparing over the API."""
+
+from ingot.core.api.routes import Call, Routes
+from ingot.core.db.paging import Listing, Page
+from ingot.errors import Invalid
+from ingot.repositories.commits.views import CommitView, commit_view
+from ingot.repositories.comparisons import queries
+from ingot.repositories.comparisons.params import CompareRefs, GetMergeBase, ListContributors
+from ingot.repositories.comparisons.views import ComparisonView, ContributorView, comparison_view, contributor_view
+from ingot.repositories.context import RepositoryContext, may_read_code, project_url, repository_in_path
+
+routes = Routes("comparing")
+
+
+@routes.get(
+    "/projects/:id/repository/compare", on=repository_in_path, may=may_read_code, returns=ComparisonView, open=True
+)
+def compare_refs(call: Call, context: RepositoryContext, params: CompareRefs) -> ComparisonView:
+    """Compare two branches, tags or commits."""
+    if params.from_project_id not in (None, context.project.id):
+        raise Invalid(from_project_id=["can only be this project"])
+    found = queries.compare_refs(context.repository, params.from_ref, params.to, straight=params.straight)
+    return comparison_view(found, project_url(call, context.project), straight=params.straight)
+
+
+@routes.get(
+    "/projects/:id/repository/contributors",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=list[ContributorView],
+    open=True,
+)
+def list_contributors(
+    call: Call,  # noqa: ARG001 - Every handler takes the call.
+    context: RepositoryContext,
+    params: ListContributors,
+    page: Page,
+) -> Listing[ContributorView]:
+    """List who wrote the commits of a branch."""
+    found = queries.list_contributors(context.repository, context.project, params, page)
+    return found.of([contributor_view(contributor) for contributor in found.items])
+
+
+@routes.get(
+    "/projects/:id/repository/merge_base", on=repository_in_path, may=may_read_code, returns=CommitView, open=True
+)
+def get_merge_base(call: Call, context: RepositoryContext, params: GetMergeBase) -> CommitView:
+    """Get the commit in which branches, tags or commits have parted."""
+    return commit_view(queries.find_merge_base(context.repository, params.refs), project_url(call, context.project))

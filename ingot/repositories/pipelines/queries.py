@@ -1,0 +1,124 @@
+"""How pipelines and their statuses are found."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import bindparam, func, select
+
+from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import in_list
+from ingot.errors import NotFound
+from ingot.projects.projects.tables import projects
+from ingot.repositories.pipelines.outcome import StatusPart
+from ingot.repositories.pipelines.tables import CommitStatus, Pipeline, commit_statuses, pipelines
+
+_IN_PROJECT = select(pipelines).where(pipelines.c.project_id == bindparam("project"))
+_BY_ID = _IN_PROJECT.where(pipelines.c.id == bindparam("pipeline"))
+_NEWEST = (
+    _IN_PROJECT.where(pipelines.c.sha == bindparam("sha"), pipelines.c.ref == bindparam("ref"))
+    .order_by(pipelines.c.id.desc())
+    .limit(1)
+)
+_LATEST_BY_REF = (
+    select(func.max(pipelines.c.id))
+    .where(pipelines.c.project_id == bindparam("project"), pipelines.c.sha == bindparam("sha"))
+    .group_by(pipelines.c.ref)
+)
+_OF_COMMIT = (
+    select(pipelines).where(pipelines.c.id.in_(_LATEST_BY_REF.scalar_subquery())).order_by(pipelines.c.id.desc())
+)
+_LATEST_OF_COMMITS = (
+    select(func.max(pipelines.c.id))
+    .where(pipelines.c.project_id == bindparam("project"), in_list(pipelines.c.sha, "shas"))
+    .group_by(pipelines.c.sha, pipelines.c.ref)
+)
+_OF_COMMITS = (
+    select(pipelines).where(pipelines.c.id.in_(_LATEST_OF_COMMITS.scalar_subquery())).order_by(pipelines.c.id.desc())
+)
+_LOCK_BY_ID = _BY_ID.with_for_update()
+_LOCK_NEWEST = _NEWEST.with_for_update()
+# Numbers within a project are given out one after the other, so whoever comes second waits here.
+_LOCK_PROJECT = select(projects.c.id).where(projects.c.id == bindparam("project")).with_for_update()
+_LAST_IID = select(func.max(pipelines.c.iid)).where(pipelines.c.project_id == bindparam("project"))
+_LATEST = select(commit_statuses).where(
+    commit_statuses.c.pipeline_id == bindparam("pipeline"),
+    commit_statuses.c.name == bindparam("name"),
+    ~commit_statuses.c.retried,
+)
+_STATUS_PARTS = select(
+    commit_statuses.c.status,
+    commit_statuses.c.allow_failure,
+    commit_statuses.c.coverage,
+    commit_statuses.c.started_at,
+    commit_statuses.c.finished_at,
+).where(commit_statuses.c.pipeline_id == bindparam("pipeline"), ~commit_statuses.c.retried)
+
+
+def find_pipeline(db: Connection, project_id: int, pipeline_id: int) -> Pipeline:
+    """One of a project's pipelines."""
+    pipeline = db.first(Pipeline, _BY_ID, project=project_id, pipeline=pipeline_id)
+    if pipeline is None:
+        raise NotFound("Pipeline")
+    return pipeline
+
+
+def newest_pipeline_or_none(db: Connection, project_id: int, sha: str, ref: str) -> Pipeline | None:
+    """The newest pipeline of a commit on a branch or tag."""
+    return db.first(Pipeline, _NEWEST, project=project_id, sha=sha, ref=ref)
+
+
+def pipelines_of_commit(db: Connection, project_id: int, sha: str) -> list[Pipeline]:
+    """The newest pipeline of a commit on each branch and tag, the newest of all first."""
+    return db.all(Pipeline, _OF_COMMIT, project=project_id, sha=sha)
+
+
+def pipelines_of_commits(db: Connection, project_id: int, shas: Sequence[str]) -> dict[str, list[Pipeline]]:
+    """The same of several commits, by the commit; one that has none is left out."""
+    found: dict[str, list[Pipeline]] = {}
+    for pipeline in db.all(Pipeline, _OF_COMMITS, project=project_id, shas=list(shas)) if shas else ():
+        found.setdefault(pipeline.sha, []).append(pipeline)
+    return found
+
+
+def lock_pipeline(db: Connection, project_id: int, pipeline_id: int, sha: str, ref: str | None) -> Pipeline:
+    """The pipeline with this number; nobody else changes it before this transaction ends.
+
+    It must be of this commit, and where a branch or tag is named, of that.
+    """
+    pipeline = db.first(Pipeline, _LOCK_BY_ID, project=project_id, pipeline=pipeline_id)
+    if pipeline is None or pipeline.sha != sha or ref not in (None, pipeline.ref):
+        raise NotFound("Pipeline")
+    return pipeline
+
+
+def lock_newest_pipeline(db: Connection, project_id: int, sha: str, ref: str | None) -> Pipeline | None:
+    """The newest pipeline of a commit on a branch or tag, held in the same way."""
+    return db.first(Pipeline, _LOCK_NEWEST, project=project_id, sha=sha, ref=ref)
+
+
+def lock_project(db: Connection, project_id: int) -> None:
+    """Let nobody else add a pipeline to a project before this transaction ends."""
+    db.value(_LOCK_PROJECT, project=project_id)
+
+
+def next_iid(db: Connection, project_id: int) -> int:
+    """The number for a project's next pipeline; the project must be held."""
+    last: int | None = db.value(_LAST_IID, project=project_id)
+    return (last or 0) + 1
+
+
+def latest_status_or_none(db: Connection, pipeline: Pipeline, name: str) -> CommitStatus | None:
+    """What counts in a pipeline under this name."""
+    return db.first(CommitStatus, _LATEST, pipeline=pipeline.id, name=name)
+
+
+def find_status(db: Connection, pipeline: Pipeline, name: str) -> CommitStatus:
+    """The same, where there must be one."""
+    status = latest_status_or_none(db, pipeline, name)
+    if status is None:
+        raise NotFound("Status")
+    return status
+
+
+def status_parts(db: Connection, pipeline: Pipeline) -> list[StatusPart]:
+    """All that counts in a pipeline."""
+    return [StatusPart(*row) for row in db.rows(_STATUS_PARTS, pipeline=pipeline.id)]

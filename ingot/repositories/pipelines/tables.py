@@ -1,0 +1,107 @@
+"""What is stored of pipelines and of the statuses that they are made of."""
+
+from typing import Literal
+
+from sqlalchemy import Index, Table, UniqueConstraint
+
+from ingot.core.db.schema import Record, decimal, flag, index_where, metadata, number, reference, row_id, text
+from ingot.core.db.times import Timestamp
+
+Status = Literal["created", "pending", "running", "success", "failed", "canceled", "skipped", "manual"]
+
+pipelines = Table(
+    "pipelines",
+    metadata,
+    row_id(),
+    number("iid"),
+    reference("project_id", "projects.id"),
+    reference("user_id", "users.id", ondelete="SET NULL", nullable=True, index=True),
+    text("sha"),
+    text("ref"),
+    flag("tag"),
+    text("source"),
+    text("status"),
+    decimal("coverage", nullable=True),
+    number("duration", nullable=True),
+    text("yaml_errors", nullable=True),
+    text("created_at"),
+    text("updated_at"),
+    text("started_at", nullable=True),
+    text("finished_at", nullable=True),
+    UniqueConstraint("project_id", "iid"),
+    Index("ix_pipelines_project_id", "project_id", "id"),
+    Index("ix_pipelines_project_id_sha", "project_id", "sha", "ref", "id"),
+    Index("ix_pipelines_project_id_ref", "project_id", "ref", "id"),
+    sqlite_autoincrement=True,
+)
+
+# A status that was followed by another one of its name is kept, as retried; the others make up the pipeline.
+commit_statuses = Table(
+    "commit_statuses",
+    metadata,
+    row_id(),
+    reference("pipeline_id", "pipelines.id"),
+    reference("user_id", "users.id", ondelete="SET NULL", nullable=True, index=True),
+    text("name"),
+    text("stage"),
+    text("status"),
+    text("target_url", nullable=True),
+    text("description", nullable=True),
+    decimal("coverage", nullable=True),
+    flag("allow_failure"),
+    flag("retried"),
+    text("created_at"),
+    text("updated_at"),
+    text("started_at", nullable=True),
+    text("finished_at", nullable=True),
+    Index("ix_commit_statuses_pipeline_id", "pipeline_id", "id"),
+    Index(
+        "uq_commit_statuses_latest",
+        "pipeline_id",
+        "name",
+        unique=True,
+        **index_where("NOT retried"),
+    ),
+    sqlite_autoincrement=True,
+)
+
+
+class Pipeline(Record, frozen=True):
+    """What became of a commit on a branch or tag."""
+
+    id: int
+    iid: int
+    project_id: int
+    user_id: int | None
+    sha: str
+    ref: str
+    tag: bool
+    source: str
+    status: Status
+    coverage: float | None
+    duration: int | None
+    yaml_errors: str | None
+    created_at: Timestamp
+    updated_at: Timestamp
+    started_at: Timestamp | None
+    finished_at: Timestamp | None
+
+
+class CommitStatus(Record, frozen=True):
+    """What one of those who look at a commit has to say."""
+
+    id: int
+    pipeline_id: int
+    user_id: int | None
+    name: str
+    stage: str
+    status: Status
+    target_url: str | None
+    description: str | None
+    coverage: float | None
+    allow_failure: bool
+    retried: bool
+    created_at: Timestamp
+    updated_at: Timestamp
+    started_at: Timestamp | None
+    finished_at: Timestamp | None

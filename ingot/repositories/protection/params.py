@@ -1,0 +1,55 @@
+"""What callers send about protected branches and tags."""
+
+from typing import Literal
+
+from msgspec import UNSET, UnsetType
+
+from ingot.core.api.params import Params
+
+RuleLevel = Literal[0, 30, 40, 60]
+"""Nobody, developers, masters, administrators."""
+
+
+class AllowedTo(Params):
+    """Whom a rule lets, as later clients spell it; only levels are known here."""
+
+    access_level: RuleLevel | None = None
+    user_id: int | None = None
+    group_id: int | None = None
+    deploy_key_id: int | None = None
+    id: int | None = None
+
+
+class ListRules(Params):
+    """Which rules."""
+
+    search: str = ""
+
+
+class AddBranchRule(Params):
+    """A new rule on branches."""
+
+    name: str
+    push_access_level: RuleLevel | None = None
+    merge_access_level: RuleLevel | None = None
+    allow_force_push: bool = False
+    allowed_to_push: list[AllowedTo] | None = None
+    allowed_to_merge: list[AllowedTo] | None = None
+
+
+class EditBranchRule(Params):
+    """Changes of a rule on branches."""
+
+    push_access_level: RuleLevel | None = None
+    merge_access_level: RuleLevel | None = None
+    allow_force_push: bool | UnsetType = UNSET
+    allowed_to_push: list[AllowedTo] | None = None
+    allowed_to_merge: list[AllowedTo] | None = None
+
+
+class AddTagRule(Params):
+    """A new rule on tags."""
+
+    name: str
+    create_access_level: RuleLevel | None = None
+    allowed_to_create: list[AllowedTo] | None = None

@@ -1,0 +1,50 @@
+"""How protected branches and tags are found."""
+
+from sqlalchemy import bindparam, select
+
+from ingot.core.db.connection import Connection
+from ingot.errors import NotFound
+from ingot.repositories.protection.tables import ProtectedBranch, ProtectedTag, protected_branches, protected_tags
+
+_BRANCHES = select(protected_branches).where(protected_branches.c.project_id == bindparam("project"))
+_ALL_BRANCHES = _BRANCHES.order_by(protected_branches.c.name)
+_BRANCH = _BRANCHES.where(protected_branches.c.name == bindparam("name"))
+_TAGS = select(protected_tags).where(protected_tags.c.project_id == bindparam("project"))
+_ALL_TAGS = _TAGS.order_by(protected_tags.c.name)
+_TAG = _TAGS.where(protected_tags.c.name == bindparam("name"))
+
+
+def branch_rules(db: Connection, project_id: int) -> list[ProtectedBranch]:
+    """The rules on a project's branches; they are few, so they are read whole."""
+    return db.all(ProtectedBranch, _ALL_BRANCHES, project=project_id)
+
+
+def branch_rule_or_none(db: Connection, project_id: int, name: str) -> ProtectedBranch | None:
+    """The rule of this very name, which may hold ``*``."""
+    return db.first(ProtectedBranch, _BRANCH, project=project_id, name=name)
+
+
+def find_branch_rule(db: Connection, project_id: int, name: str) -> ProtectedBranch:
+    """The same, which must be there."""
+    rule = branch_rule_or_none(db, project_id, name)
+    if rule is None:
+        raise NotFound()
+    return rule
+
+
+def tag_rules(db: Connection, project_id: int) -> list[ProtectedTag]:
+    """The rules on a project's tags."""
+    return db.all(ProtectedTag, _ALL_TAGS, project=project_id)
+
+
+def tag_rule_or_none(db: Connection, project_id: int, name: str) -> ProtectedTag | None:
+    """The rule of this very name, which may hold ``*``."""
+    return db.first(ProtectedTag, _TAG, project=project_id, name=name)
+
+
+def find_tag_rule(db: Connection, project_id: int, name: str) -> ProtectedTag:
+    """The same, which must be there."""
+    rule = tag_rule_or_none(db, project_id, name)
+    if rule is None:
+        raise NotFound()
+    return rule

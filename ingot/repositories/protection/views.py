@@ -1,0 +1,64 @@
+"""How protected branches and tags are shown."""
+
+from ingot.core.access.levels import Level
+from ingot.core.api.views import View
+from ingot.repositories.protection.tables import ProtectedBranch, ProtectedTag
+
+_LEVEL_NAMES: dict[int, str] = {
+    Level.NONE: "No one",
+    Level.DEVELOPER: "Developers + Maintainers",
+    Level.MASTER: "Maintainers",
+}
+_ADMINISTRATORS = "Instance admins"
+
+
+class AccessLevelView(View):
+    """Whom a rule lets; never a single user or group."""
+
+    id: int
+    access_level: int
+    access_level_description: str
+    user_id: None = None
+    group_id: None = None
+    deploy_key_id: None = None
+
+
+class ProtectedBranchView(View):
+    """A rule on branches."""
+
+    id: int
+    name: str
+    push_access_levels: list[AccessLevelView]
+    merge_access_levels: list[AccessLevelView]
+    unprotect_access_levels: list[AccessLevelView]
+    allow_force_push: bool
+    inherited: bool = False
+    code_owner_approval_required: bool = False
+
+
+class ProtectedTagView(View):
+    """A rule on tags."""
+
+    name: str
+    create_access_levels: list[AccessLevelView]
+
+
+def protected_branch_view(rule: ProtectedBranch) -> ProtectedBranchView:
+    """One rule on branches."""
+    return ProtectedBranchView(
+        id=rule.id,
+        name=rule.name,
+        push_access_levels=[_level_view(rule.id, rule.push_level)],
+        merge_access_levels=[_level_view(rule.id, rule.merge_level)],
+        unprotect_access_levels=[],
+        allow_force_push=rule.allow_force_push,
+    )
+
+
+def protected_tag_view(rule: ProtectedTag) -> ProtectedTagView:
+    """One rule on tags."""
+    return ProtectedTagView(rule.name, [_level_view(rule.id, rule.create_level)])
+
+
+def _level_view(rule_id: int, level: int) -> AccessLevelView:
+    return AccessLevelView(rule_id, level, _LEVEL_NAMES.get(level, _ADMINISTRATORS))

@@ -1,0 +1,90 @@
+"""Recording changes to references: an intent before, the record after, both in short transactions."""
+
+import secrets
+from collections.abc import Callable, Sequence
+
+import msgspec
+from sqlalchemy import bindparam, delete, update
+
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import add_duration
+from ingot.core.events.bus import emit
+from ingot.git.writing.change_summary import PushSummary
+from ingot.git.writing.ref_updates import RefUpdate
+from ingot.projects.projects.queries import project_or_none
+from ingot.projects.projects.service import enqueue_housekeeping, enqueue_statistics_update
+from ingot.projects.projects.tables import projects
+from ingot.repositories.protection.service import rename_branch_rule
+from ingot.repositories.ref_changes.events import RefsChanged
+from ingot.repositories.ref_changes.queries import intent_actor_id, recorded_refs
+from ingot.repositories.ref_changes.tables import RefIntent, ref_changes, ref_intents
+
+HOUSEKEEPING_DELAY_SECONDS = 60
+"""Of many pushes in a row, one is followed by housekeeping."""
+_DELETE_INTENT = delete(ref_intents).where(ref_intents.c.key == bindparam("intent_key"))
+_NEXT_GENERATION = (
+    update(projects)
+    .where(projects.c.id == bindparam("project"))
+    .values(
+        generation=projects.c.generation + 1,
+        last_activity_at=bindparam("moment"),
+    )
+)
+
+
+class RepositoryState(msgspec.Struct, frozen=True):
+    """What a repository looks like after a change."""
+
+    head: str
+    is_empty: Callable[[], bool]
+    """Asked when nobody else can record anything: of two who change it at once, the later one tells the truth."""
+    brought: dict[str, PushSummary] = msgspec.field(default_factory=dict)
+    """What came by the first of the changes, by the full names of their references."""
+    arrived: dict[str, frozenset[str]] = msgspec.field(default_factory=dict)
+    """Those of the commits that somebody waits for which are new, by branch."""
+
+
+def open_intent(
+    db: Connection, project_id: int, actor_id: int | None, via: str, updates: Sequence[RefUpdate]
+) -> RefIntent:
+    """Say what is about to change, before git changes it."""
+    key = secrets.token_hex(16)
+    document = msgspec.json.encode(updates).decode()
+    row = {"key": key, "project_id": project_id, "actor_id": actor_id, "via": via, "updates": document}
+    number = db.insert(ref_intents, **row, created_at=db.now)
+    return RefIntent(number, key, project_id, actor_id, via, document, db.now)
+
+
+def delete_intent(db: Connection, key: str) -> None:
+    """Forget a change that did not happen."""
+    db.run(_DELETE_INTENT, intent_key=key)
+
+
+def record_ref_updates(
+    db: Connection, intent: RefIntent, happened: Sequence[RefUpdate], after: RepositoryState, *, complete: bool = True
+) -> None:
+    """Record what happened, each change once, with all that follows; an intent that is complete is forgotten.
+
+    Somebody else may have seen some of it and recorded that before.
+    """
+    actor_id = intent_actor_id(db, intent)
+    if complete:
+        delete_intent(db, intent.key)
+    known = recorded_refs(db, intent.key)
+    happened = [each for each in happened if each.ref not in known]
+    if not happened:
+        return
+    db.run(_NEXT_GENERATION, project=intent.project_id, moment=db.now)
+    project = project_or_none(db, intent.project_id)
+    if project is None:  # Deleted meanwhile: nothing follows any more.
+        return
+    common = {"project_id": project.id, "actor_id": actor_id, "key": intent.key, "via": intent.via}
+    for each in happened:
+        db.insert(ref_changes, **common, ref=each.ref, old=each.old, new=each.new, created_at=db.now)
+    if project.empty and after.head != project.default_branch:
+        db.update(projects, project.id, default_branch=after.head)
+        rename_branch_rule(db, project.id, project.default_branch, after.head)
+    db.update(projects, project.id, empty=after.is_empty())
+    enqueue_statistics_update(db, project)
+    enqueue_housekeeping(db, project, run_at=add_duration(db.now, seconds=HOUSEKEEPING_DELAY_SECONDS))
+    emit(db, RefsChanged(project.id, actor_id, intent.via, tuple(happened), after.brought, after.arrived))

@@ -1,0 +1,71 @@
+"""What becomes of the record of changes, and of what is protected, when others act."""
+
+from sqlalchemy import bindparam, update
+
+from ingot.accounts.users.events import UserDeleting
+from ingot.core.db.connection import Connection
+from ingot.core.events.bus import Subscriptions
+from ingot.errors import Invalid
+from ingot.git.writing.change_summary import CommitMessage, PushSummary
+from ingot.projects.imports.events import ProjectImported
+from ingot.projects.projects.events import DefaultBranchChanging, ProjectCreated, ProjectInitialized
+from ingot.projects.projects.initial_commit import FIRST_COMMIT_MESSAGE
+from ingot.projects.projects.queries import project_or_none
+from ingot.projects.projects.tables import projects
+from ingot.repositories.protection.service import protect_branch
+from ingot.repositories.ref_changes.queries import intent_updates, open_intents_in
+from ingot.repositories.ref_changes.service import RepositoryState, open_intent, record_ref_updates
+from ingot.repositories.ref_changes.tables import ref_changes, ref_intents
+
+subscriptions = Subscriptions()
+_REASSIGN = [
+    update(table).where(table.c.actor_id == bindparam("user")).values(actor_id=bindparam("placeholder"))
+    for table in (ref_changes, ref_intents)
+]
+
+
+@subscriptions.on(ProjectCreated)
+def protect_default_branch(db: Connection, event: ProjectCreated) -> None:
+    """The default branch of a new project is for masters, also before anything is in it."""
+    _protect_default_branch(db, event.project_id)
+
+
+@subscriptions.on(ProjectInitialized)
+def record_first_commit(db: Connection, event: ProjectInitialized) -> None:
+    """Git has changed before there was a project; the record and all that follows is the same as of any change."""
+    project = project_or_none(db, event.project_id)
+    if project is not None:
+        intent = open_intent(db, project.id, event.actor_id, "api", [event.update])
+        said = (CommitMessage(event.update.new, FIRST_COMMIT_MESSAGE),)
+        brought = {event.update.ref: PushSummary(1, FIRST_COMMIT_MESSAGE, said)}
+        record_ref_updates(db, intent, [event.update], RepositoryState(project.default_branch, lambda: False, brought))
+
+
+@subscriptions.on(DefaultBranchChanging)
+def refuse_branch_being_deleted(db: Connection, event: DefaultBranchChanging) -> None:
+    """A branch that is about to be deleted does not become the default one."""
+    for intent in open_intents_in(db, event.project_id):
+        if any(update.deletes and update.branch == event.branch for update in intent_updates(intent)):
+            raise Invalid(default_branch=["does not exist"])
+
+
+@subscriptions.on(ProjectImported)
+def protect_imported_branch(db: Connection, event: ProjectImported) -> None:
+    """An import may bring another default branch, and all references are new."""
+    _protect_default_branch(db, event.project_id)
+    project = project_or_none(db, event.project_id)
+    if project is not None:
+        db.update(projects, project.id, generation=project.generation + 1)
+
+
+def _protect_default_branch(db: Connection, project_id: int) -> None:
+    project = project_or_none(db, project_id)
+    if project is not None:
+        protect_branch(db, project.id, project.default_branch)
+
+
+@subscriptions.on(UserDeleting)
+def reassign_changes(db: Connection, event: UserDeleting) -> None:
+    """What somebody pushed stays, in the name of the placeholder; so does what is still under way."""
+    for statement in _REASSIGN:
+        db.run(statement, user=event.user_id, placeholder=event.placeholder_id)

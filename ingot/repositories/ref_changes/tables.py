@@ -1,0 +1,65 @@
+"""What is stored of changes to references: those that are under way, and those that happened."""
+
+from sqlalchemy import Index, Table, UniqueConstraint
+
+from ingot.core.db.schema import Record, metadata, reference, row_id, text
+from ingot.core.db.times import Timestamp
+
+# Written before git changes anything and removed with what follows from the change, so that one which a crash cut off
+# is seen when the server is up again.
+ref_intents = Table(
+    "ref_intents",
+    metadata,
+    row_id(),
+    text("key", unique=True),
+    reference("project_id", "projects.id", index=True),
+    reference("actor_id", "users.id", ondelete="SET NULL", nullable=True),
+    text("via"),
+    text("updates"),
+    text("created_at"),
+    sqlite_autoincrement=True,
+)
+
+# The record from which all else follows: events, merge requests, hooks, statistics. The key is the intent's.
+ref_changes = Table(
+    "ref_changes",
+    metadata,
+    row_id(),
+    reference("project_id", "projects.id"),
+    reference("actor_id", "users.id", ondelete="SET NULL", nullable=True, index=True),
+    text("key"),
+    text("via"),
+    text("ref"),
+    text("old"),
+    text("new"),
+    text("created_at"),
+    UniqueConstraint("key", "ref"),
+    Index("ix_ref_changes_project_id", "project_id", "id"),
+    sqlite_autoincrement=True,
+)
+
+
+class RefIntent(Record, frozen=True):
+    """A change that is under way; ``updates`` is JSON."""
+
+    id: int
+    key: str
+    project_id: int
+    actor_id: int | None
+    via: str
+    updates: str
+    created_at: Timestamp
+
+
+class RefChange(Record, frozen=True):
+    """A change that happened."""
+
+    id: int
+    project_id: int
+    actor_id: int | None
+    key: str
+    via: str
+    ref: str
+    old: str
+    new: str
+    created_at: Timestamp

@@ -1,0 +1,109 @@
+"""Statuses of commits and pipelines over the API."""
+
+from ingot.core.api.params import path_number
+from ingot.core.api.routes import Call, Routes, StagedCall
+from ingot.core.db.paging import Listing, Page
+from ingot.git.history.commits import commit_or_none
+from ingot.repositories.commits.queries import find_commit
+from ingot.repositories.commits.views import commit_view
+from ingot.repositories.context import RepositoryContext, may_push_code, may_read_code, project_url, repository_in_path
+from ingot.repositories.pipelines.queries import find_pipeline
+from ingot.repositories.pipelines.views import PipelineBrief, PipelineView, pipeline_brief, pipeline_view
+from ingot.repositories.statuses import policy, queries, staged
+from ingot.repositories.statuses.params import (
+    GetLatestPipeline,
+    ListPipelineJobs,
+    ListPipelines,
+    ListPipelineStatuses,
+    ListStatuses,
+    PostStatus,
+)
+from ingot.repositories.statuses.views import CommitStatusView, JobView, job_views, status_views
+
+routes = Routes("statuses")
+
+
+@routes.get(
+    "/projects/:id/repository/commits/:sha/statuses",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=list[CommitStatusView],
+)
+def list_statuses(
+    call: Call, context: RepositoryContext, params: ListStatuses, page: Page
+) -> Listing[CommitStatusView]:
+    """List the statuses of a commit."""
+    commit = find_commit(context.repository, call.path["sha"])
+    found = queries.list_statuses(call.db, context.project.id, commit.oid, params, page)
+    return found.of(status_views(call.db, found.items, call.origin.base))
+
+
+@routes.post(
+    "/projects/:id/statuses/:sha", on=repository_in_path, may=may_push_code, returns=CommitStatusView, staged=True
+)
+def post_status(stage: StagedCall, context: RepositoryContext, params: PostStatus) -> CommitStatusView:
+    """Add a status to a commit, or change the one of the same name that is under way."""
+    return staged.post_status(stage.database, stage.actor, context, stage.path["sha"], params, stage.origin.base)
+
+
+@routes.get(
+    "/projects/:id/pipelines", on=repository_in_path, may=policy.may_read_pipelines, returns=list[PipelineBrief]
+)
+def list_pipelines(call: Call, context: RepositoryContext, params: ListPipelines, page: Page) -> Listing[PipelineBrief]:
+    """List the pipelines of a project."""
+    found = queries.list_pipelines(call.db, context, params, page)
+    url = project_url(call, context.project)
+    return found.of([pipeline_brief(pipeline, url) for pipeline in found.items])
+
+
+@routes.get(
+    "/projects/:id/pipelines/latest", on=repository_in_path, may=policy.may_read_pipelines, returns=PipelineView
+)
+def get_latest_pipeline(call: Call, context: RepositoryContext, params: GetLatestPipeline) -> PipelineView:
+    """Get the newest pipeline of the commit that a branch or tag is at."""
+    pipeline = queries.find_latest_pipeline(call.db, context, params)
+    return pipeline_view(call.db, pipeline, project_url(call, context.project), call.origin.base)
+
+
+@routes.get(
+    "/projects/:id/pipelines/:pipeline_id", on=repository_in_path, may=policy.may_read_pipelines, returns=PipelineView
+)
+def get_pipeline(call: Call, context: RepositoryContext) -> PipelineView:
+    """Get a pipeline."""
+    pipeline = find_pipeline(call.db, context.project.id, path_number(call.path, "pipeline_id"))
+    return pipeline_view(call.db, pipeline, project_url(call, context.project), call.origin.base)
+
+
+@routes.get(
+    "/projects/:id/pipelines/:pipeline_id/statuses",
+    on=repository_in_path,
+    may=policy.may_read_pipelines,
+    returns=list[CommitStatusView],
+)
+def list_pipeline_statuses(
+    call: Call, context: RepositoryContext, params: ListPipelineStatuses, page: Page
+) -> Listing[CommitStatusView]:
+    """List the statuses that a pipeline is made of."""
+    pipeline = find_pipeline(call.db, context.project.id, path_number(call.path, "pipeline_id"))
+    found = queries.list_pipeline_statuses(call.db, pipeline, page, retried=params.all)
+    return found.of(status_views(call.db, found.items, call.origin.base))
+
+
+@routes.get(
+    "/projects/:id/pipelines/:pipeline_id/jobs",
+    on=repository_in_path,
+    may=policy.may_read_pipelines,
+    returns=list[JobView],
+)
+def list_pipeline_jobs(
+    call: Call, context: RepositoryContext, params: ListPipelineJobs, page: Page
+) -> Listing[JobView]:
+    """List what a pipeline is made of, in the form of jobs."""
+    pipeline = find_pipeline(call.db, context.project.id, path_number(call.path, "pipeline_id"))
+    found = queries.list_pipeline_statuses(call.db, pipeline, page, retried=params.include_retried, states=params.scope)
+    url, commit = project_url(call, context.project), commit_or_none(context.repository, pipeline.sha)
+    # Guests who are shown jobs are not shown the code.
+    readable = commit is not None and may_read_code(call.actor, context.here, context)
+    shown = commit_view(commit, url) if commit is not None and readable else None
+    brief = pipeline_brief(pipeline, url)
+    return found.of(job_views(call.db, found.items, brief, shown, call.origin.base, tag=pipeline.tag))

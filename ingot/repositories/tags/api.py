@@ -1,0 +1,97 @@
+"""Tags over the API."""
+
+from functools import partial
+
+from ingot.core.api.routes import Call, Routes, StagedCall
+from ingot.core.db.paging import Listing, Page
+from ingot.errors import NotFound
+from ingot.git.history.tags import tag_or_none
+from ingot.repositories.context import RepositoryContext, may_push_code, may_read_code, project_url, repository_in_path
+from ingot.repositories.tags import queries, service, staged
+from ingot.repositories.tags.params import CreateTag, DescribeRelease, ListTags
+from ingot.repositories.tags.views import TagReleaseView, TagView, tag_release_view, tag_views
+
+routes = Routes("tags")
+
+
+@routes.get("/projects/:id/repository/tags", on=repository_in_path, may=may_read_code, returns=list[TagView], open=True)
+def list_tags(call: Call, context: RepositoryContext, params: ListTags, page: Page) -> Listing[TagView]:
+    """List the tags of a repository."""
+    found = queries.list_tags(context.repository, context.project, params, page)
+    return found.of(tag_views(call.db, context, found.items, project_url(call, context.project)))
+
+
+@routes.get(
+    "/projects/:id/repository/tags/:tag_name",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=TagView,
+    open=True,
+    slashes="tag_name",
+)
+def get_tag(call: Call, context: RepositoryContext) -> TagView:
+    """Get a tag."""
+    tag = queries.find_tag(context.repository, call.path["tag_name"])
+    return tag_views(call.db, context, [tag], project_url(call, context.project))[0]
+
+
+@routes.post("/projects/:id/repository/tags", on=repository_in_path, may=may_push_code, returns=TagView, staged=True)
+def create_tag(stage: StagedCall, context: RepositoryContext, params: CreateTag) -> TagView:
+    """Create a tag, and tell about it where a description is given."""
+    tag = staged.create_tag(stage.database, stage.actor, context, params.tag_name, params.ref, params.message or "")
+    if params.release_description:
+        told = partial(service.create_release, description=params.release_description)
+        stage.database.write(lambda db: told(db, stage.actor, context, params.tag_name))
+    url = project_url(stage, context.project)
+    return stage.database.read(lambda db: tag_views(db, context, [tag], url)[0])
+
+
+@routes.delete(
+    "/projects/:id/repository/tags/:tag_name",
+    on=repository_in_path,
+    may=may_push_code,
+    returns=None,
+    staged=True,
+    slashes="tag_name",
+)
+def delete_tag(stage: StagedCall, context: RepositoryContext) -> None:
+    """Delete a tag with its release."""
+    staged.delete_tag(stage.database, stage.actor, context, stage.path["tag_name"])
+
+
+@routes.post(
+    "/projects/:id/repository/tags/:tag_name/release",
+    on=repository_in_path,
+    may=may_push_code,
+    returns=TagReleaseView,
+    slashes="tag_name",
+)
+def add_release_to_tag(call: Call, context: RepositoryContext, params: DescribeRelease) -> TagReleaseView:
+    """Tell about a tag."""
+    tag = _releasable_tag_in_path(call, context)
+    created = service.create_release(call.db, call.actor, context, tag, description=params.description)
+    return tag_release_view(created)
+
+
+@routes.put(
+    "/projects/:id/repository/tags/:tag_name/release",
+    on=repository_in_path,
+    may=may_push_code,
+    returns=TagReleaseView,
+    slashes="tag_name",
+)
+def edit_release_of_tag(call: Call, context: RepositoryContext, params: DescribeRelease) -> TagReleaseView:
+    """Tell something else about a tag."""
+    release = queries.release_or_none(call.db, context.project.id, _releasable_tag_in_path(call, context))
+    if release is None:
+        raise NotFound(message="Release does not exist")
+    return tag_release_view(service.edit_release(call.db, release, {"description": params.description}))
+
+
+def _releasable_tag_in_path(call: Call, context: RepositoryContext) -> str:
+    """The tag in the path, where it is there and the caller may tell about it."""
+    name = call.path["tag_name"]
+    if tag_or_none(context.repository, name) is None:
+        raise NotFound(message="Tag does not exist")
+    service.require_may_release(call.db, call.actor, context.here, context.project, name)
+    return name

@@ -1,0 +1,16 @@
+"""Who may tell about tags."""
+
+from collections.abc import Sequence
+
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
+from ingot.projects.projects.policy import may_push_code
+from ingot.projects.projects.tables import Project
+from ingot.repositories.protection import policy as protection
+from ingot.repositories.protection.tables import ProtectedTag
+
+
+def may_release(actor: Actor, access: Access, project: Project, matching: Sequence[ProtectedTag]) -> bool:
+    """Developers; of a protected tag those who may create it, since a release speaks for it."""
+    may_tag = not matching or protection.may_create_tag(actor, access, matching)
+    return may_tag and may_push_code(actor, access, project)

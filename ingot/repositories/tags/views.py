@@ -1,0 +1,61 @@
+"""How tags are shown."""
+
+from collections.abc import Sequence
+
+from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
+from ingot.git.core.sorted_refs import NamedRef
+from ingot.git.history.commits import decode_text
+from ingot.git.history.tags import read_tags
+from ingot.repositories.commits.views import CommitView, commit_view, signature_time
+from ingot.repositories.context import RepositoryContext
+from ingot.repositories.protection.policy import matching_tag_rules
+from ingot.repositories.protection.queries import tag_rules
+from ingot.repositories.tags.queries import releases_by_tag
+from ingot.repositories.tags.tables import Release
+
+
+class TagReleaseView(View):
+    """What is told about a tag, in the older form."""
+
+    tag_name: str
+    description: str | None
+
+
+class TagView(View):
+    """A tag with the commit that it leads to."""
+
+    name: str
+    message: str | None
+    target: str
+    commit: CommitView | None
+    release: TagReleaseView | None
+    protected: bool
+    created_at: str | None
+
+
+def tag_views(db: Connection, context: RepositoryContext, tags: Sequence[NamedRef], project_url: str) -> list[TagView]:
+    """A page of tags: two statements, and the objects of the page alone."""
+    told = releases_by_tag(db, context.project.id, [decode_text(tag.name) for tag in tags])
+    rules = tag_rules(db, context.project.id)
+    views = []
+    for tag in read_tags(context.repository, tags):
+        name = decode_text(tag.name)
+        release = told.get(name)
+        views.append(
+            TagView(
+                name=name,
+                message=tag.message,
+                target=tag.target,
+                commit=commit_view(tag.commit, project_url) if tag.commit else None,
+                release=tag_release_view(release) if release else None,
+                protected=bool(matching_tag_rules(rules, name)),
+                created_at=signature_time(tag.tagger) if tag.tagger else None,
+            )
+        )
+    return views
+
+
+def tag_release_view(release: Release) -> TagReleaseView:
+    """What is told about a tag."""
+    return TagReleaseView(release.tag, release.description)

@@ -1,0 +1,113 @@
+"""How templates are found and listed. Their texts are files of this package, read when the first caller asks.
+
+What a caller names is looked up among what was read; it never becomes a path.
+"""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import msgspec
+
+from ingot.core.db.paging import Listing, Page
+from ingot.core.db.times import Timestamp
+from ingot.errors import NotFound
+
+TemplateKind = Literal["gitignores", "gitlab_ci_ymls", "dockerfiles"]
+T = TypeVar("T")
+
+_TEMPLATE_FOLDER = Path(__file__).parent / "texts"
+_FILES: dict[TemplateKind, str] = {"gitignores": "*.gitignore", "gitlab_ci_ymls": "*.yml", "dockerfiles": "*.txt"}
+_KIND_NAMES: dict[TemplateKind, str] = {
+    "gitignores": "Gitignore",
+    "gitlab_ci_ymls": "Gitlab CI Yml",
+    "dockerfiles": "Dockerfile",
+}
+# Each publisher has its own way to write what is to be filled in.
+_PLACEHOLDERS = re.compile(
+    r"(?P<year>\[year\]|\[yyyy\]|<year>)"
+    r"|(?P<fullname>\[fullname\]|\[name of copyright owner\]|<name of author>)"
+    r"|(?P<project>\[project\]|<program>|<one line to give the program's name and a brief idea of what it does\.>)"
+)
+
+
+class Template(msgspec.Struct, frozen=True):
+    """A file to begin a repository with."""
+
+    name: str
+    content: str
+
+
+class License(msgspec.Struct, frozen=True, kw_only=True):
+    """A licence, with what it asks, allows and excludes in the contract's words."""
+
+    key: str
+    name: str
+    nickname: str | None = None
+    popular: bool = False
+    source_url: str
+    description: str
+    conditions: tuple[str, ...]
+    permissions: tuple[str, ...]
+    limitations: tuple[str, ...]
+    content: str
+
+
+@cache
+def _templates(kind: TemplateKind) -> dict[str, Template]:
+    files = sorted((_TEMPLATE_FOLDER / kind).glob(_FILES[kind]), key=lambda file: file.stem.casefold())
+    return {file.stem: Template(file.stem, file.read_text(encoding="utf-8")) for file in files}
+
+
+@cache
+def _licenses() -> dict[str, License]:
+    folder = _TEMPLATE_FOLDER / "licenses"
+    described = tomllib.loads((folder / "licenses.toml").read_text(encoding="utf-8"))
+    texts = {key: (folder / f"{key}.txt").read_text(encoding="utf-8") for key in described}
+    return {
+        key: msgspec.convert({**told, "key": key, "content": texts[key]}, License) for key, told in described.items()
+    }
+
+
+def list_templates(kind: TemplateKind, page: Page) -> Listing[Template]:
+    """A page of the templates of one kind, by name."""
+    return _page_of(list(_templates(kind).values()), page)
+
+
+def find_template(kind: TemplateKind, name: str) -> Template:
+    """The template with this name."""
+    template = _templates(kind).get(name)
+    if template is None:
+        raise NotFound(_KIND_NAMES[kind])
+    return template
+
+
+def list_licenses(page: Page, *, popular: bool) -> Listing[License]:
+    """A page of the licences, or of the popular ones, by key."""
+    return _page_of([each for each in _licenses().values() if each.popular or not popular], page)
+
+
+def find_license(key: str) -> License:
+    """The licence with this key, whatever its case."""
+    found = _licenses().get(key.lower())
+    if found is None:
+        raise NotFound("License")
+    return found
+
+
+def fill_license(found: License, now: Timestamp, *, fullname: str, project: str) -> License:
+    """The licence with this year, and with the names that are known; what is filled in is not read again."""
+    values = {"year": now[:4], "fullname": fullname, "project": project}
+
+    def fill(placeholder: re.Match[str]) -> str:
+        return values[placeholder.lastgroup or ""] or placeholder[0]
+
+    return msgspec.structs.replace(found, content=_PLACEHOLDERS.sub(fill, found.content))
+
+
+def _page_of(items: Sequence[T], page: Page) -> Listing[T]:
+    begin = (page.number - 1) * page.size
+    return Listing(list(items[begin : begin + page.size]), page, len(items))

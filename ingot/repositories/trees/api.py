@@ -1,0 +1,77 @@
+"""Trees, blobs and archives over the API."""
+
+from ingot.core.api.routes import Call, ContentResponse, RawResponse, Routes, StreamedResponse
+from ingot.core.db.paging import Listing, Page
+from ingot.repositories.content import blob_response, json_response_with_content, normalize_path
+from ingot.repositories.context import RepositoryContext, may_read_code, repository_in_path
+from ingot.repositories.trees import queries
+from ingot.repositories.trees.params import ArchiveExtension, GetArchive, GetArchiveAs, ListTree
+from ingot.repositories.trees.views import (
+    ARCHIVE_EXTENSIONS,
+    BlobView,
+    TreeEntryView,
+    archive_response,
+    blob_view,
+    entry_view,
+)
+
+routes = Routes("trees")
+
+
+@routes.get(
+    "/projects/:id/repository/tree", on=repository_in_path, may=may_read_code, returns=list[TreeEntryView], open=True
+)
+def list_tree(call: Call, context: RepositoryContext, params: ListTree, page: Page) -> Listing[TreeEntryView]:  # noqa: ARG001 - Every handler gets its call.
+    """List what a folder of a repository holds."""
+    path = normalize_path(params.path or "", "path")
+    found = queries.list_entries(context.repository, params, path if path != "." else "", page)
+    return found.of([entry_view(entry) for entry in found.items])
+
+
+@routes.get(
+    "/projects/:id/repository/blobs/:sha", on=repository_in_path, may=may_read_code, returns=BlobView, open=True
+)
+def get_blob(call: Call, context: RepositoryContext) -> RawResponse | StreamedResponse:
+    """Get a content by its id."""
+    blob = queries.find_blob(context.repository, call.path["sha"])
+    return json_response_with_content(blob_view(blob), blob)
+
+
+@routes.get(
+    "/projects/:id/repository/blobs/:sha/raw",
+    on=repository_in_path,
+    may=may_read_code,
+    returns=ContentResponse,
+    open=True,
+)
+def get_raw_blob(call: Call, context: RepositoryContext) -> ContentResponse:
+    """Get a content by its id as it is, or a range of it."""
+    blob = queries.find_blob(context.repository, call.path["sha"])
+    return blob_response(blob, blob.oid)
+
+
+@routes.get(
+    "/projects/:id/repository/archive", on=repository_in_path, may=may_read_code, returns=ContentResponse, open=True
+)
+def get_archive(call: Call, context: RepositoryContext, params: GetArchiveAs) -> ContentResponse:  # noqa: ARG001 - Every handler gets its call.
+    """Get an archive of a repository."""
+    return _archive(context, params, params.format)
+
+
+def _archive(context: RepositoryContext, params: GetArchive, spelling: ArchiveExtension) -> ContentResponse:
+    chosen = queries.find_archive_source(context.repository, params.sha, normalize_path(params.path or "", "path"))
+    return archive_response(context.project, context.repository, chosen, spelling)
+
+
+def _declare_archive(spelling: ArchiveExtension) -> None:
+    def get_archive_as(call: Call, place: RepositoryContext, params: GetArchive) -> ContentResponse:  # noqa: ARG001 - Every handler gets its call.
+        """Get an archive of a repository in this format."""
+        return _archive(place, params, spelling)
+
+    get_archive_as.__name__ = f"get_archive_{spelling.replace('.', '_')}"
+    path = f"/projects/:id/repository/archive.{spelling}"
+    routes.get(path, on=repository_in_path, may=may_read_code, returns=ContentResponse, open=True)(get_archive_as)
+
+
+for _spelling in ARCHIVE_EXTENSIONS:
+    _declare_archive(_spelling)

@@ -1,0 +1,72 @@
+"""How folders, blobs and what goes into an archive are found."""
+
+from typing import NamedTuple
+
+from ingot.core.api.params import number_or_none
+from ingot.core.db.paging import Listing, Page
+from ingot.errors import Invalid, NotFound
+from ingot.git.core.paths import path_encodings
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import commit_id_or_none
+from ingot.git.trees.blobs import Blob, blob_id_or_none, read_blob
+from ingot.git.trees.entries import TreeEntry, entry_or_none
+from ingot.git.trees.listing import TooManyFolders, list_tree
+from ingot.repositories.trees.params import ListTree
+
+
+class ArchiveSource(NamedTuple):
+    """What goes into an archive: all of a commit, or what it has at a path."""
+
+    commit: str
+    ref: str
+    path: bytes
+
+
+def list_entries(repository: Repository, params: ListTree, path: str, page: Page) -> Listing[TreeEntry]:
+    """A page of what a folder holds."""
+    commit = commit_id_or_none(repository, params.ref or "HEAD")
+    if commit is None:
+        raise NotFound("Tree")
+    start = _page_start(params.page_token) if page.keyset else (page.number - 1) * page.size
+    for spelling in path_encodings(path):
+        try:
+            window = list_tree(repository, commit, spelling, start, page.size, recursive=params.recursive)
+        except TooManyFolders as error:
+            raise Invalid("400 (Bad request) The tree has too many folders; list it folder by folder") from error
+        if window is None:
+            continue
+        if not page.keyset:
+            return Listing(window.entries, page, window.total)
+        following = start + page.size
+        return Listing(window.entries, page, next_token=str(following) if following < window.total else None)
+    raise NotFound("Tree")
+
+
+def _page_start(token: str | None) -> int:
+    """Where a page begins; a commit's list never changes, so a place in it is a key like any other."""
+    start = number_or_none(token) if token else 0
+    if start is None:
+        raise Invalid(page_token=["is invalid"])
+    return start
+
+
+def find_blob(repository: Repository, name: str) -> Blob:
+    """The content with this (short) id."""
+    oid = blob_id_or_none(repository, name)
+    if oid is None:
+        raise NotFound("Blob")
+    return read_blob(repository, oid)
+
+
+def find_archive_source(repository: Repository, ref: str | None, path: str) -> ArchiveSource:
+    """What an archive is made of."""
+    commit = commit_id_or_none(repository, ref or "HEAD")
+    if commit is None:
+        raise NotFound("File")
+    ref = (ref or repository.head_branch()).removeprefix("refs/heads/").removeprefix("refs/tags/")
+    if not path:
+        return ArchiveSource(commit, ref, b"")
+    for spelling in path_encodings(path):
+        if entry_or_none(repository, commit, spelling) is not None:
+            return ArchiveSource(commit, ref, spelling)
+    raise NotFound("File")

@@ -1,0 +1,19 @@
+"""What is announced of wikis."""
+
+from typing import Literal
+
+from ingot.core.events.bus import Event
+from ingot.repositories.wikis.page_names import WikiPage
+
+PageAction = Literal["create", "update", "delete"]
+
+
+class WikiPageChanged(Event, frozen=True):
+    """A page was written, changed or removed, through the API or by a push; of one that is gone, what it was."""
+
+    project_id: int
+    actor_id: int
+    repository_key: str
+    page: WikiPage
+    action: PageAction
+    message: str

@@ -1,0 +1,103 @@
+"""How wikis and their pages are found."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import bindparam, select
+
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.errors import Invalid, NotFound
+from ingot.git.core.paths import path_encodings, path_error
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import branch_tip, commit_id_or_none, decode_text
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.trees.blobs import Blob, read_blob, stream_blob
+from ingot.git.trees.entries import entry_or_none
+from ingot.git.trees.listing import TooManyFolders, list_tree
+from ingot.offload import require_blocking_allowed
+from ingot.projects.projects.queries import find_project
+from ingot.projects.projects.tables import Project, project_wikis
+from ingot.repositories.wikis.page_names import WikiPage, candidate_paths, page_or_none_from_entry
+from ingot.repositories.wikis.policy import WikiContext
+
+MAX_FILES = 20_000
+MAX_CONTENT_BYTES = 20 * 2**20
+"""Of all contents that one answer holds."""
+_KEY = select(project_wikis.c.repository_key).where(project_wikis.c.project_id == bindparam("project"))
+
+
+def wiki_key_or_none(db: Connection, project_id: int) -> str | None:
+    """The key of a wiki's repository, if anybody has used it yet."""
+    key: str | None = db.value(_KEY, project=project_id)
+    return key
+
+
+def find_wiki(db: Connection, actor: Actor, store: RepositoryStore, project_name: str) -> WikiContext:
+    """The wiki of a project."""
+    access, project = find_project(db, actor, project_name)
+    return WikiContext(access, project, wiki_repository_or_none(db, store, project))
+
+
+def wiki_repository_or_none(db: Connection, store: RepositoryStore, project: Project) -> Repository | None:
+    """The repository of a project's wiki, if there is one yet."""
+    key = wiki_key_or_none(db, project.id)
+    return None if key is None else store.open(key)
+
+
+def wiki_tip_or_none(repository: Repository | None) -> str | None:
+    """The commit that a wiki shows; nothing for one without any page."""
+    return None if repository is None else branch_tip(repository, repository.head_branch())
+
+
+def list_pages(repository: Repository | None) -> list[WikiPage]:
+    """All pages of a wiki by their slugs."""
+    tip = wiki_tip_or_none(repository)
+    if repository is None or tip is None:
+        return []
+    try:
+        window = list_tree(repository, tip, b"", 0, MAX_FILES, recursive=True)
+    except TooManyFolders as error:
+        raise Invalid("400 (Bad request) the wiki has too many directories to be listed") from error
+    pages = [page_or_none_from_entry(entry) for entry in window.entries] if window is not None else []
+    return sorted(page for page in pages if page is not None)
+
+
+def find_page(repository: Repository | None, slug: str, version: str | None = None) -> WikiPage:
+    """The page with this slug, now or as of a commit."""
+    found = None
+    if repository is not None:
+        commit = wiki_tip_or_none(repository) if version is None else commit_id_or_none(repository, version)
+        found = page_or_none(repository, commit, slug) if commit is not None else None
+    if found is None:
+        raise NotFound("Wiki Page")
+    return found
+
+
+def page_or_none(repository: Repository, commit: str, slug: str) -> WikiPage | None:
+    """The page that a commit has under a slug."""
+    if path_error(slug) is not None:
+        return None
+    for path in candidate_paths(slug):
+        for raw in path_encodings(path):
+            entry = entry_or_none(repository, commit, raw)
+            page = page_or_none_from_entry(entry) if entry is not None else None
+            if page is not None:
+                return page
+    return None
+
+
+def page_contents(repository: Repository | None, pages: Sequence[WikiPage]) -> list[str]:
+    """What pages say; not more at once than can be held."""
+    if repository is None:
+        return []
+    blobs = [read_blob(repository, page.oid) for page in pages]
+    if sum(blob.size for blob in blobs) > MAX_CONTENT_BYTES:
+        raise Invalid("400 (Bad request) this is too much to be shown at once: clone the wiki, or ask for less")
+    return [decode_text(_full_content(blob)) for blob in blobs]
+
+
+def _full_content(blob: Blob) -> bytes:
+    if blob.body is not None:
+        return blob.body
+    require_blocking_allowed()
+    return b"".join(stream_blob(blob, 0, blob.size))

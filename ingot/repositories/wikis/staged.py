@@ -1,0 +1,251 @@
+"""Changing wikis, outside of transactions: each change is a commit upon what is there at that moment.
+
+Whoever finds that somebody else was first makes the commit anew upon that; what no longer fits then is refused as it
+would have been a moment later.
+"""
+
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from msgspec import UNSET
+from sqlalchemy import text
+
+from ingot.accounts.users.queries import find_user
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.db.times import add_duration, to_datetime
+from ingot.core.events.bus import emit
+from ingot.core.jobs.queue import enqueue
+from ingot.errors import Conflict, Invalid, NotFound, too_long_message
+from ingot.git.core.names import ref_name_error
+from ingot.git.core.repository import Repository
+from ingot.git.diffs.changed_files import changed_files_between
+from ingot.git.history.commits import NO_OID, Signature, branch_tip, read_commits
+from ingot.git.maintenance.store import RepositoryStore, new_key
+from ingot.git.trees.entries import TreeEntry
+from ingot.git.writing.commits import CommitMetadata, InvalidAction, TreeAction, commit_actions
+from ingot.git.writing.ref_updates import RefMoved, RefUpdate, update_refs
+from ingot.projects.projects.service import HOUSEKEEP_PROJECT
+from ingot.projects.projects.tables import Project
+from ingot.projects.uploads.names import sanitize_file_name
+from ingot.repositories.wikis.events import PageAction, WikiPageChanged
+from ingot.repositories.wikis.page_names import (
+    WikiPage,
+    page_or_none_from_entry,
+    page_path,
+    slug_from_title,
+    title_error,
+)
+from ingot.repositories.wikis.params import CreatePage, EditPage
+from ingot.repositories.wikis.queries import page_contents, page_or_none, wiki_key_or_none
+
+MAX_CONTENT_LENGTH = 1_000_000
+MAX_MESSAGE_LENGTH = 10_000
+HOUSEKEEPING_DELAY_SECONDS = 600
+_MAX_ATTEMPTS = 12
+_DEFAULT_BRANCH = "main"
+_ACTIONS: dict[str, PageAction] = {"added": "create", "removed": "delete"}
+_INSERT_WIKI = text(
+    "INSERT INTO project_wikis (project_id, repository_key) VALUES (:project, :key) ON CONFLICT (project_id) DO NOTHING"
+)
+# Within a process those who change the same wiki go one after the other, since all but one would try in vain.
+_WIKI_LOCKS = tuple(threading.Lock() for _ in range(64))
+
+PlanCommit = Callable[[str | None], list[TreeAction]]
+"""What to do upon a commit, or in a wiki that has none; nothing where it is so already."""
+
+DescribeChange = Callable[[str | None, str], tuple[PageAction, WikiPage]]
+"""What was done to which page, by the commit before and the one that did it."""
+
+
+def ensure_wiki(database: Database, store: RepositoryStore, project: Project) -> Repository:
+    """The repository of a project's wiki, made where there is none; of two who make it at once, one is kept."""
+    key = database.read(partial(wiki_key_or_none, project_id=project.id))
+    if key is not None:
+        return store.open(key)
+    made = new_key()
+    branch = project.default_branch
+    store.create(made, branch if ref_name_error(branch) is None else _DEFAULT_BRANCH)
+
+    def name(db: Connection) -> str | None:
+        db.run(_INSERT_WIKI, project=project.id, key=made)
+        return wiki_key_or_none(db, project.id)
+
+    kept = database.write(name)
+    if kept is None:
+        raise NotFound("Project")
+    if kept != made:
+        store.remove(made)
+    return store.open(kept)
+
+
+def create_page(
+    database: Database, actor: Actor, repository: Repository, project: Project, params: CreatePage
+) -> WikiPage:
+    """Write a new page."""
+    _validate(params.title, params.content, params.message)
+    slug = slug_from_title(params.title)
+    path = page_path(slug, params.format)
+    page = partial(_page, repository, slug=slug)
+
+    def plan(tip: str | None) -> list[TreeAction]:
+        _require_available_slug(repository, tip, slug)
+        return [TreeAction("create", path, content=params.content.encode())]
+
+    message = params.message or f"Create {slug}"
+    tip = _commit(database, actor, repository, project, message, plan, lambda _, made: ("create", page(made)))
+    return _page(repository, tip, slug)
+
+
+def edit_page(
+    database: Database, actor: Actor, repository: Repository, project: Project, slug: str, params: EditPage
+) -> WikiPage:
+    """Change what a page says, its title or its format."""
+    content = None if params.content is UNSET else params.content
+    _validate(None if params.title is UNSET else params.title, content, params.message)
+    named: list[str] = []
+
+    def plan(tip: str | None) -> list[TreeAction]:
+        before = _page(repository, tip, slug)
+        after = before.slug if params.title is UNSET else slug_from_title(params.title)
+        named[:] = [after]
+        renamed = after != before.slug
+        if renamed:
+            _require_available_slug(repository, tip, after)
+        reformed = params.format is not UNSET and params.format != before.format
+        said = page_contents(repository, [before])[0] if content is None else content
+        if renamed or reformed:
+            path = page_path(after, before.format if params.format is UNSET else params.format)
+            return [TreeAction("move", path, before.path, said.encode())]
+        same = content is None or page_contents(repository, [before])[0] == content
+        return [] if same else [TreeAction("update", before.path, content=said.encode())]
+
+    message = params.message or f"Update {slug_from_title(slug)}"
+    page = partial(_page, repository)
+    tip = _commit(database, actor, repository, project, message, plan, lambda _, made: ("update", page(made, named[0])))
+    return _page(repository, tip, named[0])
+
+
+def delete_page(database: Database, actor: Actor, repository: Repository, project: Project, slug: str) -> None:
+    """Remove a page; the wiki's history keeps it."""
+
+    def plan(tip: str | None) -> list[TreeAction]:
+        return [TreeAction("delete", _page(repository, tip, slug).path)]
+
+    page = partial(_page, repository, slug=slug)
+    message = f"Delete {slug_from_title(slug)}"
+    _commit(database, actor, repository, project, message, plan, lambda before, _: ("delete", page(before)))
+
+
+def attach_file(
+    database: Database, actor: Actor, repository: Repository, project: Project, name: str, content: bytes
+) -> str:
+    """Add a file that pages may mention; gives its path, which nobody can guess and nothing else has."""
+    path = f"uploads/{secrets.token_hex(16)}/{sanitize_file_name(name)}"
+    _commit(
+        database,
+        actor,
+        repository,
+        project,
+        f"Upload {sanitize_file_name(name)}",
+        lambda _: [TreeAction("create", path, content=content)],
+    )
+    return path
+
+
+def _commit(
+    database: Database,
+    actor: Actor,
+    repository: Repository,
+    project: Project,
+    message: str,
+    plan: PlanCommit,
+    tell: DescribeChange | None = None,
+) -> str | None:
+    """Do what is planned in one commit, and tell which page it changed, if any; gives the tip after it."""
+    who = _signature(database, actor)
+    words = CommitMetadata(message, who, who)
+    with _WIKI_LOCKS[hash(repository.path) % len(_WIKI_LOCKS)]:
+        for _ in range(_MAX_ATTEMPTS):
+            branch = repository.head_branch()
+            tip = branch_tip(repository, branch)
+            actions = plan(tip)
+            if not actions:
+                return tip
+            parent = read_commits(repository, [tip])[0] if tip is not None else None
+            try:
+                made = commit_actions(repository, parent, actions, words)
+            except InvalidAction as error:
+                raise Invalid(str(error)) from error
+            try:
+                update_refs(repository, [RefUpdate(f"refs/heads/{branch}", tip or NO_OID, made)])
+            except RefMoved:
+                continue
+            told = [] if tell is None else [tell(tip, made)]
+            database.write(
+                partial(
+                    announce_page_changes, project_id=project.id, actor_id=actor.user_id, told=told, message=message
+                )
+            )
+            return made
+    raise Conflict("Others change this wiki all the time. Please try again.")
+
+
+def announce_page_changes(
+    db: Connection, project_id: int, actor_id: int, told: Sequence[tuple[PageAction, WikiPage]], message: str
+) -> None:
+    """Announce what became of pages, and let a job tidy the repository some time later; asking twice tidies once."""
+    key = wiki_key_or_none(db, project_id)
+    if key is None:
+        return
+    run_at = add_duration(db.now, seconds=HOUSEKEEPING_DELAY_SECONDS)
+    enqueue(db, HOUSEKEEP_PROJECT, {"repository_key": key}, run_at=run_at, unique_key=f"tidy wiki {project_id}")
+    for doing, page in told:
+        emit(db, WikiPageChanged(project_id, actor_id, key, page, doing, message))
+
+
+def changed_pages(repository: Repository, update: RefUpdate) -> list[tuple[PageAction, WikiPage]]:
+    """What a push to the branch that a wiki shows did to which pages."""
+    if update.branch != repository.head_branch() or update.deletes:
+        return []
+    found = []
+    for file in changed_files_between(repository, update.old, update.new):
+        page = page_or_none_from_entry(TreeEntry(file.mode, file.oid, file.path))
+        if page is not None:
+            found.append((_ACTIONS.get(file.how, "update"), page))
+    return found
+
+
+def _page(repository: Repository, tip: str | None, slug: str) -> WikiPage:
+    page = page_or_none(repository, tip, slug) if tip is not None else None
+    if page is None:
+        raise NotFound("Wiki Page")
+    return page
+
+
+def _require_available_slug(repository: Repository, tip: str | None, slug: str) -> None:
+    if tip is not None and page_or_none(repository, tip, slug) is not None:
+        raise Invalid(base=["A page with this title already exists"])
+
+
+def _validate(title: str | None, content: str | None, message: str | None) -> None:
+    errors: dict[str, list[str]] = {}
+    trouble = title_error(title) if title is not None else None
+    if trouble is not None:
+        errors["title"] = [trouble]
+    if content is not None and not content.strip():
+        errors["content"] = ["can't be blank"]
+    if len(content or "") > MAX_CONTENT_LENGTH:
+        errors["content"] = [too_long_message(MAX_CONTENT_LENGTH)]
+    if len(message or "") > MAX_MESSAGE_LENGTH:
+        errors["message"] = [too_long_message(MAX_MESSAGE_LENGTH)]
+    if errors:
+        raise Invalid(**errors)
+
+
+def _signature(database: Database, actor: Actor) -> Signature:
+    email = database.read(lambda db: find_user(db, actor.user_id).email)
+    return Signature(actor.name or actor.username, email, int(to_datetime(database.clock()).timestamp()), 0)

@@ -1,1 +1,0 @@
-"""Repositories as API resources: branches, commits, files and what protects them."""

@@ -1,1 +1,0 @@
-"""Accounts and all that proves who somebody is: keys, tokens, sessions."""

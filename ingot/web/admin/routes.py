@@ -1,0 +1,5 @@
+"""The pages of this room, for the door."""
+
+from ingot.web.admin import impersonation, overview, projects_and_groups, settings, users
+
+PAGES = (overview.pages, users.pages, impersonation.pages, projects_and_groups.pages, settings.pages)

@@ -1,0 +1,124 @@
+"""People, as administrators look after them."""
+
+from typing import Any
+
+from ingot.core.db.connection import Connection
+from ingot.web.admin.layout import render_admin_page, require_admin
+from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.page_routes import (
+    LocalRedirect,
+    PageResponse,
+    PageRoutes,
+    TemplateResponse,
+    Visit,
+    form_field,
+    text_field,
+)
+
+pages = PageRoutes()
+_TEXT_FIELDS = ("name", "username", "email", "password", "projects_limit", "bio", "organization", "location")
+_FLAG_FIELDS = ("admin", "external", "can_create_group")
+_FILTERS = {"active": "Active", "blocked": "Blocked", "admins": "Administrators", "external": "External"}
+_ACTIONS = ("block", "unblock", "activate", "deactivate", "ban", "unban")
+
+
+@pages.get("/admin/users")
+def list_users(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """All of them, some by a word or by what they are."""
+    require_admin(visit)
+    wanted: dict[str, Any] = {"page": visit.query.get("page", "1"), "order_by": "id", "sort": "desc"}
+    search, chosen = text_field(visit.query, "search"), text_field(visit.query, "filter")
+    if search:
+        wanted["search"] = search
+    if chosen in _FILTERS:
+        wanted[chosen] = "true"
+    context = {"people": visit.get("/users", wanted), "search": search, "filters": _FILTERS, "chosen": chosen}
+    return render_admin_page(visit, "users", "users", context)
+
+
+@pages.get("/admin/users/new")
+def show_new_user(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """Ask who it is."""
+    typed = dict.fromkeys(_TEXT_FIELDS, "") | dict.fromkeys(_FLAG_FIELDS, False) | {"can_create_group": True}
+    return _user_form(visit, None, typed)
+
+
+@pages.post("/admin/users")
+def create_user(visit: Visit) -> PageResponse:
+    """Let somebody in; without a password they get a mail to choose one."""
+    require_admin(visit)
+    typed = _form_values(visit)
+    sent = {name: value for name, value in typed.items() if value != ""}
+    if not typed["password"]:
+        sent["reset_password"] = True
+    try:
+        made = visit.call("POST", "/users", sent)
+    except RequestRefusal as refusal:
+        return _user_form(visit, None, typed, error_messages(refusal), 422)
+    return LocalRedirect(f"/admin/users/{made.id}")
+
+
+@pages.get("/admin/users/:id")
+def show_user(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """One of them, with all that can be changed."""
+    require_admin(visit)
+    person = visit.get("/users/:id", id=visit.path["id"])
+    typed = {name: getattr(person, name, "") or "" for name in _TEXT_FIELDS} | {"password": ""}
+    names = {"admin": "is_admin", "external": "external", "can_create_group": "can_create_group"}
+    return _user_form(visit, person, typed | {flag: bool(getattr(person, name)) for flag, name in names.items()})
+
+
+@pages.put("/admin/users/:id")
+def update_user(visit: Visit) -> PageResponse:
+    """Change what was filled in; an empty password stays as it is."""
+    require_admin(visit)
+    person = visit.get("/users/:id", id=visit.path["id"])
+    typed = _form_values(visit)
+    sent = {name: value for name, value in typed.items() if name != "password" or value}
+    try:
+        visit.call("PUT", "/users/:id", {name: value for name, value in sent.items() if value != ""}, id=person.id)
+    except RequestRefusal as refusal:
+        return _user_form(visit, person, typed, error_messages(refusal), 422)
+    return LocalRedirect(f"/admin/users/{person.id}")
+
+
+@pages.post("/admin/users/:id/:act")
+def change_user_state(visit: Visit) -> PageResponse:
+    """Block, unblock and the like."""
+    require_admin(visit)
+    act = visit.path["act"]
+    if act in _ACTIONS:
+        try:
+            visit.call("POST", f"/users/:id/{act}", id=visit.path["id"])
+        except RequestRefusal as refusal:
+            return _error_page(visit, refusal)
+    return LocalRedirect(f"/admin/users/{visit.path['id']}")
+
+
+@pages.delete("/admin/users/:id")
+def delete_user(visit: Visit) -> PageResponse:
+    """Remove somebody; what they wrote stays, unless it is to go too."""
+    require_admin(visit)
+    try:
+        visit.call("DELETE", "/users/:id", {"hard_delete": visit.form.get("hard_delete", "0")}, id=visit.path["id"])
+    except RequestRefusal as refusal:
+        return _error_page(visit, refusal)
+    return LocalRedirect("/admin/users")
+
+
+def _form_values(visit: Visit) -> dict[str, Any]:
+    typed: dict[str, Any] = {name: form_field(visit.form, "user", name) for name in _TEXT_FIELDS}
+    return typed | {name: form_field(visit.form, "user", name) == "1" for name in _FLAG_FIELDS}
+
+
+def _error_page(visit: Visit, refusal: Exception) -> PageResponse:
+    person = visit.get("/users/:id", id=visit.path["id"])
+    typed = {name: getattr(person, name, "") or "" for name in _TEXT_FIELDS} | {"password": ""}
+    typed |= {"admin": person.is_admin, "external": person.external, "can_create_group": person.can_create_group}
+    return _user_form(visit, person, typed, error_messages(refusal), 422)
+
+
+def _user_form(
+    visit: Visit, person: Any, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200
+) -> TemplateResponse:
+    return render_admin_page(visit, "user", "users", {"person": person, "typed": typed, "errors": errors or []}, status)

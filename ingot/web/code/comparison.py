@@ -1,0 +1,84 @@
+"""What lies between two branches, tags or commits."""
+
+from typing import Any
+from urllib.parse import quote
+
+from ingot.core.db.connection import Connection
+from ingot.errors import NotFound
+from ingot.git.history.commits import commit_id_or_none
+from ingot.web.code.diffs import DiffTarget, render_diff
+from ingot.web.code.location import readable_code
+from ingot.web.code.pipelines import PipelineOutcome, pipeline_outcomes
+from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.projects.context import ProjectContext, project_context
+
+pages = PageRoutes()
+
+
+@pages.get("/:path/-/compare", open=True)
+def show_form(visit: Visit, db: Connection) -> PageResponse:
+    """Ask what to compare; the form's answer gets an address of its own."""
+    place = project_context(visit)
+    readable_code(place, db)
+    old, new = (str(visit.query.get(name, "")).strip() for name in ("from", "to"))
+    if old and new:
+        straight = visit.query.get("straight") in ("true", "1")
+        return LocalRedirect(f"{place.url}/-/compare/{quote(old)}{'..' if straight else '...'}{quote(new)}")
+    return _comparison_page(place, old or place.project.default_branch or "", new)
+
+
+@pages.get("/:path/-/compare/:rest", open=True, slashes="rest")
+def show_comparison(visit: Visit, db: Connection) -> PageResponse:
+    """The commits and the difference from one to the other: ``old...new``, or ``old..new`` for the straight one."""
+    place = project_context(visit)
+    code = readable_code(place, db)
+    rest = visit.path["rest"]
+    mark = "..." if "..." in rest else ".."
+    old, found, new = rest.partition(mark)
+    if not found:
+        old, new = place.project.default_branch or "", rest
+    straight = mark == ".." and bool(found)
+    asked = {"from": old, "to": new, "straight": "true" if straight else "false"}
+    try:
+        compared = place.get("/repository/compare", asked)
+    except NotFound:
+        return _comparison_page(place, old, new, errors=["One of the two is not there: check the names."], status=404)
+    except RequestRefusal as refusal:
+        return _comparison_page(place, old, new, errors=error_messages(refusal), status=422)
+    head = commit_id_or_none(code.repository, new)
+    diff = render_diff(compared.diffs, visit.query, code=DiffTarget(place.url, head) if head else None)
+    if visit.fragment and diff.part:
+        return TemplateResponse("code/_diff_part.html", {"diff": diff, "blob_url": _blob_url(place, new)})
+    outcomes = pipeline_outcomes(place, db, compared.commits)
+    return _comparison_page(place, old, new, straight=straight, compared=compared, diff=diff, outcomes=outcomes)
+
+
+def _comparison_page(
+    place: ProjectContext,
+    old: str,
+    new: str,
+    *,
+    straight: bool = False,
+    compared: Any = None,
+    diff: Any = None,
+    outcomes: dict[str, PipelineOutcome] | None = None,
+    errors: list[str] | None = None,
+    status: int = 200,
+) -> TemplateResponse:
+    context = {
+        "old": old,
+        "new": new,
+        "straight": straight,
+        "compared": compared,
+        "diff": diff,
+        "outcomes": outcomes or {},
+        "errors": errors or [],
+        "blob_url": _blob_url(place, new),
+        "may_merge": bool(compared and compared.commits) and place.may("POST", "/merge_requests"),
+    }
+    return place.page("code/compare.html", "code", context, status)
+
+
+def _blob_url(place: ProjectContext, ref: str) -> str:
+    return f"{place.url}/-/blob/{quote(ref)}"

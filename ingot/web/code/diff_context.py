@@ -1,0 +1,92 @@
+"""More lines around those that changed, for a difference that is on the screen."""
+
+import re
+from html import escape
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from ingot.core.api.params import number_or_none
+from ingot.core.db.connection import Connection
+from ingot.core.markup.highlighting import highlight_lines, language_of
+from ingot.errors import NotFound
+from ingot.repositories.files.queries import find_file
+from ingot.web.code.diff_gaps import LINES_PER_EXPANSION, DiffGap, GapContext
+from ingot.web.code.file_kinds import file_content
+from ingot.web.code.location import CodeLocation, code_location
+from ingot.web.code.patch_rows import DiffHunk, DiffLine, split_rows, unified_rows
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
+
+pages = PageRoutes()
+_ANCHOR = re.compile(r"d[0-9a-f]{10}(x[0-9]{1,9})?")
+_MAX_LINE_NUMBER = 10**8
+
+
+class _RequestedLines(NamedTuple):
+    gap: DiffGap
+    down: bool
+    """Whether the first lines of the gap are wanted, or the last ones."""
+    around: GapContext
+
+
+@pages.get("/:path/-/diff_lines/:rest", open=True, slashes="rest")
+def show_lines(visit: Visit, db: Connection) -> PageResponse:
+    """Lines of a file as rows of a difference, and a row for those of the gap that are still left out."""
+    where = code_location(visit, db)
+    asked = _requested_lines(where)
+    if not visit.fragment:
+        return LocalRedirect(f"{where.url('blob')}?plain=1&all=1#L{asked.gap.first}")
+    content = file_content(find_file(where.repository, where.commit, where.path))
+    if content.kind not in ("text", "pointer"):
+        raise NotFound("File")
+    return TemplateResponse("code/_rows.html", {"rows": _rows(asked, content.text.removesuffix("\n").split("\n"))})
+
+
+def _requested_lines(where: CodeLocation) -> _RequestedLines:
+    query = where.place.visit.query
+    first, last = (number_or_none(str(query.get(name, ""))) for name in ("first", "last"))
+    ahead, anchor = str(query.get("ahead", "")), str(query.get("anchor", ""))
+    moved = number_or_none(ahead.removeprefix("-"))
+    if (
+        first is None
+        or moved is None
+        or max(first, moved, last or 0) > _MAX_LINE_NUMBER
+        or not _ANCHOR.fullmatch(anchor)
+    ):
+        raise NotFound("File")
+    around = GapContext(where.place.url, where.commit, where.path, anchor, query.get("view") == "split")
+    gap = DiffGap(max(1, first), last, -moved if ahead.startswith("-") else moved)
+    return _RequestedLines(gap, query.get("way") == "down", around)
+
+
+def _rows(asked: _RequestedLines, texts: list[str]) -> Markup:
+    gap, around = asked.gap, asked.around
+    end = len(texts) if gap.last is None else min(gap.last, len(texts))
+    if asked.down:
+        shown = range(gap.first, min(end, gap.first + LINES_PER_EXPANSION - 1) + 1)
+        left = DiffGap(shown.stop, gap.last, gap.ahead)
+        more = end >= left.first
+    else:
+        shown = range(max(gap.first, end - LINES_PER_EXPANSION + 1), end + 1)
+        left = DiffGap(gap.first, shown.start - 1, gap.ahead)
+        more = not left.empty
+    rows = _highlighted_rows(shown, texts, asked)
+    row = [around.row(left, "")] if more else []
+    return Markup("".join([*rows, *row] if asked.down else [*row, *rows]))  # noqa: S704 - All of it is escaped.
+
+
+def _highlighted_rows(numbers: range, texts: list[str], asked: _RequestedLines) -> list[str]:
+    """These lines as rows, in the colours of their language."""
+    gap, around = asked.gap, asked.around
+    chosen = texts[numbers.start - 1 : numbers.stop - 1]
+    language = language_of(around.path)
+    colored = (
+        highlight_lines("\n".join(chosen), language) if language else [escape(text, quote=False) for text in chosen]
+    )
+    lines = [
+        DiffLine(" ", number - gap.ahead, number, text, html)
+        for number, text, html in zip(numbers, chosen, colored, strict=False)
+    ]
+    hunks = [DiffHunk("", lines)]
+    rows = (split_rows if around.split else unified_rows)(hunks, around.anchor, "#")
+    return [row.html for row in rows[1:]]

@@ -1,0 +1,114 @@
+"""What somebody is about to write: where, on which branch, upon which text, and whether they may."""
+
+import codecs
+from typing import Literal, NamedTuple
+from urllib.parse import quote
+
+from ingot.core.db.connection import Connection
+from ingot.errors import NotFound
+from ingot.git.history.commits import branch_tip
+from ingot.repositories.files.queries import find_file
+from ingot.web.code.file_kinds import file_content
+from ingot.web.code.location import CodeLocation, code_location_in, readable_code
+from ingot.web.code.trees import find_last_commit
+from ingot.web.page_routes import Visit
+from ingot.web.projects.context import ProjectContext, project_context
+
+WriteAccess = Literal["may", "protected", "reader", "archived", "no_branch"]
+
+
+class FileDraft(NamedTuple):
+    """A file or folder that somebody is about to change."""
+
+    place: ProjectContext
+    branch: str
+    path: str
+    exists: bool
+    """Whether the branch is there; the first commit of all makes it."""
+    write_access: WriteAccess
+    """Whether they may, and if not, why."""
+    proposed: str
+    """The branch that the commit goes to unless they say another."""
+    body: bytes | None = None
+    text: str | None = None
+    last_commit_id: str = ""
+
+    @property
+    def may_write(self) -> bool:
+        """Whether there is a form at all; on a protected branch it asks for another branch."""
+        return self.write_access in ("may", "protected")
+
+    def below(self, name: str) -> str:
+        """The path of something in this folder."""
+        name = name.strip().strip("/")
+        return f"{self.path}/{name}" if self.path else name
+
+    def address(self, word: str, path: str) -> str:
+        """The address of a page on this branch."""
+        return f"{self.place.url}/-/{word}/{quote(self.branch)}" + (f"/{quote(path)}" if path else "")
+
+
+def find_draft(visit: Visit, db: Connection, *, needs_file: bool) -> FileDraft:
+    """What the address names, on its branch; a repository without any begins with a first file."""
+    place = project_context(visit)
+    code = readable_code(place, db)
+    rest = visit.path["rest"].strip("/")
+    try:
+        where = code_location_in(place, code, rest)
+    except NotFound:
+        if not place.project.empty_repo or needs_file:
+            raise
+        standing: WriteAccess = "may" if place.may("POST", "/repository/commits") else "reader"
+        return FileDraft(place, rest, "", False, standing, rest)
+    on_branch = branch_tip(where.repository, where.ref) is not None
+    standing = _write_access(place, where.ref) if on_branch else "no_branch"
+    proposed = where.ref if standing == "may" else _proposed_branch(where)
+    draft = FileDraft(place, where.ref, where.path, True, standing, proposed)
+    return _with_text(draft, where, needs_file=needs_file)
+
+
+def _with_text(draft: FileDraft, where: CodeLocation, *, needs_file: bool) -> FileDraft:
+    try:
+        file = find_file(where.repository, where.commit, where.path) if where.path else None
+    except NotFound:
+        file = None
+    if file is None:
+        if needs_file:
+            raise NotFound("File")
+        return draft
+    content = file_content(file)
+    return draft._replace(
+        body=file.blob.body,
+        text=content.text if content.kind == "text" else None,
+        last_commit_id=find_last_commit(where).id,
+    )
+
+
+def _write_access(place: ProjectContext, branch: str) -> WriteAccess:
+    if not place.may("POST", "/repository/commits"):
+        return "archived" if place.project.archived else "reader"
+    return "may" if place.get("/repository/branches/:branch", branch=branch).can_push else "protected"
+
+
+def _proposed_branch(where: CodeLocation) -> str:
+    """A name that nobody has taken yet."""
+    user = where.place.visit.user
+    stem = f"{user.username if user else 'somebody'}-patch"
+    numbers = range(1, 50)
+    return next((f"{stem}-{n}" for n in numbers if branch_tip(where.repository, f"{stem}-{n}") is None), "")
+
+
+def encode_like(before: bytes, text: str) -> bytes:
+    """A text as the file had it: with the same ends of lines, the same mark at its beginning, the same encoding."""
+    text = text.replace("\r\n", "\n")
+    if b"\r\n" in before:
+        text = text.replace("\n", "\r\n")
+    mark = codecs.BOM_UTF8 if before.startswith(codecs.BOM_UTF8) else b""
+    try:
+        before.decode()
+    except UnicodeDecodeError:
+        try:
+            return text.encode("latin-1")
+        except UnicodeEncodeError:
+            return text.encode()
+    return mark + text.encode()

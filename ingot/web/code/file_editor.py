@@ -1,0 +1,159 @@
+"""Writing in the browser: new files and folders, changed ones, uploads and deletions, each a commit of its own."""
+
+from base64 import b64encode
+from typing import Any
+from urllib.parse import quote
+
+from ingot.core.api.params import Upload
+from ingot.core.db.connection import Connection
+from ingot.web.code.edit_context import FileDraft, encode_like, find_draft
+from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
+
+pages = PageRoutes()
+_MAX_TEXT_BYTES = 4 * 2**20
+_MAX_UPLOAD_BYTES = 32 * 2**20
+_PLACEHOLDER_FILE = ".gitkeep"
+_CHANGED = "has changed since you started"
+
+
+@pages.get("/:path/-/new/:rest", slashes="rest")
+def show_new(visit: Visit, db: Connection) -> PageResponse:
+    """A new file in a folder."""
+    draft = find_draft(visit, db, needs_file=False)
+    return _editor_page(draft, "new", {"file_path": str(visit.query.get("file_name", "")), "content": ""})
+
+
+@pages.post("/:path/-/new/:rest", slashes="rest", limit=_MAX_TEXT_BYTES)
+def create_file(visit: Visit) -> PageResponse:
+    """Commit a new file."""
+    draft = visit.database.read(lambda db: find_draft(visit, db, needs_file=False))
+    typed = _form_values(visit, "file_path", "content")
+    path = draft.below(typed["file_path"])
+    action = {"action": "create", "file_path": path, "content": typed["content"].replace("\r\n", "\n")}
+    return _create_commit(draft, "new", typed, action, f"Add {path}", path)
+
+
+@pages.get("/:path/-/edit/:rest", slashes="rest")
+def show_edit(visit: Visit, db: Connection) -> PageResponse:
+    """A file's text in a form."""
+    draft = find_draft(visit, db, needs_file=True)
+    if draft.text is None:
+        return LocalRedirect(draft.address("blob", draft.path))
+    return _editor_page(
+        draft, "edit", {"file_path": draft.path, "content": draft.text, "last_commit_id": draft.last_commit_id}
+    )
+
+
+@pages.post("/:path/-/edit/:rest", slashes="rest", limit=_MAX_TEXT_BYTES)
+def edit_file(visit: Visit) -> PageResponse:
+    """Commit a file's new text, maybe under a new name; what somebody else changed meanwhile is not written over."""
+    draft = visit.database.read(lambda db: find_draft(visit, db, needs_file=False))
+    typed = _form_values(visit, "file_path", "content", "last_commit_id")
+    path = typed["file_path"].strip("/ ") or draft.path
+    content = encode_like(draft.body or b"", typed["content"])
+    action = {"action": "update", "file_path": path, "content": b64encode(content).decode(), "encoding": "base64"}
+    if path != draft.path:
+        action |= {"action": "move", "previous_path": draft.path}
+    if "overwrite" not in visit.form:
+        action["last_commit_id"] = typed["last_commit_id"]
+    return _create_commit(draft, "edit", typed, action, f"Update {path}", path)
+
+
+@pages.get("/:path/-/delete/:rest", slashes="rest")
+def show_delete(visit: Visit, db: Connection) -> PageResponse:
+    """Whether it is really to go."""
+    draft = find_draft(visit, db, needs_file=True)
+    return _editor_page(draft, "delete", {"file_path": draft.path, "last_commit_id": draft.last_commit_id})
+
+
+@pages.post("/:path/-/delete/:rest", slashes="rest")
+def delete_file(visit: Visit) -> PageResponse:
+    """Commit that a file is gone."""
+    draft = visit.database.read(lambda db: find_draft(visit, db, needs_file=True))
+    typed = _form_values(visit, "last_commit_id") | {"file_path": draft.path}
+    action = {"action": "delete", "file_path": draft.path}
+    if "overwrite" not in visit.form:
+        action["last_commit_id"] = typed["last_commit_id"]
+    return _create_commit(draft, "delete", typed, action, f"Delete {draft.path}", "")
+
+
+@pages.get("/:path/-/upload/:rest", slashes="rest")
+def show_upload(visit: Visit, db: Connection) -> PageResponse:
+    """A file from the visitor's disk."""
+    return _editor_page(find_draft(visit, db, needs_file=False), "upload", {"file_path": ""})
+
+
+@pages.post("/:path/-/upload/:rest", slashes="rest", limit=_MAX_UPLOAD_BYTES)
+def upload_file(visit: Visit) -> PageResponse:
+    """Commit what was uploaded; a file that is there already is replaced where that is said."""
+    draft = visit.database.read(lambda db: find_draft(visit, db, needs_file=False))
+    typed = _form_values(visit, "file_path")
+    upload = visit.form.get("file")
+    if not isinstance(upload, Upload):
+        return _editor_page(draft, "upload", typed, ["Choose a file."], 422)
+    path = draft.below(typed["file_path"] or upload.filename)
+    content = b64encode(upload.read()).decode()
+    verb = "update" if "replace" in visit.form else "create"
+    action = {"action": verb, "file_path": path, "content": content, "encoding": "base64"}
+    return _create_commit(draft, "upload", typed, action, f"Upload {path}", path)
+
+
+@pages.get("/:path/-/new_dir/:rest", slashes="rest")
+def show_new_folder(visit: Visit, db: Connection) -> PageResponse:
+    """A new folder."""
+    return _editor_page(find_draft(visit, db, needs_file=False), "folder", {"file_path": ""})
+
+
+@pages.post("/:path/-/new_dir/:rest", slashes="rest")
+def create_folder(visit: Visit) -> PageResponse:
+    """Commit an empty file, since git keeps no folder without one."""
+    draft = visit.database.read(lambda db: find_draft(visit, db, needs_file=False))
+    typed = _form_values(visit, "file_path")
+    name = typed["file_path"].strip("/ ")
+    if not name:
+        return _editor_page(draft, "folder", typed, ["Give it a name."], 422)
+    folder = draft.below(name)
+    action = {"action": "create", "file_path": f"{folder}/{_PLACEHOLDER_FILE}", "content": ""}
+    return _create_commit(draft, "folder", typed, action, f"Add the folder {folder}", folder)
+
+
+def _form_values(visit: Visit, *names: str) -> dict[str, str]:
+    fields = (*names, "commit_message", "branch")
+    return {name: value if isinstance(value := visit.form.get(name, ""), str) else "" for name in fields}
+
+
+def _create_commit(
+    draft: FileDraft, what: str, typed: dict[str, str], action: dict[str, Any], words: str, shown: str
+) -> PageResponse:
+    """Make the commit; on a new branch it leads to a merge request, and a refusal back to what was typed."""
+    place = draft.place
+    branch = typed["branch"].strip() or draft.branch
+    sent: dict[str, Any] = {"branch": branch, "commit_message": typed["commit_message"].strip() or words}
+    sent["actions"] = [action]
+    if branch != draft.branch and draft.exists:
+        sent["start_branch"] = draft.branch
+    try:
+        place.call("POST", "/repository/commits", sent)
+    except RequestRefusal as refusal:
+        return _editor_page(draft, what, typed, error_messages(refusal), 422)
+    if branch != draft.branch and draft.exists:
+        return LocalRedirect(place.new_merge_request(branch, draft.branch))
+    word = "tree" if what in ("delete", "folder") else "blob"
+    path = shown if what != "delete" else draft.path.rpartition("/")[0]
+    return LocalRedirect(f"{place.url}/-/{word}/{quote(branch)}" + (f"/{quote(path)}" if path else ""))
+
+
+def _editor_page(
+    draft: FileDraft, what: str, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200
+) -> TemplateResponse:
+    """The form, or why there is none."""
+    errors = errors or []
+    context: dict[str, Any] = {
+        "draft": draft,
+        "what": what,
+        "typed": {"commit_message": "", "last_commit_id": "", "branch": draft.proposed, **typed},
+        "errors": errors,
+        "changed": any(_CHANGED in error for error in errors),
+    }
+    return draft.place.page("code/edit.html", "code", context, status)

@@ -1,0 +1,65 @@
+"""Finding a file by a part of its path."""
+
+import gzip
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from ingot.core.db.connection import Connection
+from ingot.git.trees.file_names import list_file_names
+from ingot.web.code.location import code_location
+from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, Visit
+
+pages = PageRoutes()
+_MAX_SHOWN = 100
+_MAX_IN_BROWSER = 30_000
+"""So many paths a script gets, to look through them while somebody types."""
+_MAX_QUERY_LENGTH = 255
+
+
+@pages.get("/:path/-/find_file", open=True)
+def find_file_in_default_branch(visit: Visit, db: Connection) -> PageResponse:
+    """The same of the default branch."""
+    return find_file(visit, db)
+
+
+@pages.get("/:path/-/find_file/:rest", open=True, slashes="rest")
+def find_file(visit: Visit, db: Connection) -> PageResponse:
+    """The files whose path has what is searched for; ``list`` gives all paths, for a script."""
+    where = code_location(visit, db)
+    names = list_file_names(where.repository, where.commit)
+    if "list" in visit.query:
+        return _paths_as_json(names.paths[:_MAX_IN_BROWSER], zipped=visit.takes_gzip)
+    search = str(visit.query.get("search", "")).strip()[:_MAX_QUERY_LENGTH]
+    found = _matching_paths(names.paths, search)
+    context: dict[str, Any] = {
+        "where": where,
+        "search": search,
+        "found": found[:_MAX_SHOWN],
+        "left": len(found) - len(found[:_MAX_SHOWN]),
+        "total": len(names.paths),
+        "more": names.more,
+        "in_browser": min(_MAX_IN_BROWSER, len(names.paths)),
+        "shown": _MAX_SHOWN,
+    }
+    return where.place.page("code/find_file.html", "code", context)
+
+
+def _paths_as_json(paths: list[str], *, zipped: bool) -> BytesResponse:
+    """Paths as JSON; they repeat each other, so that a tenth of it is left of many."""
+    body = msgspec.json.encode(paths)
+    headers = [(b"vary", b"accept-encoding"), (b"cache-control", b"private, no-cache")]
+    if zipped:
+        body, headers = gzip.compress(body, 3), [*headers, (b"content-encoding", b"gzip")]
+    return BytesResponse(body, "application/json", headers)
+
+
+def _matching_paths(paths: Sequence[str], search: str) -> list[str]:
+    """Those that have it in their last part come first, and the shorter ones before longer ones."""
+    if not search:
+        return list(paths)
+    wanted = search.casefold()
+    found = [(path, path.casefold()) for path in paths]
+    ranked = [(wanted not in low.rpartition("/")[2], len(path), path) for path, low in found if wanted in low]
+    return [path for _, _, path in sorted(ranked)]

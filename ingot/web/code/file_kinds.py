@@ -1,0 +1,49 @@
+"""What a file is, as far as a page has to know: text, picture, link, submodule, or something to download."""
+
+from typing import Literal, NamedTuple
+
+from ingot.git.history.commits import decode_text
+from ingot.git.trees.entries import LINK, SUBMODULE
+from ingot.projects.uploads.names import is_image
+from ingot.repositories.files.queries import RepositoryFile
+from ingot.repositories.lfs.pointers import parse_pointer
+
+ContentKind = Literal["text", "picture", "link", "module", "pointer", "binary", "large"]
+MARKDOWN = (".md", ".markdown", ".mkd", ".mdown")
+_START_BYTES = 8_000
+_MAX_SHOWN_BYTES = 2**20
+
+
+class FileContent(NamedTuple):
+    """A file's kind, and its text where it has one."""
+
+    kind: ContentKind
+    text: str = ""
+
+
+def file_content(file: RepositoryFile) -> FileContent:
+    """What is shown of a file."""
+    body, name = file.blob.body, decode_text(file.entry.name)
+    if file.entry.mode == SUBMODULE:
+        return FileContent("module", file.entry.oid)
+    if is_image(name):
+        return FileContent("picture")
+    if body is None or len(body) > _MAX_SHOWN_BYTES:
+        return FileContent("large")
+    if file.entry.mode == LINK:
+        return FileContent("link", decode_text(body))
+    if parse_pointer(body) is not None:
+        return FileContent("pointer", decode_text(body))
+    if b"\0" in body[:_START_BYTES]:
+        return FileContent("binary")
+    return FileContent("text", decode_file_text(body))
+
+
+def decode_file_text(body: bytes) -> str:
+    """A text without marks at its beginning and without the carriage returns at the ends of its lines."""
+    return decode_text(body).removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+def is_markdown(path: str) -> bool:
+    """Whether it is shown as it is meant to look."""
+    return path.lower().endswith(MARKDOWN)

@@ -1,0 +1,57 @@
+"""The lines of a file as rows of a table, kept by the id of their content."""
+
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from ingot.core.markup.highlighting import highlight_lines
+from ingot.git.core.cache import BoundedCache
+from ingot.offload import require_blocking_allowed
+from ingot.web.bidi import mark_bidi_characters
+
+FIRST_LINES = 400
+"""So many lines are shown of a file that nobody has looked at of late."""
+MAX_LINES = 30_000
+_MAX_INLINE_LENGTH = 8_000
+_lines_cache: BoundedCache[tuple[str, str, str], "FileLines"] = BoundedCache(1_000, 32 * 2**20)
+
+
+class FileLines(NamedTuple):
+    """Rows of a table, up to where a first look ends and from there on."""
+
+    first: Markup
+    rest: Markup
+    total: int
+    left: int
+    """How many are in neither, since nobody has asked for the rest yet."""
+
+
+def file_lines(oid: str, text: str, language: str, *, everything: bool, anchor: str = "L") -> FileLines:
+    """The lines of a content; all of them where they are at hand, or asked for; ``anchor`` begins their addresses."""
+    kept = _lines_cache.get((oid, language, anchor))
+    kept = kept or (None if everything else _lines_cache.get((f"{oid} begins", language, anchor)))
+    if kept is not None:
+        return kept
+    if len(text) > _MAX_INLINE_LENGTH:
+        require_blocking_allowed()
+    texts = text.removesuffix("\n").split("\n")
+    if not everything and len(texts) > FIRST_LINES:
+        # The whole is only begun when it is wanted: to colour it takes longer than anybody waits for a page.
+        html = highlight_lines("\n".join(texts[:FIRST_LINES]), language)
+        beginning = FileLines(_rows(html, 1, anchor), Markup(), len(texts), len(texts) - FIRST_LINES)
+        return _cache_lines((f"{oid} begins", language, anchor), beginning)
+    html = highlight_lines("\n".join(texts), language)[:MAX_LINES]
+    rest = _rows(html[FIRST_LINES:], FIRST_LINES + 1, anchor)
+    return _cache_lines((oid, language, anchor), FileLines(_rows(html[:FIRST_LINES], 1, anchor), rest, len(texts), 0))
+
+
+def _cache_lines(key: tuple[str, str, str], lines: FileLines) -> FileLines:
+    return _lines_cache.put(key, lines, 2 * (len(lines.first) + len(lines.rest)) + 400)
+
+
+def _rows(html: list[str], start: int, anchor: str) -> Markup:
+    rows = [
+        f'<tr id="{anchor}{number}"><td><a href="#{anchor}{number}">{number}</a><td>{mark_bidi_characters(line)}\n'
+        for number, line in enumerate(html, start)
+    ]
+    return Markup("".join(rows))  # noqa: S704 - The highlighter has escaped them.

@@ -1,0 +1,36 @@
+"""The pages of this room, for the door."""
+
+from ingot.web.code import (
+    branches,
+    commit,
+    comparison,
+    contributors,
+    diff_context,
+    downloads,
+    file_editor,
+    file_finder,
+    files,
+    history,
+    pipelines,
+    releases,
+    tags,
+    trees,
+)
+from ingot.web.page_routes import PageRoutes
+
+PAGES: tuple[PageRoutes, ...] = (
+    trees.pages,
+    files.pages,
+    file_finder.pages,
+    downloads.pages,
+    history.pages,
+    commit.pages,
+    comparison.pages,
+    diff_context.pages,
+    branches.pages,
+    tags.pages,
+    releases.pages,
+    pipelines.pages,
+    contributors.pages,
+    file_editor.pages,
+)

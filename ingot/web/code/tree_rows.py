@@ -1,0 +1,96 @@
+"""What a folder holds, as rows of a table, each with the commit that changed it last."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Literal, NamedTuple
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from ingot.core.db.times import Timestamp
+from ingot.git.core.cache import BoundedCache
+from ingot.git.history.commits import read_commits
+from ingot.git.history.folder_commits import cached_last_commits, last_commits
+from ingot.git.trees.entries import TreeEntry
+from ingot.repositories.commits.views import signature_time, truncated_title
+from ingot.repositories.trees.views import TreeEntryView, entry_view
+from ingot.web.code.location import CodeLocation
+from ingot.web.formats import ago, exact_time
+
+CommitLookup = Literal["known", "short", "any"]
+"""How much is done to find the commits: they are known already, it takes a moment, or it takes as long as it takes."""
+_LINK = "120000"
+_SHORT_SECONDS = 0.03
+_EMPTY_CELLS = "<td></td><td></td>"
+_rows_cache: BoundedCache[tuple[str, str, str, str, bytes, int], tuple[str, Markup]] = BoundedCache(500, 16 * 2**20)
+
+
+class EntryRows(NamedTuple):
+    """The rows of a table."""
+
+    rows: Markup
+    waiting: bool
+    """Whether the commits are still to be found."""
+
+
+def entry_rows(where: CodeLocation, entries: Sequence[TreeEntry], now: Timestamp, effort: CommitLookup) -> EntryRows:
+    """One row for each; folders have many, so that no template loops. What they tell is kept for a minute."""
+    if not entries:
+        return EntryRows(Markup(), False)
+    key = where.place.url, where.ref, where.commit, str(where.repository.path), entries[0].path, len(entries)
+    kept = _rows_cache.get(key)
+    if kept is not None and kept[0] == now[:16]:
+        return EntryRows(kept[1], False)
+    commits = _last_commits(where, entries, effort)
+    cells = None if commits is None else _cells(where, entries, commits, now)
+    rows = _rows([entry_view(entry) for entry in entries], where, cells)
+    if cells is None:
+        return EntryRows(rows, True)
+    return EntryRows(_rows_cache.put(key, (now[:16], rows), 2 * len(rows) + 500)[1], False)
+
+
+def _last_commits(
+    where: CodeLocation, entries: Sequence[TreeEntry], effort: CommitLookup
+) -> Mapping[bytes, str] | None:
+    folder = entries[0].path.rpartition(b"/")[0]
+    names = [entry.name for entry in entries]
+    if effort == "known":
+        return cached_last_commits(where.repository, where.commit, folder, names)
+    seconds = _SHORT_SECONDS if effort == "short" else None
+    return last_commits(where.repository, where.commit, folder, names, seconds=seconds)
+
+
+def _cells(
+    where: CodeLocation, entries: Sequence[TreeEntry], commits: Mapping[bytes, str], now: Timestamp
+) -> list[str]:
+    """The title and the time of each entry's commit."""
+    oids = list({commits[entry.name]: None for entry in entries if commits[entry.name]})
+    told = {"": _EMPTY_CELLS}
+    for commit in read_commits(where.repository, oids):
+        time = signature_time(commit.committer)
+        link = f'<a href="{escape(where.place.url)}/-/commit/{commit.oid}">{escape(truncated_title(commit))}</a>'
+        when = f'<time datetime="{time}" title="{exact_time(time)}">{ago(time, now)}</time>'
+        told[commit.oid] = f'<td class="said">{link}</td><td class="when">{when}</td>'
+    return [told[commits[entry.name]] for entry in entries]
+
+
+def _rows(entries: Sequence[TreeEntryView], where: CodeLocation, cells: list[str] | None) -> Markup:
+    address = escape(f"{where.place.url}/-/%s/{quote(where.ref).replace('%', '%%')}/")
+    folder, file = address % "tree", address % "blob"
+    cells = cells or [_EMPTY_CELLS] * len(entries)
+    rows = [f"<tr>{_name(entry, folder, file)}{cell}</tr>\n" for entry, cell in zip(entries, cells, strict=True)]
+    return Markup("".join(rows))  # noqa: S704 - Each part is escaped.
+
+
+def _name(entry: TreeEntryView, folder: str, file: str) -> str:
+    name = escape(entry.name)
+    if entry.type == "commit":
+        said = f'<span class="hint">submodule at <span class="mono">{entry.id[:8]}</span></span>'
+        return f'<td class="module">{name} {said}</td>'
+    path = escape(quote(entry.path))
+    if entry.type == "tree":
+        return f'<td class="folder"><a href="{folder}{path}">{name}</a></td>'
+    if entry.mode == _LINK:
+        said = '<span class="hint">symbolic link</span>'
+        return f'<td class="link"><a href="{file}{path}">{name}</a> {said}</td>'
+    return f'<td class="file"><a href="{file}{path}">{name}</a></td>'

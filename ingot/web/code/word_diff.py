@@ -1,0 +1,81 @@
+"""Which words of two lines differ, and how they are marked in HTML that is already there."""
+
+import re
+from difflib import SequenceMatcher
+
+_WORD = re.compile(r"\w+|\s+|.")
+_MARKUP = re.compile(r"(<[^>]*>|&[^;]+;)")
+_MAX_LENGTH = 400
+_MAX_WORDS = 80
+_MIN_SIMILARITY = 0.35
+"""Lines with less in common are two lines, and not one that was changed."""
+
+Span = tuple[int, int]
+
+
+def changed_words(old: str, new: str) -> tuple[list[Span], list[Span]]:
+    """Where the two differ, from one character up to another; nothing where they have too little in common."""
+    if old == new or max(len(old), len(new)) > _MAX_LENGTH:
+        return [], []
+    before, after = _WORD.findall(old), _WORD.findall(new)
+    if max(len(before), len(after)) > _MAX_WORDS:
+        return [], []
+    start = _matching_blocks(before, after)
+    end = _matching_blocks(before[start:][::-1], after[start:][::-1])
+    alike = sum(map(len, before[:start])) + sum(map(len, before[len(before) - end :]))
+    inner = before[start : len(before) - end], after[start : len(after) - end]
+    matcher = SequenceMatcher(None, *inner, autojunk=False)
+    blocks = matcher.get_matching_blocks()
+    alike += sum(len(word) for block in blocks for word in inner[0][block.a : block.a + block.size])
+    if alike < _MIN_SIMILARITY * max(len(old), len(new)):
+        return [], []
+    codes = matcher.get_opcodes()
+    return (
+        _spans(before, start, [(code[1], code[2]) for code in codes if code[0] != "equal"]),
+        _spans(after, start, [(code[3], code[4]) for code in codes if code[0] != "equal"]),
+    )
+
+
+def _matching_blocks(before: list[str], after: list[str]) -> int:
+    place = 0
+    for one, other in zip(before, after, strict=False):
+        if one != other:
+            break
+        place += 1
+    return place
+
+
+def _spans(words: list[str], offset: int, ranges: list[Span]) -> list[Span]:
+    places = [0]
+    for word in words:
+        places.append(places[-1] + len(word))
+    return [(places[offset + start], places[offset + end]) for start, end in ranges if end > start]
+
+
+def mark_spans(html: str, spans: list[Span]) -> str:
+    """The same HTML with these characters in ``<b>``; tags around them stay whole."""
+    if not spans:
+        return html
+    out: list[str] = []
+    at = 0
+    for piece in _MARKUP.split(html):
+        if piece.startswith("<"):
+            out.append(piece)
+            continue
+        length = 1 if piece.startswith("&") and piece.endswith(";") and len(piece) > 1 else len(piece)
+        out.append(_marked_piece(piece, at, at + length, spans))
+        at += length
+    return "".join(out)
+
+
+def _marked_piece(piece: str, start: int, end: int, spans: list[Span]) -> str:
+    inside = [(max(start, left), min(end, right)) for left, right in spans if left < end and right > start]
+    if not inside:
+        return piece
+    if end - start != len(piece):  # One sign that is written as several.
+        return f"<b>{piece}</b>"
+    out, place = [], start
+    for left, right in inside:
+        out += [piece[place - start : left - start], "<b>", piece[left - start : right - start], "</b>"]
+        place = right
+    return "".join([*out, piece[place - start :]])

@@ -1,0 +1,327 @@
+"""The door for browsers: sessions, CSRF tokens, forms, and pages made of templates."""
+
+import asyncio
+import hmac
+import secrets
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from ingot.accounts.sessions.queries import csrf_token, session_or_none
+from ingot.accounts.two_factor.queries import is_second_factor_due
+from ingot.core.api.internal_client import InternalClient
+from ingot.core.api.kernel import read_credentials
+from ingot.core.api.params import MissingParameter
+from ingot.core.api.request_fields import BadRequest, close_uploads, parse_body, parse_query
+from ingot.core.api.responses import error_response
+from ingot.core.api.router import NoRoute, Router, WrongMethod
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.http.frontend import send_response
+from ingot.core.http.request import Header, Request, Send, Trace
+from ingot.errors import Denied, Failure, NotFound, Throttled, Unauthenticated, Unavailable
+from ingot.offload import WouldBlock, forbid_blocking
+from ingot.settings import Settings
+from ingot.web.access_denied import ask_to_sign_in, reject_form
+from ingot.web.admin.routes import PAGES as ADMIN
+from ingot.web.code.routes import PAGES as CODE
+from ingot.web.cookies import SESSION_COOKIE, THEME_COOKIE, VISITOR_COOKIE, read_cookies, set_cookie
+from ingot.web.discussions.routes import PAGES as DISCUSSIONS
+from ingot.web.explore.routes import PAGES as EXPLORE
+from ingot.web.file_response import send_file
+from ingot.web.files import uploads, wiki_files
+from ingot.web.files.routes import PAGES as FILES
+from ingot.web.groups.routes import PAGES as GROUPS
+from ingot.web.issues.routes import PAGES as ISSUES
+from ingot.web.merge_requests.routes import PAGES as MERGE_REQUESTS
+from ingot.web.oauth.routes import PAGES as OAUTH
+from ingot.web.page_routes import (
+    FORM_LIMIT,
+    BytesResponse,
+    ExternalRedirect,
+    FileResponse,
+    JsonResponse,
+    LocalRedirect,
+    PageResponse,
+    PageRoute,
+    PageRoutes,
+    Visit,
+)
+from ingot.web.paths import plain_path, project_page_words, router_path
+from ingot.web.profile.routes import PAGES as PROFILE
+from ingot.web.profile.two_factor import PAGE_PATH as TWO_FACTOR
+from ingot.web.projects.routes import PAGES as PROJECTS
+from ingot.web.rendering import TemplateRenderer, error_page
+from ingot.web.sidebar.routes import PAGES as SIDEBAR
+from ingot.web.sign_in.routes import PAGES as SIGN_IN
+from ingot.web.snippets.routes import PAGES as SNIPPETS
+from ingot.web.webhooks.routes import PAGES as WEBHOOKS
+from ingot.web.wikis.routes import PAGES as WIKIS
+
+ALL_PAGES: Sequence[PageRoutes] = (
+    *SIGN_IN,
+    *EXPLORE,
+    *PROJECTS,
+    *CODE,
+    *DISCUSSIONS,
+    *SIDEBAR,
+    *ISSUES,
+    *MERGE_REQUESTS,
+    *GROUPS,
+    *WEBHOOKS,
+    *SNIPPETS,
+    *WIKIS,
+    *PROFILE,
+    *OAUTH,
+    *ADMIN,
+    *FILES,
+)
+_SECURITY_HEADERS: list[Header] = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+]
+_NO_STORE: Header = (b"cache-control", b"no-store")
+_SANDBOX: Header = (b"content-security-policy", b"default-src 'none'; sandbox")
+_PAGE_TYPE = b"text/html; charset=utf-8"
+_MAX_POOLED_VISITS = 4096
+_CORS_ANY_ORIGIN: Header = (b"access-control-allow-origin", b"*")
+_PREFLIGHT_HEADERS: list[Header] = [
+    _CORS_ANY_ORIGIN,
+    (b"access-control-allow-methods", b"GET, POST, OPTIONS"),
+    (b"access-control-allow-headers", b"Authorization, Content-Type"),
+    (b"access-control-max-age", b"7200"),
+]
+_WRITE_METHODS = ("POST", "PUT", "PATCH", "DELETE")
+
+RenderedResponse = tuple[int, list[Header], bytes | FileResponse]
+
+
+class _PageCall(msgspec.Struct):
+    """What is known of a visit, from the moment on when it is."""
+
+    request: Request
+    form: dict[str, Any] = {}
+    cookies: dict[str, str] = {}
+    visitor: str = ""
+    visit: Visit | None = None
+
+
+class PagesComponent:
+    """Serves everything that is not the API."""
+
+    def __init__(self, settings: Settings, database: Database, pool: Executor, client: InternalClient) -> None:
+        self._settings = settings
+        self._database = database
+        self._pool = pool
+        self._inside = client
+        self._templates = TemplateRenderer(database)
+        places = [place for pages in ALL_PAGES for place in pages.places]
+        self._router: Router[PageRoute] = Router(places, lambda place: place.slashes)
+        self._of_programs = frozenset(place.path.encode() for place in places if place.programs)
+        self._long: dict[str, tuple[int, int]] = {}
+        self._meant = router_path(project_page_words(place.path for place in places))
+
+    async def serve(self, request: Request, send: Send, trace: Trace) -> None:
+        """Answer one visit."""
+        by_program = request.path in self._of_programs
+        if by_program and request.method == "OPTIONS":
+            await send_response(send, trace, 204, [*_PREFLIGHT_HEADERS], b"")
+            return
+        arrival = _PageCall(request)
+        try:
+            status, headers, body = await self._serve(arrival, trace)
+        except (NoRoute, WrongMethod, BadRequest, Failure, MissingParameter, Unavailable) as error:
+            status, headers, body = self._refuse(error, arrival)
+        finally:
+            close_uploads(arrival.form)
+        if by_program:
+            headers.append(_CORS_ANY_ORIGIN)
+        if isinstance(body, FileResponse):
+            await send_file(request, send, trace, headers, body, self._pool)
+            return
+        await send_response(send, trace, status, headers, body)
+
+    def _refuse(self, error: Exception, arrival: _PageCall) -> RenderedResponse:
+        answer = error_response(error)
+        assert answer is not None  # noqa: S101 - Each of these has one.
+        status = answer.status
+        person = arrival.visit is None or arrival.visit.credentials.token is None
+        if person and arrival.request.method in ("GET", "HEAD") and isinstance(error, Denied | Unauthenticated):
+            status = 404  # What somebody may not see looks as if it did not exist.
+        by_program = arrival.request.path in self._of_programs
+        reply = JsonResponse({"error": "invalid_request"}, status) if by_program else error_page(status)
+        visit = arrival.visit or (None if by_program else self._visitor_of_missing_page(arrival))
+        status, headers, body = self._render(reply, visit)
+        if isinstance(error, WrongMethod):
+            headers.append((b"allow", ", ".join(error.allowed).encode()))
+        if isinstance(error, Throttled):
+            headers.append((b"retry-after", b"%d" % error.retry_after))
+        return status, headers, body
+
+    def _visitor_of_missing_page(self, arrival: _PageCall) -> Visit | None:
+        """Who came to what is not there, if they are signed in: they find the way on from any page."""
+        arrival.cookies = read_cookies(arrival.request)
+        if SESSION_COOKIE not in arrival.cookies:
+            return None
+        try:
+            visit = self._database.read(partial(self._meet, {}, arrival))
+        except (BadRequest, Failure, Unavailable):
+            return None
+        return visit if visit.user else None
+
+    async def _serve(self, arrival: _PageCall, trace: Trace) -> RenderedResponse:
+        request, method = arrival.request, arrival.request.method
+        path = (
+            wiki_files.wiki_path_to_route(request.path)
+            or uploads.upload_path_to_route(request.path)
+            or self._meant(request.path)
+        )
+        if method in _WRITE_METHODS:
+            limit = (
+                self._limit(method, path)
+                if SESSION_COOKIE.encode() in request.headers.get(b"cookie", b"")
+                else FORM_LIMIT
+            )
+            arrival.form = await parse_body(request.receive, request.headers, limit)
+            method = str(arrival.form.get("_method", method)).upper()
+        place, words = self._router.match(method, path)
+        trace.route = place.path
+        arrival.cookies = read_cookies(request)
+        arrival.visitor = arrival.cookies.get(VISITOR_COOKIE) or secrets.token_urlsafe(16)
+        enter = partial(self._enter, place, words, arrival, trace)
+        if place.method == "GET":
+            status, headers, body = await self._read_with_fallback(place, enter, arrival, trace)
+        else:
+            status, headers, body = await self._run_in_pool(enter)
+        if arrival.visit and not arrival.visit.user and place.open and (b"content-type", _PAGE_TYPE) in headers:
+            self._set_visitor_cookie(arrival, headers)
+        return status, headers, body
+
+    def _limit(self, method: str, path: bytes) -> int:
+        try:
+            return self._router.match(method, path)[0].limit
+        except (NoRoute, WrongMethod):
+            return FORM_LIMIT  # The form itself says which method it means.
+
+    async def _read_with_fallback(
+        self, place: PageRoute, enter: Callable[[], RenderedResponse], arrival: _PageCall, trace: Trace
+    ) -> RenderedResponse:
+        """What the address means, or, where that is not there, what has this very path."""
+        try:
+            return await self._read(place, enter)
+        except NotFound:
+            whole = plain_path(arrival.request.path)
+            if whole is None or trace.route == "/:path":
+                raise
+            place, words = self._router.match("GET", whole)
+            return await self._read(place, partial(self._enter, place, words, arrival, trace))
+
+    async def _read(self, place: PageRoute, enter: Callable[[], RenderedResponse]) -> RenderedResponse:
+        """Make a page on the event loop; what turns out to take long there is begun anew in a thread.
+
+        The next visits of such a page begin there at once, twice as many each time before the loop is tried again: what
+        only took long as long as nothing was kept comes back to it.
+        """
+        left, _ = self._long.get(place.path, (0, 0))
+        if left:
+            self._long[place.path] = left - 1, self._long[place.path][1]
+            return await self._run_in_pool(enter)
+        try:
+            with forbid_blocking():
+                return enter()
+        except WouldBlock:
+            visits = min(2 * self._long.get(place.path, (0, 2))[1], _MAX_POOLED_VISITS)
+            self._long[place.path] = visits, visits
+            return await self._run_in_pool(enter)
+
+    async def _run_in_pool(self, work: Callable[[], RenderedResponse]) -> RenderedResponse:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+    def _set_visitor_cookie(self, arrival: _PageCall, headers: list[Header]) -> None:
+        """Only with pages, which hold forms: what caches keep for everybody must not give all of them one cookie."""
+        if arrival.cookies.get(VISITOR_COOKIE) != arrival.visitor:
+            headers.append(set_cookie(self._settings, VISITOR_COOKIE, arrival.visitor))
+
+    def _enter(self, place: PageRoute, words: dict[str, str], arrival: _PageCall, trace: Trace) -> RenderedResponse:
+        """Find out who visits and whether they may, then let the page's handler answer."""
+        visit = arrival.visit = self._database.read(partial(self._meet, words, arrival))
+        if visit.user is not None:
+            trace.user = visit.user.username
+        reply = self._redirect_if_blocked(place, visit, arrival.request) or (
+            self._database.read(partial(place.handler, visit)) if place.method == "GET" else self._act(place, arrival)
+        )
+        return self._render(reply, visit)
+
+    def _meet(self, words: dict[str, str], arrival: _PageCall, db: Connection) -> Visit:
+        request = arrival.request
+        cookie = arrival.cookies.get(SESSION_COOKIE, "")
+        session, user = (session_or_none(db, cookie) if cookie else None) or (None, None)
+        query = parse_query(request.query)
+        return Visit(
+            database=self._database,
+            settings=self._settings,
+            origin=request.origin,
+            path=words,
+            query=query,
+            form=arrival.form,
+            user=user,
+            session=session,
+            csrf=csrf_token(db, session) if session else db.vault.derive("visitor", arrival.visitor.encode()),
+            address=_address(request),
+            inside=self._inside,
+            credentials=read_credentials(request.headers, query, writes=False),
+            authorization=request.headers.get(b"authorization", b"").decode("latin-1"),
+            theme=arrival.cookies.get(THEME_COOKIE, ""),
+            cookies=arrival.cookies,
+            fragment=b"hx-request" in request.headers,
+            takes_gzip=b"gzip" in request.headers.get(b"accept-encoding", b""),
+            must_set_up_two_factor=user is not None and is_second_factor_due(db, user),
+            known={} if request.method == "GET" else None,
+        )
+
+    def _redirect_if_blocked(self, place: PageRoute, visit: Visit, request: Request) -> PageResponse | None:
+        if visit.user is None and not place.open:
+            return ask_to_sign_in(place.method, visit, request.headers)
+        if visit.user is not None and visit.user.password_expired and not place.with_expired_password:
+            return LocalRedirect("/profile/password/new")
+        if visit.must_set_up_two_factor and not place.with_expired_password and not place.path.startswith(TWO_FACTOR):
+            return LocalRedirect(TWO_FACTOR)
+        return None
+
+    def _act(self, place: PageRoute, arrival: _PageCall) -> PageResponse:
+        """Do what a form of ours asks for."""
+        visit = arrival.visit
+        assert visit is not None  # noqa: S101 - Who acts has been met.
+        sent = arrival.form.get("authenticity_token") or arrival.request.headers.get(b"x-csrf-token", b"").decode(
+            "latin-1"
+        )
+        known = isinstance(sent, str) and hmac.compare_digest(sent.encode(), visit.csrf.encode())
+        return place.handler(visit) if place.by_link or known else reject_form(visit, arrival.request.headers)
+
+    def _render(self, reply: PageResponse, visit: Visit | None) -> RenderedResponse:
+        if isinstance(reply, LocalRedirect):
+            location = quote(reply.location, safe="/%?#=&+:@!$,;~*'()") if reply.location.startswith("/") else "/"
+            return 302, [(b"location", location.encode()), *_SECURITY_HEADERS, *reply.headers], b""
+        if isinstance(reply, ExternalRedirect):
+            away = quote(reply.location, safe="/%?#=&+:@!$,;~*'()[]")
+            return 302, [(b"location", away.encode()), _NO_STORE, *_SECURITY_HEADERS, *reply.headers], b""
+        if isinstance(reply, JsonResponse):
+            kind = (b"content-type", b"application/json; charset=utf-8")
+            headers = [kind, _SANDBOX, _NO_STORE, *_SECURITY_HEADERS, *reply.headers]
+            return reply.status, headers, msgspec.json.encode(reply.content)
+        if isinstance(reply, BytesResponse | FileResponse):
+            kind = (b"content-type", reply.content_type.encode())
+            content = reply.content if isinstance(reply, BytesResponse) else reply
+            return 200, [kind, _SANDBOX, *_SECURITY_HEADERS, *reply.headers], content
+        kind, policy = (b"content-type", _PAGE_TYPE), (b"content-security-policy", reply.policy)
+        headers = [kind, policy, _NO_STORE, *_SECURITY_HEADERS, *reply.headers]
+        return reply.status, headers, self._templates.render(reply, visit)
+
+
+def _address(request: Request) -> str:
+    return request.path.decode("latin-1") + ("?" + request.query.decode("latin-1") if request.query else "")

@@ -1,0 +1,6 @@
+"""The pages of this room, for the door."""
+
+from ingot.web.discussions.comments import discussion_pages
+from ingot.web.discussions.discussable import DISCUSSABLE_KINDS
+
+PAGES = tuple(discussion_pages(kind) for kind in DISCUSSABLE_KINDS)

@@ -1,0 +1,170 @@
+"""What was said about something, in the order of time, as pages show it."""
+
+from collections.abc import Sequence
+
+import msgspec
+from markupsafe import Markup
+
+from ingot.collaboration.notes.views import DiscussionView, NoteView
+from ingot.collaboration.subjects import SubjectAccess
+from ingot.core.db.times import Timestamp
+from ingot.web.discussions.awards import AwardSummary, award_summaries
+from ingot.web.discussions.discussable import Discussable
+from ingot.web.formats import ago, exact_time
+from ingot.web.texts import render_markdown_texts
+
+_PER_PAGE = 100
+_MAX_PAGES = 5
+_MAX_SYSTEM_NOTES = 20
+
+
+class NoteItem(msgspec.Struct, frozen=True):
+    """A note with what the visitor may do to it."""
+
+    view: NoteView
+    html: Markup
+    time: Markup
+    awards: list[AwardSummary]
+    may_change: bool
+
+
+class DiscussionItem(msgspec.Struct, frozen=True):
+    """Notes that belong together."""
+
+    id: str
+    notes: list[NoteItem]
+    alone: bool
+    """Whether it is one note that nobody answered."""
+    resolvable: bool
+    resolved: bool
+
+    @property
+    def system(self) -> bool:
+        """Whether it only records what became of the subject."""
+        return self.notes[0].view.system
+
+
+class DiscussionThread(msgspec.Struct, frozen=True):
+    """Everything that was said, and what the visitor may add."""
+
+    discussable: Discussable
+    discussions: list[DiscussionItem]
+    awards: list[AwardSummary]
+    """What the subject itself was given."""
+    other_texts: list[Markup]
+    """Other texts of the page."""
+    may_write: bool
+    may_write_internal: bool
+    may_award: bool
+    may_resolve: bool
+    page: int
+    more: bool
+    """Whether further pages follow."""
+
+    @property
+    def unresolved(self) -> int:
+        """How many discussions are still to be settled."""
+        return sum(talk.resolvable and not talk.resolved for talk in self.discussions)
+
+    @property
+    def resolvable(self) -> int:
+        """How many can be."""
+        return sum(talk.resolvable for talk in self.discussions)
+
+
+def discussion_thread(discussable: Discussable, *besides: str | None) -> DiscussionThread:
+    """The discussions about something; some hundreds at once, so that a link to a note finds it.
+
+    Texts ``besides``, such as a description, are rendered along, which takes no statements of its own.
+    """
+    visit = discussable.visit
+    reached, found, page, more = discussable.reached(), *_discussions(discussable)
+    takes_part = visit.user is not None and reached.may_participate
+    talks, awards, texts = _discussion_items(discussable, reached, found, besides)
+    return DiscussionThread(
+        discussable,
+        talks,
+        awards,
+        texts,
+        may_write=takes_part,
+        may_write_internal=takes_part and reached.may_write_internal,
+        may_award=takes_part and discussable.kind.emoji,
+        may_resolve=discussable.kind.is_resolvable and discussable.may("PUT", "/discussions/:discussion_id"),
+        page=page,
+        more=more,
+    )
+
+
+def newest_system_notes(discussable: Discussable) -> list[NoteView]:
+    """What became of something of late, without what people said about it."""
+    found: list[NoteView] = discussable.get(
+        "/notes", {"activity_filter": "only_activity", "per_page": _MAX_SYSTEM_NOTES}
+    ).items
+    return found
+
+
+def system_notes_since(discussable: Discussable, before: list[NoteView]) -> list[DiscussionItem]:
+    """What was recorded since then, to be put at the end of what is shown."""
+    known = max((note.id for note in before), default=0)
+    fresh = sorted((note for note in newest_system_notes(discussable) if note.id > known), key=lambda note: note.id)
+    found = [DiscussionView(str(note.id), individual_note=True, notes=[note]) for note in fresh]
+    return _discussion_items(discussable, discussable.reached(), found, ())[0]
+
+
+def _discussions(discussable: Discussable) -> tuple[list[DiscussionView], int, bool]:
+    page = discussable.visit.page
+    found: list[DiscussionView] = []
+    for number in range((page - 1) * _MAX_PAGES + 1, page * _MAX_PAGES + 1):
+        listing = discussable.get("/discussions", {"per_page": _PER_PAGE, "page": number})
+        found += listing.items
+        if number * _PER_PAGE >= (listing.total or 0) and not listing.more:
+            return found, page, False
+    return found, page, True
+
+
+def _discussion_items(
+    discussable: Discussable, subject_access: SubjectAccess, found: list[DiscussionView], besides: Sequence[str | None]
+) -> tuple[list[DiscussionItem], list[AwardSummary], list[Markup]]:
+    """What was said, what the subject itself was given, and the texts besides."""
+    visit = discussable.visit
+    notes = [note for discussion in found for note in discussion.notes]
+    texts = render_markdown_texts(
+        visit, [*(note.body for note in notes), *(text or "" for text in besides)], discussable.project_id
+    )
+    html = {note.id: text for note, text in zip(notes, texts, strict=False)}
+    given = _award_summaries(discussable, subject_access, [note.id for note in notes if not note.system])
+    me = visit.user.id if visit.user else None
+    now = visit.database.clock()
+
+    def show(note: NoteView) -> NoteItem:
+        own = me is not None and (note.author.id == me or subject_access.may_moderate)
+        may_change = own and subject_access.may_participate and not note.system
+        return NoteItem(note, html[note.id], _time_html(note, now), given.get(("note", note.id), []), may_change)
+
+    talks = [
+        DiscussionItem(
+            discussion.id,
+            [show(note) for note in discussion.notes],
+            discussion.individual_note,
+            resolvable=any(note.resolvable for note in discussion.notes),
+            resolved=all(note.resolved is True for note in discussion.notes if note.resolvable),
+        )
+        for discussion in found
+    ]
+    return talks, given.get((subject_access.subject.kind, subject_access.subject.id or 0), []), texts[len(notes) :]
+
+
+def _award_summaries(
+    discussable: Discussable, subject_access: SubjectAccess, notes: list[int]
+) -> dict[tuple[str, int], list[AwardSummary]]:
+    subject = subject_access.subject
+    if not discussable.kind.emoji or subject.id is None:
+        return {}
+    return award_summaries(discussable.visit, {subject.kind: [subject.id], "note": notes})
+
+
+def _time_html(note: NoteView, now: Timestamp) -> Markup:
+    """When it was written; a template would take ten times as long, and a discussion has many."""
+    at = note.created_at
+    text = f'<time datetime="{at}" title="{exact_time(at)}">{ago(at, now)}</time>'
+    return Markup(text)  # noqa: S704 - There is nothing in it but numbers and words of ours.

@@ -1,0 +1,57 @@
+"""The first page: one's own projects and what is to do, or what everybody may see; and how pages look."""
+
+from ingot.accounts.instance.settings import current_settings
+from ingot.core.db.connection import Connection
+from ingot.web.cookies import THEME_COOKIE, set_cookie
+from ingot.web.explore.event_lines import activity_lines
+from ingot.web.page_routes import (
+    ExternalRedirect,
+    LocalRedirect,
+    PageResponse,
+    PageRoutes,
+    TemplateResponse,
+    Visit,
+    local_path,
+    text_field,
+)
+
+pages = PageRoutes()
+_ORDERS = {
+    "last_activity_at": "Newest activity",
+    "created_at": "Newest first",
+    "name": "By name",
+    "star_count": "Most stars",
+}
+_THEMES = ("light", "dark", "")
+
+
+@pages.get("/", open=True)
+def show_home(visit: Visit, db: Connection) -> PageResponse:
+    """Where people find what they work on; strangers are led to what is public, or where administrators want."""
+    if visit.user is None:
+        elsewhere = current_settings(db).home_page_url
+        leads_here = not elsewhere or elsewhere.rstrip("/") == visit.origin.base
+        return LocalRedirect("/explore") if leads_here else ExternalRedirect(str(elsewhere))
+    projects = visit.get("/projects", {"membership": "true", "order_by": "last_activity_at", "per_page": 20})
+    did = visit.get("/events", {"scope": "all", "per_page": 15}).items
+    return TemplateResponse("explore/home.html", {"projects": projects, "happenings": activity_lines(visit, did)})
+
+
+@pages.get("/explore", open=True)
+def show_explore(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """The projects that the visitor may see, newest activity first; ``search`` and ``topic`` name some."""
+    search, topic, order = (text_field(visit.query, name) for name in ("search", "topic", "order_by"))
+    order = order if order in _ORDERS else next(iter(_ORDERS))
+    sort = "asc" if order == "name" else "desc"
+    wanted = {"order_by": order, "sort": sort, "search": search, "topic": topic, "page": visit.query.get("page", "1")}
+    context = {"projects": visit.get("/projects", wanted), "search": search, "topic": topic}
+    return TemplateResponse("explore/projects.html", {**context, "orders": _ORDERS, "order": order})
+
+
+@pages.post("/-/theme", open=True, with_expired_password=True)
+def choose_theme(visit: Visit) -> PageResponse:
+    """Light, dark, or as the system says."""
+    theme = visit.form.get("theme")
+    chosen = theme if theme in _THEMES else ""
+    back = local_path(visit.form.get("back")) or "/"
+    return LocalRedirect(back, [set_cookie(visit.settings, THEME_COOKIE, str(chosen), ends=not chosen)])

@@ -1,0 +1,5 @@
+"""The pages of this room, for the door."""
+
+from ingot.web.explore import activity, dashboard, help, previews, search
+
+PAGES = (activity.pages, help.pages, dashboard.pages, search.pages, previews.pages)

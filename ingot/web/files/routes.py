@@ -1,0 +1,5 @@
+"""The pages of this room, for the door."""
+
+from ingot.web.files import api_docs, avatars, static, uploads, wiki_files
+
+PAGES = (avatars.pages, uploads.pages, wiki_files.pages, api_docs.pages, static.pages)

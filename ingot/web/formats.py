@@ -1,0 +1,80 @@
+"""How pages say times, sizes and numbers."""
+
+import json
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from ingot.core.db.times import Timestamp, to_datetime
+
+_DAY = 86_400
+_STEPS = (
+    (60, "minute"),
+    (3600, "hour"),
+    (_DAY, "day"),
+    (7 * _DAY, "week"),
+    (30 * _DAY, "month"),
+    (365 * _DAY, "year"),
+)
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+
+
+def ago(stamp: str, now: Timestamp) -> str:
+    """How long ago, or in how long, as people say it."""
+    seconds = (to_datetime(now) - to_datetime(Timestamp(stamp))).total_seconds()
+    past, seconds = seconds >= 0, abs(seconds)
+    if seconds < _STEPS[0][0]:
+        return "just now" if past else "in a moment"
+    length, unit = next(step for step in reversed(_STEPS) if seconds >= step[0])
+    number = int(seconds // length)
+    text = f"{number} {unit}{'s' * (number != 1)}"
+    return f"{text} ago" if past else f"in {text}"
+
+
+def exact_time(stamp: str) -> str:
+    """A time to the minute, for whoever hovers over the other one."""
+    zone = "UTC" if stamp.endswith(("Z", "+00:00")) else stamp[-6:]
+    return f"{stamp[:10]} {stamp[11:16]} {zone}"
+
+
+def size(number: int) -> str:
+    """How many bytes, in the unit that gives the shortest number."""
+    amount, unit = float(number), 0
+    while amount >= 1024 and unit < len(_UNITS) - 1:
+        amount, unit = amount / 1024, unit + 1
+    return f"{amount:.0f} {_UNITS[unit]}" if unit == 0 or amount >= 100 else f"{amount:.1f} {_UNITS[unit]}"
+
+
+def count(number: int | None, one: str, several: str = "") -> str:
+    """A number with its word; some are too many to count."""
+    if number is None:
+        return f"many {several or one + 's'}"
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
+def initials(name: str) -> str:
+    """What stands for somebody without a picture."""
+    words = name.split()
+    return "".join(word[0] for word in (words[:1] + words[-1:] if len(words) > 1 else words)).upper() or "?"
+
+
+def local_url(url: str) -> str:
+    """One of our own addresses, as it is on this host, whatever name it is reached by."""
+    parts = urlsplit(url)
+    return parts.path + (f"?{parts.query}" if parts.query else "") + (f"#{parts.fragment}" if parts.fragment else "")
+
+
+def with_query(query: dict[str, Any], **changes: Any) -> str:
+    """The address of the same list with other filters; what is changed to nothing is left out."""
+    whole = {name: value for name, value in {**query, **changes}.items() if value not in (None, "", [])}
+    flat = [
+        (f"{name}[]", str(item)) if isinstance(value, list) else (name, str(value))
+        for name, value in whole.items()
+        for item in (value if isinstance(value, list) else [value])
+        if not isinstance(value, dict)
+    ]
+    return "?" + urlencode(flat)
+
+
+def pretty_json(data: Any) -> str:
+    """What was sent, for people who look into it."""
+    return json.dumps(data, indent=2, ensure_ascii=False)

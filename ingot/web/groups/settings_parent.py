@@ -1,0 +1,35 @@
+"""Where settings are: of a project or of a group, which are asked the same way."""
+
+from typing import Any
+
+from ingot.errors import NotFound
+from ingot.web.issues.group_context import GroupContext, group_context
+from ingot.web.page_routes import TemplateResponse, Visit
+from ingot.web.projects.context import ProjectContext
+
+ProjectOrGroupContext = ProjectContext | GroupContext
+
+
+def find_group_settings(visit: Visit) -> GroupContext:
+    """The group, for those who own it; nobody else learns that it has settings."""
+    place = group_context(visit)
+    if not place.may("PUT", ""):
+        raise NotFound("Page")
+    return place
+
+
+def settings_page(
+    parent: ProjectOrGroupContext,
+    template: str,
+    section: str,
+    context: dict[str, Any],
+    status: int = 200,
+    tab: str = "settings",
+) -> TemplateResponse:
+    """A page beside the menu of settings, or in the plain frame for those who may not change them."""
+    project = isinstance(parent, ProjectContext)
+    if tab == "settings":
+        frame = "projects/settings.html" if project else "groups/settings.html"
+    else:
+        frame = "project.html" if project else "issues/group.html"
+    return parent.page(template, tab, {**context, "frame": frame, "section": section}, status)

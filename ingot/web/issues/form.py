@@ -1,0 +1,157 @@
+"""Writing an issue, and changing what it says and who has it to do."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from ingot.collaboration.issues import policy
+from ingot.collaboration.issues.policy import IssueLookup
+from ingot.collaboration.issues.policy import IssueProjectLookup as IssuesPlace
+from ingot.collaboration.issues.task_items import description_version
+from ingot.collaboration.issues.views import IssueView
+from ingot.core.api.params import MissingParameter
+from ingot.core.db.connection import Connection
+from ingot.errors import Conflict, Invalid
+from ingot.web.discussions.discussable import ISSUE, discussable_finder
+from ingot.web.form_errors import error_messages
+from ingot.web.issues.show import issue_labels
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit, form_field
+from ingot.web.projects.context import ProjectContext, project_context
+from ingot.web.projects.templates import list_templates, template_or_none
+
+pages = PageRoutes()
+_TEXT_FIELDS = ("title", "description", "milestone_id", "due_date")
+_LIST_FIELDS = ("labels", "label_ids", "assignee_ids")
+_REDISPLAYED_FIELDS = (Invalid, Conflict, MissingParameter)
+
+
+@pages.get("/:path/-/issues/new")
+def show_new_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """Ask what is to be done; the address may say it already."""
+    place = project_context(visit)
+    found: IssuesPlace = visit.find("POST", "/projects/:id/issues", id=place.project.id)
+    typed, templates = _form_values(visit.query), list_templates(place, "issue")
+    if not typed["description"]:
+        typed["description"] = template_or_none(place, "issue", templates, visit.query.get("issuable_template"))
+    return _issue_form(place, typed, triages=_may_triage(place, found), templates=templates)
+
+
+@pages.post("/:path/-/issues")
+def create_issue(visit: Visit) -> PageResponse:
+    """Write it, and lead to it; what was typed stays where it is refused."""
+    place = project_context(visit)
+    found: IssuesPlace = visit.find("POST", "/projects/:id/issues", id=place.project.id)
+    typed, triages = _form_values(visit.form), _may_triage(place, found)
+    try:
+        issue = place.call("POST", "/issues", _api_params(typed, triages=triages))
+    except _REDISPLAYED_FIELDS as refusal:
+        return _issue_form(place, typed, triages=triages, errors=error_messages(refusal))
+    return LocalRedirect(f"{place.url}/-/issues/{issue.iid}")
+
+
+@pages.get("/:path/-/issues/:issue_iid/edit")
+def show_edit_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """An issue to be changed."""
+    place, issue, found = _editable_issue(visit)
+    return _issue_form(place, _values_of_issue(issue), issue, triages=_may_triage(place, found))
+
+
+@pages.put("/:path/-/issues/:issue_iid")
+def edit_issue(visit: Visit) -> PageResponse:
+    """Change it, unless somebody else was faster."""
+    place, issue, found = _editable_issue(visit)
+    typed, triages = _form_values(visit.form), _may_triage(place, found)
+    if form_field(visit.form, "issue", "version") != description_version(issue.description):
+        faster = ["Somebody has changed the description meanwhile. Look at it, then save again."]
+        return _issue_form(place, typed, issue, triages=triages, errors=faster)
+    try:
+        place.call("PUT", "/issues/:issue_iid", _api_params(typed, triages=triages), issue_iid=issue.iid)
+    except _REDISPLAYED_FIELDS as refusal:
+        return _issue_form(place, typed, issue, triages=triages, errors=error_messages(refusal))
+    return LocalRedirect(f"{place.url}/-/issues/{issue.iid}")
+
+
+@pages.delete("/:path/-/issues/:issue_iid")
+def delete_issue(visit: Visit) -> PageResponse:
+    """Take it away for everybody."""
+    ground = discussable_finder(ISSUE)(visit)
+    ground.get("")
+    ground.call("DELETE", "")
+    return LocalRedirect(f"/{ground.project_path}/-/issues")
+
+
+def _editable_issue(visit: Visit) -> tuple[ProjectContext, IssueView, IssueLookup]:
+    """The issue of the address, for those who may change it."""
+    place, iid = project_context(visit), visit.path["issue_iid"]
+    found: IssueLookup = visit.find("PUT", ISSUE.route, id=place.project.id, issue_iid=iid)
+    return place, place.get("/issues/:issue_iid", issue_iid=iid), found
+
+
+def _may_triage(place: ProjectContext, found: IssueLookup | IssuesPlace) -> bool:
+    return policy.may_triage(place.visit.actor, found.here, found.project)
+
+
+def _form_values(sent: dict[str, Any]) -> dict[str, Any]:
+    """What a form or an address says of an issue."""
+    fields = sent.get("issue")
+    typed: dict[str, Any] = {name: form_field(sent, "issue", name) for name in _TEXT_FIELDS}
+    for name in _LIST_FIELDS:
+        values = fields.get(name) if isinstance(fields, dict) else None
+        typed[name] = (
+            [value for value in values if isinstance(value, str) and value] if isinstance(values, list) else []
+        )
+    if one := form_field(sent, "issue", "assignee_id"):
+        typed["assignee_ids"].append(one)
+    typed["confidential"] = form_field(sent, "issue", "confidential") in ("1", "true", "on")
+    return typed
+
+
+def _values_of_issue(issue: IssueView) -> dict[str, Any]:
+    return {
+        "title": issue.title,
+        "description": issue.description or "",
+        "milestone_id": str(issue.milestone.id) if issue.milestone else "",
+        "due_date": issue.due_date or "",
+        "labels": list(issue.labels),
+        "label_ids": [],
+        "assignee_ids": [str(person.id) for person in issue.assignees],
+        "confidential": issue.confidential,
+    }
+
+
+def _api_params(typed: dict[str, Any], *, triages: bool) -> dict[str, Any]:
+    sent = {"title": typed["title"], "description": typed["description"], "confidential": typed["confidential"]}
+    if triages:
+        sent |= {"labels": typed["labels"], "assignee_ids": typed["assignee_ids"]}
+        sent |= {name: typed[name] or None for name in ("milestone_id", "due_date")}
+    return sent
+
+
+def _issue_form(
+    place: ProjectContext,
+    typed: dict[str, Any],
+    issue: IssueView | None = None,
+    *,
+    triages: bool,
+    errors: list[str] | None = None,
+    templates: list[str] | None = None,
+) -> PageResponse:
+    context: dict[str, Any] = {"typed": typed, "issue": issue, "triages": triages, "errors": errors or []}
+    context["templates"] = [(name, urlencode({"issuable_template": name})) for name in templates or []]
+    context["version"] = description_version(issue.description) if issue else ""
+    context["may_delete"] = issue is not None and place.may("DELETE", "/issues/:issue_iid", issue_iid=issue.iid)
+    context |= _choices(place, issue) if triages else {}
+    return place.page("issues/form.html", "issues", context, status=422 if errors else 200)
+
+
+def _choices(place: ProjectContext, issue: IssueView | None) -> dict[str, Any]:
+    """What can be chosen; what an issue has already is among it."""
+    labels = place.get("/labels", {"per_page": 100, "with_counts": "false"}).items
+    wanted = {"per_page": 100, "state": "active", "include_parent_milestones": "true"}
+    milestones = place.get("/milestones", wanted).items
+    people = place.get("/members/all", {"per_page": 100}).items
+    if issue is not None:
+        labels += [label for label in issue_labels(place.visit, issue) if label.id not in {one.id for one in labels}]
+        people += [person for person in issue.assignees if person.id not in {one.id for one in people}]
+        if issue.milestone and issue.milestone.id not in {one.id for one in milestones}:
+            milestones.append(issue.milestone)
+    return {"labels": labels, "milestones": milestones, "people": people}

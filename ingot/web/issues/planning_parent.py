@@ -1,0 +1,63 @@
+"""Pages that projects and groups have alike: they are declared once for both, and asked the same way."""
+
+from collections.abc import Callable
+
+from ingot.core.db.connection import Connection
+from ingot.web.issues.group_context import GroupContext, group_context
+from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.projects.context import ProjectContext, project_context
+
+ProjectOrGroupContext = ProjectContext | GroupContext
+ContextHandler = Callable[[ProjectOrGroupContext], PageResponse]
+_PREFIXES: tuple[tuple[str, Callable[[Visit], ProjectOrGroupContext]], ...] = (
+    ("/:path/-", project_context),
+    ("/groups/:path/-", group_context),
+)
+
+
+class SharedPages:
+    """Declares pages of projects and of groups at once."""
+
+    def __init__(self) -> None:
+        self.pages = PageRoutes()
+
+    def get(self, path: str, *, open: bool = False) -> Callable[[ContextHandler], ContextHandler]:
+        """A page to read."""
+
+        def declare(show: ContextHandler) -> ContextHandler:
+            for start, find in _PREFIXES:
+                self.pages.get(start + path, open=open)(_reading(find, show))
+            return show
+
+        return declare
+
+    def form(self, method: str, path: str) -> Callable[[ContextHandler], ContextHandler]:
+        """What a form does."""
+
+        def declare(act: ContextHandler) -> ContextHandler:
+            for start, find in _PREFIXES:
+                getattr(self.pages, method)(start + path)(_acting(find, act))
+            return act
+
+        return declare
+
+
+def _reading(
+    find: Callable[[Visit], ProjectOrGroupContext], show: ContextHandler
+) -> Callable[[Visit, Connection], PageResponse]:
+    return lambda visit, _: show(find(visit))
+
+
+def _acting(find: Callable[[Visit], ProjectOrGroupContext], act: ContextHandler) -> Callable[[Visit], PageResponse]:
+    return lambda visit: act(find(visit))
+
+
+def framed_page(
+    place: ProjectOrGroupContext, template: str, tab: str, context: dict[str, object], status: int = 200
+) -> TemplateResponse:
+    """A page whose template stands in the frame of a project or of a group."""
+    frame = "project.html" if isinstance(place, ProjectContext) else "issues/group.html"
+    # A project shows its plans below its issues.
+    return place.page(
+        template, "issues" if isinstance(place, ProjectContext) else tab, {"frame": frame, **context}, status
+    )

@@ -1,0 +1,5 @@
+"""The pages of this room, for the door."""
+
+from ingot.web.issues import actions, boards, form, labels, lists, milestones, show, todos
+
+PAGES = tuple(room.pages for room in (lists, show, form, actions, labels, milestones, boards, todos))

@@ -1,0 +1,87 @@
+"""The page of an issue."""
+
+import re
+from typing import Any
+
+from markupsafe import Markup
+
+from ingot.collaboration.issues import policy
+from ingot.collaboration.issues.policy import IssueLookup
+from ingot.collaboration.issues.task_items import description_version
+from ingot.collaboration.issues.views import IssueView
+from ingot.collaboration.labels.queries import labels_of
+from ingot.collaboration.labels.views import LabelBrief, label_brief
+from ingot.core.db.connection import Connection
+from ingot.core.markup.tasks import count_tasks
+from ingot.web.discussions.discussable import ISSUE, Discussable, discussable_in
+from ingot.web.discussions.timeline import discussion_thread
+from ingot.web.page_routes import PageResponse, PageRoutes, Visit
+from ingot.web.projects.context import ProjectContext, project_context
+
+pages = PageRoutes()
+# Only tasks have boxes, with these attributes, in any order.
+_CHECKBOX = re.compile(r'<input (?:aria-label="Task [0-9]+" )?(?:(?:class|type|disabled|checked)="[a-z-]*" ?)+>')
+
+
+@pages.get("/:path/-/issues/:issue_iid", open=True)
+def show_issue(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """An issue with all that was said about it."""
+    return issue_page(project_context(visit), visit.path["issue_iid"])
+
+
+def issue_page(place: ProjectContext, iid: str, errors: list[str] | None = None, status: int = 200) -> PageResponse:
+    """The same after something did not work."""
+    visit, ground = place.visit, discussable_in(place, ISSUE, iid)
+    found: IssueLookup = visit.find("GET", ISSUE.route, **ground.named({}))
+    issue = ground.get("")
+    actor = visit.actor_or_anonymous
+    may_edit = policy.may_edit_issue(actor, found.here, found)
+    thread = discussion_thread(ground, issue.description)
+    tasks = count_tasks(issue.description or "")
+    context = {
+        "issue": issue,
+        "discussable": ground,
+        "thread": thread,
+        "labels": issue_labels(visit, issue),
+        "description": _description_html(thread.other_texts[0], tasks.total) if may_edit else thread.other_texts[0],
+        "version": description_version(issue.description),
+        "tasks": tasks,
+        "participants": ground.get("/participants", {"per_page": 50}),
+        "links": ground.get("/links", {"per_page": 100}).items,
+        "requests": _related_merge_requests(ground),
+        "may_edit": may_edit,
+        "may_triage": policy.may_triage(actor, found.here, found.project),
+        "may_take_part": policy.may_take_part(actor, found.here, found),
+        "errors": errors or [],
+    }
+    return place.page("issues/show.html", "issues", context, status)
+
+
+def issue_labels(visit: Visit, issue: IssueView) -> list[LabelBrief]:
+    """What the issue carries, with colours."""
+    found = visit.database.read(lambda db: labels_of(db, "issue", [issue.id]))
+    return [label_brief(label) for label in found.get(issue.id, [])]
+
+
+def _related_merge_requests(discussable: Discussable) -> list[tuple[Any, bool]]:
+    """The merge requests that mention it, and whether each closes it."""
+    related = discussable.get("/related_merge_requests").items
+    closes = {request.id: request for request in discussable.get("/closed_by").items} if related else {}
+    both = closes | {request.id: request for request in related}
+    return [(request, number in closes) for number, request in both.items()]
+
+
+def _description_html(html: Markup, tasks: int) -> Markup:
+    """The text; its boxes are buttons, where each is known to stand for one task of it."""
+    if not tasks or len(_CHECKBOX.findall(html)) != tasks:
+        return html
+    number = -1
+
+    def button(found: re.Match[str]) -> str:
+        nonlocal number
+        number += 1
+        value, checked = (f"{number}-open", "true") if ' checked="' in found[0] else (f"{number}-done", "false")
+        says = f'role="checkbox" aria-checked="{checked}" aria-label="Task {number + 1}"'
+        return f'<button class="task" name="task" value="{value}" {says}></button>'
+
+    return Markup(_CHECKBOX.sub(button, html))  # noqa: S704 - The sanitiser has been over it, and the buttons are ours.

@@ -1,0 +1,126 @@
+"""What is done to a merge request from its page: merging it, rebasing it, closing it, approving it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ingot.collaboration.merge_requests.draft_titles import add_draft_prefix, remove_draft_prefix
+from ingot.collaboration.merge_requests.merge.staged import remove_source_branch
+from ingot.collaboration.merge_requests.merge.views import MergeRefusalView
+from ingot.core.api.params import MissingParameter
+from ingot.errors import Conflict, Denied, Invalid, NotFound, Unchanged
+from ingot.projects.projects.api import repository_store
+from ingot.web.discussions.discussable import Discussable
+from ingot.web.form_errors import error_messages
+from ingot.web.merge_requests.context import MergeRequestFrame, merge_request_frame
+from ingot.web.merge_requests.merge_box import may_delete_source_branch
+from ingot.web.merge_requests.show import overview_page
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
+
+pages = PageRoutes()
+_REJECTED = (Invalid, Conflict, MissingParameter, NotFound, Denied)
+_PREFIX = "405 Method Not Allowed: "
+_NOT_OPEN_MESSAGE = "It is not open any more."
+
+
+@pages.post("/:path/-/merge_requests/:merge_request_iid/merge")
+def merge(visit: Visit) -> PageResponse:
+    """Merge it, or have it merged when its pipeline succeeds."""
+    return _submit(visit, lambda frame: frame.discussable.call("PUT", "/merge", _merge_params(visit, frame)))
+
+
+@pages.post("/:path/-/merge_requests/:merge_request_iid/cancel_merge")
+def cancel_merge(visit: Visit) -> PageResponse:
+    """Let it wait for the pipeline no longer."""
+    return _submit(visit, lambda frame: frame.discussable.call("PUT", "/cancel_merge_when_pipeline_succeeds"))
+
+
+@pages.post("/:path/-/merge_requests/:merge_request_iid/rebase")
+def rebase(visit: Visit) -> PageResponse:
+    """Do its commits again upon the target."""
+    return _submit(visit, lambda frame: frame.discussable.call("PUT", "/rebase"))
+
+
+@pages.post("/:path/-/merge_requests/:merge_request_iid/state")
+def change_state(visit: Visit) -> PageResponse:
+    """Close it, or open it again."""
+    event = str(visit.form.get("state_event", ""))
+    return _submit(visit, lambda frame: frame.discussable.call("PUT", "", {"state_event": event}))
+
+
+@pages.post("/:path/-/merge_requests/:merge_request_iid/draft")
+def change_draft_state(visit: Visit) -> PageResponse:
+    """Say that it is a draft, or ready."""
+
+    def change(frame: MergeRequestFrame) -> Any:
+        title = frame.request.title
+        title = add_draft_prefix(title, "Draft") if visit.form.get("draft") == "true" else remove_draft_prefix(title)
+        return frame.discussable.call("PUT", "", {"title": title}) if title != frame.request.title else None
+
+    return _submit(visit, change)
+
+
+@pages.post("/:path/-/merge_requests/:merge_request_iid/approval")
+def change_approval(visit: Visit) -> PageResponse:
+    """Approve of it as the visitor has seen it, or take that back."""
+    sent = {"sha": str(visit.form.get("sha", ""))}
+    if visit.form.get("approved") == "true":
+        return _submit(visit, lambda frame: frame.discussable.call("POST", "/approve", sent))
+    return _submit(visit, lambda frame: frame.discussable.call("POST", "/unapprove"))
+
+
+@pages.delete("/:path/-/merge_requests/:merge_request_iid/source_branch")
+def delete_source_branch(visit: Visit) -> PageResponse:
+    """Remove the branch that was merged; what was pushed to it since is not lost."""
+    frame = merge_request_frame(visit)
+    if frame.request.state != "merged" or not may_delete_source_branch(frame):
+        return overview_page(frame, ["The source branch cannot be removed, or is not what was merged any more."], 422)
+    remove_source_branch(visit.database, repository_store(visit.settings), visit.actor, frame.found.merge_request)
+    after = merge_request_frame(visit)
+    if after.source.branch_exists:
+        return overview_page(after, ["The source branch could not be removed. Try again in a moment."], 422)
+    return LocalRedirect(frame.url)
+
+
+@pages.delete("/:path/-/merge_requests/:merge_request_iid")
+def delete_merge_request(visit: Visit) -> PageResponse:
+    """Take it away for everybody."""
+    ground: Discussable = merge_request_frame(visit).discussable
+    ground.call("DELETE", "")
+    return LocalRedirect(f"/{ground.project_path}/-/merge_requests")
+
+
+def _merge_params(visit: Visit, frame: MergeRequestFrame) -> dict[str, Any]:
+    """How it is to be merged; the commit that the visitor saw is the one that is meant."""
+    form, option = visit.form, frame.found.project.squash_option
+    sent: dict[str, Any] = {"sha": _normalized_text(form.get("sha"))}
+    if "options" in form:  # Else the form had no boxes, and what was said before counts.
+        if "removes" in form:  # Where the branch is hidden, what its author wished counts.
+            sent["should_remove_source_branch"] = form.get("should_remove_source_branch") == "1"
+        sent["squash"] = form.get("squash") == "1"
+        sent["merge_commit_message"] = _normalized_text(form.get("merge_commit_message"))
+    if sent.get("squash") or option == "always":
+        said = _normalized_text(form.get("squash_commit_message"))
+        sent["squash_commit_message"] = said if said != frame.request.title else ""
+    if form.get("later"):
+        sent["merge_when_pipeline_succeeds"] = "true"
+    return sent
+
+
+def _normalized_text(value: Any) -> str:
+    """What was typed, with the ends of lines that commits have."""
+    return value.replace("\r\n", "\n") if isinstance(value, str) else ""
+
+
+def _submit(visit: Visit, work: Callable[[MergeRequestFrame], Any]) -> PageResponse:
+    """Do it, and show the page again, with the reason where it did not work."""
+    frame = merge_request_frame(visit)
+    try:
+        came = work(frame)
+    except Unchanged:
+        came = None  # Somebody pressed it twice.
+    except _REJECTED as refusal:
+        return overview_page(merge_request_frame(visit), error_messages(refusal), 422)
+    if isinstance(came, MergeRefusalView):
+        said = _NOT_OPEN_MESSAGE if came.error_code in ("not_open", "not_set") else came.message.removeprefix(_PREFIX)
+        return overview_page(merge_request_frame(visit), [said if said.endswith(".") else f"{said}."], 422)
+    return LocalRedirect(frame.url)

@@ -1,0 +1,153 @@
+"""A merge request as its pages meet it: itself, where it comes from, and what the visitor may do with it."""
+
+import shlex
+from functools import cached_property
+from typing import Any
+
+from ingot.collaboration.labels.queries import labels_of
+from ingot.collaboration.labels.views import LabelBrief, label_brief
+from ingot.collaboration.merge_requests import policy
+from ingot.collaboration.merge_requests.policy import MergeRequestLookup
+from ingot.collaboration.merge_requests.queries import latest_version
+from ingot.collaboration.merge_requests.tables import DiffVersion
+from ingot.collaboration.merge_requests.views import MergeRequestDetailView
+from ingot.core.db.connection import Connection
+from ingot.errors import NotFound
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import branch_tip
+from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.views import ProjectView
+from ingot.web.discussions.discussable import MERGE_REQUEST, discussable_in
+from ingot.web.merge_requests.source_branch import SourceBranch
+from ingot.web.page_routes import TemplateResponse, Visit
+from ingot.web.projects.clone_urls import clone_urls
+from ingot.web.projects.context import ProjectContext, project_context
+
+
+class MergeRequestFrame:
+    """One merge request, asked for by one visitor."""
+
+    def __init__(self, place: ProjectContext, iid: str) -> None:
+        self.place = place
+        self.visit = place.visit
+        self.discussable = discussable_in(place, MERGE_REQUEST, iid)
+        self.found: MergeRequestLookup = self.visit.find("GET", MERGE_REQUEST.route, **self.discussable.named({}))
+        self.request: MergeRequestDetailView = self.discussable.get("")
+
+    @property
+    def url(self) -> str:
+        """Where its pages begin."""
+        return self.discussable.url
+
+    @cached_property
+    def repository(self) -> Repository:
+        """Where all lies that it brings."""
+        return repository_store(self.visit.settings).open(self.found.project.repository_key)
+
+    @cached_property
+    def tip(self) -> str | None:
+        """Where the target branch is now."""
+        return branch_tip(self.repository, self.request.target_branch)
+
+    @cached_property
+    def version(self) -> DiffVersion | None:
+        """What the last push brought."""
+        return self.visit.database.read(lambda db: latest_version(db, self.request.id))
+
+    @cached_property
+    def may_edit(self) -> bool:
+        """Whether the visitor may change what it says."""
+        return policy.may_edit_merge_request(self.visit.actor_or_anonymous, self.found.here, self.found)
+
+    @cached_property
+    def may_triage(self) -> bool:
+        """Whether the visitor may plan it."""
+        return policy.may_triage(self.visit.actor_or_anonymous, self.found.here, self.found.project)
+
+    @cached_property
+    def labels(self) -> list[LabelBrief]:
+        """What it carries, with colours."""
+
+        def look(db: Connection) -> list[LabelBrief]:
+            carried = labels_of(db, "merge_request", [self.request.id])
+            return [label_brief(label) for label in carried.get(self.request.id, [])]
+
+        return self.visit.database.read(look) if self.request.labels else []
+
+    @cached_property
+    def source(self) -> SourceBranch:
+        """Where it comes from, as far as the visitor may know: a fork may be hidden, or gone."""
+        request, project = self.request, self.place.project
+        if request.source_project_id == project.id:
+            there = branch_tip(self.repository, request.source_branch) is not None
+            return SourceBranch(request.source_branch, project, own=True, branch_exists=there)
+        fork = self._fork()
+        if fork is None:
+            return SourceBranch(request.source_branch, None)
+        addresses = self.visit.database.read(lambda db: clone_urls(db, fork))
+        return SourceBranch(
+            request.source_branch,
+            fork,
+            branch_exists=self._has_source_branch(fork),
+            address=next(iter(addresses.values())),
+        )
+
+    def source_tip(self) -> str | None:
+        """Where the source branch is now, if the visitor may know."""
+        if self.source.own:
+            return branch_tip(self.repository, self.request.source_branch)
+        if self.source.project is None:
+            return None
+        named = {"id": self.source.project.id, "branch": self.request.source_branch}
+        found: str = self.visit.get("/projects/:id/repository/branches/:branch", **named).commit.id
+        return found
+
+    def _fork(self) -> ProjectView | None:
+        if self.request.source_project_id is None:
+            return None
+        try:
+            fork: ProjectView = self.visit.get("/projects/:id", id=self.request.source_project_id)
+        except NotFound:
+            return None
+        return fork
+
+    def _has_source_branch(self, fork: ProjectView) -> bool:
+        """Whether the branch is still there; of code that is hidden nothing is said."""
+        try:
+            self.visit.get("/projects/:id/repository/branches/:branch", id=fork.id, branch=self.request.source_branch)
+        except NotFound:
+            return not self.visit.may("GET", "/projects/:id/repository/tree", id=fork.id)
+        return True
+
+    def checkout(self) -> str:
+        """What to type to look at it on one's own computer."""
+        branch = shlex.quote(self.request.source_branch)
+        if self.source.own and self.source.branch_exists:
+            return f"git fetch origin && git checkout -b {branch} {shlex.quote(f'origin/{self.request.source_branch}')}"
+        name = shlex.quote(f"merge-request-{self.request.iid}")
+        return f"git fetch origin merge-requests/{self.request.iid}/head && git checkout -b {name} FETCH_HEAD"
+
+    def page(self, template: str, part: str, context: dict[str, Any], status: int = 200) -> TemplateResponse:
+        """One of its pages; ``part`` is the tab that is marked."""
+        tabs = [
+            ("overview", self.url, "Overview", self.request.user_notes_count),
+            ("commits", f"{self.url}/commits", "Commits", self.version.commits_count if self.version else None),
+            ("diffs", f"{self.url}/diffs", "Changes", self.request.changes_count),
+            ("pipelines", f"{self.url}/pipelines", "Pipelines", None),
+        ]
+        frame = {
+            "frame": self,
+            "request": self.request,
+            "discussable": self.discussable,
+            "part": part,
+            "parts_of": tabs,
+        }
+        return self.place.page(template, "merge_requests", {**frame, "errors": [], **context}, status)
+
+
+def merge_request_frame(visit: Visit) -> MergeRequestFrame:
+    """The merge request that the address names, for those who may see it."""
+    place, iid = project_context(visit), visit.path[MERGE_REQUEST.word]
+    if not (iid.isascii() and iid.isdigit()):
+        raise NotFound("Merge Request")
+    return MergeRequestFrame(place, iid)

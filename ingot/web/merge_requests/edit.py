@@ -1,0 +1,58 @@
+"""Changing what a merge request says, where it goes and who looks at it."""
+
+from typing import Any
+
+from ingot.collaboration.issues.task_items import description_version
+from ingot.core.api.params import MissingParameter
+from ingot.core.db.connection import Connection
+from ingot.errors import Conflict, Invalid, NotFound
+from ingot.web.form_errors import error_messages
+from ingot.web.merge_requests.context import MergeRequestFrame, merge_request_frame
+from ingot.web.merge_requests.fields import api_params, branch_suggestions, form_choices, form_values, values_of_request
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit, form_field
+
+pages = PageRoutes()
+_REDISPLAYED_FIELDS = (Invalid, Conflict, MissingParameter)
+
+
+@pages.get("/:path/-/merge_requests/:merge_request_iid/edit")
+def show_edit_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """A merge request to be changed."""
+    frame = merge_request_frame(visit)
+    if not frame.may_edit:
+        raise NotFound("Merge Request")
+    return _edit_form(frame, values_of_request(frame.request))
+
+
+@pages.put("/:path/-/merge_requests/:merge_request_iid")
+def edit_merge_request(visit: Visit) -> PageResponse:
+    """Change it; what was typed stays where that is refused."""
+    frame, typed = merge_request_frame(visit), form_values(visit.form)
+    if form_field(visit.form, "merge_request", "version") != description_version(frame.request.description):
+        return _edit_form(
+            frame, typed, ["Somebody has changed the description meanwhile. Look at it, then save again."]
+        )
+    sent = api_params(typed, triages=frame.may_triage)
+    if typed["target_branch"] != frame.request.target_branch and frame.request.state == "opened":
+        sent["target_branch"] = typed["target_branch"]
+    try:
+        frame.discussable.call("PUT", "", sent)
+    except _REDISPLAYED_FIELDS as refusal:
+        return _edit_form(frame, typed, error_messages(refusal))
+    return LocalRedirect(frame.url)
+
+
+def _edit_form(frame: MergeRequestFrame, typed: dict[str, Any], errors: list[str] | None = None) -> PageResponse:
+    context: dict[str, Any] = {
+        "typed": typed,
+        "request": frame.request,
+        "discussable": frame.discussable,
+        "version": description_version(frame.request.description),
+        "triages": frame.may_triage,
+        "branches": branch_suggestions(frame.place),
+        "squash_option": frame.found.project.squash_option,
+        "may_delete": frame.discussable.may("DELETE", ""),
+        "errors": errors or [],
+    }
+    context |= form_choices(frame.place, frame.request, frame.labels) if frame.may_triage else {}
+    return frame.place.page("merge_requests/edit.html", "merge_requests", context, 422 if errors else 200)

@@ -1,0 +1,86 @@
+"""Discussions about lines: where in a difference each stands, and the lines that it is about."""
+
+from collections import defaultdict
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from markupsafe import Markup
+
+from ingot.collaboration.merge_requests.tables import DiffVersion
+from ingot.core.markup.highlighting import language_of
+from ingot.git.core.errors import GitError
+from ingot.git.diffs.diffs import diff_between
+from ingot.git.history.commits import decode_text
+from ingot.web.code.patch_rows import DiffHunk, parse_hunks, unified_rows
+from ingot.web.discussions.timeline import DiscussionItem, DiscussionThread
+from ingot.web.merge_requests.context import MergeRequestFrame
+
+_CONTEXT_LINES = 3
+_MAX_CONTEXTS = 50
+_MAX_HIGHLIGHTED_LENGTH = 20_000
+
+LineKey = tuple[str, int | None, int | None]
+
+
+class LineContext(msgspec.Struct, frozen=True):
+    """The lines that a discussion is about."""
+
+    path: str
+    line: int | None
+    rows: Markup
+    outdated: bool
+    """Whether what was pushed since has changed them."""
+
+
+def discussions_by_line(thread: DiscussionThread, version: DiffVersion) -> dict[LineKey, list[DiscussionItem]]:
+    """The discussions about lines of a version, by the line."""
+    slots: defaultdict[LineKey, list[DiscussionItem]] = defaultdict(list)
+    for talk in thread.discussions:
+        position = discussion_position(talk)
+        if position is not None and position.get("head_sha") == version.head_oid:
+            slots[position["new_path"], position.get("old_line"), position.get("new_line")].append(talk)
+    return slots
+
+
+def discussion_position(talk: DiscussionItem) -> dict[str, Any] | None:
+    """The line that a discussion is about."""
+    position = talk.notes[0].view.position
+    return position if isinstance(position, dict) else None
+
+
+def line_contexts(frame: MergeRequestFrame, thread: DiscussionThread) -> dict[str, LineContext]:
+    """What discussions are about that are about lines, by their names."""
+    contexts: dict[str, LineContext] = {}
+    for talk in thread.discussions:
+        position = discussion_position(talk)
+        if position is not None and len(contexts) < _MAX_CONTEXTS:
+            contexts[talk.id] = _context(frame, talk, position)
+    return contexts
+
+
+def _context(frame: MergeRequestFrame, talk: DiscussionItem, position: dict[str, Any]) -> LineContext:
+    path, old, new = position["new_path"], position.get("old_line"), position.get("new_line")
+    head = frame.version.head_oid if frame.version else None
+    diff = _diff(frame, position.get("base_sha"), position["head_sha"], path)
+    rows = _rows(diff, path, old, new, f"c{talk.id[:10]}") if diff else ""
+    return LineContext(path, new or old, Markup(rows), position["head_sha"] != head)  # noqa: S704 - The rows are escaped.
+
+
+def _diff(frame: MergeRequestFrame, base: str | None, head: str, path: str) -> str:
+    try:
+        changes = diff_between(frame.repository, base, head).changes
+    except GitError:
+        return ""
+    return next((change.diff for change in changes if decode_text(change.new_path) == path), "")
+
+
+@lru_cache(512)
+def _rows(diff: str, path: str, old: int | None, new: int | None, anchor: str) -> str:
+    language = language_of(path) if len(diff) <= _MAX_HIGHLIGHTED_LENGTH else ""
+    for hunk in parse_hunks(diff, language):
+        for place, line in enumerate(hunk.lines):
+            if line.key == (old, new):
+                shown = hunk.lines[max(0, place - _CONTEXT_LINES) : place + 1]
+                return "".join(row.html for row in unified_rows([DiffHunk(hunk.heading, shown)], anchor, "#")[1:])
+    return ""

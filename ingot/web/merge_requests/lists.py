@@ -1,0 +1,76 @@
+"""Lists of merge requests: a project's, a group's and one's own."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ingot.core.db.connection import Connection
+from ingot.web.filters import ListFilters
+from ingot.web.issues.group_context import GroupContext, group_context
+from ingot.web.merge_requests.list_filters import MERGE_REQUEST_FILTERS
+from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.projects.context import ProjectContext, project_context
+
+pages = PageRoutes()
+_SCOPES = {
+    "assigned_to_me": "Assigned to you",
+    "reviews_for_me": "For you to review",
+    "created_by_me": "Written by you",
+}
+
+
+@pages.get("/:path/-/merge_requests", open=True)
+def list_merge_requests(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """The merge requests into a project."""
+    place = project_context(visit)
+    context = _merge_request_list(visit, lambda sent: place.get("/merge_requests", sent)) | _choices(place)
+    context["may_create"] = visit.user is not None and not place.project.archived
+    return place.page("merge_requests/list.html", "merge_requests", context)
+
+
+@pages.get("/groups/:path/-/merge_requests", open=True)
+def list_group_merge_requests(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """The merge requests into the projects of a group."""
+    place = group_context(visit)
+    context = _merge_request_list(visit, lambda sent: place.get("/merge_requests", sent)) | _choices(place)
+    return place.page("merge_requests/group_list.html", "merge_requests", context)
+
+
+@pages.get("/dashboard/merge_requests")
+def list_own_merge_requests(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """What the visitor has to look at, or wrote."""
+    scope = str(visit.query.get("scope", ""))
+    scope = scope if scope in _SCOPES else next(iter(_SCOPES))
+    listed = _merge_request_list(visit, lambda sent: visit.get("/merge_requests", sent | {"scope": scope}))
+    return TemplateResponse("merge_requests/own_list.html", listed | {"scopes": _SCOPES, "scope": scope})
+
+
+def _merge_request_list(visit: Visit, get: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    """A page of them, and how many there are of each state."""
+    asked = MERGE_REQUEST_FILTERS.parse_query(visit.query)
+    found = get(asked.list | {"with_labels_details": "true", "page": visit.page})
+    return {
+        "requests": found,
+        "states": [
+            (word, name, _count_in_state(asked, word, found, get))
+            for word, name in MERGE_REQUEST_FILTERS.states.items()
+        ],
+        "asked": asked,
+        "sorts": MERGE_REQUEST_FILTERS.sort_names,
+    }
+
+
+def _count_in_state(filters: ListFilters, state: str, found: Any, get: Callable[[dict[str, Any]], Any]) -> int | None:
+    if state == filters.state:
+        total: int | None = found.total
+    else:
+        total = get(filters.filters | {"state": state, "view": "simple", "per_page": 1}).total
+    return total
+
+
+def _choices(place: ProjectContext | GroupContext) -> dict[str, Any]:
+    """What the list can be filtered by."""
+    ancestors = "include_parent_milestones" if isinstance(place, ProjectContext) else "include_ancestors"
+    return {
+        "labels": place.get("/labels", {"per_page": 100, "with_counts": "false"}).items,
+        "milestones": place.get("/milestones", {"per_page": 100, "state": "active", ancestors: "true"}).items,
+    }

@@ -1,0 +1,195 @@
+"""Whether a merge request can be merged, what stands in the way, in words, and what can be done about it."""
+
+from typing import Any
+
+import msgspec
+
+from ingot.collaboration.merge_requests.merge.commit_messages import merge_message, squash_message
+from ingot.collaboration.merge_requests.merge.mergeability_check import check_mergeability
+from ingot.collaboration.merge_requests.merge.queries import open_issues_to_close
+from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES
+from ingot.collaboration.merge_requests.mergeability import MERGEABLE, Mergeability
+from ingot.core.db.connection import Connection
+from ingot.git.history.commits import commit_or_none
+from ingot.web.merge_requests.context import MergeRequestFrame
+
+_PASSING_STATUSES = ("success", "skipped")
+# Others push, solve conflicts and merge while somebody looks at it.
+_POLL_SOON_SECONDS, _POLL_SECONDS = 5, 15
+
+
+class MergeBox(msgspec.Struct, frozen=True):
+    """What the box below the description shows."""
+
+    reasons: list[str]
+    """All that stands in the way."""
+    hints: list[str]
+    """What is good to know besides."""
+    conflicts: bool
+    may_merge: bool
+    """Whether the button is there."""
+    later: bool
+    """Whether merging can wait for the pipeline."""
+    merges_when_pipeline_succeeds: bool
+    may_cancel: bool
+    may_rebase: bool
+    pause: int
+    """After how many seconds it may look different; nought where it stays as it is."""
+    pipeline: Any
+    message: str = ""
+    squash_message: str = ""
+    may_remove_source: bool = False
+    """Whether the branch that was merged is still there, as it was merged, for the visitor to remove."""
+    commit: str = ""
+    """What to undo or to do again elsewhere, where one commit has all that was merged."""
+
+
+def merge_box(frame: MergeRequestFrame) -> MergeBox:
+    """How things stand."""
+    request = frame.request
+    if request.state != "opened":
+        over = MergeBox([], [], False, False, False, False, False, False, 0, request.head_pipeline)
+        return _after_merge(frame, over) if request.state == "merged" else over
+    verdict = frame.visit.database.read(lambda db: check_mergeability(db, frame.repository, frame.found.merge_request))
+    unchecked = verdict is None
+    allowed = request.user is not msgspec.UNSET and request.user.can_merge
+    reasons = [*_branch_reasons(frame, verdict), *_rule_reasons(frame)]
+    under_way = request.head_pipeline is not None and request.head_pipeline.status in ACTIVE_STATUSES
+    running = request.detailed_merge_status == "ci_still_running"
+    others = [reason for reason in reasons if reason != _RUNNING]
+    waits = request.merge_when_pipeline_succeeds
+    box = MergeBox(
+        reasons=reasons if allowed else [*reasons, _permission_reason(frame)],
+        hints=_hints(frame, unchecked),
+        conflicts=verdict == "conflict",
+        may_merge=allowed and not reasons and not unchecked and not waits,
+        later=allowed and under_way and not others and not unchecked and not waits,
+        merges_when_pipeline_succeeds=waits,
+        may_cancel=waits and frame.discussable.may("PUT", "/cancel_merge_when_pipeline_succeeds"),
+        may_rebase=verdict == "apart" and _may_push(frame),
+        pause=_POLL_SOON_SECONDS
+        if unchecked or under_way or running or waits
+        else _POLL_SECONDS
+        if frame.visit.user
+        else 0,
+        pipeline=request.head_pipeline,
+    )
+    return _with_messages(frame, box) if box.may_merge or box.later else box
+
+
+_RUNNING = "The pipeline is still running, and has to succeed first."
+_FAILED = "The pipeline has to succeed first."
+
+
+def _branch_reasons(frame: MergeRequestFrame, verdict: Mergeability | None) -> list[str]:
+    target, gone = frame.request.target_branch, []
+    if _is_source_gone(frame, verdict):
+        branch = frame.source.branch
+        gone = [f"The source branch {branch} is not there any more. Its commits are kept; push it again to go on."]
+    if frame.tip is None:
+        gone.append(f"The target branch {target} is not there any more. Choose another one.")
+    if gone:
+        return gone
+    if verdict == "nothing":
+        return [f"There is nothing to merge: {target} has all of these commits already."]
+    if verdict == "conflict":
+        return [f"There are conflicts with {target}, which somebody has to solve first."]
+    if verdict == "apart" and frame.found.project.merge_method != "merge":
+        return [f"It has to be rebased first: {target} has moved on, and is only moved forward."]
+    return []
+
+
+def _is_source_gone(frame: MergeRequestFrame, verdict: Mergeability | None) -> bool:
+    """A fork may be hidden: what the commits would allow and the API does not stands for it."""
+    return not frame.source.branch_exists or (verdict in MERGEABLE and frame.request.merge_status == "cannot_be_merged")
+
+
+def _rule_reasons(frame: MergeRequestFrame) -> list[str]:
+    request, project = frame.request, frame.found.project
+    reasons = []
+    if request.draft:
+        reasons.append("It is a draft. Mark it as ready first.")
+    if project.only_allow_merge_if_all_discussions_are_resolved and not request.blocking_discussions_resolved:
+        reasons.append("Discussions are open that have to be resolved first.")
+    pipeline = request.head_pipeline
+    if (
+        project.only_allow_merge_if_pipeline_succeeds
+        and pipeline is not None
+        and pipeline.status not in _PASSING_STATUSES
+    ):
+        reasons.append(_RUNNING if pipeline.status in ACTIVE_STATUSES else _FAILED)
+    elif pipeline is None and request.detailed_merge_status in ("ci_must_pass", "ci_still_running"):
+        reasons.append(_FAILED if request.detailed_merge_status == "ci_must_pass" else _RUNNING)
+    return reasons
+
+
+def _permission_reason(frame: MergeRequestFrame) -> str:
+    if frame.found.project.archived:
+        return "The project is archived: nothing is merged into it."
+    if frame.visit.user is None:
+        return "Sign in to merge it, if you may."
+    return f"You may not merge into {frame.request.target_branch}."
+
+
+def _hints(frame: MergeRequestFrame, unchecked: bool) -> list[str]:
+    hints = []
+    if unchecked:
+        hints.append("Whether it can be merged is being checked.")
+    if frame.source.project is None:
+        hints.append("The project that it comes from is not to be seen. Its commits are kept here.")
+    if frame.request.merge_error:
+        hints.append(frame.request.merge_error)
+    return hints
+
+
+def _may_push(frame: MergeRequestFrame) -> bool:
+    source = frame.source
+    if source.project is None or not source.branch_exists:
+        return False
+    return frame.visit.may("POST", "/projects/:id/repository/commits", id=source.project.id)
+
+
+def _after_merge(frame: MergeRequestFrame, box: MergeBox) -> MergeBox:
+    """What is left to do after a merge."""
+    source, hints = frame.source, []
+    if source.project is not None and not source.branch_exists:
+        hints.append(f"The source branch {source.branch} is removed.")
+    return msgspec.structs.replace(
+        box,
+        hints=hints,
+        may_remove_source=may_delete_source_branch(frame),
+        commit=_is_full_merge(frame) if frame.place.may("POST", "/repository/commits") else "",
+    )
+
+
+def may_delete_source_branch(frame: MergeRequestFrame) -> bool:
+    """Whether the visitor may remove the branch that was merged, and nothing else is on it."""
+    source = frame.source
+    if frame.visit.user is None or source.project is None or not source.branch_exists:
+        return False
+    if source.branch == source.project.default_branch or frame.source_tip() != frame.found.merge_request.head_oid:
+        return False
+    route, named = "/projects/:id/repository/branches/:branch", {"id": source.project.id, "branch": source.branch}
+    if not frame.visit.may("DELETE", route, **named):
+        return False
+    return not frame.visit.get(route, **named).protected
+
+
+def _is_full_merge(frame: MergeRequestFrame) -> str:
+    """A commit whose first parent lacks all that was merged: one of two parents, or a single one."""
+    sha = frame.request.merge_commit_sha or frame.request.squash_commit_sha
+    commit = commit_or_none(frame.repository, sha) if sha else None
+    if commit is None:
+        return ""
+    alone = frame.version is not None and frame.version.commits_count == 1
+    return commit.oid if len(commit.parents) > 1 or frame.request.squash_commit_sha or alone else ""
+
+
+def _with_messages(frame: MergeRequestFrame, box: MergeBox) -> MergeBox:
+    found = frame.found
+
+    def look(db: Connection) -> str:
+        return merge_message(found.project, found.merge_request, open_issues_to_close(db, found.merge_request))
+
+    message = frame.visit.database.read(look)
+    return msgspec.structs.replace(box, message=message, squash_message=squash_message(found.merge_request))

@@ -1,0 +1,200 @@
+"""Opening a merge request: from which branch to which, what that brings, and what is said about it."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+import msgspec
+
+from ingot.collaboration.merge_requests import policy
+from ingot.core.api.params import MissingParameter
+from ingot.core.db.connection import Connection
+from ingot.errors import Conflict, Denied, Failure, Invalid, NotFound
+from ingot.git.core.repository import Repository
+from ingot.git.history.commits import branch_tip, commit_or_none
+from ingot.git.writing.merge_request_commits import copy_commit
+from ingot.offload import require_blocking_allowed
+from ingot.projects.projects.queries import find_project
+from ingot.projects.projects.views import ProjectView
+from ingot.repositories.commits.views import commit_view, diff_view
+from ingot.repositories.comparisons.queries import Comparison, compare_refs
+from ingot.web.code.diffs import DiffTarget, render_diff
+from ingot.web.code.location import readable_code
+from ingot.web.form_errors import error_messages
+from ingot.web.merge_requests.fields import api_params, branch_suggestions, form_choices, form_values
+from ingot.web.merge_requests.project_choice import MergeRequestProjects, merge_request_projects
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.projects.context import ProjectContext
+from ingot.web.projects.templates import list_templates, template_or_none
+
+pages = PageRoutes()
+_REDISPLAYED_FIELDS = (Invalid, Conflict, MissingParameter, Denied, NotFound)
+
+
+class BranchComparison(msgspec.Struct, frozen=True):
+    """What a branch would bring to another one."""
+
+    commits: list[Any]
+    more: bool
+    diff: Any
+    head: str
+
+
+@pages.get("/:path/-/merge_requests/new")
+def show_new_form(visit: Visit, db: Connection) -> PageResponse:
+    """Ask for the branches; where the address names them, show what they bring and ask for words."""
+    sides, typed = merge_request_projects(visit), form_values(visit.query)
+    if not typed["source_branch"] or "choose" in visit.query:
+        return _branches_page(sides, typed)
+    typed["target_branch"] = typed["target_branch"] or sides.target.project.default_branch or ""
+    errors = _branch_error(sides, typed)
+    if errors:
+        return _branches_page(sides, typed, errors, status=200)
+    return _new_request_page(sides, db, typed)
+
+
+@pages.post("/:path/-/merge_requests")
+def create_merge_request(visit: Visit) -> PageResponse:
+    """Open it, and lead to it; what was typed stays where it is refused."""
+    typed = form_values(visit.form)
+    sides = merge_request_projects(visit, typed)
+    sent = api_params(typed, triages=_may_triage(sides.target))
+    sent |= {name: typed[name] for name in ("source_branch", "target_branch")}
+    sent["target_project_id"] = sides.target.project.id
+    try:
+        made = sides.source.call("POST", "/merge_requests", sent)
+    except _REDISPLAYED_FIELDS as refusal:
+        errors = error_messages(refusal)
+    else:
+        if not isinstance(made, dict):
+            return LocalRedirect(f"{sides.target.url}/-/merge_requests/{made.iid}")
+        errors = [f"{reason.rstrip('.')}." for reason in made["message"]]
+    if _branch_error(sides, typed):
+        return _branches_page(sides, typed, errors)
+    return visit.database.read(lambda db: _new_request_page(sides, db, typed, errors))
+
+
+def _branch_error(sides: MergeRequestProjects, typed: dict[str, Any]) -> list[str]:
+    """Why these branches cannot be compared."""
+    if sides.source.project.id == sides.target.project.id and typed["source_branch"] == typed["target_branch"]:
+        return ["Choose two different branches."]
+    return [
+        f"There is no branch {typed[name]} in {place.project.path_with_namespace}."
+        for name, place in (("source_branch", sides.source), ("target_branch", sides.target))
+        if not _has_branch(place, typed[name])
+    ]
+
+
+def _has_branch(place: ProjectContext, branch: str) -> bool:
+    try:
+        place.get("/repository/branches/:branch", branch=branch)
+    except Failure:
+        return False
+    return True
+
+
+def _branches_page(
+    sides: MergeRequestProjects, typed: dict[str, Any], errors: list[str] | None = None, status: int = 422
+) -> TemplateResponse:
+    context = {
+        "sides": sides,
+        "typed": {**typed, "target_branch": typed["target_branch"] or sides.target.project.default_branch or ""},
+        "source_branches": branch_suggestions(sides.source),
+        "target_branches": branch_suggestions(sides.target),
+        "errors": errors or [],
+    }
+    return sides.place.page("merge_requests/choose.html", "merge_requests", context, status if errors else 200)
+
+
+def _new_request_page(
+    sides: MergeRequestProjects, db: Connection, typed: dict[str, Any], errors: list[str] | None = None
+) -> TemplateResponse:
+    brought = _compare_branches(sides, db, typed)
+    visit = sides.place.visit
+    blob_url = f"{sides.source.url}/-/blob/{brought.head}"
+    if visit.fragment and brought.diff.part:
+        return TemplateResponse("code/_diff_part.html", {"diff": brought.diff, "blob_url": blob_url})
+    templates: list[str] = []
+    if not errors:
+        templates = list_templates(sides.target, "merge_request")
+        if not typed["description"]:
+            asked = visit.query.get("issuable_template")
+            typed = {**typed, "description": template_or_none(sides.target, "merge_request", templates, asked)}
+        typed = _with_default_text(sides, typed, brought)
+    triages, again = _may_triage(sides.target), _hidden_fields(sides, typed)
+    context: dict[str, Any] = {
+        "sides": sides,
+        "typed": typed,
+        "brought": brought,
+        "triages": triages,
+        "squash_option": sides.target.project.squash_option,
+        "blob_url": blob_url,
+        "again": again,
+        "templates": [(name, urlencode({**again, "issuable_template": name})) for name in templates],
+        "errors": errors or [],
+    }
+    context |= form_choices(sides.target) if triages else {}
+    return sides.place.page("merge_requests/new.html", "merge_requests", context, 422 if errors else 200)
+
+
+def _compare_branches(sides: MergeRequestProjects, db: Connection, typed: dict[str, Any]) -> BranchComparison:
+    """The commits and changes, found where the source is; what the target has besides comes there first."""
+    source, target = readable_code(sides.source, db).repository, readable_code(sides.target, db).repository
+    head, tip = branch_tip(source, typed["source_branch"]), branch_tip(target, typed["target_branch"])
+    if head is None or tip is None:
+        raise NotFound("Branch")
+    _merge_base(source, target, tip)
+    found: Comparison = compare_refs(source, tip, head, straight=False)
+    url = f"{sides.place.visit.origin.base}{sides.source.url}"
+    commits = [commit_view(commit, url) for commit in reversed(found.commits)]
+    items = [diff_view(change) for change in found.diff.changes]
+    diff = render_diff(items, sides.place.visit.query, code=DiffTarget(sides.source.url, head))
+    return BranchComparison(commits, found.more_commits, diff, head)
+
+
+def _merge_base(source: Repository, target: Repository, tip: str) -> None:
+    if source.path != target.path and commit_or_none(source, tip) is None:
+        require_blocking_allowed()
+        copy_commit(target, source, tip)
+
+
+def _with_default_text(sides: MergeRequestProjects, typed: dict[str, Any], brought: BranchComparison) -> dict[str, Any]:
+    """Words to begin with: those of the only commit, else the name of the branch."""
+    worded, branch = dict(typed), typed["source_branch"]
+    if not worded["title"] and len(brought.commits) == 1:
+        (commit,) = brought.commits
+        worded["title"] = commit.title
+        worded["description"] = worded["description"] or commit.message.strip().partition("\n")[2].strip()
+    if not worded["title"]:
+        words = branch.rpartition("/")[2].replace("-", " ").replace("_", " ").strip() or branch
+        worded["title"] = words[:1].upper() + words[1:]
+    number = branch.rpartition("/")[2].partition("-")[0]
+    if not worded["description"] and number.isascii() and number.isdigit() and _has_issue(sides.target, number):
+        worded["description"] = f"Closes #{number}"
+    worded["remove_source_branch"] = sides.target.project.remove_source_branch_after_merge
+    worded["squash"] = sides.target.project.squash_option in ("always", "default_on")
+    return worded
+
+
+def _has_issue(place: ProjectContext, number: str) -> bool:
+    try:
+        place.get("/issues/:issue_iid", issue_iid=number)
+    except Failure:
+        return False
+    return True
+
+
+def _may_triage(place: ProjectContext) -> bool:
+    visit = place.visit
+
+    def look(db: Connection) -> bool:
+        access, project = find_project(db, visit.actor, place.project.id)
+        return policy.may_triage(visit.actor, access, project)
+
+    return visit.database.read(look)
+
+
+def _hidden_fields(sides: MergeRequestProjects, typed: dict[str, Any]) -> dict[str, str]:
+    """What the form holds besides what is typed into it."""
+    named: dict[str, ProjectView] = {"source": sides.source.project, "target": sides.target.project}
+    projects = {f"merge_request[{side}_project_id]": str(project.id) for side, project in named.items()}
+    return projects | {f"merge_request[{side}_branch]": typed[f"{side}_branch"] for side in named}

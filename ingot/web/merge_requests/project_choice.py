@@ -1,0 +1,83 @@
+"""From which project to which a merge request goes, among those that are the visitor's to choose."""
+
+from typing import Any
+
+import msgspec
+
+from ingot.core.access.levels import Level
+from ingot.errors import NotFound
+from ingot.projects.projects.views import ProjectView, SimpleProjectView
+from ingot.web.merge_requests.fields import form_values
+from ingot.web.page_routes import Visit
+from ingot.web.projects.context import ProjectContext, project_context
+
+_MAX_FORKS = 20
+
+
+class MergeRequestProjects(msgspec.Struct, frozen=True):
+    """Both projects, and what else could be chosen."""
+
+    place: ProjectContext
+    """Where the visitor is."""
+    source: ProjectContext
+    target: ProjectContext
+    sources: list[SimpleProjectView]
+    targets: list[SimpleProjectView]
+    may_create: bool
+    """Whether the visitor may offer branches of the source."""
+
+
+def merge_request_projects(visit: Visit, typed: dict[str, Any] | None = None) -> MergeRequestProjects:
+    """The projects that a form or an address names; one's own branches into where the project comes from, else."""
+    place, typed = project_context(visit), typed or form_values(visit.query)
+    if not place.may("GET", "/merge_requests") and not place.may("POST", "/merge_requests"):
+        raise NotFound("Project")
+    sources = _sources(place)
+    source = _context_among(place, sources, typed["source_project_id"]) or _first_source(place, sources)
+    targets = _targets(source, place)
+    target = _context_among(place, targets, typed["target_project_id"])
+    if target is None:
+        # Who names a branch means one of the project at hand.
+        target = place if typed["target_branch"] or source.project.id != place.project.id else _upstream(place, targets)
+    return MergeRequestProjects(place, source, target, sources, targets, source.may("POST", "/merge_requests"))
+
+
+def _sources(place: ProjectContext) -> list[SimpleProjectView]:
+    """The project itself, and those of its forks that the visitor works on."""
+    asked = {"min_access_level": int(Level.DEVELOPER), "per_page": _MAX_FORKS, "simple": "true"}
+    forks = place.visit.get("/projects/:id/forks", asked, id=place.project.id).items
+    own = [place.project] if place.may("POST", "/merge_requests") or not forks else []
+    return [*own, *forks]
+
+
+def _targets(source: ProjectContext, place: ProjectContext) -> list[SimpleProjectView]:
+    """The source itself, what it comes from, and where the visitor is."""
+    project = source.project
+    upstream = project.forked_from_project
+    found: list[SimpleProjectView] = [project]
+    if isinstance(upstream, SimpleProjectView):
+        found.append(upstream)
+    if place.project.id not in {one.id for one in found}:
+        found.append(place.project)
+    return [one for one in found if place.visit.may("GET", "/projects/:id/merge_requests", id=one.id)]
+
+
+def _context_among(place: ProjectContext, among: list[SimpleProjectView], number: str) -> ProjectContext | None:
+    if not number or number not in {str(one.id) for one in among}:
+        return None
+    return place if number == str(place.project.id) else ProjectContext(place.visit, _project(place.visit, number))
+
+
+def _first_source(place: ProjectContext, sources: list[SimpleProjectView]) -> ProjectContext:
+    return _context_among(place, sources, str(sources[0].id)) or place
+
+
+def _upstream(place: ProjectContext, targets: list[SimpleProjectView]) -> ProjectContext:
+    """What the project comes from, where that takes merge requests."""
+    other = next((one for one in targets if one.id != place.project.id), None)
+    return place if other is None else ProjectContext(place.visit, _project(place.visit, str(other.id)))
+
+
+def _project(visit: Visit, number: str) -> ProjectView:
+    project: ProjectView = visit.get("/projects/:id", id=number)
+    return project

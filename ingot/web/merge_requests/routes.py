@@ -1,0 +1,5 @@
+"""The pages of this room, for the door."""
+
+from ingot.web.merge_requests import actions, changes, edit, lists, new, show
+
+PAGES = (lists.pages, new.pages, show.pages, changes.pages, edit.pages, actions.pages)

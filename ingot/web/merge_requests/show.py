@@ -1,0 +1,69 @@
+"""The page of a merge request, and the box in which it is merged."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from ingot.collaboration.merge_requests.policy import may_take_part
+from ingot.collaboration.merge_requests.versions.queries import current_commit_range
+from ingot.core.db.connection import Connection
+from ingot.git.diffs.patches import stream_diff, stream_mails
+from ingot.web.code.patch_downloads import patch_response, split_suffix
+from ingot.web.discussions.discussable import MERGE_REQUEST
+from ingot.web.discussions.timeline import discussion_thread
+from ingot.web.merge_requests.context import MergeRequestFrame, merge_request_frame
+from ingot.web.merge_requests.line_discussions import line_contexts
+from ingot.web.merge_requests.merge_box import merge_box
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
+
+pages = PageRoutes()
+
+
+@pages.get("/:path/-/merge_requests/:merge_request_iid", open=True)
+def show_merge_request(visit: Visit, db: Connection) -> PageResponse:
+    """A merge request with all that was said about it; ``.patch`` and ``.diff`` behind its number are files."""
+    wanted = split_suffix(visit.path[MERGE_REQUEST.word])
+    if wanted is None:
+        return overview_page(merge_request_frame(visit))
+    frame = merge_request_frame(replace(visit, path={**visit.path, MERGE_REQUEST.word: wanted.name}))
+    span = current_commit_range(db, frame.repository, frame.found.merge_request)
+    if wanted.ending == "patch":
+        pieces = stream_mails(frame.repository, span.start_oid, span.head_oid)
+    else:
+        pieces = stream_diff(frame.repository, span.base_oid, span.head_oid)
+    return patch_response(visit.path[MERGE_REQUEST.word], pieces)
+
+
+@pages.get("/:path/-/merge_requests/:merge_request_iid/box", open=True)
+def show_box(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """Whether it can be merged; a script asks for this part while that may change, and for the page when it has."""
+    frame = merge_request_frame(visit)
+    if not visit.fragment:
+        return LocalRedirect(frame.url)
+    over = [(b"hx-refresh", b"true")] if visit.query.get("state") != frame.request.state else []
+    context = {"frame": frame, "request": frame.request, "place": frame.place, "box": merge_box(frame)}
+    return TemplateResponse("merge_requests/_box.html", context | {"closes": _closed_issues(frame)}, headers=over)
+
+
+def overview_page(frame: MergeRequestFrame, errors: list[str] | None = None, status: int = 200) -> PageResponse:
+    """The page, also after something did not work."""
+    visit, ground, request = frame.visit, frame.discussable, frame.request
+    thread = discussion_thread(ground, request.description)
+    context = {
+        "thread": thread,
+        "contexts": line_contexts(frame, thread),
+        "description": thread.other_texts[0],
+        "participants": ground.get("/participants", {"per_page": 50}),
+        "closes": _closed_issues(frame),
+        "approvals": ground.get("/approvals"),
+        "may_take_part": may_take_part(visit.actor_or_anonymous, frame.found.here, frame.found),
+        "box": merge_box(frame),
+        "errors": errors or [],
+    }
+    return frame.page("merge_requests/show.html", "overview", context, status)
+
+
+def _closed_issues(frame: MergeRequestFrame) -> list[Any]:
+    """The issues that it closes, as far as the visitor may see them."""
+    found: list[Any] = frame.discussable.get("/closes_issues", {"per_page": 50}).items
+    return found

@@ -1,0 +1,24 @@
+"""What an application sends, read once for all its pages."""
+
+from typing import Any
+
+from ingot.web.page_routes import Visit
+
+_MAX_LENGTH = 10_000
+
+
+def request_params(visit: Visit) -> dict[str, str]:
+    """Query and form as one, the form first; only what is one text, and can be written down, gets through."""
+    return {name: text for name, value in {**visit.query, **visit.form}.items() if (text := _text(value)) is not None}
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str) or "\0" in value or len(value) > _MAX_LENGTH:
+        return None
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return None
+    return value

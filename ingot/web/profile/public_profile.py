@@ -1,0 +1,84 @@
+"""What others see of a user: name, picture, a few words, and what they are doing."""
+
+from typing import Any
+
+from ingot.accounts.users.params import ModifyUser, SetStatus
+from ingot.accounts.users.queries import find_user, user_status_or_none
+from ingot.accounts.users.service import modify_user, set_status
+from ingot.accounts.users.views import own_user_view
+from ingot.core.api.params import Upload
+from ingot.core.db.connection import Connection
+from ingot.core.names import NAMESPACES
+from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
+
+pages = PageRoutes()
+_FIELDS = ("name", "bio", "location", "organization", "website_url", "public_email")
+_STATUS = ("emoji", "message")
+
+
+@pages.get("/profile")
+def show_profile(visit: Visit, db: Connection) -> PageResponse:
+    """Show what can be changed."""
+    user, status = visit.signed_in, user_status_or_none(db, visit.signed_in)
+    typed = {name: getattr(user, name) for name in _FIELDS}
+    typed |= {"emoji": status.emoji if status else "", "message": status.message if status else ""}
+    typed |= {"availability": status.availability if status else "not_set"}
+    return _profile_page(visit, db, typed)
+
+
+@pages.put("/profile")
+def update_profile(visit: Visit) -> PageResponse:
+    """Change what was sent; an empty picture leaves the one that is there."""
+    typed: dict[str, Any] = {name: form_field(visit.form, "user", name).strip() for name in _FIELDS}
+    status = {name: form_field(visit.form, "status", name).strip() for name in _STATUS}
+    busy = form_field(visit.form, "status", "availability") == "busy"
+    picture = _picture(visit)
+
+    def work(db: Connection) -> None:
+        db.lock(NAMESPACES)
+        user = find_user(db, visit.signed_in.id)
+        changes = ModifyUser(**typed)
+        if picture is not None:
+            changes.avatar = picture
+        elif form_field(visit.form, "user", "remove_avatar") == "1":
+            changes.avatar = None
+        modify_user(db, visit.actor, user, changes, None)
+        emoji = status["emoji"].strip(":") or "speech_balloon"
+        set_status(db, user, SetStatus(emoji, status["message"], "busy" if busy else "not_set"))
+
+    try:
+        visit.database.write(work)
+    except RequestRefusal as refusal:
+        typed |= {**status, "availability": "busy" if busy else "not_set"}
+        errors = error_messages(refusal)
+        return visit.database.read(lambda db: _profile_page(visit, db, typed, errors))
+    finally:
+        if picture is not None:
+            picture.file.close()
+    return LocalRedirect("/profile")
+
+
+@pages.post("/profile")
+def update_profile_by_post(visit: Visit) -> PageResponse:
+    """The same for forms that say no other method."""
+    return update_profile(visit)
+
+
+def _picture(visit: Visit) -> Upload | None:
+    fields = visit.form.get("user")
+    sent = fields.get("avatar") if isinstance(fields, dict) else None
+    if not isinstance(sent, Upload):
+        return None
+    if sent.filename:
+        return sent
+    sent.file.close()
+    return None
+
+
+def _profile_page(
+    visit: Visit, db: Connection, typed: dict[str, Any], errors: list[str] | None = None
+) -> TemplateResponse:
+    shown = own_user_view(db, visit.signed_in, visit.origin.base)
+    context = {"tab": "profile", "typed": typed, "errors": errors or [], "shown": shown}
+    return TemplateResponse("profile/details.html", context, 422 if errors else 200)

@@ -1,0 +1,58 @@
+"""The addresses at which clients and guides know one's own pages: they print them, or open them in the browser."""
+
+from ingot.core.db.connection import Connection
+from ingot.errors import NotFound
+from ingot.web.formats import with_query
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
+
+pages = PageRoutes()
+_SETTINGS_PATHS = {
+    "profile": "/profile",
+    "personal_access_tokens": "/profile/personal_access_tokens",
+    "applications": "/profile/applications",
+    "ssh_keys": "/profile/keys",
+    "gpg_keys": "/profile/gpg_keys",
+    "active_sessions": "/profile/active_sessions",
+    "authentication_log": "/profile/audit_log",
+    "password/edit": "/profile/password/edit",
+}
+_LEGACY_PATHS = (
+    "account",
+    "active_sessions",
+    "applications",
+    "audit_log",
+    "emails",
+    "gpg_keys",
+    "keys",
+    "notifications",
+    "password/edit",
+    "personal_access_tokens",
+    "preferences",
+    "two_factor_auth",
+)
+_PROFILE_PATHS = {name: f"/profile/{name}" for name in _LEGACY_PATHS}
+
+
+@pages.get("/-/user_settings/:rest", open=True, slashes="rest")
+def redirect_to_settings(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - All pages to read take the same two.
+    """Where glab, editors and later guides look for tokens and keys."""
+    return _redirect(visit, _SETTINGS_PATHS)
+
+
+@pages.get("/-/profile", open=True)
+def redirect_to_profile(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - All pages to read take the same two.
+    """One's own pages, as they were called in between."""
+    return LocalRedirect("/profile")
+
+
+@pages.get("/-/profile/:rest", open=True, slashes="rest")
+def redirect_to_profile_page(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - All pages to read take the same two.
+    """The same for one of them."""
+    return _redirect(visit, _PROFILE_PATHS)
+
+
+def _redirect(visit: Visit, known: dict[str, str]) -> LocalRedirect:
+    address = known.get(visit.path["rest"])
+    if address is None:
+        raise NotFound
+    return LocalRedirect(address + with_query(visit.query) if visit.query else address)

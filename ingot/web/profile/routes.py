@@ -1,0 +1,14 @@
+"""The pages of this room, for the door."""
+
+from ingot.web.profile import account, emails, keys, preferences, public_profile, redirects, sessions, two_factor
+
+PAGES = (
+    account.pages,
+    public_profile.pages,
+    emails.pages,
+    keys.pages,
+    preferences.pages,
+    two_factor.pages,
+    sessions.pages,
+    redirects.pages,
+)

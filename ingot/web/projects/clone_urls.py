@@ -1,0 +1,18 @@
+"""The addresses by which git reaches a project, as far as administrators left the way open."""
+
+from ingot.accounts.instance.settings import GitProtocol, allows_protocol
+from ingot.core.db.connection import Connection
+from ingot.projects.projects.views import ProjectView
+
+_SUFFIX = ".git"
+
+
+def clone_urls(db: Connection, project: ProjectView, *, wiki: bool = False) -> dict[str, str]:
+    """By the name of the protocol, the one that pages recommend first."""
+    named: tuple[tuple[GitProtocol, str], ...] = (("http", project.http_url_to_repo), ("ssh", project.ssh_url_to_repo))
+    ending = f".wiki{_SUFFIX}" if wiki else _SUFFIX
+    return {
+        protocol.upper(): address.removesuffix(_SUFFIX) + ending
+        for protocol, address in named
+        if allows_protocol(db, protocol)
+    }

@@ -1,0 +1,40 @@
+"""What is being deleted, for whoever deleted it, until it is gone."""
+
+import msgspec
+
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import Timestamp
+from ingot.errors import NotFound
+from ingot.projects.projects.deletion import pending_removals
+from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.signed_values import sign_value, verify_signed
+
+pages = PageRoutes()
+_PURPOSE = "deleting"
+
+
+class DeletionToken(msgspec.Struct, frozen=True):
+    """What is kept in the address: afterwards nothing else says who deleted what."""
+
+    user: int
+    kind: str
+    path: str
+    projects: int
+    since: Timestamp
+
+
+def deletion_url(visit: Visit, kind: str, path: str, projects: int) -> str:
+    """Where to watch something go that is deleted from now on."""
+    content = DeletionToken(visit.signed_in.id, kind, path, projects, visit.database.clock())
+    return f"/-/deleting/{sign_value(visit.database.vault, _PURPOSE, content)}"
+
+
+@pages.get("/-/deleting/:what")
+def show_deletion_progress(visit: Visit, db: Connection) -> PageResponse:
+    """How far it is; a script asks for this part until all is gone."""
+    found = verify_signed(db.vault, _PURPOSE, visit.path["what"], DeletionToken)
+    if found is None or found.user != visit.signed_in.id:
+        raise NotFound("Page")
+    left = pending_removals(db, found.path, found.since)
+    context = {"going": found, "left": left, "gone": max(found.projects - left.number, 0), "address": visit.address}
+    return TemplateResponse("projects/_deleting.html" if visit.fragment else "projects/deleting.html", context)

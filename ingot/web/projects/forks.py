@@ -1,0 +1,56 @@
+"""Forks of a project: the list, and making one."""
+
+from typing import Any
+
+from ingot.core.db.connection import Connection
+from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
+from ingot.web.projects.context import ProjectContext, project_context
+from ingot.web.projects.forms import nonempty_values
+from ingot.web.projects.namespaces import find_typed_namespace, namespace_options
+
+pages = PageRoutes()
+_FIELDS = ("namespace", "name", "path", "visibility")
+
+
+@pages.get("/:path/-/forks", open=True)
+def show_forks(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """The forks that the visitor may see."""
+    place = project_context(visit)
+    forks = place.get("/forks", {"page": str(visit.query.get("page", "1"))})
+    return place.page("projects/forks.html", "home", {"forks": forks, "may_fork": place.may("POST", "/fork")})
+
+
+@pages.get("/:path/-/forks/new")
+def show_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """Ask where to."""
+    place = project_context(visit)
+    typed = dict.fromkeys(_FIELDS, "") | {"name": place.project.name, "path": place.project.path}
+    return _fork_form(place, typed)
+
+
+@pages.post("/:path/-/forks")
+def fork_project(visit: Visit) -> PageResponse:
+    """Let a job copy it, and lead to the fork, which shows how that goes."""
+    place = project_context(visit)
+    typed = {name: str(visit.form.get(name, "")) for name in _FIELDS}
+    try:
+        sent = nonempty_values(typed)
+        if typed["namespace"]:
+            sent["namespace"] = find_typed_namespace(visit, typed["namespace"]).full_path
+        fork = place.call("POST", "/fork", {**sent, "by_job": "true"})
+    except RequestRefusal as refusal:
+        return _fork_form(place, typed, error_messages(refusal), 422)
+    return LocalRedirect(f"/{fork.path_with_namespace}")
+
+
+def _fork_form(
+    place: ProjectContext, typed: dict[str, str], errors: list[str] | None = None, status: int = 200
+) -> TemplateResponse:
+    context: dict[str, Any] = {
+        "typed": typed,
+        "errors": errors or [],
+        "offered": namespace_options(place.visit),
+        "may_fork": place.may("POST", "/fork"),
+    }
+    return place.page("projects/fork.html", "home", context, status)

@@ -1,0 +1,42 @@
+"""What the general settings of projects and groups have in common: forms in parts, a picture, and the end."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ingot.errors import Invalid, NotFound
+from ingot.web.issues.group_context import GroupContext
+from ingot.web.page_routes import PageResponse, TemplateResponse, Visit
+from ingot.web.projects.context import ProjectContext
+from ingot.web.projects.deletion import deletion_url
+from ingot.web.projects.forms import FormsState, form_values, submit_form, uploaded_picture
+
+FormParts = Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
+"""The forms of a page, with their texts and their switches."""
+PageWithErrors = Callable[[FormsState], TemplateResponse]
+
+
+def submitted_part(visit: Visit, parts: FormParts) -> tuple[str, dict[str, Any]]:
+    """Which of the forms was sent, and what was typed into it."""
+    part = str(visit.form.get("part", ""))
+    if part not in parts:
+        raise NotFound("Form")
+    return part, form_values(visit, part, *parts[part])
+
+
+def change_picture(parent: ProjectContext | GroupContext, again: PageWithErrors) -> PageResponse:
+    """Show another picture, or none."""
+    sent = {"avatar": uploaded_picture(parent.visit)}
+    return submit_form("avatar", {}, lambda: parent.call("PUT", "", sent), again, f"{parent.url}/-/edit")
+
+
+def delete(parent: ProjectContext | GroupContext, full_path: str, projects: int, again: PageWithErrors) -> PageResponse:
+    """Delete it with everything in it, for those who typed its path, and show how that goes."""
+    typed = form_values(parent.visit, "delete", ("confirm",))
+
+    def act() -> None:
+        if typed["confirm"] != full_path:
+            raise Invalid(base=[f"Type {full_path} to delete it"])
+        parent.call("DELETE", "")
+
+    kind = "project" if isinstance(parent, ProjectContext) else "group"
+    return submit_form("delete", typed, act, again, deletion_url(parent.visit, kind, full_path, projects))

@@ -1,0 +1,14 @@
+"""The pages of this room, for the door."""
+
+from ingot.web.projects import deletion, forks, home, namespaces, new, repository_settings, services, settings
+
+PAGES = (
+    home.pages,
+    new.pages,
+    deletion.pages,
+    forks.pages,
+    namespaces.pages,
+    settings.pages,
+    repository_settings.pages,
+    services.pages,
+)

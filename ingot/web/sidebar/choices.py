@@ -1,0 +1,79 @@
+"""What can be chosen for a fact, found by a part of its name, and what a form chose."""
+
+from collections.abc import Collection
+from typing import Any
+
+import msgspec
+
+from ingot.collaboration.labels.views import LabelBrief, LabelView
+from ingot.web.sidebar.subjects import SidebarField
+
+_MAX_CHOICES = 50
+
+
+class SidebarChoice(msgspec.Struct, frozen=True):
+    """Something that can be chosen."""
+
+    value: str
+    name: str
+    hint: str = ""
+    label: LabelBrief | LabelView | None = None
+
+
+class SidebarChoices(msgspec.Struct, frozen=True):
+    """What is chosen, and what else could be."""
+
+    chosen: list[SidebarChoice]
+    others: list[SidebarChoice]
+    more: bool
+    """Whether there are so many that only a search finds the rest."""
+
+
+def sidebar_choices(subject: SidebarField, search: str, kept: Collection[str] = ()) -> SidebarChoices:
+    """What to choose from; what a form ``kept`` is shown there already."""
+    chosen = _chosen(subject)
+    known = {choice.value for choice in chosen} | set(kept)
+    listing = _CHOICE_QUERIES[subject.fact](subject, search)
+    others = [choice for one in listing.items if (choice := _choice(subject, one)).value not in known]
+    more = listing.more or (listing.total or 0) > len(listing.items)
+    return SidebarChoices(chosen, others, more)
+
+
+def _people(subject: SidebarField, search: str) -> Any:
+    return subject.place.get("/members/all", {"per_page": _MAX_CHOICES, "query": search})
+
+
+def _labels(subject: SidebarField, search: str) -> Any:
+    return subject.place.get("/labels", {"per_page": _MAX_CHOICES, "with_counts": "false"} | _searched(search))
+
+
+def _milestones(subject: SidebarField, search: str) -> Any:
+    wanted = {"per_page": _MAX_CHOICES, "state": "active", "include_parent_milestones": "true"}
+    return subject.place.get("/milestones", wanted | _searched(search))
+
+
+def _searched(search: str) -> dict[str, str]:
+    return {"search": search} if search else {}
+
+
+_CHOICE_QUERIES = {"assignees": _people, "reviewers": _people, "labels": _labels, "milestone": _milestones}
+
+
+def _choice(subject: SidebarField, one: Any) -> SidebarChoice:
+    match subject.fact:
+        case "labels":
+            return SidebarChoice(one.name, one.name, label=one)
+        case "milestone":
+            return SidebarChoice(str(one.id), one.title, f"due {one.due_date}" if one.due_date else "")
+    return SidebarChoice(str(one.id), one.name, f"@{one.username}")
+
+
+def _chosen(subject: SidebarField) -> list[SidebarChoice]:
+    match subject.fact:
+        case "labels":
+            found: list[Any] = list(subject.labels)
+        case "milestone":
+            found = [subject.item.milestone] if subject.item.milestone else []
+        case _:
+            found = getattr(subject.item, subject.fact)
+    return [_choice(subject, one) for one in found]

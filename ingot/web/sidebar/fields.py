@@ -1,0 +1,128 @@
+"""Changing one fact at a time: in place where a script asks, else on a page of its own."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ingot.core.api.params import MissingParameter
+from ingot.core.db.connection import Connection
+from ingot.errors import Conflict, Denied, Invalid
+from ingot.web.discussions.timeline import DiscussionItem, newest_system_notes, system_notes_since
+from ingot.web.form_errors import error_messages
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
+from ingot.web.sidebar.choices import sidebar_choices
+from ingot.web.sidebar.subjects import SidebarField, SidebarKind, find_sidebar_field
+
+FIELD_NAMES = {
+    "assignees": "Assignees",
+    "reviewers": "Reviewers",
+    "labels": "Labels",
+    "milestone": "Milestone",
+    "due_date": "Due date",
+    "time": "Time",
+}
+_USER_FIELDS = {"assignees": "assignee_ids", "reviewers": "reviewer_ids"}
+_REJECTED = (Invalid, Conflict, MissingParameter, Denied)
+
+
+def sidebar_pages(sort: SidebarKind) -> PageRoutes:
+    """Declare how the facts of a kind of thing are changed."""
+    pages = PageRoutes()
+
+    @pages.get(f"{sort.kind.address}/facts/:fact")
+    def show_fact(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+        """A fact to be changed; ``shown`` asks for it as it is, for who thinks better of it."""
+        subject = find_sidebar_field(visit, sort)
+        return _field_fragment(subject) if "shown" in visit.query and visit.fragment else _field_form(subject)
+
+    @pages.put(f"{sort.kind.address}/facts/:fact")
+    def change_fact(visit: Visit) -> PageResponse:
+        """Change it; what was typed stays where that is refused."""
+        subject = find_sidebar_field(visit, sort)
+        before = newest_system_notes(subject.discussable) if visit.fragment else []
+        try:
+            _update_field(subject)
+        except _REJECTED as refusal:
+            return _field_form(subject, error_messages(refusal))
+        if not visit.fragment:
+            return LocalRedirect(subject.discussable.url)
+        return _field_fragment(subject.now(), system_notes_since(subject.discussable, before))
+
+    return pages
+
+
+def _update_field(subject: SidebarField) -> None:
+    form = subject.place.visit.form
+    if subject.fact == "time":
+        _update_time_tracking(subject)
+        return
+    had, chosen = _values(form, "had"), _values(form, "chosen")
+    sent: dict[str, Any]
+    if subject.fact == "due_date":
+        sent = {"due_date": form_field(form, "fact", "due_date") or None}
+    elif subject.fact == "milestone":
+        sent = {"milestone_id": next(iter(chosen), "") or None}
+    elif subject.fact == "labels":
+        sent = {"add_labels": _without(chosen, had), "remove_labels": _without(had, chosen)}
+    else:
+        # Whom somebody else has named meanwhile stays.
+        now = [str(person.id) for person in getattr(subject.item, subject.fact)]
+        stays = _without(now, _without(had, chosen))
+        sent = {_USER_FIELDS[subject.fact]: stays + _without(chosen, [*had, *stays])}
+    subject.discussable.call("PUT", "", sent)
+
+
+def _update_time_tracking(subject: SidebarField) -> None:
+    """Only what somebody wrote is sent, so that nothing is noted twice."""
+    form, stats = subject.place.visit.form, subject.item.time_stats
+    estimate, spent = (form_field(form, "fact", name).strip() for name in ("estimate", "spent"))
+    if form_field(form, "fact", "forget"):
+        subject.discussable.call("POST", "/reset_spent_time")
+        return
+    if estimate != (stats.human_time_estimate or ""):
+        route = "/time_estimate" if estimate else "/reset_time_estimate"
+        subject.discussable.call("POST", route, {"duration": estimate} if estimate else {})
+    if spent:
+        subject.discussable.call("POST", "/add_spent_time", {"duration": spent})
+
+
+def _values(sent: dict[str, Any], name: str) -> list[str]:
+    fields = sent.get("fact")
+    values = fields.get(name) if isinstance(fields, dict) else None
+    values = values if isinstance(values, list) else []
+    return list(dict.fromkeys(value for value in values if isinstance(value, str) and value))
+
+
+def _without(some: list[str], others: list[str]) -> list[str]:
+    return [one for one in some if one not in others]
+
+
+def _field_fragment(subject: SidebarField, records: Sequence[DiscussionItem] = ()) -> TemplateResponse:
+    """The fact as it is now, and what else the page is to show since it was changed."""
+    context: dict[str, Any] = {
+        "discussable": subject.discussable,
+        "fact": subject.fact,
+        "item": subject.item,
+        "records": records,
+    }
+    context["labels"] = subject.labels if subject.fact == "labels" else []
+    context["url"] = f"{subject.place.url}/-/{subject.sort.kind.page}"
+    return TemplateResponse("sidebar/_shown_again.html", context)
+
+
+def _field_form(subject: SidebarField, errors: list[str] | None = None) -> TemplateResponse:
+    visit, fact = subject.place.visit, subject.fact
+    context: dict[str, Any] = {
+        "subject": subject,
+        "fact": fact,
+        "name": FIELD_NAMES[fact],
+        "item": subject.item,
+        "typed": {name: form_field(visit.form, "fact", name) for name in ("due_date", "estimate", "spent")},
+        "errors": errors or [],
+    }
+    if fact not in ("due_date", "time"):
+        search = str(visit.query.get("search", ""))[:255].replace("\0", "")
+        context |= {"search": search, "choices": sidebar_choices(subject, search, _values(visit.query, "chosen"))}
+    if visit.fragment:
+        return TemplateResponse("sidebar/_form.html", context)  # Scripts show only what succeeded.
+    tab = "issues" if subject.sort.labelled == "issue" else "merge_requests"
+    return subject.place.page("sidebar/form.html", tab, context, 422 if errors else 200)

@@ -1,0 +1,88 @@
+"""Issues and merge requests as things that are planned: which facts each has, and who may change them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ingot.collaboration.issues import policy as issues_policy
+from ingot.collaboration.labels.queries import labels_of
+from ingot.collaboration.labels.views import LabelBrief, label_brief
+from ingot.collaboration.merge_requests import policy as requests_policy
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
+from ingot.errors import NotFound
+from ingot.projects.projects.tables import Project
+from ingot.web.discussions.discussable import ISSUE, MERGE_REQUEST, Discussable, DiscussableKind, discussable_in
+from ingot.web.page_routes import Visit
+from ingot.web.projects.context import ProjectContext, project_context
+
+
+class SidebarKind(msgspec.Struct, frozen=True):
+    """A kind of thing that is planned."""
+
+    kind: DiscussableKind
+    labelled: str
+    """How labels call it."""
+    facts: tuple[str, ...]
+    may_triage: Callable[[Actor, Access, Project], bool]
+    may_edit: Callable[[Actor, Access, Any], bool]
+
+
+SIDEBAR_KINDS = (
+    SidebarKind(
+        ISSUE,
+        "issue",
+        ("assignees", "labels", "milestone", "due_date", "time"),
+        issues_policy.may_triage,
+        issues_policy.may_edit_issue,
+    ),
+    SidebarKind(
+        MERGE_REQUEST,
+        "merge_request",
+        ("assignees", "reviewers", "labels", "milestone", "time"),
+        requests_policy.may_triage,
+        requests_policy.may_edit_merge_request,
+    ),
+)
+
+
+class SidebarField(msgspec.Struct, frozen=True):
+    """One fact of one issue or merge request, for somebody who may change it."""
+
+    place: ProjectContext
+    discussable: Discussable
+    sort: SidebarKind
+    fact: str
+    item: Any
+
+    @property
+    def url(self) -> str:
+        """Where the fact is changed."""
+        return f"{self.discussable.url}/facts/{self.fact}"
+
+    @property
+    def labels(self) -> list[LabelBrief]:
+        """What it carries, with colours."""
+        if not self.item.labels:
+            return []
+        found = self.place.visit.database.read(lambda db: labels_of(db, self.sort.labelled, [self.item.id]))
+        return [label_brief(label) for label in found.get(self.item.id, [])]
+
+    def now(self) -> "SidebarField":
+        """The same after something has changed."""
+        return msgspec.structs.replace(self, item=self.discussable.get(""))
+
+
+def find_sidebar_field(visit: Visit, sort: SidebarKind) -> SidebarField:
+    """What the address names; for everybody else there is nothing to change."""
+    place, fact = project_context(visit), visit.path["fact"]
+    ground = discussable_in(place, sort.kind, visit.path[sort.kind.word])
+    found = visit.find("GET", sort.kind.route, **ground.named({}))
+    if fact == "time":
+        may = sort.may_edit(visit.actor, found.here, found)
+    else:
+        may = fact in sort.facts and sort.may_triage(visit.actor, found.here, found.project)
+    if not may:
+        raise NotFound("Page")
+    return SidebarField(place, ground, sort, fact, ground.get(""))

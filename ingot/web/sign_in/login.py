@@ -1,0 +1,91 @@
+"""Signing in and out."""
+
+from ingot.accounts.instance.settings import current_settings
+from ingot.accounts.sessions.service import check_password, end_session
+from ingot.accounts.users.tables import User
+from ingot.core.access.passwords import MIN_LENGTH
+from ingot.core.db.connection import Connection
+from ingot.errors import Unauthenticated
+from ingot.web.cookies import SESSION_COOKIE, set_cookie
+from ingot.web.oauth.authorize import sign_in_policy
+from ingot.web.page_routes import (
+    LocalRedirect,
+    PageResponse,
+    PageRoutes,
+    TemplateResponse,
+    Visit,
+    form_field,
+    local_path,
+)
+from ingot.web.sign_in.session_start import HOME, start_session, start_session_with_code
+from ingot.web.sign_in.single_sign_on import sign_on_url
+
+pages = PageRoutes()
+
+
+@pages.get("/users/sign_in", open=True)
+def show_sign_in(visit: Visit, db: Connection) -> PageResponse:
+    """Ask for name and password."""
+    back = local_path(visit.query.get("redirect_to"))
+    if visit.user is not None and "again" not in visit.query:
+        return LocalRedirect(back or HOME)
+    return TemplateResponse(
+        "sign_in/sign_in.html", _context(visit, db, back or "", ""), policy=sign_in_policy(back or "")
+    )
+
+
+@pages.post("/users/sign_in", open=True)
+def sign_in(visit: Visit) -> PageResponse:
+    """Begin a session, or say that name and password do not match, and nothing more."""
+    back = local_path(visit.form.get("redirect_to")) or ""
+    waiting = form_field(visit.form, "user", "waiting")
+    try:
+        if waiting:
+            return start_session_with_code(visit, waiting, form_field(visit.form, "user", "otp_attempt"), back)
+        return start_session(visit, _user_by_password(visit), back)
+    except Unauthenticated:
+        context = visit.database.read(lambda db: _context(visit, db, back, form_field(visit.form, "user", "login")))
+        context["error"] = "Sign in again: that took too long." if waiting else "Invalid login or password."
+        return TemplateResponse("sign_in/sign_in.html", context, 401, sign_in_policy(back))
+
+
+def _user_by_password(visit: Visit) -> User:
+    login, password = form_field(visit.form, "user", "login"), form_field(visit.form, "user", "password")
+    return check_password(visit.database, login, password, visit.origin.ip, visit.origin.user_agent, visit.settings)
+
+
+@pages.post("/users/sign_out", with_expired_password=True)
+def sign_out(visit: Visit) -> PageResponse:
+    """End the session."""
+    session = visit.session
+    assert session is not None  # noqa: S101 - Nobody without one comes here.
+
+    def end(db: Connection) -> str | None:
+        end_session(db, session)
+        return current_settings(db).after_sign_out_path
+
+    after = visit.database.write(end)
+    return LocalRedirect(
+        local_path(after) or "/users/sign_in", [set_cookie(visit.settings, SESSION_COOKIE, "", ends=True)]
+    )
+
+
+@pages.delete("/users/sign_out", with_expired_password=True)
+def sign_out_by_delete(visit: Visit) -> PageResponse:
+    """End the session."""
+    return sign_out(visit)
+
+
+def _context(visit: Visit, db: Connection, back: str, login: str) -> dict[str, object]:
+    settings = current_settings(db)
+    return {
+        "back": back,
+        "login": login,
+        "error": "",
+        "elsewhere": sign_on_url(visit, settings, back),
+        "label": visit.settings.oidc_label,
+        "text": settings.sign_in_text or "",
+        "shortest": MIN_LENGTH,
+        "open": settings.signup_enabled,
+        "confirms": settings.send_user_confirmation_email,
+    }

@@ -1,0 +1,164 @@
+"""Passwords: changing one's own, and the links by which forgotten ones are replaced."""
+
+from ingot.accounts.identity_providers.ldap_sync import is_directory_user
+from ingot.accounts.instance.throttles import count_attempt, require_within_limit
+from ingot.accounts.sessions.queries import one_time_link_or_none
+from ingot.accounts.sessions.service import (
+    FAILURE_WINDOW_SECONDS,
+    MAX_FAILURES_PER_ACCOUNT,
+    mail_password_hint,
+    mail_password_link,
+    use_confirmation_link,
+    use_password_link,
+)
+from ingot.accounts.users.queries import user_by_email_or_none
+from ingot.accounts.users.service import set_password
+from ingot.accounts.users.tables import User
+from ingot.core.access.passwords import hash_password, password_error, password_matches
+from ingot.core.db.connection import Connection
+from ingot.errors import NotFound
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
+
+pages = PageRoutes()
+MAX_LINKS = 5
+
+
+@pages.get("/profile/password/new", with_expired_password=True)
+def show_new_password(visit: Visit, db: Connection) -> PageResponse:
+    """Ask for another password; that of a directory is changed there."""
+    return _password_page(visit, [], elsewhere=_uses_directory_password(visit, db, visit.signed_in))
+
+
+@pages.get("/profile/password/edit", with_expired_password=True)
+def show_edit_password(visit: Visit, db: Connection) -> PageResponse:
+    """Ask for another password."""
+    return show_new_password(visit, db)
+
+
+@pages.post("/profile/password", with_expired_password=True)
+def change_password(visit: Visit) -> PageResponse:
+    """Change the password of whoever still knows the one in use; other sessions end."""
+    user, session = visit.signed_in, visit.session
+    if visit.database.read(lambda db: _uses_directory_password(visit, db, user)):
+        return _password_page(visit, ["The directory has your password."], elsewhere=True)
+    key = f"password of {user.id}"
+    visit.database.read(lambda db: require_within_limit(db, key, MAX_FAILURES_PER_ACCOUNT, FAILURE_WINDOW_SECONDS))
+    new = form_field(visit.form, "user", "password")
+    errors = _password_errors(new, form_field(visit.form, "user", "password_confirmation"))
+    if not password_matches(user.password_hash, form_field(visit.form, "user", "current_password")):
+        visit.database.write(lambda db: count_attempt(db, key, FAILURE_WINDOW_SECONDS))
+        errors.insert(0, "The current password is not right.")
+    elif password_matches(user.password_hash, new):
+        errors.append("The new password is the one in use.")
+    if errors:
+        return _password_page(visit, errors)
+    hashed = hash_password(new)
+    visit.database.write(lambda db: set_password(db, user, hashed, session.id if session else 0))
+    return LocalRedirect("/profile/account")
+
+
+@pages.put("/profile/password", with_expired_password=True)
+def change_password_by_put(visit: Visit) -> PageResponse:
+    """Change the password."""
+    return change_password(visit)
+
+
+@pages.get("/users/password/new", open=True)
+def show_forgot_password(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """Ask for the address to write to."""
+    return TemplateResponse("sign_in/password_forgotten.html")
+
+
+@pages.post("/users/password", open=True)
+def mail_reset_link(visit: Visit) -> PageResponse:
+    """Write to the owner of exactly this address; the answer does not say whether there is one."""
+    address = form_field(visit.form, "user", "email")
+
+    def send(db: Connection) -> None:
+        user = user_by_email_or_none(db, address) if address else None
+        key = f"password link from {visit.origin.ip}"
+        require_within_limit(db, key, MAX_LINKS, FAILURE_WINDOW_SECONDS)
+        count_attempt(db, key, FAILURE_WINDOW_SECONDS)
+        if user is not None and user.state == "active" and not user.placeholder:
+            send_mail = mail_password_hint if _uses_directory_password(visit, db, user) else mail_password_link
+            send_mail(db, user)
+
+    visit.database.write(send)
+    text = "If that address belongs to somebody here, a mail with a link is on its way to it."
+    return TemplateResponse("message.html", {"title": "Look into your mail", "text": text})
+
+
+@pages.get("/users/password/edit", open=True)
+def show_reset_password(visit: Visit, db: Connection) -> PageResponse:
+    """Ask for a password, of whoever holds a link that still works."""
+    token = _token(visit, "reset_password_token")
+    if one_time_link_or_none(db, "password", token) is None:
+        raise NotFound("Link")
+    return TemplateResponse("sign_in/password_choose.html", {"token": token, "errors": []})
+
+
+@pages.put("/users/password", open=True)
+def reset_password(visit: Visit) -> PageResponse:
+    """Set the password that the reader of the mail chose."""
+    token = form_field(visit.form, "user", "reset_password_token")
+    new = form_field(visit.form, "user", "password")
+    errors = _password_errors(new, form_field(visit.form, "user", "password_confirmation"))
+    if errors:
+        return TemplateResponse("sign_in/password_choose.html", {"token": token, "errors": errors}, 422)
+    hashed = hash_password(new)
+
+    def use(db: Connection) -> None:
+        link = one_time_link_or_none(db, "password", token)
+        if link is None:
+            raise NotFound("Link")
+        use_password_link(db, link, hashed)
+
+    visit.database.write(use)
+    return LocalRedirect("/users/sign_in")
+
+
+@pages.get("/users/confirmation", open=True)
+def show_confirmation(visit: Visit, db: Connection) -> PageResponse:
+    """Ask for one click: programs that only look at links in mails must not confirm anything."""
+    token = _token(visit, "confirmation_token")
+    if one_time_link_or_none(db, "confirmation", token) is None:
+        raise NotFound("Link")
+    return TemplateResponse("sign_in/confirmation.html", {"token": token})
+
+
+@pages.post("/users/confirmation", open=True)
+def confirm_email(visit: Visit) -> PageResponse:
+    """Take the address as proven."""
+    token = form_field(visit.form, "user", "confirmation_token")
+
+    def use(db: Connection) -> None:
+        link = one_time_link_or_none(db, "confirmation", token)
+        if link is None:
+            raise NotFound("Link")
+        use_confirmation_link(db, link)
+
+    visit.database.write(use)
+    return LocalRedirect("/users/sign_in")
+
+
+def _uses_directory_password(visit: Visit, db: Connection, user: User) -> bool:
+    """Whether a directory has the password, so that one of ours would open nothing."""
+    return bool(visit.settings.ldap_url) and is_directory_user(db, user)
+
+
+def _password_page(visit: Visit, errors: list[str], *, elsewhere: bool = False) -> TemplateResponse:
+    context = {"tab": "password", "errors": errors, "elsewhere": elsewhere}
+    return TemplateResponse(
+        "profile/password.html", context | {"expired": visit.signed_in.password_expired}, 422 if errors else 200
+    )
+
+
+def _token(visit: Visit, name: str) -> str:
+    value = visit.query.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _password_errors(password: str, again: str) -> list[str]:
+    trouble = password_error(password)
+    errors = [f"The password {trouble}."] if trouble else []
+    return errors if password == again else [*errors, "The two passwords differ."]

@@ -1,0 +1,5 @@
+"""The pages of this room, for the door."""
+
+from ingot.web.sign_in import login, passwords, sign_up, single_sign_on, unsubscribe
+
+PAGES = (login.pages, single_sign_on.pages, sign_up.pages, passwords.pages, unsubscribe.pages)

@@ -1,0 +1,126 @@
+"""Signing up, where administrators allow it; and asking once more for the mail that proves an address."""
+
+from fnmatch import fnmatchcase
+
+from ingot.accounts.instance.settings import InstanceSettings, current_settings
+from ingot.accounts.instance.throttles import count_attempt, require_within_limit
+from ingot.accounts.sessions.service import FAILURE_WINDOW_SECONDS, create_session, mail_confirmation_link
+from ingot.accounts.users.params import CreateUser
+from ingot.accounts.users.queries import user_by_email_or_none
+from ingot.accounts.users.service import create_user
+from ingot.accounts.users.tables import User
+from ingot.core.access.passwords import MIN_LENGTH, hash_password
+from ingot.core.db.connection import Connection
+from ingot.core.names import NAMESPACES
+from ingot.errors import Conflict, Invalid, NotFound
+from ingot.web.cookies import SESSION_COOKIE, set_cookie
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
+
+pages = PageRoutes()
+MAX_SIGN_UPS = 10
+MAX_LINKS = 5
+_FIELDS = ("name", "username", "email")
+CONFIRMATION_TEXT = "We have sent you a mail with a link. Follow it to prove that the address is yours, then sign in."
+
+
+def _require_sign_up_enabled(db: Connection) -> InstanceSettings:
+    """Where nobody may sign up there is no such page."""
+    settings = current_settings(db)
+    if not settings.signup_enabled:
+        raise NotFound("Page")
+    return settings
+
+
+@pages.get("/users/sign_up", open=True)
+def show_sign_up(visit: Visit, db: Connection) -> PageResponse:
+    """Ask for a name, an address and a password."""
+    _require_sign_up_enabled(db)
+    if visit.user is not None:
+        return LocalRedirect("/")
+    return TemplateResponse(
+        "sign_in/sign_up.html", {"errors": [], "shortest": MIN_LENGTH, **dict.fromkeys(_FIELDS, "")}
+    )
+
+
+@pages.post("/users", open=True)
+def sign_up(visit: Visit) -> PageResponse:
+    """Make an account; who has to prove the address first gets a mail, all others are signed in."""
+    visit.database.read(_require_sign_up_enabled)
+    given = {name: form_field(visit.form, "user", name).strip() for name in _FIELDS}
+    password = form_field(visit.form, "user", "password")
+    hashed = hash_password(password[:1024])
+    origin = visit.origin
+
+    def make(db: Connection) -> tuple[User, str | None]:
+        db.lock(NAMESPACES)
+        settings = _require_sign_up_enabled(db)
+        _validate_email_domain(settings, given["email"])
+        # Without a password somebody would come in who cannot come back.
+        wanted = CreateUser(
+            email=given["email"],
+            username=given["username"],
+            name=given["name"],
+            password=password or " ",
+            confirm=not settings.send_user_confirmation_email,
+        )
+        user = create_user(db, wanted, hashed)
+        return user, create_session(db, user, origin.ip, origin.user_agent) if user.confirmed_at else None
+
+    def count(db: Connection) -> None:
+        key = f"sign-up from {origin.ip}"
+        require_within_limit(db, key, MAX_SIGN_UPS, FAILURE_WINDOW_SECONDS)
+        count_attempt(db, key, FAILURE_WINDOW_SECONDS)
+
+    visit.database.write(count)
+    try:
+        _, cookie = visit.database.write(make)
+    except (Invalid, Conflict) as refused:
+        return TemplateResponse(
+            "sign_in/sign_up.html", {"errors": _error_messages(refused), "shortest": MIN_LENGTH, **given}, 422
+        )
+    if cookie is not None:
+        return LocalRedirect("/", [set_cookie(visit.settings, SESSION_COOKIE, cookie)])
+    text = visit.database.read(current_settings).after_sign_up_text
+    return TemplateResponse("message.html", {"title": "Look into your mail", "text": text or CONFIRMATION_TEXT})
+
+
+@pages.get("/users/confirmation/new", open=True)
+def show_resend_confirmation(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """Ask for the address to write to once more."""
+    return TemplateResponse("sign_in/confirmation_again.html")
+
+
+@pages.post("/users/confirmation/new", open=True)
+def resend_confirmation(visit: Visit) -> PageResponse:
+    """Write to an address that waits to be proven; the answer does not say whether there is one."""
+    address = form_field(visit.form, "user", "email").strip().lower()
+
+    def send(db: Connection) -> None:
+        key = f"confirmation link from {visit.origin.ip}"
+        require_within_limit(db, key, MAX_LINKS, FAILURE_WINDOW_SECONDS)
+        count_attempt(db, key, FAILURE_WINDOW_SECONDS)
+        user = user_by_email_or_none(db, address) if address else None
+        if user is not None and user.email == address and user.confirmed_at is None and user.state == "active":
+            mail_confirmation_link(db, user)
+
+    visit.database.write(send)
+    text = "If that address waits to be confirmed, a mail with a link is on its way to it."
+    return TemplateResponse("message.html", {"title": "Look into your mail", "text": text})
+
+
+def _validate_email_domain(settings: InstanceSettings, address: str) -> None:
+    """Only addresses of the domains that are allowed, and of none that is not; ``*`` stands for any part of a name."""
+    domain = address.rpartition("@")[2].lower()
+    allowed = not settings.domain_whitelist or _matches_domain(domain, settings.domain_whitelist)
+    denied = settings.domain_blacklist_enabled and _matches_domain(domain, settings.domain_blacklist)
+    if not allowed or denied:
+        raise Invalid(email=["is not from an allowed domain"])
+
+
+def _matches_domain(domain: str, names: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(domain, name.strip().lower().replace("[", "[[]").replace("?", "[?]")) for name in names)
+
+
+def _error_messages(refused: Invalid | Conflict) -> list[str]:
+    listed = [f"{name.capitalize()} {reason}." for name, reasons in refused.errors.items() for reason in reasons]
+    return listed or [f"{refused.message.rstrip('.')}."]

@@ -1,0 +1,36 @@
+"""Getting no more mail about something, by the link that each mail holds; it takes no sign-in."""
+
+from ingot.accounts.users.queries import user_or_none
+from ingot.collaboration.subscriptions.service import set_subscription
+from ingot.core.db.connection import Connection
+from ingot.discovery.notifications.unsubscribe_links import UnsubscribeRequest, parse_unsubscribe_key
+from ingot.errors import NotFound
+from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
+
+pages = PageRoutes()
+
+
+def _subscription_in_link(db: Connection, visit: Visit) -> UnsubscribeRequest:
+    who = parse_unsubscribe_key(db.vault, visit.path["key"])
+    if who is None or user_or_none(db, who.user_id) is None:
+        raise NotFound("Link")
+    return who
+
+
+@pages.get("/sent_notifications/:key/unsubscribe", open=True, with_expired_password=True)
+def show_unsubscribe(visit: Visit, db: Connection) -> PageResponse:
+    """Ask for one click: programs that only look at links in mails must not change anything."""
+    noun = _subscription_in_link(db, visit).kind.replace("_", " ")
+    return TemplateResponse("sign_in/unsubscribe.html", {"key": visit.path["key"], "noun": noun})
+
+
+@pages.post("/sent_notifications/:key/unsubscribe", open=True, with_expired_password=True, by_link=True)
+def unsubscribe(visit: Visit) -> PageResponse:
+    """Stop following what the mail was about; mail programs may do so by themselves."""
+
+    def stop(db: Connection) -> None:
+        who = _subscription_in_link(db, visit)
+        set_subscription(db, who.user_id, who.kind, who.subject_id, following=False)
+
+    visit.database.write(stop)
+    return TemplateResponse("message.html", {"title": "Done", "text": "You get no more mail about this."})

@@ -1,0 +1,47 @@
+"""The files of a snippet, shown as those of a repository are."""
+
+from hashlib import sha256
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from ingot.core.markup.highlighting import language_of
+from ingot.web.bidi import has_bidi_characters
+from ingot.web.code.file_kinds import decode_file_text, is_markdown
+from ingot.web.code.file_lines import FileLines, file_lines
+from ingot.web.page_routes import Visit
+from ingot.web.texts import render_markdown
+
+
+class RenderedSnippetFile(NamedTuple):
+    """A file and how it looks: as text, or line by line."""
+
+    path: str
+    size: int
+    number: int
+    markdown: bool
+    html: Markup | None
+    lines: FileLines | None
+    turned: bool
+    """Whether some of it may be shown in another order than it is written."""
+
+
+def render_snippet_file(
+    visit: Visit, path: str, body: bytes, number: int, project_id: int | None
+) -> RenderedSnippetFile:
+    """One of them; ``plain`` shows markdown as it was written, and ``all`` and ``rest`` name the file to show whole."""
+    text, markdown = decode_file_text(body), is_markdown(path)
+    rendered = markdown and "plain" not in visit.query
+    html = render_markdown(visit, text, project_id) if rendered else None
+    lines = None if rendered else _lines(visit, path, text, number)
+    return RenderedSnippetFile(path, len(body), number, markdown, html, lines, has_bidi_characters(text))
+
+
+def _lines(visit: Visit, path: str, text: str, number: int) -> FileLines | None:
+    if not text:
+        return None
+    everything = str(number) in (visit.query.get("all"), visit.query.get("rest"))
+    # Of several files only the first has the short addresses, which are those that people know.
+    anchor = "L" if number == 1 else f"f{number}-L"
+    oid = sha256(text.encode()).hexdigest()
+    return file_lines(oid, text, language_of(path), everything=everything, anchor=anchor)

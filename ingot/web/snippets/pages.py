@@ -1,0 +1,225 @@
+"""Snippets: of one's own and of projects."""
+
+from typing import Any
+
+from ingot.collaboration.snippets.params import ListSnippets
+from ingot.collaboration.snippets.queries import list_public_snippets
+from ingot.collaboration.snippets.views import DEFAULT_REF, SnippetView, snippet_views
+from ingot.core.api.routes import RawResponse
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Page as ListPage
+from ingot.web.collections import ResourceCollection
+from ingot.web.discussions.discussable import SNIPPET, discussable_in
+from ingot.web.discussions.timeline import discussion_thread
+from ingot.web.files.uploads import file_response_headers
+from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.page_routes import (
+    BytesResponse,
+    LocalRedirect,
+    PageResponse,
+    PageRoutes,
+    TemplateResponse,
+    Visit,
+    form_field,
+    text_field,
+)
+from ingot.web.projects.context import ProjectContext, project_context
+from ingot.web.snippets.files import render_snippet_file
+from ingot.web.texts import render_markdown
+
+pages = PageRoutes()
+_FIELDS = ("title", "description", "visibility", "file_name", "content")
+_PER_PAGE = 20
+_EMPTY = dict.fromkeys(_FIELDS, "")
+
+
+class _SnippetCollection(ResourceCollection, frozen=True):
+    """Where snippets are: a project's, or nobody's but their author's."""
+
+    place: ProjectContext | None
+
+    def page(self, name: str, context: dict[str, Any], status: int = 200) -> TemplateResponse:
+        """A page in the project's frame, where there is one."""
+        context = {**context, "url": self.url}
+        if self.place is None:
+            return TemplateResponse(f"snippets/{name}.html", {**context, "frame": "layout.html"}, status)
+        return self.place.page(f"snippets/{name}.html", "snippets", {**context, "frame": "project.html"}, status)
+
+
+def _snippet_collection(visit: Visit) -> _SnippetCollection:
+    if "path" not in visit.path:
+        return _SnippetCollection(visit, "/-/snippets", "/snippets", {}, "id", "id", None)
+    place = project_context(visit)
+    path = {"id": place.project.id}
+    return _SnippetCollection(
+        visit, f"{place.url}/-/snippets", "/projects/:id/snippets", path, "snippet_id", "id", place
+    )
+
+
+@pages.get("/snippets")
+def list_own_snippets(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """One's own snippets."""
+    return _list(visit)
+
+
+@pages.get("/-/snippets")
+def list_own_snippets_by_dash(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """The same by its other address."""
+    return _list(visit)
+
+
+@pages.get("/explore/snippets", open=True)
+def show_public_snippets(visit: Visit, db: Connection) -> PageResponse:
+    """What people have put up for everybody; the API lists it only to those who are signed in, but shows each."""
+    found = list_public_snippets(db, ListSnippets(), ListPage(visit.page, _PER_PAGE))
+    listing = found.of(snippet_views(db, found.items, visit.origin.base))
+    return TemplateResponse("explore/snippets.html", {"found": listing})
+
+
+@pages.get("/:path/-/snippets", open=True)
+def list_project_snippets(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    """A project's snippets."""
+    return _list(visit)
+
+
+def _list(visit: Visit) -> PageResponse:
+    shelf = _snippet_collection(visit)
+    found = shelf.get("", {"page": visit.query.get("page", "1")})
+    return shelf.page("snippets", {"found": found, "may_create": shelf.may("POST")})
+
+
+def _show(visit: Visit) -> PageResponse:
+    shelf = _snippet_collection(visit)
+    route, path = shelf.named
+    snippet: SnippetView = shelf.get(route, **path)
+    files = [
+        render_snippet_file(visit, file.path, _body(shelf, file.path), number, snippet.project_id)
+        for number, file in enumerate(snippet.files, 1)
+    ]
+    rest = next((file.lines.rest for file in files if file.lines and str(file.number) == visit.query.get("rest")), None)
+    if visit.fragment and rest is not None:
+        return TemplateResponse("code/_lines.html", {"rows": rest})
+    # Only those of projects are talked about.
+    thread = (
+        discussion_thread(discussable_in(shelf.place, SNIPPET, snippet.id), snippet.description)
+        if shelf.place
+        else None
+    )
+    context = {
+        "snippet": snippet,
+        "thread": thread,
+        "description": thread.other_texts[0]
+        if thread
+        else render_markdown(visit, snippet.description, snippet.project_id),
+        "files": files,
+        "may_edit": visit.user is not None and shelf.may("PUT", route, **path),
+    }
+    return shelf.page("snippet", context)
+
+
+def _file_contents(collection: _SnippetCollection, snippet: SnippetView) -> dict[str, str]:
+    """What its files hold, by their names."""
+    return {file.path: _body(collection, file.path).decode(errors="replace") for file in snippet.files}
+
+
+def _body(collection: _SnippetCollection, file: str) -> bytes:
+    route, path = collection.named
+    ref = collection.visit.path.get("ref", DEFAULT_REF)
+    content: RawResponse = collection.get(f"{route}/files/:ref/:file_path/raw", ref=ref, file_path=file, **path)
+    return content.body
+
+
+def _raw(visit: Visit) -> PageResponse:
+    """The first file as it is, or the one that is named; ``inline=false`` saves it."""
+    shelf = _snippet_collection(visit)
+    route, path = shelf.named
+    snippet: SnippetView = shelf.get(route, **path)
+    file = visit.path.get("file", snippet.file_name)
+    saved = visit.query.get("inline") == "false"
+    headers = file_response_headers(file.rpartition("/")[2], shown=not saved)
+    return BytesResponse(
+        _body(shelf, file), "application/octet-stream" if saved else "text/plain; charset=utf-8", headers
+    )
+
+
+def _snippet_form(
+    collection: _SnippetCollection, typed: dict[str, str], action: str, errors: list[str], status: int, **more: Any
+) -> TemplateResponse:
+    context = {"typed": typed, "action": action, "errors": errors, "several": [], **more}
+    return collection.page("snippet_form", context, status)
+
+
+def _new(visit: Visit) -> PageResponse:
+    shelf = _snippet_collection(visit)
+    return _snippet_form(shelf, {**_EMPTY, "visibility": "private"}, shelf.url, [], 200, edits=False)
+
+
+def _create(visit: Visit) -> PageResponse:
+    shelf = _snippet_collection(visit)
+    typed = {name: form_field(visit.form, "snippet", name) for name in _FIELDS}
+    try:
+        made: SnippetView = shelf.call("POST", "", typed)
+    except RequestRefusal as refusal:
+        return _snippet_form(shelf, typed, shelf.url, error_messages(refusal), 422, edits=False)
+    return LocalRedirect(f"{shelf.url}/{made.id}")
+
+
+def _edit(visit: Visit) -> PageResponse:
+    shelf = _snippet_collection(visit)
+    route, path = shelf.named
+    snippet: SnippetView = shelf.get(route, **path)
+    typed = {name: getattr(snippet, name, None) or "" for name in _FIELDS}
+    contents = _file_contents(shelf, snippet)
+    typed["content"] = next(iter(contents.values()), "")
+    several = list(contents.items()) if len(contents) > 1 else []
+    return _snippet_form(shelf, typed, f"{shelf.url}/{snippet.id}", [], 200, edits=True, several=several)
+
+
+def _change(visit: Visit) -> PageResponse:
+    shelf = _snippet_collection(visit)
+    route, path = shelf.named
+    typed = {name: form_field(visit.form, "snippet", name) for name in _FIELDS}
+    there, several = f"{shelf.url}/{visit.path['id']}", _file_fields(visit)
+    sent: dict[str, Any] = typed
+    if several:
+        changes = [{"action": "update", "file_path": name, "content": content} for name, content in several]
+        sent = {name: typed[name] for name in ("title", "description", "visibility")} | {"files": changes}
+    try:
+        shelf.call("PUT", route, sent, **path)
+    except RequestRefusal as refusal:
+        return _snippet_form(shelf, typed, there, error_messages(refusal), 422, edits=True, several=several)
+    return LocalRedirect(there)
+
+
+def _file_fields(visit: Visit) -> list[tuple[str, str]]:
+    """The files of a snippet that has more than one, as the form shows them: each with its name and its content."""
+    fields = visit.form.get("snippet")
+    sent = fields.get("files") if isinstance(fields, dict) else None
+    files = [file for file in sent if isinstance(file, dict)] if isinstance(sent, list) else []
+    return [(text_field(file, "path"), text_field(file, "content")) for file in files]
+
+
+def _delete(visit: Visit) -> PageResponse:
+    shelf = _snippet_collection(visit)
+    route, path = shelf.named
+    shelf.call("DELETE", route, **path)
+    return LocalRedirect(shelf.url)
+
+
+def _declare_pages(prefix: str) -> None:
+    """The same pages for each address that snippets have."""
+    reads = {"/new": _new, "/:id": _show, "/:id/raw": _raw, "/:id/edit": _edit}
+    for path, handler in reads.items():
+        pages.get(prefix + path, open=path in ("/:id", "/:id/raw"))(_read_handler(handler))
+    pages.get(f"{prefix}/:id/raw/:ref/:file", open=True, slashes="file")(_read_handler(_raw))
+    pages.post(prefix)(_create)
+    pages.put(f"{prefix}/:id")(_change)
+    pages.delete(f"{prefix}/:id")(_delete)
+
+
+def _read_handler(handler: Any) -> Any:
+    return lambda visit, db: handler(visit)  # noqa: ARG005 - Every page to read gets a connection.
+
+
+for _prefix in ("/snippets", "/-/snippets", "/:path/-/snippets"):
+    _declare_pages(_prefix)

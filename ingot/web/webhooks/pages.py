@@ -1,0 +1,120 @@
+"""The pages of hooks, the same wherever they hang."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
+from ingot.web.webhooks.parents import HookCollection, group_hooks, project_hooks, system_hooks
+
+pages = PageRoutes()
+_TEXT_FIELDS = ("url", "name", "description", "push_events_branch_filter")
+_SWITCH = "enable_ssl_verification"
+
+
+def _declare_pages(prefix: str, find_collection: Callable[[Visit], HookCollection]) -> None:
+    """The pages of one kind of shelf."""
+
+    def reading(work: Callable[[HookCollection], PageResponse]) -> Callable[..., PageResponse]:
+        return lambda visit, db: work(find_collection(visit))  # noqa: ARG005 - Every page to read gets a connection.
+
+    def acting(work: Callable[[HookCollection], PageResponse]) -> Callable[[Visit], PageResponse]:
+        return lambda visit: work(find_collection(visit))
+
+    pages.get(prefix)(reading(lambda shelf: _list(shelf, {"typed": _form_values({}, shelf), "errors": []})))
+    pages.get(f"{prefix}/:hook/edit")(reading(_show))
+    pages.post(prefix)(acting(_create))
+    pages.put(f"{prefix}/:hook")(acting(_change))
+    pages.delete(f"{prefix}/:hook")(acting(_delete))
+    pages.post(f"{prefix}/:hook/test")(acting(_test))
+    pages.post(f"{prefix}/:hook/events/:event/resend")(acting(_resend))
+
+
+def _list(collection: HookCollection, context: dict[str, Any], status: int = 200) -> TemplateResponse:
+    return collection.page("list", {**context, "hooks": collection.get("", {"per_page": 100}).items}, status)
+
+
+def _show(
+    collection: HookCollection, typed: dict[str, Any] | None = None, errors: list[str] | None = None
+) -> TemplateResponse:
+    route, path = collection.named
+    hook = collection.get(route, **path)
+    page = {"page": collection.visit.query.get("page", "1")}
+    context = {
+        "hook": hook,
+        "typed": typed
+        or {name: getattr(hook, name, None) or "" for name in (*_TEXT_FIELDS, _SWITCH, *collection.flags)},
+        "log": collection.get(f"{route}/events", page, **path),
+        "errors": errors or [],
+    }
+    return collection.page("show", {**context, "typed": {**context["typed"], "token": ""}}, 422 if errors else 200)
+
+
+def _create(collection: HookCollection) -> PageResponse:
+    typed = _form_values(collection.visit.form, collection)
+    try:
+        collection.call("POST", "", _api_params(typed))
+    except RequestRefusal as refusal:
+        return _list(collection, {"typed": typed, "errors": error_messages(refusal)}, 422)
+    return LocalRedirect(collection.url)
+
+
+def _change(collection: HookCollection) -> PageResponse:
+    typed = _form_values(collection.visit.form, collection)
+    route, path = collection.named
+    try:
+        collection.call("PUT", route, _api_params(typed), **path)
+    except RequestRefusal as refusal:
+        return _show(collection, typed, error_messages(refusal))
+    return LocalRedirect(f"{collection.url}/{collection.visit.path['hook']}/edit")
+
+
+def _delete(collection: HookCollection) -> PageResponse:
+    route, path = collection.named
+    collection.call("DELETE", route, **path)
+    return LocalRedirect(collection.url)
+
+
+def _test(collection: HookCollection) -> PageResponse:
+    route, path = collection.named
+    if not collection.triggers:
+        collection.call("POST", route, **path)
+        return LocalRedirect(f"{collection.url}/{collection.visit.path['hook']}/edit")
+    try:
+        trigger = str(collection.visit.form.get("trigger", collection.triggers[0]))
+        collection.call("POST", f"{route}/test/:trigger", **path, trigger=trigger)
+    except RequestRefusal as refusal:
+        return _show(collection, errors=error_messages(refusal))
+    return LocalRedirect(f"{collection.url}/{collection.visit.path['hook']}/edit")
+
+
+def _resend(collection: HookCollection) -> PageResponse:
+    route, path = collection.named
+    try:
+        collection.call(
+            "POST", f"{route}/events/:hook_event_id/resend", **path, hook_event_id=collection.visit.path["event"]
+        )
+    except RequestRefusal as refusal:
+        return _show(collection, errors=error_messages(refusal))
+    return LocalRedirect(f"{collection.url}/{collection.visit.path['hook']}/edit")
+
+
+def _form_values(form: dict[str, Any], collection: HookCollection) -> dict[str, Any]:
+    """What a form holds; a new one asks for pushes, over connections that are checked."""
+    texts: dict[str, Any] = {name: form_field(form, "hook", name) for name in (*_TEXT_FIELDS, "token")}
+    if not form:
+        return texts | dict.fromkeys(collection.flags, False) | {"push_events": True, _SWITCH: True}
+    return texts | {name: form_field(form, "hook", name) == "1" for name in (*collection.flags, _SWITCH)}
+
+
+def _api_params(typed: dict[str, Any]) -> dict[str, Any]:
+    """A token that was left empty stays as it is."""
+    return {name: value for name, value in typed.items() if value != "" or name not in ("token", "name", "description")}
+
+
+for _prefix, _shelf_of in (
+    ("/:path/-/hooks", project_hooks),
+    ("/groups/:path/-/hooks", group_hooks),
+    ("/admin/hooks", system_hooks),
+):
+    _declare_pages(_prefix, _shelf_of)

@@ -1,0 +1,108 @@
+"""Wikis: pages that people write together."""
+
+from typing import Any
+from urllib.parse import quote
+
+from ingot.core.db.connection import Connection
+from ingot.errors import NotFound
+from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
+from ingot.web.projects.clone_urls import clone_urls
+from ingot.web.projects.context import ProjectContext, project_context
+from ingot.web.texts import render_markdown
+
+pages = PageRoutes()
+_HOME_SLUG = "home"
+_FIELDS = ("title", "content", "message")
+
+
+@pages.get("/:path/-/wikis", open=True)
+def show_wiki(visit: Visit, db: Connection) -> PageResponse:
+    """The page that a wiki begins with."""
+    return _wiki_page(project_context(visit), db, _HOME_SLUG)
+
+
+@pages.get("/:path/-/wikis/:slug", open=True, slashes="slug")
+def show_page(visit: Visit, db: Connection) -> PageResponse:
+    """A page; ``/edit`` behind it and ``/new`` lead to a form, and ``/pages`` to the list."""
+    place, slug = project_context(visit), visit.path["slug"]
+    if (slug == "new" or slug.endswith("/edit")) and not place.may("POST", "/wikis"):
+        raise NotFound("Page")
+    if slug == "new":
+        return _wiki_form(place, {"title": "", "content": "", "message": ""}, "")
+    if slug.endswith("/edit"):
+        return _edit(place, slug.removesuffix("/edit"))
+    return _wiki_page(place, db, _HOME_SLUG if slug == "pages" else slug)
+
+
+@pages.post("/:path/-/wikis")
+def create_page(visit: Visit) -> PageResponse:
+    """Write a new page."""
+    return _save(project_context(visit), "POST", "")
+
+
+@pages.put("/:path/-/wikis/:slug", slashes="slug")
+def edit_page(visit: Visit) -> PageResponse:
+    """Change a page."""
+    return _save(project_context(visit), "PUT", visit.path["slug"])
+
+
+@pages.delete("/:path/-/wikis/:slug", slashes="slug")
+def delete_page(visit: Visit) -> PageResponse:
+    """Remove a page."""
+    place = project_context(visit)
+    place.call("DELETE", "/wikis/:slug", slug=visit.path["slug"])
+    return LocalRedirect(f"{place.url}/-/wikis")
+
+
+def _wiki_page(place: ProjectContext, db: Connection, slug: str) -> TemplateResponse:
+    everything = place.get("/wikis", {"per_page": 100}).items
+    try:
+        shown = place.get("/wikis/:slug", slug=slug)
+    except NotFound:
+        if slug != _HOME_SLUG and not place.may("POST", "/wikis"):
+            raise
+        if slug != _HOME_SLUG:
+            return _wiki_form(place, {"title": slug.replace("-", " "), "content": "", "message": ""}, "", status=404)
+        shown = None
+    context = {
+        "pages": everything,
+        "shown": shown,
+        "html": _page_html(place, shown),
+        "addresses": clone_urls(db, place.project, wiki=True),
+        "may_write": place.may("POST", "/wikis"),
+        "may_delete": place.may("DELETE", "/wikis/:slug", slug=slug),
+    }
+    return place.page("wikis/wiki.html", "wiki", context)
+
+
+def _page_html(place: ProjectContext, shown: Any) -> Any:
+    if shown is None:
+        return ""
+    if shown.format != "markdown":
+        return None
+    directory = shown.slug.rpartition("/")[0]
+    return render_markdown(place.visit, shown.content, place.project.id, directory=directory, wiki=True)
+
+
+def _edit(place: ProjectContext, slug: str) -> TemplateResponse:
+    shown = place.get("/wikis/:slug", slug=slug)
+    return _wiki_form(place, {"title": shown.title, "content": shown.content, "message": ""}, shown.slug)
+
+
+def _save(place: ProjectContext, method: str, slug: str) -> PageResponse:
+    typed = {name: form_field(place.visit.form, "wiki", name) for name in _FIELDS}
+    sent = {name: value for name, value in typed.items() if value or name != "message"}
+    try:
+        named = {"slug": slug} if slug else {}
+        made = place.call(method, "/wikis/:slug" if slug else "/wikis", sent, **named)
+    except RequestRefusal as refusal:
+        return _wiki_form(place, typed, slug, error_messages(refusal), 422)
+    return LocalRedirect(f"{place.url}/-/wikis/{quote(made.slug)}")
+
+
+def _wiki_form(
+    place: ProjectContext, typed: dict[str, str], slug: str, errors: list[str] | None = None, status: int = 200
+) -> TemplateResponse:
+    context = {"typed": typed, "slug": slug, "errors": errors or [], "missing": status == 404}
+    return place.page("wikis/wiki_form.html", "wiki", context, status)

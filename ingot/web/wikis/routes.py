@@ -1,0 +1,5 @@
+"""Pages of wikis, in the order in which they are matched."""
+
+from ingot.web.wikis import pages
+
+PAGES = (pages.pages,)
