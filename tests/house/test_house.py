@@ -61,6 +61,12 @@ def test_an_endpoint_says_what_it_does() -> None:
     assert [endpoint.path for endpoint in all_endpoints() if not endpoint.summary.endswith(".")] == []
 
 
+def test_an_endpoint_is_found_by_its_path() -> None:
+    """One search for a path, as the specification writes it, finds its declaration."""
+    text = "\n".join(path.read_text() for path in (ROOT / "ingot").rglob("*.py"))
+    assert sorted({endpoint.path for endpoint in all_endpoints() if f'"{endpoint.path}"' not in text}) == []
+
+
 def test_an_endpoint_is_tested() -> None:
     """A test other than the generator calls it."""
     texts = [path.read_text() for path in _sources("tests") if path.name != "test_every_route.py"]

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from ingot.collaboration.issues import move, policy, queries, service
 from ingot.collaboration.issues.events import RelatedMergeRequestsRequested
 from ingot.collaboration.issues.params import CreateIssue, EditIssue, ListIssues, MoveIssue
-from ingot.collaboration.issues.planned_routes import IssuableEndpoints, issuable_routes
+from ingot.collaboration.issues.planned_routes import IssuableEndpoints, PlanningPaths, issuable_routes
 from ingot.collaboration.issues.policy import IssueLookup, IssueProjectLookup
 from ingot.collaboration.issues.quick_actions.execute import create_issue as create_obeying
 from ingot.collaboration.issues.subject_kind import ISSUE_KIND
@@ -208,7 +208,6 @@ def move_issue(call: Call, lookup: IssueLookup, params: MoveIssue, copied: list[
 
 issuable_routes(
     routes,
-    "/projects/:id/issues/:issue_iid",
     IssuableEndpoints(
         kind=ISSUE_KIND,
         finder=issue_in_path,
@@ -221,6 +220,16 @@ issuable_routes(
         may_read=policy.may_read_issue,
         may_take_part=policy.may_take_part,
         may_edit=policy.may_edit_issue,
+    ),
+    PlanningPaths(
+        subscribe="/projects/:id/issues/:issue_iid/subscribe",
+        unsubscribe="/projects/:id/issues/:issue_iid/unsubscribe",
+        time_estimate="/projects/:id/issues/:issue_iid/time_estimate",
+        reset_time_estimate="/projects/:id/issues/:issue_iid/reset_time_estimate",
+        add_spent_time="/projects/:id/issues/:issue_iid/add_spent_time",
+        reset_spent_time="/projects/:id/issues/:issue_iid/reset_spent_time",
+        time_stats="/projects/:id/issues/:issue_iid/time_stats",
+        participants="/projects/:id/issues/:issue_iid/participants",
     ),
 )
 

@@ -5,7 +5,7 @@ Issues declare it below their path, and so do merge requests, which lie above.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
 from ingot.collaboration.issues.durations import parse_duration
@@ -53,12 +53,25 @@ class IssuableEndpoints(Generic[F]):
     may_edit: PermissionCheck
 
 
-def issuable_routes(routes: Routes, path: str, endpoints: IssuableEndpoints[F]) -> None:
-    """Declare what can be done below a path with what is planned there."""
-    _subscription_routes(routes, path, endpoints)
-    _time_tracking_routes(routes, path, endpoints)
+class PlanningPaths(NamedTuple):
+    """Paths of the endpoints that ``issuable_routes`` declares for one kind of subject."""
 
-    @routes.get(f"{path}/participants", on=endpoints.finder, may=endpoints.may_read, returns=list[UserBrief])
+    subscribe: str
+    unsubscribe: str
+    time_estimate: str
+    reset_time_estimate: str
+    add_spent_time: str
+    reset_spent_time: str
+    time_stats: str
+    participants: str
+
+
+def issuable_routes(routes: Routes, endpoints: IssuableEndpoints[F], paths: PlanningPaths) -> None:
+    """Declare subscribing, time tracking and participants of one kind of subject, at the given paths."""
+    _subscription_routes(routes, endpoints, paths)
+    _time_tracking_routes(routes, endpoints, paths)
+
+    @routes.get(paths.participants, on=endpoints.finder, may=endpoints.may_read, returns=list[UserBrief])
     def list_participants(call: Call, found: F, page: Page) -> Listing[UserBrief]:
         """List who takes part in something: who wrote it, has it to do, wrote notes on it, or is named there."""
         shown = slice_page(participants_of(call.db, endpoints.kind, endpoints.subject(found)), page)
@@ -66,7 +79,7 @@ def issuable_routes(routes: Routes, path: str, endpoints: IssuableEndpoints[F]) 
         return shown.of([users[number] for number in shown.items if number in users])
 
 
-def _subscription_routes(routes: Routes, path: str, endpoints: IssuableEndpoints[F]) -> None:
+def _subscription_routes(routes: Routes, endpoints: IssuableEndpoints[F], paths: PlanningPaths) -> None:
     finder, may, view = endpoints.finder, endpoints.may_take_part, endpoints.view
 
     def follow_found(call: Call, found: F, *, following: bool) -> Any:
@@ -75,21 +88,21 @@ def _subscription_routes(routes: Routes, path: str, endpoints: IssuableEndpoints
         set_subscription(call.db, call.actor.user_id, endpoints.kind.kind, endpoints.row(found).id, following=following)
         return endpoints.shown(call, found)
 
-    @routes.post(f"{path}/subscribe", on=finder, may=may, returns=view)
+    @routes.post(paths.subscribe, on=finder, may=may, returns=view)
     def subscribe(call: Call, found: F) -> Any:
         """Follow something that is planned."""
         return follow_found(call, found, following=True)
 
-    @routes.post(f"{path}/unsubscribe", on=finder, may=may, returns=view)
+    @routes.post(paths.unsubscribe, on=finder, may=may, returns=view)
     def unsubscribe(call: Call, found: F) -> Any:
         """Stop following something that is planned."""
         return follow_found(call, found, following=False)
 
 
-def _time_tracking_routes(routes: Routes, path: str, endpoints: IssuableEndpoints[F]) -> None:
+def _time_tracking_routes(routes: Routes, endpoints: IssuableEndpoints[F], paths: PlanningPaths) -> None:
     finder, may, clock, row = endpoints.finder, endpoints.may_edit, endpoints.clock, endpoints.row
 
-    @routes.post(f"{path}/time_estimate", on=finder, may=may, returns=TimeStatsView, status=200)
+    @routes.post(paths.time_estimate, on=finder, may=may, returns=TimeStatsView, status=200)
     def set_time_estimate(call: Call, found: F, params: DurationParams) -> TimeStatsView:
         """Estimate how long something takes."""
         seconds = _duration_seconds(params)
@@ -97,22 +110,22 @@ def _time_tracking_routes(routes: Routes, path: str, endpoints: IssuableEndpoint
             raise Invalid(duration=["is invalid"])
         return time_stats_view(clock.set_estimate(call.db, call.actor, row(found), seconds))
 
-    @routes.post(f"{path}/reset_time_estimate", on=finder, may=may, returns=TimeStatsView, status=200)
+    @routes.post(paths.reset_time_estimate, on=finder, may=may, returns=TimeStatsView, status=200)
     def reset_time_estimate(call: Call, found: F) -> TimeStatsView:
         """Take the estimate of something back."""
         return time_stats_view(clock.set_estimate(call.db, call.actor, row(found), 0))
 
-    @routes.post(f"{path}/add_spent_time", on=finder, may=may, returns=TimeStatsView)
+    @routes.post(paths.add_spent_time, on=finder, may=may, returns=TimeStatsView)
     def add_spent_time(call: Call, found: F, params: DurationParams) -> TimeStatsView:
         """Add to the time that something took, or take some of it back."""
         return time_stats_view(clock.add_spent_time(call.db, call.actor, row(found), _duration_seconds(params)))
 
-    @routes.post(f"{path}/reset_spent_time", on=finder, may=may, returns=TimeStatsView, status=200)
+    @routes.post(paths.reset_spent_time, on=finder, may=may, returns=TimeStatsView, status=200)
     def reset_spent_time(call: Call, found: F) -> TimeStatsView:
         """Forget the time that something took."""
         return time_stats_view(clock.reset_spent_time(call.db, call.actor, row(found)))
 
-    @routes.get(f"{path}/time_stats", on=finder, may=endpoints.may_read, returns=TimeStatsView)
+    @routes.get(paths.time_stats, on=finder, may=endpoints.may_read, returns=TimeStatsView)
     def get_time_stats(call: Call, found: F) -> TimeStatsView:  # noqa: ARG001 - Every handler gets its call.
         """Get how long something takes, and took so far."""
         return time_stats_view(row(found))

@@ -1,4 +1,4 @@
-"""Notes and discussions over the API: on commits, and on whatever a room lets people talk about."""
+"""Endpoints of notes and discussions: on commits, and declared for each other kind of subject that has them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -112,9 +112,29 @@ def _write_and_execute(
     return written
 
 
-def note_routes(routes: Routes, path: str, finder: Finder, note_commands: NoteCommands = NO_NOTE_COMMANDS) -> None:
-    """Declare the notes about what ``finder`` reaches below its path, and what people give to them."""
-    every, one = f"{path}/notes", f"{path}/notes/:note_id"
+class NotePaths(NamedTuple):
+    """Paths of the notes on one kind of subject, and of the award emoji of a note."""
+
+    notes: str
+    note: str
+    awards: str
+    award: str
+
+
+class DiscussionPaths(NamedTuple):
+    """Paths of the discussions on one kind of subject, and of the notes of a discussion."""
+
+    discussions: str
+    discussion: str
+    notes: str
+    note: str
+
+
+def note_routes(
+    routes: Routes, finder: Finder, paths: NotePaths, note_commands: NoteCommands = NO_NOTE_COMMANDS
+) -> None:
+    """Declare the notes on the subjects that ``finder`` finds, and the award emoji of those notes."""
+    every, one = paths.notes, paths.note
 
     @routes.get(every, on=finder, may=policy.may_read_notes, returns=list[NoteView])
     def list_notes(call: Call, reached: SubjectAccess, params: ListNotes, page: Page) -> Listing[NoteView]:
@@ -151,12 +171,12 @@ def note_routes(routes: Routes, path: str, finder: Finder, note_commands: NoteCo
     def note_in_path(call: Call) -> tuple[Access, SubjectAccess]:
         access, reached = finder(call)
         note = _note_in_path(call, reached)
-        # What the system wrote is nobody's to like.
+        # System notes cannot be given award emoji.
         return access, reached._replace(
             subject=_as_subject(note), may_participate=reached.may_participate and not note.system
         )
 
-    declare_award_routes(routes, one, note_in_path, suffix="_of_note")
+    declare_award_routes(routes, note_in_path, awards=paths.awards, award=paths.award, suffix="_of_note")
 
 
 def _alternate_response(note_commands: NoteCommands) -> dict[int, Any]:
@@ -165,19 +185,19 @@ def _alternate_response(note_commands: NoteCommands) -> dict[int, Any]:
 
 def discussion_routes(
     routes: Routes,
-    path: str,
     finder: Finder,
+    paths: DiscussionPaths,
     *,
     begins: bool = True,
     edits: bool = True,
     note_commands: NoteCommands = NO_NOTE_COMMANDS,
 ) -> None:
-    """Declare the discussions about what ``finder`` reaches.
+    """Declare the discussions on the subjects that ``finder`` finds.
 
-    How one ``begins``, and how somebody ``edits`` a note of one, may be declared elsewhere.
+    A package that declares the creation of a discussion or the edit of its notes itself turns off ``begins`` or
+    ``edits``.
     """
-    every, one = f"{path}/discussions", f"{path}/discussions/:discussion_id"
-    replies, answer = f"{one}/notes", f"{one}/notes/:note_id"
+    every, one, replies, answer = paths
 
     @routes.get(every, on=finder, may=policy.may_read_notes, returns=list[DiscussionView])
     def list_discussions(call: Call, reached: SubjectAccess, page: Page) -> Listing[DiscussionView]:
@@ -281,4 +301,14 @@ def _as_subject(note: Note) -> Subject:
     return Subject("note", note.project_id, note.id, author_id=note.author_id)
 
 
-discussion_routes(routes, "/projects/:id/repository/commits/:sha", commit_in_path, begins=False)
+discussion_routes(
+    routes,
+    commit_in_path,
+    DiscussionPaths(
+        discussions="/projects/:id/repository/commits/:sha/discussions",
+        discussion="/projects/:id/repository/commits/:sha/discussions/:discussion_id",
+        notes="/projects/:id/repository/commits/:sha/discussions/:discussion_id/notes",
+        note="/projects/:id/repository/commits/:sha/discussions/:discussion_id/notes/:note_id",
+    ),
+    begins=False,
+)

@@ -1,7 +1,7 @@
-"""What became of things over the API, on whatever a room records it of."""
+"""Endpoints of resource events, declared for each kind of subject that has them."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ingot.collaboration.resource_events import policy, queries
 from ingot.collaboration.resource_events.views import (
@@ -17,29 +17,43 @@ from ingot.core.api.routes import Call, Finder, Routes
 from ingot.core.db.paging import Listing, Page
 
 
-def resource_event_routes(routes: Routes, path: str, finder: Finder) -> None:
-    """Declare what became of what ``finder`` reaches, below its path."""
-    _routes_of_kind(routes, f"{path}/resource_label_events", finder, "label", LabelEventView, label_event_views)
-    _routes_of_kind(
-        routes, f"{path}/resource_milestone_events", finder, "milestone", MilestoneEventView, milestone_event_views
-    )
-    _routes_of_kind(routes, f"{path}/resource_state_events", finder, "state", StateEventView, state_event_views)
+class ResourceEventPaths(NamedTuple):
+    """Paths of the resource events of one kind of subject."""
+
+    label_events: str
+    label_event: str
+    milestone_events: str
+    milestone_event: str
+    state_events: str
+    state_event: str
+
+
+def resource_event_routes(routes: Routes, finder: Finder, paths: ResourceEventPaths) -> None:
+    """Declare the label, milestone and state events of the subjects that ``finder`` finds."""
+    labels = paths.label_events, paths.label_event
+    milestones = paths.milestone_events, paths.milestone_event
+    states = paths.state_events, paths.state_event
+    _routes_of_kind(routes, finder, labels, "label", LabelEventView, label_event_views)
+    _routes_of_kind(routes, finder, milestones, "milestone", MilestoneEventView, milestone_event_views)
+    _routes_of_kind(routes, finder, states, "state", StateEventView, state_event_views)
 
 
 def _routes_of_kind(
-    routes: Routes, path: str, finder: Finder, kind: str, view: Any, views: Callable[..., list[Any]]
+    routes: Routes, finder: Finder, paths: tuple[str, str], kind: str, view: Any, views: Callable[..., list[Any]]
 ) -> None:
-    @routes.get(path, on=finder, may=policy.may_read_resource_events, returns=list[view])
+    every, one = paths
+
+    @routes.get(every, on=finder, may=policy.may_read_resource_events, returns=list[view])
     def list_events(call: Call, reached: SubjectAccess, page: Page) -> Listing[Any]:
         """List what became of something, the oldest first."""
         found = queries.list_resource_events(call.db, reached.subject, kind, page)
         return found.of(views(call.db, found.items, call.origin.base))
 
-    @routes.get(f"{path}/:event_id", on=finder, may=policy.may_read_resource_events, returns=view)
+    @routes.get(one, on=finder, may=policy.may_read_resource_events, returns=view)
     def get_event(call: Call, reached: SubjectAccess) -> Any:
         """Get one change of something."""
         event = queries.find_resource_event(call.db, reached.subject, kind, call.path["event_id"])
         return views(call.db, [event], call.origin.base)[0]
 
-    # The document tells the kinds apart by these names.
+    # The OpenAPI document needs a distinct operation name for each kind.
     list_events.__name__, get_event.__name__ = f"list_{kind}_events", f"get_{kind}_event"

@@ -1,7 +1,7 @@
 """Snippets over the API."""
 
 from ingot.collaboration.emoji.api import declare_award_routes
-from ingot.collaboration.notes.api import discussion_routes, note_routes
+from ingot.collaboration.notes.api import DiscussionPaths, NotePaths, discussion_routes, note_routes
 from ingot.collaboration.snippets import policy, queries, service
 from ingot.collaboration.snippets.params import CreateProjectSnippet, CreateSnippet, EditSnippet, ListSnippets
 from ingot.collaboration.snippets.policy import SnippetLookup
@@ -51,9 +51,32 @@ def _subject_access_in_path(call: Call) -> tuple[Access, SubjectAccess]:
     )
 
 
-note_routes(routes, "/projects/:id/snippets/:snippet_id", _subject_access_in_path)
-discussion_routes(routes, "/projects/:id/snippets/:snippet_id", _subject_access_in_path)
-declare_award_routes(routes, "/projects/:id/snippets/:snippet_id", _subject_access_in_path)
+note_routes(
+    routes,
+    _subject_access_in_path,
+    NotePaths(
+        notes="/projects/:id/snippets/:snippet_id/notes",
+        note="/projects/:id/snippets/:snippet_id/notes/:note_id",
+        awards="/projects/:id/snippets/:snippet_id/notes/:note_id/award_emoji",
+        award="/projects/:id/snippets/:snippet_id/notes/:note_id/award_emoji/:award_id",
+    ),
+)
+discussion_routes(
+    routes,
+    _subject_access_in_path,
+    DiscussionPaths(
+        discussions="/projects/:id/snippets/:snippet_id/discussions",
+        discussion="/projects/:id/snippets/:snippet_id/discussions/:discussion_id",
+        notes="/projects/:id/snippets/:snippet_id/discussions/:discussion_id/notes",
+        note="/projects/:id/snippets/:snippet_id/discussions/:discussion_id/notes/:note_id",
+    ),
+)
+declare_award_routes(
+    routes,
+    _subject_access_in_path,
+    awards="/projects/:id/snippets/:snippet_id/award_emoji",
+    award="/projects/:id/snippets/:snippet_id/award_emoji/:award_id",
+)
 
 
 def _snippet_response(call: Call, snippet: Snippet) -> SnippetView:

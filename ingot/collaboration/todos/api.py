@@ -35,10 +35,10 @@ def finish_todo(call: Call) -> TodoView:
     return _todo_response(call, todo.id)
 
 
-def declare_todo_routes(routes: Routes, path: str, finder: Finder) -> None:
-    """Declare how users note that they have to look at what ``finder`` reaches."""
+def declare_todo_routes(routes: Routes, finder: Finder, *, todo: str) -> None:
+    """Declare the endpoint that adds a todo for a subject that ``finder`` finds."""
 
-    @routes.post(f"{path}/todo", on=finder, may=policy.may_add_todo, returns=TodoView)
+    @routes.post(todo, on=finder, may=policy.may_add_todo, returns=TodoView)
     def mark(call: Call, reached: SubjectAccess) -> TodoView:
         """Note that the caller has to look at something."""
         user_id = call.actor.user_id

@@ -4,7 +4,7 @@ import inspect
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Required, TypeVar, Unpack
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.rules import CALLER_RULES, anyone
@@ -166,67 +166,81 @@ class Endpoint:
         return inspect.getdoc(self.handler) or ""
 
 
+class EndpointOptions(typing.TypedDict, total=False):
+    """Options of a declaration; ``may`` and ``returns`` have no default."""
+
+    may: Required[Callable[..., bool]]
+    """The permission; a public endpoint declares ``anyone``."""
+    returns: Required[Any]
+    """The type of the response's JSON, ``None`` for an empty body, or ``RawResponse``, ``StreamedResponse`` or ``Content``."""
+    on: Finder | None
+    """Finds the subject and the caller's access to it, or raises ``NotFound``."""
+    status: int
+    """The status of a successful response; 201 for POST and 200 for the others unless declared."""
+    denied: int
+    """The status of a response to a caller who lacks the permission; 403 unless declared."""
+    conflict: int
+    """The status of a response to a ``Conflict``; 409 unless declared."""
+    scopes: Iterable[str] | None
+    """The token scopes of which the caller needs one; those for reading or for writing unless declared."""
+    open: bool
+    """Whether callers without credentials are served."""
+    heavy: bool
+    """Whether the handler runs in the pool because it may take long."""
+    staged: bool
+    """Whether the handler runs in the pool without a transaction and gets a ``StagedCall`` instead of a ``ApiCall``.
+
+    It does its git work between the short transactions that it opens itself.
+    """
+    prepare: Callable[[PrepareContext, Any], Any] | None
+    """Runs in the pool before the transaction (``prepare(ahead, params)``), for slow work such as hashing a password.
+
+    The handler gets the result as its last argument.
+    """
+    locks: str | None
+    """The lock under which the subject is found and changed."""
+    body_limit: int | Callable[[Connection], int]
+    """The largest body in bytes, or a function that reads the limit which administrators have set.
+
+    A function counts for signed-in users only; anonymous callers get the usual limit.
+    """
+    instead: dict[int, Any] | None
+    """The types of alternate responses, by status."""
+    slashes: str
+    """The path parameter whose slashes may be sent unescaped."""
+    kinds: Mapping[str, type[Params]] | None
+    """The values that the last path parameter may have, each with the parameters of such a call."""
+
+
 @dataclass(slots=True)
 class Routes:
-    """The endpoints of one room."""
+    """The endpoints of one package."""
 
     tag: str
     endpoints: list[Endpoint] = field(default_factory=list)
 
-    def get(self, path: str, **options: Any) -> Callable[[H], H]:
+    def get(self, path: str, **options: Unpack[EndpointOptions]) -> Callable[[H], H]:
         """Declare a read."""
-        return self._declare("GET", path, 200, **options)
+        return self._declare("GET", path, options)
 
-    def post(self, path: str, **options: Any) -> Callable[[H], H]:
+    def post(self, path: str, **options: Unpack[EndpointOptions]) -> Callable[[H], H]:
         """Declare a call that creates or acts."""
-        return self._declare("POST", path, 201, **options)
+        return self._declare("POST", path, options)
 
-    def put(self, path: str, **options: Any) -> Callable[[H], H]:
+    def put(self, path: str, **options: Unpack[EndpointOptions]) -> Callable[[H], H]:
         """Declare an edit."""
-        return self._declare("PUT", path, 200, **options)
+        return self._declare("PUT", path, options)
 
-    def patch(self, path: str, **options: Any) -> Callable[[H], H]:
-        """Declare an edit in the other spelling."""
-        return self._declare("PATCH", path, 200, **options)
+    def patch(self, path: str, **options: Unpack[EndpointOptions]) -> Callable[[H], H]:
+        """Declare an edit that clients send as PATCH."""
+        return self._declare("PATCH", path, options)
 
-    def delete(self, path: str, **options: Any) -> Callable[[H], H]:
-        """Declare a removal; what is gone already answers 200 with an empty body."""
-        return self._declare("DELETE", path, 200, **options)
+    def delete(self, path: str, **options: Unpack[EndpointOptions]) -> Callable[[H], H]:
+        """Declare a removal; removing an object that no longer exists returns 200 with an empty body."""
+        return self._declare("DELETE", path, options)
 
-    def _declare(
-        self,
-        method: str,
-        path: str,
-        success: int,
-        *,
-        may: Callable[..., bool],
-        returns: Any,
-        on: Finder | None = None,
-        status: int | None = None,
-        denied: int = 403,
-        conflict: int = 409,
-        scopes: Iterable[str] | None = None,
-        open: bool = False,
-        heavy: bool = False,
-        staged: bool = False,
-        prepare: Callable[[PrepareContext, Any], Any] | None = None,
-        locks: str | None = None,
-        body_limit: int | Callable[[Connection], int] = BODY_LIMIT,
-        instead: dict[int, Any] | None = None,
-        slashes: str = "",
-        kinds: Mapping[str, type[Params]] | None = None,
-    ) -> Callable[[H], H]:
-        """``may`` has no default: an open route says ``anyone``.
-
-        ``prepare(ahead, params)`` runs in the pool ahead of the transaction, for what takes long (a
-        password's hash); the handler gets its result as the last argument. A ``staged`` handler gets a ``StagedCall``
-        instead of a call: it runs in the pool, and what it does in git happens between its units of work.
-        ``locks`` names the lock under which the subject is found and changed. A ``body_limit`` that administrators
-        set is a function; it counts for users only, strangers never get more than the usual one. ``instead`` says
-        what else a call may answer than it usually does, by the status. ``slashes`` names the parameter of the path
-        whose slashes may be sent as they are. ``kinds`` are the words that the path's last parameter may be, and what a
-        call with each of them takes.
-        """
+    def _declare(self, method: str, path: str, options: EndpointOptions) -> Callable[[H], H]:
+        may, scopes = options["may"], options.get("scopes")
 
         def declare(handler: H) -> H:
             self.endpoints.append(
@@ -235,21 +249,21 @@ class Routes:
                     path=path,
                     handler=handler,
                     may=may,
-                    returns=returns,
-                    on=on,
-                    status=success if status is None else status,
-                    denied=denied,
-                    conflict=conflict,
+                    returns=options["returns"],
+                    on=options.get("on"),
+                    status=options.get("status", 201 if method == "POST" else 200),
+                    denied=options.get("denied", 403),
+                    conflict=options.get("conflict", 409),
                     scopes=frozenset(scopes) if scopes else (READ_SCOPES if method == "GET" else WRITE_SCOPES),
-                    open=open or may is anyone,
-                    heavy=heavy,
-                    staged=staged,
-                    prepare=prepare,
-                    locks=locks,
-                    body_limit=body_limit,
-                    instead=instead or {},
-                    slashes=slashes,
-                    kinds=kinds or {},
+                    open=options.get("open", False) or may is anyone,
+                    heavy=options.get("heavy", False),
+                    staged=options.get("staged", False),
+                    prepare=options.get("prepare"),
+                    locks=options.get("locks"),
+                    body_limit=options.get("body_limit", BODY_LIMIT),
+                    instead=options.get("instead") or {},
+                    slashes=options.get("slashes", ""),
+                    kinds=options.get("kinds") or {},
                     tag=self.tag,
                 )
             )

@@ -100,5 +100,11 @@ _MEMBER_ENDPOINTS = MemberEndpoints(
     may_admin=policy.may_admin_group,
     may_change=policy.may_admin_group,
 )
-member_routes(routes, "/groups/:id", _MEMBER_ENDPOINTS)
-request_routes(routes, "/groups/:id", _MEMBER_ENDPOINTS)
+member_routes(routes, _MEMBER_ENDPOINTS, members="/groups/:id/members", member="/groups/:id/members/:user_id")
+request_routes(
+    routes,
+    _MEMBER_ENDPOINTS,
+    requests="/groups/:id/access_requests",
+    request="/groups/:id/access_requests/:user_id",
+    approve="/groups/:id/access_requests/:user_id/approve",
+)

@@ -1,4 +1,4 @@
-"""Members and who asks to become one, over the API: groups and projects have the same calls."""
+"""Endpoints of members and access requests, declared for groups and for projects."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -46,30 +46,30 @@ class MemberEndpoints(Generic[P]):
         return access, source
 
 
-def member_routes(routes: Routes, path: str, endpoints: MemberEndpoints[P]) -> None:
-    """Declare what can be done with members below a path."""
-    finder, every, one = endpoints.finder, f"{path}/members", f"{path}/members/:user_id"
+def member_routes(routes: Routes, endpoints: MemberEndpoints[P], *, members: str, member: str) -> None:
+    """Declare the endpoints of members, at the paths of the list and of one member."""
+    finder = endpoints.finder
 
-    @routes.get(every, on=finder, may=endpoints.may_see, returns=list[MemberView])
+    @routes.get(members, on=finder, may=endpoints.may_see, returns=list[MemberView])
     def list_members(call: Call, found: P, params: ListMembers, page: Page) -> Listing[MemberView]:
         """List the members of a group or a project."""
         listing = queries.list_members(call.db, endpoints.source(found), params, page)
-        return listing.of([member_view(member, call.origin.base) for member in listing.items])
+        return listing.of([member_view(membership, call.origin.base) for membership in listing.items])
 
-    @routes.get(one, on=finder, may=endpoints.may_see, returns=MemberView)
+    @routes.get(member, on=finder, may=endpoints.may_see, returns=MemberView)
     def get_member(call: Call, found: P) -> MemberView:
         """Get a member of a group or a project."""
-        member = queries.find_member(call.db, endpoints.source(found), path_number(call.path, "user_id"))
-        return member_view(member, call.origin.base)
+        membership = queries.find_member(call.db, endpoints.source(found), path_number(call.path, "user_id"))
+        return member_view(membership, call.origin.base)
 
-    @routes.post(every, on=finder, may=endpoints.may_change, returns=MemberView, locks=NAMESPACES)
+    @routes.post(members, on=finder, may=endpoints.may_change, returns=MemberView, locks=NAMESPACES)
     def add_member(call: Call, found: P, params: AddMember) -> MemberView:
         """Add a member to a group or a project."""
         access, source = endpoints.here(call, found)
         service.add_member(call.db, call.actor, access, source, params.user_id, params.access_level, params.expires_at)
         return _written_member_view(call, source, params.user_id)
 
-    @routes.put(one, on=finder, may=endpoints.may_change, returns=MemberView, locks=NAMESPACES)
+    @routes.put(member, on=finder, may=endpoints.may_change, returns=MemberView, locks=NAMESPACES)
     def edit_member(call: Call, found: P, params: EditMember) -> MemberView:
         """Change a member of a group or a project."""
         access, source = endpoints.here(call, found)
@@ -77,7 +77,7 @@ def member_routes(routes: Routes, path: str, endpoints: MemberEndpoints[P]) -> N
         service.edit_member(call.db, call.actor, access, source, user_id, params.access_level, params.expires_at)
         return _written_member_view(call, source, user_id)
 
-    @routes.delete(one, on=finder, may=endpoints.may_leave, returns=None, locks=NAMESPACES)
+    @routes.delete(member, on=finder, may=endpoints.may_leave, returns=None, locks=NAMESPACES)
     def remove_member(call: Call, found: P) -> None:
         """Remove a member from a group or a project; everybody may leave."""
         user_id = path_number(call.path, "user_id")
@@ -86,24 +86,24 @@ def member_routes(routes: Routes, path: str, endpoints: MemberEndpoints[P]) -> N
             service.remove_member(call.db, call.actor, access, source, user_id)
 
 
-def request_routes(routes: Routes, path: str, endpoints: MemberEndpoints[P]) -> None:
-    """Declare what can be done with requests to become a member below a path."""
-    finder, every, one = endpoints.finder, f"{path}/access_requests", f"{path}/access_requests/:user_id"
+def request_routes(routes: Routes, endpoints: MemberEndpoints[P], *, requests: str, request: str, approve: str) -> None:
+    """Declare the endpoints of access requests, at the paths of the list, of one request and of its approval."""
+    finder = endpoints.finder
 
-    @routes.get(every, on=finder, may=endpoints.may_admin, returns=list[RequesterView])
+    @routes.get(requests, on=finder, may=endpoints.may_admin, returns=list[RequesterView])
     def list_access_requests(call: Call, found: P, page: Page) -> Listing[RequesterView]:
         """List who would like to belong to a group or a project."""
         listing = queries.list_requesters(call.db, endpoints.source(found), page)
         return listing.of([requester_view(requester, call.origin.base) for requester in listing.items])
 
-    @routes.post(every, on=finder, may=endpoints.may_ask, returns=RequesterView, locks=NAMESPACES)
+    @routes.post(requests, on=finder, may=endpoints.may_ask, returns=RequesterView, locks=NAMESPACES)
     def request_access(call: Call, found: P) -> RequesterView:
         """Ask to belong to a group or a project."""
         source = endpoints.source(found)
         service.request_access(call.db, call.actor, source)
         return requester_view(queries.find_requester(call.db, source, call.actor.user_id), call.origin.base)
 
-    @routes.put(f"{one}/approve", on=finder, may=endpoints.may_change, returns=MemberView, status=201, locks=NAMESPACES)
+    @routes.put(approve, on=finder, may=endpoints.may_change, returns=MemberView, status=201, locks=NAMESPACES)
     def approve_access(call: Call, found: P, params: ApproveRequest) -> MemberView:
         """Let somebody belong who asked."""
         access, source = endpoints.here(call, found)
@@ -111,7 +111,7 @@ def request_routes(routes: Routes, path: str, endpoints: MemberEndpoints[P]) -> 
         service.approve_request(call.db, call.actor, access, source, user_id, params.access_level)
         return _written_member_view(call, source, user_id)
 
-    @routes.delete(one, on=finder, may=endpoints.may_leave, returns=None)
+    @routes.delete(request, on=finder, may=endpoints.may_leave, returns=None)
     def deny_access(call: Call, found: P) -> None:
         """Deny a request, or take one's own back."""
         user_id = path_number(call.path, "user_id")

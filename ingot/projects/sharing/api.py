@@ -131,5 +131,11 @@ _JOINED = MemberEndpoints(
     may_admin=policy.may_admin_project,
     may_change=policy.may_change_project,
 )
-member_routes(routes, "/projects/:id", _JOINED)
-request_routes(routes, "/projects/:id", _JOINED)
+member_routes(routes, _JOINED, members="/projects/:id/members", member="/projects/:id/members/:user_id")
+request_routes(
+    routes,
+    _JOINED,
+    requests="/projects/:id/access_requests",
+    request="/projects/:id/access_requests/:user_id",
+    approve="/projects/:id/access_requests/:user_id/approve",
+)

@@ -6,14 +6,7 @@ from ingot.repositories.content import blob_response, json_response_with_content
 from ingot.repositories.context import RepositoryContext, may_read_code, repository_in_path
 from ingot.repositories.trees import queries
 from ingot.repositories.trees.params import ArchiveExtension, GetArchive, GetArchiveAs, ListTree
-from ingot.repositories.trees.views import (
-    ARCHIVE_EXTENSIONS,
-    BlobView,
-    TreeEntryView,
-    archive_response,
-    blob_view,
-    entry_view,
-)
+from ingot.repositories.trees.views import BlobView, TreeEntryView, archive_response, blob_view, entry_view
 
 routes = Routes("trees")
 
@@ -63,15 +56,22 @@ def _archive(context: RepositoryContext, params: GetArchive, spelling: ArchiveEx
     return archive_response(context.project, context.repository, chosen, spelling)
 
 
-def _declare_archive(spelling: ArchiveExtension) -> None:
+def _declare_archive(spelling: ArchiveExtension, path: str) -> None:
     def get_archive_as(call: Call, place: RepositoryContext, params: GetArchive) -> ContentResponse:  # noqa: ARG001 - Every handler gets its call.
         """Get an archive of a repository in this format."""
         return _archive(place, params, spelling)
 
     get_archive_as.__name__ = f"get_archive_{spelling.replace('.', '_')}"
-    path = f"/projects/:id/repository/archive.{spelling}"
     routes.get(path, on=repository_in_path, may=may_read_code, returns=ContentResponse, open=True)(get_archive_as)
 
 
-for _spelling in ARCHIVE_EXTENSIONS:
-    _declare_archive(_spelling)
+_declare_archive("tar.gz", "/projects/:id/repository/archive.tar.gz")
+_declare_archive("tgz", "/projects/:id/repository/archive.tgz")
+_declare_archive("gz", "/projects/:id/repository/archive.gz")
+_declare_archive("tar.bz2", "/projects/:id/repository/archive.tar.bz2")
+_declare_archive("tbz", "/projects/:id/repository/archive.tbz")
+_declare_archive("tbz2", "/projects/:id/repository/archive.tbz2")
+_declare_archive("tb2", "/projects/:id/repository/archive.tb2")
+_declare_archive("bz2", "/projects/:id/repository/archive.bz2")
+_declare_archive("tar", "/projects/:id/repository/archive.tar")
+_declare_archive("zip", "/projects/:id/repository/archive.zip")

@@ -1,4 +1,4 @@
-"""What people say about issues over the API; how it works is the same for whatever is talked about."""
+"""Endpoints of the notes, discussions, award emoji, resource events and todos of issues."""
 
 from collections.abc import Sequence
 
@@ -8,10 +8,10 @@ from ingot.collaboration.issues.discussions.policy import issue_subject_access
 from ingot.collaboration.issues.quick_actions.definitions import ISSUE_COMMANDS
 from ingot.collaboration.issues.quick_actions.execute import execute_commands
 from ingot.collaboration.issues.service import subject_of
-from ingot.collaboration.notes.api import NoteCommands, discussion_routes, note_routes
+from ingot.collaboration.notes.api import DiscussionPaths, NoteCommands, NotePaths, discussion_routes, note_routes
 from ingot.collaboration.notes.params import WriteNote
 from ingot.collaboration.quick_actions.command_context import CommandResult
-from ingot.collaboration.resource_events.api import resource_event_routes
+from ingot.collaboration.resource_events.api import ResourceEventPaths, resource_event_routes
 from ingot.collaboration.subjects import SubjectAccess
 from ingot.collaboration.todos.api import declare_todo_routes
 from ingot.core.access.levels import Access
@@ -32,8 +32,44 @@ def _execute_commands(call: Call, _: WriteNote, commands: Sequence[Command]) -> 
 
 
 note_commands = NoteCommands(ISSUE_COMMANDS.names, _execute_commands)
-note_routes(routes, "/projects/:id/issues/:issue_iid", issue_subject_in_path, note_commands)
-discussion_routes(routes, "/projects/:id/issues/:issue_iid", issue_subject_in_path, note_commands=note_commands)
-declare_award_routes(routes, "/projects/:id/issues/:issue_iid", issue_subject_in_path)
-resource_event_routes(routes, "/projects/:id/issues/:issue_iid", issue_subject_in_path)
-declare_todo_routes(routes, "/projects/:id/issues/:issue_iid", issue_subject_in_path)
+note_routes(
+    routes,
+    issue_subject_in_path,
+    NotePaths(
+        notes="/projects/:id/issues/:issue_iid/notes",
+        note="/projects/:id/issues/:issue_iid/notes/:note_id",
+        awards="/projects/:id/issues/:issue_iid/notes/:note_id/award_emoji",
+        award="/projects/:id/issues/:issue_iid/notes/:note_id/award_emoji/:award_id",
+    ),
+    note_commands,
+)
+discussion_routes(
+    routes,
+    issue_subject_in_path,
+    DiscussionPaths(
+        discussions="/projects/:id/issues/:issue_iid/discussions",
+        discussion="/projects/:id/issues/:issue_iid/discussions/:discussion_id",
+        notes="/projects/:id/issues/:issue_iid/discussions/:discussion_id/notes",
+        note="/projects/:id/issues/:issue_iid/discussions/:discussion_id/notes/:note_id",
+    ),
+    note_commands=note_commands,
+)
+declare_award_routes(
+    routes,
+    issue_subject_in_path,
+    awards="/projects/:id/issues/:issue_iid/award_emoji",
+    award="/projects/:id/issues/:issue_iid/award_emoji/:award_id",
+)
+resource_event_routes(
+    routes,
+    issue_subject_in_path,
+    ResourceEventPaths(
+        label_events="/projects/:id/issues/:issue_iid/resource_label_events",
+        label_event="/projects/:id/issues/:issue_iid/resource_label_events/:event_id",
+        milestone_events="/projects/:id/issues/:issue_iid/resource_milestone_events",
+        milestone_event="/projects/:id/issues/:issue_iid/resource_milestone_events/:event_id",
+        state_events="/projects/:id/issues/:issue_iid/resource_state_events",
+        state_event="/projects/:id/issues/:issue_iid/resource_state_events/:event_id",
+    ),
+)
+declare_todo_routes(routes, issue_subject_in_path, todo="/projects/:id/issues/:issue_iid/todo")

@@ -1,4 +1,4 @@
-"""What people say about merge requests over the API; most of it is the same for whatever is talked about."""
+"""Endpoints of the notes, discussions, approvals, award emoji, resource events and todos of merge requests."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ from ingot.collaboration.merge_requests.queries import find_merge_request
 from ingot.collaboration.merge_requests.quick_actions.definitions import MERGE_REQUEST_COMMANDS
 from ingot.collaboration.merge_requests.quick_actions.execute import execute_commands
 from ingot.collaboration.merge_requests.service import subject_of
-from ingot.collaboration.notes.api import NoteCommands, discussion_routes, note_routes
+from ingot.collaboration.notes.api import DiscussionPaths, NoteCommands, NotePaths, discussion_routes, note_routes
 from ingot.collaboration.notes.params import WriteNote
 from ingot.collaboration.notes.policy import may_edit_note, may_write_notes
 from ingot.collaboration.notes.queries import find_discussion, find_note_on
@@ -35,7 +35,7 @@ from ingot.collaboration.notes.service import edit_note
 from ingot.collaboration.notes.tables import Note
 from ingot.collaboration.notes.views import CommandsView, DiscussionView, NoteView, discussion_view, note_view
 from ingot.collaboration.quick_actions.command_context import CommandResult
-from ingot.collaboration.resource_events.api import resource_event_routes
+from ingot.collaboration.resource_events.api import ResourceEventPaths, resource_event_routes
 from ingot.collaboration.subjects import SubjectAccess
 from ingot.collaboration.todos.api import declare_todo_routes
 from ingot.core.access.levels import Access
@@ -49,7 +49,6 @@ from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import find_project
 
 routes = Routes("merge_requests")
-_PATH = "/projects/:id/merge_requests/:merge_request_iid"
 
 
 def merge_request_subject_in_path(call: Call) -> tuple[Access, SubjectAccess]:
@@ -64,11 +63,49 @@ def _execute_commands(call: Call, params: WriteNote, commands: Sequence[Command]
 
 
 note_commands = NoteCommands(MERGE_REQUEST_COMMANDS.names, _execute_commands)
-note_routes(routes, _PATH, merge_request_subject_in_path, note_commands)
-discussion_routes(routes, _PATH, merge_request_subject_in_path, begins=False, edits=False, note_commands=note_commands)
-declare_award_routes(routes, _PATH, merge_request_subject_in_path)
-resource_event_routes(routes, _PATH, merge_request_subject_in_path)
-declare_todo_routes(routes, _PATH, merge_request_subject_in_path)
+note_routes(
+    routes,
+    merge_request_subject_in_path,
+    NotePaths(
+        notes="/projects/:id/merge_requests/:merge_request_iid/notes",
+        note="/projects/:id/merge_requests/:merge_request_iid/notes/:note_id",
+        awards="/projects/:id/merge_requests/:merge_request_iid/notes/:note_id/award_emoji",
+        award="/projects/:id/merge_requests/:merge_request_iid/notes/:note_id/award_emoji/:award_id",
+    ),
+    note_commands,
+)
+discussion_routes(
+    routes,
+    merge_request_subject_in_path,
+    DiscussionPaths(
+        discussions="/projects/:id/merge_requests/:merge_request_iid/discussions",
+        discussion="/projects/:id/merge_requests/:merge_request_iid/discussions/:discussion_id",
+        notes="/projects/:id/merge_requests/:merge_request_iid/discussions/:discussion_id/notes",
+        note="/projects/:id/merge_requests/:merge_request_iid/discussions/:discussion_id/notes/:note_id",
+    ),
+    begins=False,
+    edits=False,
+    note_commands=note_commands,
+)
+declare_award_routes(
+    routes,
+    merge_request_subject_in_path,
+    awards="/projects/:id/merge_requests/:merge_request_iid/award_emoji",
+    award="/projects/:id/merge_requests/:merge_request_iid/award_emoji/:award_id",
+)
+resource_event_routes(
+    routes,
+    merge_request_subject_in_path,
+    ResourceEventPaths(
+        label_events="/projects/:id/merge_requests/:merge_request_iid/resource_label_events",
+        label_event="/projects/:id/merge_requests/:merge_request_iid/resource_label_events/:event_id",
+        milestone_events="/projects/:id/merge_requests/:merge_request_iid/resource_milestone_events",
+        milestone_event="/projects/:id/merge_requests/:merge_request_iid/resource_milestone_events/:event_id",
+        state_events="/projects/:id/merge_requests/:merge_request_iid/resource_state_events",
+        state_event="/projects/:id/merge_requests/:merge_request_iid/resource_state_events/:event_id",
+    ),
+)
+declare_todo_routes(routes, merge_request_subject_in_path, todo="/projects/:id/merge_requests/:merge_request_iid/todo")
 
 
 @routes.post(

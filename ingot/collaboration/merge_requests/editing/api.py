@@ -3,7 +3,7 @@
 from typing import Any
 
 from ingot.collaboration.issues.api import issue_project_in_path
-from ingot.collaboration.issues.planned_routes import IssuableEndpoints, issuable_routes
+from ingot.collaboration.issues.planned_routes import IssuableEndpoints, PlanningPaths, issuable_routes
 from ingot.collaboration.issues.planning.api import may_list_milestone_issues
 from ingot.collaboration.issues.policy import IssueProjectLookup
 from ingot.collaboration.issues.views import IssueView, issue_views
@@ -77,7 +77,6 @@ def delete_merge_request(call: Call, lookup: IssueProjectLookup) -> None:
 
 issuable_routes(
     routes,
-    "/projects/:id/merge_requests/:merge_request_iid",
     IssuableEndpoints(
         kind=MERGE_REQUEST_KIND,
         finder=merge_request_in_path,
@@ -90,6 +89,16 @@ issuable_routes(
         may_read=policy.may_read_merge_request,
         may_take_part=policy.may_take_part,
         may_edit=policy.may_edit_merge_request,
+    ),
+    PlanningPaths(
+        subscribe="/projects/:id/merge_requests/:merge_request_iid/subscribe",
+        unsubscribe="/projects/:id/merge_requests/:merge_request_iid/unsubscribe",
+        time_estimate="/projects/:id/merge_requests/:merge_request_iid/time_estimate",
+        reset_time_estimate="/projects/:id/merge_requests/:merge_request_iid/reset_time_estimate",
+        add_spent_time="/projects/:id/merge_requests/:merge_request_iid/add_spent_time",
+        reset_spent_time="/projects/:id/merge_requests/:merge_request_iid/reset_spent_time",
+        time_stats="/projects/:id/merge_requests/:merge_request_iid/time_stats",
+        participants="/projects/:id/merge_requests/:merge_request_iid/participants",
     ),
 )
 
