@@ -28,10 +28,10 @@ test: test-sqlite test-postgresql ## Run all tests on both databases; T=... name
 
 test-sqlite: setup
 	@sh scripts/browser
-	INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),--ignore=tests/house)
+	INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),--ignore=tests/conventions)
 
 # What hardly asks a database is run once; so are the faults, which take longest. T=... runs any of it here too.
-RUN_ONCE := tests/git tests/house tests/markup tests/outgoing tests/faults tests/web tests/browser tests/policy \
+RUN_ONCE := tests/git tests/conventions tests/markup tests/outgoing tests/faults tests/web tests/browser tests/policy \
 	$(addprefix tests/api/kernel/test_,every_scope.py openapi.py parameters.py secrets.py) \
 	$(addprefix tests/server/test_,commands.py demo.py progress.py serve.py supervisor.py)
 
@@ -40,7 +40,7 @@ test-postgresql: setup
 
 # The types take one processor for a while. Another can read all tests meanwhile, which is then done: four processes
 # that begin with unread ones would each do it for themselves.
-check: setup ## Format, lint, types, layers, house rules
+check: setup ## Format, lint, types, layers, conventions
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	@$(MAKE) --no-print-directory --jobs=2 types rules
@@ -50,7 +50,7 @@ types: setup
 
 rules: setup
 	$(BIN)/lint-imports
-	$(BIN)/pytest tests/house
+	$(BIN)/pytest tests/conventions
 	@said=$$($(BIN)/pytest --collect-only -qq) || { echo "$$said"; exit 1; }
 
 format: setup ## Format the code and mend what the linter can
