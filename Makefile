@@ -6,7 +6,7 @@ T ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: pictures help run setup test test-sqlite test-postgresql check types rules format bench soak migration schema access lock
+.PHONY: pictures help run setup test test-sqlite test-postgresql check types rules format bench soak migration schema access events lock
 
 help: ## List these words
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -71,6 +71,9 @@ schema: setup ## Write ingot/core/migrations/newest.sql: what all scripts make o
 
 access: setup ## Write docs/access.md: who may call what
 	{ sed '/^| [A-Z]* | `/d' docs/access.md; $(BIN)/ingot routes --markdown; } > docs/access.new && mv docs/access.new docs/access.md
+
+events: setup ## Write docs/events.md: the subscribers of every event, in order
+	$(BIN)/python -m ingot.cli.event_table > docs/events.new && mv docs/events.new docs/events.md
 
 pictures: setup ## Take the pictures in docs/pictures anew
 	sh scripts/browser

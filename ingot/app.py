@@ -17,12 +17,18 @@ from ingot.accounts.sessions.service import delete_expired_sessions as drop_ende
 from ingot.accounts.tokens.usage import TokenUsageTracker
 from ingot.collaboration.issues.discussions.jobs import READ_COMMITS, CommitMessageJob
 from ingot.collaboration.issues.discussions.mentions import mention_subscriptions
+from ingot.collaboration.issues.ports import IssueMergeRequests
+from ingot.collaboration.issues.subject_kind import ISSUE_KIND
+from ingot.collaboration.merge_requests.discussions.follow_up_issues import follow_up_description
 from ingot.collaboration.merge_requests.discussions.mention_subscribers import ReferenceSubscriber
-from ingot.collaboration.merge_requests.editing.subscribers import RelatedMergeRequests
+from ingot.collaboration.merge_requests.editing.relations import RelatedMergeRequests
 from ingot.collaboration.merge_requests.merge.merge_options import MERGE_WHEN_READY, REMOVE_LEFTOVER_BRANCH
+from ingot.collaboration.merge_requests.merge.queries import awaited_commits
 from ingot.collaboration.merge_requests.merge.staged import merge_when_ready, remove_leftover_branch
 from ingot.collaboration.merge_requests.merge.subscribers import subscriptions as merging_subscriptions
+from ingot.collaboration.merge_requests.subject_kind import MERGE_REQUEST_KIND
 from ingot.collaboration.merge_requests.versions.source_tracker import COLLECT_VERSIONS, HeadTracker
+from ingot.collaboration.participants.ports import SubjectKinds
 from ingot.core.access.actor import Actor
 from ingot.core.access.credentials import Credentials
 from ingot.core.api.component import API_PREFIX, ApiComponent
@@ -33,9 +39,10 @@ from ingot.core.api.routes import Endpoint
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database, wall_clock
 from ingot.core.db.engines import engine_for
+from ingot.core.db.ports import Ports
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
-from ingot.core.events.bus import collect_subscribers
+from ingot.core.events.bus import Subscriptions, collect_subscribers
 from ingot.core.http.frontend import HttpFrontend
 from ingot.core.http.metrics import Metrics
 from ingot.core.http.request import Component
@@ -45,11 +52,13 @@ from ingot.core.jobs.worker import JobWorker
 from ingot.core.mail.delivery import MAIL_JOB as MAIL
 from ingot.core.mail.delivery import MailSender
 from ingot.core.outgoing.guard import SsrfGuard
+from ingot.discovery.markdown.references import find_links
 from ingot.discovery.notifications.commits import NOTIFY_OF_COMMIT, CommitMailJob
 from ingot.discovery.notifications.jobs import NotificationJob
 from ingot.discovery.notifications.pending import NOTIFY
 from ingot.discovery.notifications.pipelines import NOTIFY_OF_PIPELINE, PipelineMailJob
 from ingot.errors import Unavailable
+from ingot.git.maintenance.store import RepositoryStore
 from ingot.integrations.services.jira_references import NOTIFY_JIRA, JiraNotifier
 from ingot.integrations.services.jobs import MAIL_PUSHES, PushMailJob
 from ingot.integrations.services.message_formats import format_request
@@ -68,14 +77,18 @@ from ingot.projects.members.service import delete_expired_memberships as drop_en
 from ingot.projects.projects import api as projects
 from ingot.projects.projects.default_branch import RECONCILE_HEAD
 from ingot.projects.projects.jobs import SWEEP_PROJECTS, ProjectJobs, enqueue_repository_sweep
+from ingot.projects.projects.ports import BranchDeletions, ReferenceLinks
 from ingot.projects.projects.service import HOUSEKEEP_PROJECT, REMOVE_PROJECT, UPDATE_PROJECT_STATISTICS
 from ingot.projects.projects.views import instance_urls_at
 from ingot.projects.sharing.service import delete_expired_shares
 from ingot.projects.uploads.files import upload_files
 from ingot.projects.uploads.jobs import SWEEP_UPLOADS, UploadJobs, enqueue_upload_sweep
 from ingot.registry import SUBSCRIPTIONS, all_endpoints
+from ingot.repositories.commits.ports import CommitMergeRequests
 from ingot.repositories.lfs.files import lfs_files_of
 from ingot.repositories.lfs.jobs import SWEEP_LFS, LfsSweepJob, enqueue_lfs_sweep
+from ingot.repositories.ref_changes.ports import AwaitedCommits
+from ingot.repositories.ref_changes.queries import is_deletion_pending
 from ingot.repositories.ref_changes.staged import RECONCILE_CHANGES, enqueue_reconciliation, reconcile_all
 from ingot.settings import Settings
 from ingot.transport.activity import ActivityTracker
@@ -95,20 +108,44 @@ def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_cloc
     """The database of an instance whose data directory exists."""
     secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
     store = projects.repository_store(settings)
-    tracker, answers, commits = (
-        HeadTracker(store),
-        RelatedMergeRequests(store),
-        CommitMessageJob(store, settings.base_url),
-    )
-    # Heads move before it is asked which of them a push has merged. Hooks hear of a push first, since what follows from
-    # it is told after it, and of all else last, when everybody has done what follows; what they tell leads back here.
-    at = instance_urls_at(settings.base_url, settings)
-    of_git = (commits.subscriptions, answers.subscriptions, tracker.subscriptions, merging_subscriptions)
-    of_texts = (mention_subscriptions(settings.base_url), ReferenceSubscriber(settings.base_url).subscriptions)
-    tellers = (hook_subscriptions(at), integration_subscriptions(at))
-    subscribers = collect_subscribers((push_hook_subscriptions(at), *SUBSCRIPTIONS, *of_git, *of_texts, *tellers))
-    tracker.database = Database(engine_for(settings.database), Vault(secret), subscribers, clock)
+    tracker = HeadTracker(store)
+    subscribers = collect_subscribers(list_subscriptions(settings, store, tracker))
+    tracker.database = Database(engine_for(settings.database), Vault(secret), subscribers, fill_ports(store), clock)
     return tracker.database
+
+
+def list_subscriptions(settings: Settings, store: RepositoryStore, tracker: HeadTracker) -> list[Subscriptions]:
+    """Return the subscriptions of every package, in the order in which subscribers run (docs/events.md).
+
+    Webhooks of a push come first, because the events that follow from the push are delivered after it. Heads of merge
+    requests move before it is determined which of them the push has merged. All other webhooks and integrations come
+    last, because their payloads show the effects of the other subscribers.
+    """
+    addresses = instance_urls_at(settings.base_url, settings)
+    return [
+        push_hook_subscriptions(addresses),
+        *SUBSCRIPTIONS,
+        CommitMessageJob(store, settings.base_url).subscriptions,
+        tracker.subscriptions,
+        merging_subscriptions,
+        mention_subscriptions(settings.base_url),
+        ReferenceSubscriber(settings.base_url).subscriptions,
+        hook_subscriptions(addresses),
+        integration_subscriptions(addresses),
+    ]
+
+
+def fill_ports(store: RepositoryStore) -> Ports:
+    """Fill every port: the queries that packages ask of packages above them."""
+    related = RelatedMergeRequests(store)
+    return Ports(
+        ReferenceLinks(find_links),
+        BranchDeletions(is_deletion_pending),
+        CommitMergeRequests(related.list_introducing),
+        AwaitedCommits(awaited_commits),
+        SubjectKinds((ISSUE_KIND, MERGE_REQUEST_KIND)),
+        IssueMergeRequests(related.list_closing, related.list_related, follow_up_description),
+    )
 
 
 @cache

@@ -59,7 +59,6 @@ from ingot.core.api.routes import Call, Endpoint, RawResponse, Routes
 from ingot.discovery.activity import api as activity
 from ingot.discovery.activity.subscribers import subscriptions as activity_subscriptions
 from ingot.discovery.markdown import api as renderings
-from ingot.discovery.markdown.subscribers import subscriptions as rendering_subscriptions
 from ingot.discovery.notifications import api as notifications
 from ingot.discovery.notifications.subscribers import subscriptions as notification_subscriptions
 from ingot.discovery.search import api as search
@@ -206,7 +205,6 @@ SUBSCRIPTIONS = (
     lfs_subscriptions,
     session_subscriptions,
     oauth_subscriptions,
-    rendering_subscriptions,
     system_hook_subscriptions,
 )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 
+from ingot.cli.event_table import event_table
 from ingot.cli.main import COMMANDS
 from ingot.cli.routes import access_text
 from ingot.registry import all_endpoints
@@ -101,3 +102,8 @@ def test_the_table_of_who_may_what_is_current() -> None:
     for endpoint in all_endpoints():
         rule, scopes = access_text(endpoint)
         assert f"| {endpoint.method} | `{endpoint.path}` | {rule} | {scopes} |" in written, endpoint.path
+
+
+def test_the_page_of_events_is_current() -> None:
+    """docs/events.md is what ``app.py`` subscribes, in that order; ``make events`` writes it."""
+    assert (ROOT / "docs" / "events.md").read_text() == event_table()

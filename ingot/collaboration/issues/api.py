@@ -1,13 +1,13 @@
 """Issues over the API."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from ingot.collaboration.issues import move, policy, queries, service
-from ingot.collaboration.issues.events import RelatedMergeRequestsRequested
 from ingot.collaboration.issues.params import CreateIssue, EditIssue, ListIssues, MoveIssue
 from ingot.collaboration.issues.planned_routes import IssuableEndpoints, PlanningPaths, issuable_routes
 from ingot.collaboration.issues.policy import IssueLookup, IssueProjectLookup
+from ingot.collaboration.issues.ports import IssueMergeRequests
 from ingot.collaboration.issues.quick_actions.execute import create_issue as create_obeying
 from ingot.collaboration.issues.subject_kind import ISSUE_KIND
 from ingot.collaboration.issues.tables import Issue
@@ -21,7 +21,6 @@ from ingot.core.api.routes import Call, PrepareContext, Routes
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
-from ingot.core.events.bus import emit
 from ingot.errors import NotFound
 from ingot.projects.groups.api import group_in_path
 from ingot.projects.groups.policy import may_see_group
@@ -242,7 +241,8 @@ issuable_routes(
 )
 def list_closing_merge_requests(call: Call, lookup: IssueLookup, page: Page) -> Listing[Any]:
     """List the merge requests that close an issue when they are merged."""
-    return _merge_requests(call, lookup, "closing", page)
+    list_closing = call.db.ports[IssueMergeRequests].list_closing
+    return list_closing(call.db, call.actor, lookup.issue.id, call.origin.base, page)
 
 
 @routes.get(
@@ -253,17 +253,8 @@ def list_closing_merge_requests(call: Call, lookup: IssueLookup, page: Page) -> 
 )
 def list_related_merge_requests(call: Call, lookup: IssueLookup, page: Page) -> Listing[Any]:
     """List the merge requests that mention an issue."""
-    return _merge_requests(call, lookup, "related", page)
-
-
-def _merge_requests(call: Call, lookup: IssueLookup, how: Literal["closing", "related"], page: Page) -> Listing[Any]:
-    """They lie above: whoever keeps them answers, and nobody does where there are none."""
-    issue, answers = lookup.issue, list[Listing[Any]]()
-    emit(
-        call.db,
-        RelatedMergeRequestsRequested(issue.id, issue.project_id, how, call.actor, call.origin.base, page, answers),
-    )
-    return answers[0] if answers else Listing([], page, 0)
+    list_related = call.db.ports[IssueMergeRequests].list_related
+    return list_related(call.db, call.actor, lookup.issue.id, call.origin.base, page)
 
 
 @routes.get(

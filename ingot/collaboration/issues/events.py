@@ -1,12 +1,11 @@
 """What is announced of issues, and what is asked of rooms above."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from ingot.collaboration.issues.tables import Issue
 from ingot.core.access.actor import Actor
-from ingot.core.db.paging import Listing, Page
 from ingot.core.events.bus import Event
 from ingot.core.markup.references import Reference
 
@@ -62,31 +61,6 @@ class CommitReferencesFound(Event, frozen=True):
     actor: Actor
     oid: str
     named: list[Reference]
-
-
-class RelatedMergeRequestsRequested(Event, frozen=True):
-    """A port to merge requests, which lie above: who keeps them puts the page that a caller may see into ``found``."""
-
-    issue_id: int
-    project_id: int
-    how: Literal["closing", "related"]
-    actor: Actor
-    base: str
-    page: Page
-    found: list[Listing[Any]]
-
-
-class FollowUpIssueRequested(Event, frozen=True):
-    """The other port: what an issue says by default that follows from discussions of a merge request.
-
-    Where the caller sees that merge request, its title and text for the issue are put into ``found``.
-    """
-
-    project_id: int
-    merge_request_iid: int
-    discussion_id: str | None
-    actor: Actor
-    found: list[tuple[str, str]]
 
 
 class FollowUpIssueOpened(Event, frozen=True):

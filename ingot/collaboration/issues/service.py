@@ -11,14 +11,9 @@ from ingot.accounts.users.queries import users_by_ids
 from ingot.collaboration.emoji.service import delete_awards
 from ingot.collaboration.iids.service import next_iid
 from ingot.collaboration.issues import policy
-from ingot.collaboration.issues.events import (
-    Action,
-    ChangeCause,
-    FollowUpIssueOpened,
-    FollowUpIssueRequested,
-    IssueChanged,
-)
+from ingot.collaboration.issues.events import Action, ChangeCause, FollowUpIssueOpened, IssueChanged
 from ingot.collaboration.issues.params import CreateIssue, EditIssue, IssueAttributes
+from ingot.collaboration.issues.ports import IssueMergeRequests
 from ingot.collaboration.issues.queries import assignees_of, issue_by_id
 from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issue_assignees, issue_origins, issues
 from ingot.collaboration.issues.time_tracking import TimeTracker
@@ -110,13 +105,11 @@ def create_issue(
 
 
 def _default_description(db: Connection, actor: Actor, project: Project, params: CreateIssue) -> str | None:
-    """What follows from the discussions that the issue takes over; a merge request that is not there has none."""
-    if params.merge_request_to_resolve_discussions_of is None:
+    """Return the description that follows from the discussions that the issue takes over, or None without them."""
+    iid = params.merge_request_to_resolve_discussions_of
+    if iid is None:
         return None
-    found: list[tuple[str, str]] = []
-    asked = params.merge_request_to_resolve_discussions_of, params.discussion_to_resolve
-    emit(db, FollowUpIssueRequested(project.id, *asked, actor, found))
-    return found[0][1] if found else None
+    return db.ports[IssueMergeRequests].follow_up_description(db, actor, project.id, iid, params.discussion_to_resolve)
 
 
 def add_issue(db: Connection, project: Project, **columns: Any) -> Issue:

@@ -1,18 +1,11 @@
-"""What is announced of subjects of any kind, and what is asked of the rooms that keep them."""
+"""Events of subjects of every kind."""
 
 from typing import Literal
 
-from ingot.collaboration.participants.subject_kinds import SubjectKind
 from ingot.collaboration.subjects import Subject
 from ingot.core.events.bus import Event
 
 Action = Literal["opened", "updated", "closed", "reopened", "merged"]
-
-
-class SubjectKindsRequested(Event, frozen=True):
-    """A port: each room that keeps a kind of subject puts its description into ``found``."""
-
-    found: list[SubjectKind]
 
 
 class SubjectChanged(Event, frozen=True):

@@ -6,13 +6,12 @@ from sqlalchemy import bindparam, func, select
 
 from ingot.collaboration.notes.copies import note_authors
 from ingot.collaboration.notes.queries import subjects_with_note_by
-from ingot.collaboration.participants.events import SubjectKindsRequested
+from ingot.collaboration.participants.ports import SubjectKinds
 from ingot.collaboration.participants.subject_kinds import SubjectKind
 from ingot.collaboration.participants.tables import mentioned_people
 from ingot.collaboration.subjects import Subject
 from ingot.collaboration.subscriptions.queries import explicit_subscriptions
 from ingot.core.db.connection import Connection
-from ingot.core.events.bus import emit
 
 _MENTIONED = (
     select(mentioned_people.c.user_id)
@@ -27,14 +26,12 @@ _MENTIONED = (
 
 
 def list_subject_kinds(db: Connection) -> tuple[SubjectKind, ...]:
-    """Every kind of subject that a room keeps."""
-    found: list[SubjectKind] = []
-    emit(db, SubjectKindsRequested(found))
-    return tuple(found)
+    """Return every kind of subject."""
+    return db.ports[SubjectKinds].kinds
 
 
 def subject_kind_or_none(db: Connection, name: str) -> SubjectKind | None:
-    """The kind with this name, where a room keeps it."""
+    """Return the kind with this name, or None."""
     return next((kind for kind in list_subject_kinds(db) if kind.kind == name), None)
 
 

@@ -11,6 +11,7 @@ from sqlalchemy.sql import ClauseElement, Executable
 
 from ingot.core.db.expressions import ListOfValues, packed_columns
 from ingot.core.db.locks import LOCK, lock_key
+from ingot.core.db.ports import Ports
 from ingot.core.db.read_cache import ReadCache
 from ingot.core.db.schema import Record
 from ingot.core.db.times import Timestamp
@@ -140,6 +141,7 @@ class Connection:
         "follow_redirects",
         "follow_ups",
         "now",
+        "ports",
         "subscribers",
         "vault",
     )
@@ -151,6 +153,7 @@ class Connection:
         now: Timestamp,
         vault: Vault,
         subscribers: Subscribers,
+        ports: Ports,
         *,
         follow_redirects: bool = False,
         kept: ReadCache | None = None,
@@ -162,6 +165,7 @@ class Connection:
         self.now = now
         self.vault = vault
         self.subscribers = subscribers
+        self.ports = ports
         self.follow_redirects = follow_redirects
         """Whether a path from before a rename finds what it named: for who looks, not for who is about to change it."""
         self._afterwards: list[Callable[[Connection], object]] = []

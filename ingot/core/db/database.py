@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from ingot.core.db.connection import Connection, StatementCache, Subscribers
 from ingot.core.db.engines import DatabaseErrorKind, Engine, SqliteEngine
+from ingot.core.db.ports import Ports
 from ingot.core.db.read_cache import ReadCache
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
@@ -45,11 +46,17 @@ class Database:
     """Gives each thread its own connections, and runs units of work on them."""
 
     def __init__(
-        self, engine: Engine, vault: Vault, subscribers: Subscribers, clock: Callable[[], Timestamp] = wall_clock
+        self,
+        engine: Engine,
+        vault: Vault,
+        subscribers: Subscribers,
+        ports: Ports,
+        clock: Callable[[], Timestamp] = wall_clock,
     ) -> None:
         self.engine = engine
         self.vault = vault
         self.subscribers = subscribers
+        self.ports = ports
         self.clock = clock
         self._embedded = isinstance(engine, SqliteEngine)
         self.statements = StatementCache(engine.dialect, embedded=self._embedded)
@@ -157,6 +164,7 @@ class Database:
             self.clock(),
             self.vault,
             self.subscribers,
+            self.ports,
             follow_redirects=follow_redirects,
             kept=kept,
         )

@@ -1,14 +1,7 @@
 """What is announced of projects."""
 
-from collections.abc import Sequence
-
-from ingot.core.access.actor import Actor
 from ingot.core.events.bus import Event
-from ingot.core.markup.links import Link
-from ingot.core.markup.references import Reference
-from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.ref_updates import RefUpdate
-from ingot.projects.projects.tables import Project
 
 
 class ProjectCreated(Event, frozen=True):
@@ -53,27 +46,3 @@ class ProjectTopicsChanged(Event, frozen=True):
     project_id: int
     added: dict[str, str]
     removed: list[str]
-
-
-class ResolveLinks(Event, frozen=True):
-    """A port to who knows all rooms: what the references of a project's text lead to, for who reads it.
-
-    As many links as there are references are put into ``found``; nothing stands for what is not there for the reader.
-    """
-
-    actor: Actor
-    project: Project
-    base_url: str
-    store: RepositoryStore
-    references: Sequence[Reference]
-    found: list[Link | None]
-
-
-class DefaultBranchChanging(Event, frozen=True):
-    """A port to rooms above, asked while the project's row is held: does nobody delete this branch right now?
-
-    Whoever knows of one raises.
-    """
-
-    project_id: int
-    branch: str

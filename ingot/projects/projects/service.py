@@ -35,14 +35,9 @@ from ingot.projects.projects.attributes import (
 )
 from ingot.projects.projects.default_branch import RECONCILE_HEAD, head_job_key, reconcile_head
 from ingot.projects.projects.deletion import REMOVAL_KEY
-from ingot.projects.projects.events import (
-    DefaultBranchChanging,
-    ProjectCreated,
-    ProjectDeleted,
-    ProjectEdited,
-    ProjectMoved,
-)
+from ingot.projects.projects.events import ProjectCreated, ProjectDeleted, ProjectEdited, ProjectMoved
 from ingot.projects.projects.params import CreateProject, EditProject
+from ingot.projects.projects.ports import BranchDeletions
 from ingot.projects.projects.queries import existing_project, member_source, more_open_forks
 from ingot.projects.projects.tables import Project, project_redirects, projects, shares
 from ingot.projects.projects.topics import set_topics
@@ -201,10 +196,11 @@ def set_default_branch(db: Connection, project: Project, store: RepositoryStore,
     if branch == project.default_branch == head_or_none(repository):
         return project
     db.update(projects, project.id, default_branch=branch)
-    # From here on the row is held: who wants to delete the branch waits for it, and who did so before is seen.
+    # The row is locked from here on: a later deletion of the branch waits for it, an earlier one is found here.
     if not can_be_head(repository, branch):
         raise Invalid(default_branch=["does not exist"])
-    emit(db, DefaultBranchChanging(project.id, branch))
+    if db.ports[BranchDeletions].is_pending(db, project.id, branch):
+        raise Invalid(default_branch=["does not exist"])
     enqueue(db, RECONCILE_HEAD, {"project_id": project.id}, unique_key=head_job_key(project.id))
     db.after_commit(partial(reconcile_head, store=store, project_id=project.id))
     return existing_project(db, project.id)

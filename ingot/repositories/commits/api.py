@@ -4,7 +4,6 @@ from typing import Any
 
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page, slice_page
-from ingot.core.events.bus import emit
 from ingot.errors import NotFound
 from ingot.git.core.refs import HEADS, TAGS
 from ingot.git.diffs.stats import commit_stats
@@ -12,8 +11,8 @@ from ingot.git.history.commits import decode_text
 from ingot.git.history.log import count_commits
 from ingot.git.history.signatures import signature_kind_or_none
 from ingot.repositories.commits import queries
-from ingot.repositories.commits.events import MergeRequestsOfCommit
 from ingot.repositories.commits.params import GetCommit, GetSequence, ListCommitRefs, ListCommits
+from ingot.repositories.commits.ports import CommitMergeRequests
 from ingot.repositories.commits.views import (
     CommitDetailView,
     CommitView,
@@ -89,10 +88,9 @@ def _ref_view(name: bytes) -> RefView:
 )
 def list_commit_merge_requests(call: Call, context: RepositoryContext, page: Page) -> Listing[dict[str, Any]]:
     """List the merge requests that brought a commit."""
-    commit, answers = queries.find_commit(context.repository, call.path["sha"]), list[Listing[Any]]()
-    asked = context.project.id, commit.oid, call.actor, call.origin.base, page
-    emit(call.db, MergeRequestsOfCommit(*asked, answers))
-    return answers[0] if answers else slice_page([], page)
+    commit = queries.find_commit(context.repository, call.path["sha"])
+    list_introducing = call.db.ports[CommitMergeRequests].list_introducing
+    return list_introducing(call.db, call.actor, context.project.id, commit.oid, call.origin.base, page)
 
 
 @routes.get(

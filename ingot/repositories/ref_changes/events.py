@@ -18,15 +18,3 @@ class RefsChanged(Event, frozen=True):
     """What came by the first of them, by their full names."""
     arrived: dict[str, frozenset[str]] = msgspec.field(default_factory=dict)
     """By branch: those of the commits that somebody waits for which are new on it."""
-
-
-class AwaitedCommits(Event, frozen=True):
-    """A port to rooms above, asked while nothing is written yet: for which commits do they wait, on which branch?
-
-    So git looks only where somebody waits, and never in a transaction.
-    """
-
-    project_id: int
-    updates: tuple[RefUpdate, ...]
-    awaited: dict[str, set[str]]
-    """By branch; whoever waits adds to it."""

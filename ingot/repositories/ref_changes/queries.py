@@ -63,3 +63,9 @@ def lock_default_branch(db: Connection, project_id: int) -> str | None:
     """The default branch of a project that is not empty; nobody chooses another one until this is committed."""
     rows = db.rows(_LOCK_DEFAULT_BRANCH, project=project_id)
     return rows[0][0] if rows and not rows[0][1] else None
+
+
+def is_deletion_pending(db: Connection, project_id: int, branch: str) -> bool:
+    """Whether an open intent deletes this branch."""
+    intents = open_intents_in(db, project_id)
+    return any(update.deletes and update.branch == branch for intent in intents for update in intent_updates(intent))

@@ -13,7 +13,6 @@ from ingot.core.access.levels import Access
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import Timestamp, add_duration
-from ingot.core.events.bus import emit
 from ingot.core.jobs.queue import enqueue
 from ingot.errors import Conflict, Denied, Invalid, Unavailable
 from ingot.git.core.errors import MissingRepository
@@ -33,8 +32,8 @@ from ingot.git.writing.ref_updates import (
 from ingot.projects.projects.queries import find_project, project_or_none
 from ingot.projects.projects.tables import Project
 from ingot.repositories.protection.queries import branch_rules, tag_rules
-from ingot.repositories.ref_changes.events import AwaitedCommits
 from ingot.repositories.ref_changes.policy import DEFAULT_BRANCH_REFUSAL, MAX_REFS, RefUpdateContext, ref_update_refusal
+from ingot.repositories.ref_changes.ports import AwaitedCommits
 from ingot.repositories.ref_changes.queries import (
     intent_updates,
     is_recorded_by_others,
@@ -264,11 +263,11 @@ def _repository_state(
 def _awaited_commits(
     database: Database, repository: Repository, project_id: int, happened: Sequence[RefUpdate]
 ) -> dict[str, frozenset[str]]:
-    """Those of the commits that somebody waits for which are new on a branch."""
-    awaited: dict[str, set[str]] = {}
+    """Return by branch the awaited commits that are new on it."""
     moved = tuple(update for update in happened if update.branch is not None and not update.deletes)
-    if moved:
-        database.read(lambda db: emit(db, AwaitedCommits(project_id, moved, awaited)))
+    if not moved:
+        return {}
+    awaited = database.read(lambda db: db.ports[AwaitedCommits].by_branch(db, project_id, moved))
     return {
         update.branch: found
         for update in moved

@@ -5,15 +5,13 @@ from sqlalchemy import bindparam, update
 from ingot.accounts.users.events import UserDeleting
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
-from ingot.errors import Invalid
 from ingot.git.writing.change_summary import CommitMessage, PushSummary
 from ingot.projects.imports.events import ProjectImported
-from ingot.projects.projects.events import DefaultBranchChanging, ProjectCreated, ProjectInitialized
+from ingot.projects.projects.events import ProjectCreated, ProjectInitialized
 from ingot.projects.projects.initial_commit import FIRST_COMMIT_MESSAGE
 from ingot.projects.projects.queries import project_or_none
 from ingot.projects.projects.tables import projects
 from ingot.repositories.protection.service import protect_branch
-from ingot.repositories.ref_changes.queries import intent_updates, open_intents_in
 from ingot.repositories.ref_changes.service import RepositoryState, open_intent, record_ref_updates
 from ingot.repositories.ref_changes.tables import ref_changes, ref_intents
 
@@ -39,14 +37,6 @@ def record_first_commit(db: Connection, event: ProjectInitialized) -> None:
         said = (CommitMessage(event.update.new, FIRST_COMMIT_MESSAGE),)
         brought = {event.update.ref: PushSummary(1, FIRST_COMMIT_MESSAGE, said)}
         record_ref_updates(db, intent, [event.update], RepositoryState(project.default_branch, lambda: False, brought))
-
-
-@subscriptions.on(DefaultBranchChanging)
-def refuse_branch_being_deleted(db: Connection, event: DefaultBranchChanging) -> None:
-    """A branch that is about to be deleted does not become the default one."""
-    for intent in open_intents_in(db, event.project_id):
-        if any(update.deletes and update.branch == event.branch for update in intent_updates(intent)):
-            raise Invalid(default_branch=["does not exist"])
 
 
 @subscriptions.on(ProjectImported)

@@ -7,13 +7,12 @@ from ingot.core.access.levels import Access
 from ingot.core.api.params import MissingParameter, given_fields
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.paging import Listing, Page, slice_page
-from ingot.core.events.bus import emit
 from ingot.core.markup.links import Link, ReferenceResolver
 from ingot.core.markup.references import Reference
 from ingot.errors import NotFound
 from ingot.git.core.repository import Repository
 from ingot.projects.projects.api import repository_store
-from ingot.projects.projects.events import ResolveLinks
+from ingot.projects.projects.ports import ReferenceLinks
 from ingot.repositories.wikis import policy, queries, staged
 from ingot.repositories.wikis.params import AttachFile, CreatePage, EditPage, GetPage, ListPages
 from ingot.repositories.wikis.policy import WikiContext
@@ -55,13 +54,12 @@ def get_page(call: Call, context: WikiContext, params: GetPage) -> WikiPageView:
 
 
 def _link_resolver(call: Call, context: WikiContext) -> ReferenceResolver:
-    """What is referred to lies in rooms above: who knows them all answers, for this reader."""
+    """Return a function that finds the links of references in the wiki, for this reader."""
 
     def resolve(references: Sequence[Reference]) -> list[Link | None]:
-        found: list[Link | None] = []
         store = repository_store(call.settings)
-        emit(call.db, ResolveLinks(call.actor, context.project, call.origin.base, store, references, found))
-        return found or [None] * len(references)
+        find = call.db.ports[ReferenceLinks].find
+        return find(call.db, call.actor, call.origin.base, context.project, store, references)
 
     return resolve
 

@@ -5,19 +5,12 @@ from typing import Any, cast
 from ingot.collaboration.issues.events import IssueChanged
 from ingot.collaboration.issues.queries import issue_by_id
 from ingot.collaboration.issues.service import subject_of
-from ingot.collaboration.issues.subject_kind import ISSUE_KIND
 from ingot.collaboration.issues.tables import Issue
-from ingot.collaboration.participants.events import Action, SubjectChanged, SubjectKindsRequested
+from ingot.collaboration.participants.events import Action, SubjectChanged
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions, emit
 
 subscriptions = Subscriptions()
-
-
-@subscriptions.on(SubjectKindsRequested)
-def register_issue_kind(db: Connection, event: SubjectKindsRequested) -> None:  # noqa: ARG001 - Subscribers take the same two.
-    """Issues are a kind of subject."""
-    event.found.append(ISSUE_KIND)
 
 
 @subscriptions.on(IssueChanged)

@@ -58,12 +58,16 @@ def resolvable_discussions(
     return OpenDiscussions(found.merge_request, list(first.values())) if first else None
 
 
-def follow_up_text(found: OpenDiscussions) -> tuple[str, str]:
-    """A title and a text for the issue: what is still to be done, with what was said of each."""
-    iid = found.merge_request.iid
+def follow_up_description(
+    db: Connection, actor: Actor, project_id: int, iid: int, discussion_id: str | None
+) -> str | None:
+    """Return the default description of an issue that takes over the open discussions, or None without any."""
+    found = resolvable_discussions(db, actor, project_id, iid, discussion_id)
+    if found is None:
+        return None
     heading = f"The following {'thread' if len(found.discussions) == 1 else 'threads'} from !{iid} should be addressed:"
     items = [f"- [ ] {_quoted(note.body)}" for note in found.discussions]
-    return f'Follow-up from "{found.merge_request.title}"', "\n\n".join([heading, *items])
+    return "\n\n".join([heading, *items])
 
 
 def _quoted(body: str) -> str:

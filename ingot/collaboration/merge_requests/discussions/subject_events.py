@@ -7,18 +7,11 @@ from ingot.collaboration.merge_requests.events import MergeRequestChanged
 from ingot.collaboration.merge_requests.filters import KIND
 from ingot.collaboration.merge_requests.queries import assignees_of, merge_request_by_id
 from ingot.collaboration.merge_requests.service import subject_of
-from ingot.collaboration.merge_requests.subject_kind import MERGE_REQUEST_KIND
-from ingot.collaboration.participants.events import Action, SubjectChanged, SubjectKindsRequested
+from ingot.collaboration.participants.events import Action, SubjectChanged
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions, emit
 
 subscriptions = Subscriptions()
-
-
-@subscriptions.on(SubjectKindsRequested)
-def register_merge_request_kind(db: Connection, event: SubjectKindsRequested) -> None:  # noqa: ARG001 - Subscribers take the same two.
-    """Merge requests are a kind of subject."""
-    event.found.append(MERGE_REQUEST_KIND)
 
 
 @subscriptions.on(MergeRequestChanged)

@@ -3,9 +3,9 @@
 from sqlalchemy import bindparam, update
 
 from ingot.collaboration.emoji.events import VotesChanged
-from ingot.collaboration.issues.events import FollowUpIssueOpened, FollowUpIssueRequested
+from ingot.collaboration.issues.events import FollowUpIssueOpened
 from ingot.collaboration.merge_requests.discussions import system_note_texts
-from ingot.collaboration.merge_requests.discussions.follow_up_issues import follow_up_text, resolvable_discussions
+from ingot.collaboration.merge_requests.discussions.follow_up_issues import resolvable_discussions
 from ingot.collaboration.merge_requests.discussions.service import resolve_whole_discussion
 from ingot.collaboration.merge_requests.discussions.system_notes import record_changes, record_opening
 from ingot.collaboration.merge_requests.events import MergeRequestChanged
@@ -87,14 +87,6 @@ def record_branches(db: Connection, event: RefsChanged) -> None:
         text = f"{verbs[merge_request.source_branch]} source branch `{merge_request.source_branch}`"
         actor_id = event.actor_id or merge_request.author_id
         add_system_note(db, actor_id, subject_of(merge_request), text, "branch")
-
-
-@subscriptions.on(FollowUpIssueRequested)
-def fill_follow_up_text(db: Connection, event: FollowUpIssueRequested) -> None:
-    """What an issue says by default that takes over from discussions of a merge request."""
-    found = resolvable_discussions(db, event.actor, event.project_id, event.merge_request_iid, event.discussion_id)
-    if found is not None:
-        event.found.append(follow_up_text(found))
 
 
 @subscriptions.on(FollowUpIssueOpened)

@@ -19,6 +19,7 @@ from ingot.collaboration.merge_requests.tables import (
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.paging import Listing, Page, fetch_page, list_query
+from ingot.git.writing.ref_updates import RefUpdate
 from ingot.repositories.pipelines.tables import Pipeline, pipelines
 
 _INTO = (
@@ -173,3 +174,15 @@ def head_pipeline(db: Connection, merge_request: MergeRequest) -> Pipeline | Non
     if project_id is None:
         return None
     return db.first(Pipeline, _HEAD_PIPELINE, project=project_id, head=head, branch=merge_request.source_branch)
+
+
+def awaited_commits(db: Connection, project_id: int, updates: tuple[RefUpdate, ...]) -> dict[str, set[str]]:
+    """Return by target branch the heads of open merge requests, including heads that the same push moves."""
+    new = {update.branch: update.new for update in updates if update.branch is not None}
+    awaited: dict[str, set[str]] = {}
+    for each in expected_heads(db, project_id, list(new)):
+        heads = awaited.setdefault(each.target_branch, set())
+        heads.add(each.head_oid)
+        if each.source_project_id == project_id and each.source_branch in new:
+            heads.add(new[each.source_branch])
+    return awaited

@@ -6,7 +6,6 @@ from ingot.collaboration.merge_requests.events import MergeFailed
 from ingot.collaboration.merge_requests.merge.merge_options import MERGE_WHEN_READY
 from ingot.collaboration.merge_requests.merge.queries import (
     auto_merges_from,
-    expected_heads,
     open_merge_requests_at,
     open_merge_requests_with_heads,
     pending_merges_to,
@@ -21,20 +20,9 @@ from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
 from ingot.core.jobs.queue import enqueue
 from ingot.repositories.pipelines.events import PipelineChanged
-from ingot.repositories.ref_changes.events import AwaitedCommits, RefsChanged
+from ingot.repositories.ref_changes.events import RefsChanged
 
 subscriptions = Subscriptions()
-
-
-@subscriptions.on(AwaitedCommits)
-def expect_heads(db: Connection, event: AwaitedCommits) -> None:
-    """Heads of open merge requests are awaited on their targets, also those that come with the very same push."""
-    new = {update.branch: update.new for update in event.updates if update.branch is not None}
-    for each in expected_heads(db, event.project_id, list(new)):
-        heads = event.awaited.setdefault(each.target_branch, set())
-        heads.add(each.head_oid)
-        if each.source_project_id == event.project_id and each.source_branch in new:
-            heads.add(new[each.source_branch])
 
 
 @subscriptions.on(RefsChanged)

@@ -1,0 +1,28 @@
+"""Queries about issues that packages above answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page
+
+ListMergeRequestsOfIssue = Callable[[Connection, Actor, int, str, Page], Listing[Any]]
+"""Takes the caller, the issue's id, the base URL and the page; returns views that the caller may see."""
+
+
+@dataclass(frozen=True, slots=True)
+class IssueMergeRequests:
+    """Port to merge requests."""
+
+    list_closing: ListMergeRequestsOfIssue
+    """Lists the merge requests that close an issue when they are merged."""
+    list_related: ListMergeRequestsOfIssue
+    """Lists the merge requests that mention an issue."""
+    follow_up_description: Callable[[Connection, Actor, int, int, str | None], str | None]
+    """Takes the caller, the project's id, a merge request's iid and perhaps the id of one of its discussions.
+
+    Returns the default description of an issue that takes these discussions over, or None if there are none that the
+    caller may resolve.
+    """

@@ -1,0 +1,75 @@
+"""Merge requests that are related to an issue or a commit, for the ports of issues and commits."""
+
+from sqlalchemy import bindparam, select, union
+
+from ingot.collaboration.merge_requests import queries
+from ingot.collaboration.merge_requests.list_views import merge_request_list_views
+from ingot.collaboration.merge_requests.params import ListMergeRequests
+from ingot.collaboration.merge_requests.tables import (
+    MergeRequest,
+    merge_request_closings,
+    merge_request_commits,
+    merge_requests,
+)
+from ingot.collaboration.merge_requests.views import MergeRequestView
+from ingot.collaboration.notes.service import MENTION
+from ingot.collaboration.notes.tables import notes
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page
+from ingot.git.maintenance.store import RepositoryStore
+
+_RELATED = union(
+    select(merge_request_closings.c.merge_request_id).where(merge_request_closings.c.issue_id == bindparam("issue")),
+    select(notes.c.source_id).where(
+        notes.c.subject_kind == "issue",
+        notes.c.subject_id == bindparam("issue"),
+        notes.c.source_kind == "merge_request",
+        notes.c.action == MENTION,
+    ),
+)
+_HERE = (merge_requests.c.target_project_id == bindparam("project")) & merge_requests.c.deleted_at.is_(None)
+_MADE_BY = select(merge_requests.c.id).where(
+    _HERE,
+    (merge_requests.c.merge_commit_oid == bindparam("oid"))
+    | (merge_requests.c.squash_commit_oid == bindparam("oid"))
+    | (merge_requests.c.head_oid == bindparam("oid")),
+)
+_BROUGHT = union(
+    _MADE_BY,
+    select(merge_requests.c.id)
+    .join(merge_request_commits, merge_request_commits.c.merge_request_id == merge_requests.c.id)
+    .where(_HERE, merge_request_commits.c.oid == bindparam("oid")),
+)
+
+
+class RelatedMergeRequests:
+    """Lists of the merge requests that are related to an issue or a commit, as far as the caller may see them."""
+
+    def __init__(self, store: RepositoryStore) -> None:
+        self._store = store
+
+    def list_closing(
+        self, db: Connection, actor: Actor, issue_id: int, base: str, page: Page
+    ) -> Listing[MergeRequestView]:
+        """List the merge requests that close an issue when they are merged."""
+        return self._views(db, queries.list_closing_merge_requests(db, actor, issue_id, page), base)
+
+    def list_related(
+        self, db: Connection, actor: Actor, issue_id: int, base: str, page: Page
+    ) -> Listing[MergeRequestView]:
+        """List the merge requests that mention an issue, the oldest first."""
+        ids = [number for (number,) in db.rows(_RELATED, issue=issue_id)]
+        return self._views(
+            db, queries.list_merge_requests_by_ids(db, actor, ids, ListMergeRequests(sort="asc"), page), base
+        )
+
+    def list_introducing(
+        self, db: Connection, actor: Actor, project_id: int, oid: str, base: str, page: Page
+    ) -> Listing[MergeRequestView]:
+        """List the merge requests of a project of which any version brought a commit."""
+        ids = [number for (number,) in db.rows(_BROUGHT, project=project_id, oid=oid)]
+        return self._views(db, queries.list_merge_requests_by_ids(db, actor, ids, ListMergeRequests(), page), base)
+
+    def _views(self, db: Connection, found: Listing[MergeRequest], base: str) -> Listing[MergeRequestView]:
+        return found.of(merge_request_list_views(db, self._store, found.items, base))

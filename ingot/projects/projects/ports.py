@@ -1,0 +1,30 @@
+"""Queries about projects that packages above answer."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.core.markup.links import Link
+from ingot.core.markup.references import Reference
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.projects.projects.tables import Project
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceLinks:
+    """Port to the package that knows every kind of object that a text can refer to."""
+
+    find: Callable[[Connection, Actor, str, Project, RepositoryStore, Sequence[Reference]], list[Link | None]]
+    """Takes the reader, the base URL, the project of the text, the store and the references.
+
+    Returns one link for each reference, or None where the reader may not see its target.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class BranchDeletions:
+    """Port to the package that records changes of refs."""
+
+    is_pending: Callable[[Connection, int, str], bool]
+    """Whether a deletion of this branch of the project is under way; call it while the project's row is locked."""

@@ -1,0 +1,41 @@
+"""Ports are declared in ``ports.py`` modules, and ``app.py`` fills all of them."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from ingot.app import fill_ports
+from ingot.core.db.ports import Ports
+from ingot.git.maintenance.store import RepositoryStore
+
+ROOT = Path(__file__).parents[2]
+
+
+def _declared() -> list[type]:
+    paths = [path for path in sorted((ROOT / "ingot").rglob("ports.py")) if path.parent.name != "db"]
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths]
+    modules = [import_module(name) for name in names]
+    return [
+        value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, type) and value.__module__ == module.__name__
+    ]
+
+
+def test_every_declared_port_is_filled(tmp_path: Path) -> None:
+    """A port that is not filled would fail at its first use, long after the start."""
+    ports = fill_ports(RepositoryStore(tmp_path))
+    declared = _declared()
+    assert len(declared) >= 6
+    for port in declared:
+        assert isinstance(ports[port], port)
+
+
+def test_a_port_is_filled_once() -> None:
+    """Two implementations of one port are a mistake, not a choice."""
+    (port, *_) = _declared()
+    filled = object.__new__(port)
+    with pytest.raises(TypeError):
+        Ports(filled, filled)
