@@ -172,7 +172,7 @@ class EndpointOptions(typing.TypedDict, total=False):
     may: Required[Callable[..., bool]]
     """The permission; a public endpoint declares ``anyone``."""
     returns: Required[Any]
-    """The type of the JSON response, ``None`` for an empty body, or ``RawResponse``, ``StreamedResponse``, ``Content``."""
+    """Type of the JSON response, ``None`` for an empty body, or ``RawResponse``, ``StreamedResponse``, ``Content``."""
     on: Finder | None
     """Finds the subject and the caller's access to it, or raises ``NotFound``."""
     status: int
