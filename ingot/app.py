@@ -70,7 +70,9 @@ from ingot.integrations.webhooks.subscribers import hook_subscriptions, push_hoo
 from ingot.log import Log
 from ingot.projects.forks.jobs import ForkJobs
 from ingot.projects.forks.service import COPY_FORK, fail_lost_copies
+from ingot.projects.group_projects.queries import any_more_visible, storage_sizes
 from ingot.projects.group_shares.service import delete_expired_group_shares
+from ingot.projects.groups.ports import GroupProjects
 from ingot.projects.imports.jobs import ImportJobs
 from ingot.projects.imports.service import IMPORT_PROJECT, fail_lost_imports
 from ingot.projects.members.service import delete_expired_memberships as drop_ended_memberships
@@ -139,6 +141,7 @@ def fill_ports(store: RepositoryStore) -> Ports:
     """Fill every port: the queries that packages ask of packages above them."""
     related = RelatedMergeRequests(store)
     return Ports(
+        GroupProjects(storage_sizes, any_more_visible),
         ReferenceLinks(find_links),
         BranchDeletions(is_deletion_pending),
         CommitMergeRequests(related.list_introducing),

@@ -28,8 +28,8 @@ from ingot.collaboration.issues.discussions.subject_events import subscriptions 
 from ingot.collaboration.issues.discussions.subscribers import subscriptions as issue_talk_subscriptions
 from ingot.collaboration.issues.links import api as issue_links
 from ingot.collaboration.issues.links.subscribers import subscriptions as issue_link_subscriptions
-from ingot.collaboration.issues.planning import api as issue_planning
-from ingot.collaboration.issues.planning.subscribers import subscriptions as issue_planning_subscriptions
+from ingot.collaboration.issues.milestones_and_order import api as issue_planning
+from ingot.collaboration.issues.milestones_and_order.subscribers import subscriptions as issue_planning_subscriptions
 from ingot.collaboration.issues.subscribers import subscriptions as issue_subscriptions
 from ingot.collaboration.labels import api as labels
 from ingot.collaboration.labels.subscribers import subscriptions as label_subscriptions
@@ -73,7 +73,7 @@ from ingot.projects.deploy_tokens import api as deploy_tokens
 from ingot.projects.environments import api as environments
 from ingot.projects.forks import api as forks
 from ingot.projects.forks.subscribers import subscriptions as fork_subscriptions
-from ingot.projects.group_projects import api as of_groups
+from ingot.projects.group_projects import api as group_projects
 from ingot.projects.groups import api as groups
 from ingot.projects.groups.subscribers import subscriptions as group_subscriptions
 from ingot.projects.imports import api as imports
@@ -122,7 +122,7 @@ ROUTE_MODULES = (
     forks,
     imports,
     uploads,
-    of_groups,
+    group_projects,
     branches,
     protection,
     tags,

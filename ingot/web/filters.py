@@ -59,7 +59,7 @@ class ListFilters(msgspec.Struct, frozen=True):
         return {**self.filters, "state": self.state, "order_by": order_by, "sort": sort}
 
     @property
-    def is_filtered(self) -> bool:
+    def narrowed(self) -> bool:
         """Whether more than a state is asked for."""
         return bool(any(self.texts.values()) or self.labels)
 

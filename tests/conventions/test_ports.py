@@ -1,5 +1,6 @@
 """Ports are declared in ``ports.py`` modules, and ``app.py`` fills all of them."""
 
+from dataclasses import is_dataclass
 from importlib import import_module
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def _declared() -> list[type]:
         value
         for module in modules
         for value in vars(module).values()
-        if isinstance(value, type) and value.__module__ == module.__name__
+        if isinstance(value, type) and is_dataclass(value) and value.__module__ == module.__name__
     ]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from ingot.collaboration.issues import policy
 from ingot.collaboration.issues.params import ListIssues
-from ingot.collaboration.issues.policy import IssueLookup, IssueProjectLookup
+from ingot.collaboration.issues.policy import IssueLookup
 from ingot.collaboration.issues.queries import (
     count_issues,
     count_project_issues,
@@ -19,6 +19,7 @@ from ingot.collaboration.issues.queries import (
     list_project_issues,
 )
 from ingot.collaboration.issues.tables import Issue
+from ingot.collaboration.planning.scope import ProjectScope
 from ingot.core.access.actor import ANONYMOUS, Actor
 from ingot.core.access.levels import Access, Level
 from ingot.core.db.connection import Connection
@@ -77,7 +78,7 @@ def test_each_rule_is_a_level(
 
 def _subject(rule: Any, here: Access, project: Project, issue: Issue, assignees: tuple[int, ...] = ()) -> Any:
     if any(rule is place_rule[0] for place_rule in PLACE_RULES):
-        return IssueProjectLookup(here, project)
+        return ProjectScope(here, project)
     return IssueLookup(here, project, issue, assignees)
 
 

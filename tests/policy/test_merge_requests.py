@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from ingot.collaboration.issues.policy import IssueProjectLookup
 from ingot.collaboration.merge_requests import policy
 from ingot.collaboration.merge_requests.params import ListMergeRequests
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup
@@ -17,6 +16,7 @@ from ingot.collaboration.merge_requests.queries import (
     merge_request_by_id,
 )
 from ingot.collaboration.merge_requests.tables import MergeRequest
+from ingot.collaboration.planning.scope import ProjectScope
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
 from ingot.core.db.connection import Connection
@@ -77,7 +77,7 @@ def test_each_rule_is_a_level(
 
 def _subject(rule: Any, here: Access, project: Project, merge_request: MergeRequest) -> Any:
     if any(rule is place_rule[0] for place_rule in PLACE_RULES):
-        return IssueProjectLookup(here, project)
+        return ProjectScope(here, project)
     return MergeRequestLookup(here, project, merge_request, ())
 
 

@@ -5,15 +5,16 @@ from typing import Any
 
 from ingot.collaboration.issues import move, policy, queries, service
 from ingot.collaboration.issues.params import CreateIssue, EditIssue, ListIssues, MoveIssue
-from ingot.collaboration.issues.planned_routes import IssuableEndpoints, PlanningPaths, issuable_routes
-from ingot.collaboration.issues.policy import IssueLookup, IssueProjectLookup
+from ingot.collaboration.issues.policy import IssueLookup
 from ingot.collaboration.issues.ports import IssueMergeRequests
 from ingot.collaboration.issues.quick_actions.execute import create_issue as create_obeying
 from ingot.collaboration.issues.subject_kind import ISSUE_KIND
 from ingot.collaboration.issues.tables import Issue
 from ingot.collaboration.issues.views import IssueStatisticsView, IssueView, issue_view, issue_views, statistics_view
-from ingot.collaboration.notes.queries import has_note_by
-from ingot.collaboration.subscriptions.queries import explicit_subscription
+from ingot.collaboration.planning.api import IssuableEndpoints, PlanningPaths, planning_routes
+from ingot.collaboration.planning.queries import is_subscribed
+from ingot.collaboration.planning.scope import ProjectScope, project_scope_in_path
+from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.core.access.rules import administrators, signed_in
 from ingot.core.api.params import MissingParameter, given_fields, path_number
@@ -25,7 +26,6 @@ from ingot.errors import NotFound
 from ingot.projects.groups.api import group_in_path
 from ingot.projects.groups.policy import may_see_group
 from ingot.projects.namespaces.tables import Namespace
-from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
 from ingot.projects.uploads.files import upload_files
 from ingot.projects.uploads.tables import StoredUpload
@@ -42,21 +42,15 @@ class UserAgentDetailView(View):
     akismet_submitted: bool
 
 
-def issue_project_in_path(call: Call) -> tuple[Access, IssueProjectLookup]:
-    """The project whose issues are meant."""
-    access, project = find_project(call.db, call.actor, call.path["id"])
-    return access, IssueProjectLookup(access, project)
-
-
 def issue_in_path(call: Call) -> tuple[Access, IssueLookup]:
     """The issue that the path names."""
     found = queries.find_issue(call.db, call.actor, call.path["id"], call.path["issue_iid"])
     return found.here, found
 
 
-def may_list_issues(actor: object, access: Access, lookup: IssueProjectLookup) -> bool:
+def may_read_issues_in(actor: Actor, here: Access, scope: ProjectScope) -> bool:
     """Those who see a project that has issues."""
-    return policy.may_read_issues(actor, access, lookup.project)  # type: ignore[arg-type] # The kernel hands over an actor.
+    return policy.may_read_issues(actor, here, scope.project)
 
 
 def _issue_as_view(call: Call, project: Project, issue: Issue, assignees: Sequence[int] | None = None) -> IssueView:
@@ -74,12 +68,8 @@ def _issue_as_view(call: Call, project: Project, issue: Issue, assignees: Sequen
 
 
 def _is_subscribed(call: Call, issue: Issue, assignees: Sequence[int]) -> bool:
-    """Whether the caller follows: as they said, else whether they take part."""
-    user_id = call.actor.user_id
-    wish = explicit_subscription(call.db, user_id, "issue", issue.id)
-    if wish is not None:
-        return wish
-    return user_id in (issue.author_id, *assignees) or has_note_by(call.db, "issue", issue.id, user_id)
+    """Whether the caller receives notifications about the issue."""
+    return is_subscribed(call.db, call.actor.user_id, "issue", issue.id, (issue.author_id, *assignees))
 
 
 def _issues_as_views(
@@ -103,8 +93,8 @@ def list_group_issues(call: Call, group: Namespace, params: ListIssues, page: Pa
     return _issues_as_views(call, queries.list_group_issues(call.db, call.actor, group.id, params, page), params)
 
 
-@routes.get("/projects/:id/issues", on=issue_project_in_path, may=may_list_issues, returns=list[IssueView])
-def list_project_issues(call: Call, lookup: IssueProjectLookup, params: ListIssues, page: Page) -> Listing[IssueView]:
+@routes.get("/projects/:id/issues", on=project_scope_in_path, may=may_read_issues_in, returns=list[IssueView])
+def list_project_issues(call: Call, lookup: ProjectScope, params: ListIssues, page: Page) -> Listing[IssueView]:
     """List the issues of a project."""
     found = queries.list_project_issues(call.db, call.actor, lookup.here, lookup.project, params, page)
     return _issues_as_views(call, found, params, {lookup.project.id: lookup.project.full_path})
@@ -123,9 +113,9 @@ def get_group_statistics(call: Call, group: Namespace, params: ListIssues) -> Is
 
 
 @routes.get(
-    "/projects/:id/issues_statistics", on=issue_project_in_path, may=may_list_issues, returns=IssueStatisticsView
+    "/projects/:id/issues_statistics", on=project_scope_in_path, may=may_read_issues_in, returns=IssueStatisticsView
 )
-def get_project_statistics(call: Call, lookup: IssueProjectLookup, params: ListIssues) -> IssueStatisticsView:
+def get_project_statistics(call: Call, lookup: ProjectScope, params: ListIssues) -> IssueStatisticsView:
     """Count the issues of a project by state."""
     return statistics_view(queries.count_project_issues(call.db, call.actor, lookup.here, lookup.project, params))
 
@@ -143,8 +133,8 @@ def get_issue(call: Call, lookup: IssueLookup) -> IssueView:
     return _issue_as_view(call, lookup.project, lookup.issue, lookup.assignees)
 
 
-@routes.post("/projects/:id/issues", on=issue_project_in_path, may=policy.may_create_issue, returns=IssueView)
-def create_issue(call: Call, lookup: IssueProjectLookup, params: CreateIssue) -> IssueView:
+@routes.post("/projects/:id/issues", on=project_scope_in_path, may=policy.may_create_issue, returns=IssueView)
+def create_issue(call: Call, lookup: ProjectScope, params: CreateIssue) -> IssueView:
     """Create an issue."""
     if not params.title:
         raise MissingParameter("title")
@@ -169,8 +159,8 @@ def _clears_fields(params: EditIssue) -> bool:
     return any(getattr(params, name) is None for name in names)
 
 
-@routes.delete("/projects/:id/issues/:issue_iid", on=issue_project_in_path, may=policy.may_delete_issues, returns=None)
-def delete_issue(call: Call, lookup: IssueProjectLookup) -> None:
+@routes.delete("/projects/:id/issues/:issue_iid", on=project_scope_in_path, may=policy.may_delete_issues, returns=None)
+def delete_issue(call: Call, lookup: ProjectScope) -> None:
     """Delete an issue."""
     number = path_number(call.path, "issue_iid")
     found = queries.issue_or_none(call.db, call.actor, lookup.here, lookup.project, number)
@@ -205,17 +195,17 @@ def move_issue(call: Call, lookup: IssueLookup, params: MoveIssue, copied: list[
     return _issue_as_view(call, target, moved)
 
 
-issuable_routes(
+planning_routes(
     routes,
     IssuableEndpoints(
         kind=ISSUE_KIND,
         finder=issue_in_path,
-        row=lambda found: found.issue,
+        record=lambda found: found.issue,
         subject=lambda found: service.subject_of(found.issue),
-        clock=service.TIME_TRACKER,
+        time_tracking=service.TIME_TRACKING,
         view=IssueView,
-        shown=lambda call, found: _issue_as_view(call, found.project, found.issue, found.assignees),
-        follows=lambda call, found: _is_subscribed(call, found.issue, found.assignees),
+        make_view=lambda call, found: _issue_as_view(call, found.project, found.issue, found.assignees),
+        is_subscribed=lambda call, found: _is_subscribed(call, found.issue, found.assignees),
         may_read=policy.may_read_issue,
         may_take_part=policy.may_take_part,
         may_edit=policy.may_edit_issue,

@@ -1,9 +1,10 @@
-"""What callers send about issues."""
+"""Request parameters of issues."""
 
 from typing import Literal
 
 from msgspec import UNSET, UnsetType, field
 
+from ingot.collaboration.planning.params import IssuableAttributes, IssuableExclusions, ListIssuables
 from ingot.core.api.params import Params
 from ingot.core.db.times import Date, Timestamp
 
@@ -25,45 +26,7 @@ Order = Literal[
 ]
 
 
-class ExcludedIssuables(Params):
-    """What must not be so of anything that is planned."""
-
-    labels: list[str] | None = None
-    milestone: str | None = None
-    author_id: int | None = None
-    author_username: str | None = None
-    assignee_id: int | None = None
-    assignee_username: list[str] | None = None
-    my_reaction_emoji: str | None = None
-
-
-class ListIssuables(Params):
-    """What can be asked of every list of what is planned: issues, and merge requests, which lie above."""
-
-    state: str | None = None
-    labels: list[str] | None = None
-    milestone: str | None = None
-    iids: list[int] | None = None
-    order_by: str = "created_at"
-    sort: Literal["asc", "desc"] = "desc"
-    search: str | None = None
-    within: str | None = field(default=None, name="in")
-    """Where the text is searched: in the title, the description, or both."""
-    scope: str | None = None
-    author_id: int | None = None
-    author_username: str | None = None
-    assignee_id: str | None = None
-    """A number, or None or Any."""
-    assignee_username: list[str] | None = None
-    my_reaction_emoji: str | None = None
-    created_after: Timestamp | None = None
-    created_before: Timestamp | None = None
-    updated_after: Timestamp | None = None
-    updated_before: Timestamp | None = None
-    with_labels_details: bool = False
-
-
-class ExcludedIssues(ExcludedIssuables):
+class ExcludedIssues(IssuableExclusions):
     """What must not be so."""
 
     iids: list[int] | None = None
@@ -82,17 +45,11 @@ class ListIssues(ListIssuables):
     excluded: ExcludedIssues | None = field(default=None, name="not")
 
 
-class IssueAttributes(Params):
-    """What can be said of an issue."""
+class IssueAttributes(IssuableAttributes):
+    """Attributes that can be set when an issue is created or edited."""
 
-    description: str | UnsetType | None = UNSET
     confidential: bool | UnsetType = UNSET
-    assignee_ids: list[int] | UnsetType | None = UNSET
-    assignee_id: int | UnsetType | None = UNSET
-    milestone_id: int | UnsetType | None = UNSET
-    labels: list[str] | UnsetType | None = UNSET
     due_date: Date | UnsetType | None = UNSET
-    discussion_locked: bool | UnsetType | None = UNSET
 
 
 class CreateIssue(IssueAttributes):

@@ -6,18 +6,12 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, bindparam, or_, select
 
 from ingot.collaboration.issues.tables import Issue, issue_assignees, issues
+from ingot.collaboration.planning.scope import ProjectScope
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
 from ingot.projects.projects import policy as projects_policy
 from ingot.projects.projects.policy import belongs_to_scanned_project, may_see_project, visible_projects
 from ingot.projects.projects.tables import Project, projects
-
-
-class IssueProjectLookup(NamedTuple):
-    """A project whose issues are meant, and what the caller holds in it."""
-
-    here: Access
-    project: Project
 
 
 class IssueLookup(NamedTuple):
@@ -41,7 +35,7 @@ def may_see_issue(actor: Actor, access: Access, issue: Issue, assignees: Collect
     return actor.known and (issue.author_id == actor.user_id or actor.user_id in assignees)
 
 
-def may_create_issue(actor: Actor, access: Access, lookup: IssueProjectLookup) -> bool:
+def may_create_issue(actor: Actor, access: Access, lookup: ProjectScope) -> bool:
     """Users who read the project's issues, unless it is archived."""
     return actor.known and may_read_issues(actor, access, lookup.project) and not lookup.project.archived
 
@@ -82,7 +76,7 @@ def may_receive_issue(actor: Actor, access: Access, project: Project) -> bool:
     return project.issues_enabled and may_triage(actor, access, project)
 
 
-def may_delete_issues(actor: Actor, access: Access, lookup: IssueProjectLookup) -> bool:
+def may_delete_issues(actor: Actor, access: Access, lookup: ProjectScope) -> bool:
     """Owners and administrators, where there are issues, unless the project is archived."""
     return (
         lookup.project.issues_enabled

@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterable, Sequence
 from sqlalchemy import bindparam, select
 
 from ingot.collaboration.issues import policy
-from ingot.collaboration.issues.filters import CONDITIONS, KIND
-from ingot.collaboration.issues.list_query import IssueListQuery
+from ingot.collaboration.issues.lists.filters import IssueFilter
+from ingot.collaboration.issues.lists.statements import CONDITIONS, KIND
 from ingot.collaboration.issues.params import ListIssues
 from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issue_assignees, issue_counts, issue_origins, issues
 from ingot.collaboration.labels.tables import label_links, labels
+from ingot.collaboration.planning.scope import ProjectScope
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
 from ingot.core.access.rules import require
@@ -94,7 +95,7 @@ def _assignees(db: Connection, issue_id: int) -> tuple[int, ...]:
 
 
 def visible_issues_by_iid(
-    db: Connection, actor: Actor, places: Iterable[policy.IssueProjectLookup], named: Collection[tuple[int, int]]
+    db: Connection, actor: Actor, places: Iterable[ProjectScope], named: Collection[tuple[int, int]]
 ) -> dict[tuple[int, int], policy.IssueLookup]:
     """The issues with these numbers of projects at hand that the caller may know of; two statements for all."""
     open_to = {one.project.id: one for one in places if policy.may_read_issues(actor, one.here, one.project)}
@@ -168,25 +169,25 @@ def list_project_issues(
     db: Connection, actor: Actor, access: Access, project: Project, params: ListIssues, page: Page
 ) -> Listing[Issue]:
     """A page of a project's issues."""
-    asked = IssueListQuery(db, actor, params, default_scope="all")
+    asked = IssueFilter(db, actor, params, default_scope="all")
     asked.add("in_project", project=project.id)
     if not _sees_all(actor, access):
         asked.add("not_hidden", actor=actor.user_id)
-    return asked.fetch(page, None if asked.is_filtered else _stored_total(db, access, actor, project, params))
+    return asked.fetch(page, None if asked.narrowed else _stored_total(db, access, actor, project, params))
 
 
 def list_group_issues(db: Connection, actor: Actor, group_id: int, params: ListIssues, page: Page) -> Listing[Issue]:
     """A page of the issues in a group and all below it."""
-    asked = IssueListQuery(db, actor, params, default_scope="all")
+    asked = IssueFilter(db, actor, params, default_scope="all")
     asked.add("in_group", group=group_id)
-    asked.restrict_to_visible()
+    asked.only_visible()
     return asked.fetch(page)
 
 
 def list_issues(db: Connection, actor: Actor, params: ListIssues, page: Page) -> Listing[Issue]:
     """A page of issues anywhere; those that the caller wrote unless they ask for others."""
-    asked = IssueListQuery(db, actor, params, default_scope="created_by_me")
-    asked.restrict_to_visible()
+    asked = IssueFilter(db, actor, params, default_scope="created_by_me")
+    asked.only_visible()
     return asked.fetch(page)
 
 
@@ -194,8 +195,8 @@ def count_project_issues(
     db: Connection, actor: Actor, access: Access, project: Project, params: ListIssues
 ) -> dict[str, int]:
     """How many of a project's issues there are by state."""
-    asked = IssueListQuery(db, actor, params, default_scope="all")
-    if not asked.is_filtered and _sees_all(actor, access):
+    asked = IssueFilter(db, actor, params, default_scope="all")
+    if not asked.narrowed and _sees_all(actor, access):
         return _stored_counts(db, project)
     asked.add("in_project", project=project.id)
     if not _sees_all(actor, access):
@@ -205,16 +206,16 @@ def count_project_issues(
 
 def count_group_issues(db: Connection, actor: Actor, group_id: int, params: ListIssues) -> dict[str, int]:
     """How many issues there are by state in a group and all below it."""
-    asked = IssueListQuery(db, actor, params, default_scope="all")
+    asked = IssueFilter(db, actor, params, default_scope="all")
     asked.add("in_group", group=group_id)
-    asked.restrict_to_visible()
+    asked.only_visible()
     return asked.count()
 
 
 def count_issues(db: Connection, actor: Actor, params: ListIssues) -> dict[str, int]:
     """How many there are by state anywhere; of those that the caller wrote unless they ask for others."""
-    asked = IssueListQuery(db, actor, params, default_scope="created_by_me")
-    asked.restrict_to_visible()
+    asked = IssueFilter(db, actor, params, default_scope="created_by_me")
+    asked.only_visible()
     return asked.count()
 
 

@@ -4,49 +4,42 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 from sqlalchemy import bindparam, delete, select, text
 
-from ingot.accounts.users.queries import users_by_ids
-from ingot.collaboration.emoji.service import delete_awards
 from ingot.collaboration.iids.service import next_iid
 from ingot.collaboration.issues import policy
 from ingot.collaboration.issues.events import Action, ChangeCause, FollowUpIssueOpened, IssueChanged
-from ingot.collaboration.issues.params import CreateIssue, EditIssue, IssueAttributes
+from ingot.collaboration.issues.params import CreateIssue, EditIssue
 from ingot.collaboration.issues.ports import IssueMergeRequests
 from ingot.collaboration.issues.queries import assignees_of, issue_by_id
 from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issue_assignees, issue_origins, issues
-from ingot.collaboration.issues.time_tracking import TimeTracker
 from ingot.collaboration.labels.queries import labels_of
-from ingot.collaboration.labels.service import (
-    delete_label_links,
-    find_or_create_labels,
-    set_labels,
-    title_error,
-    update_label_link_state,
-)
+from ingot.collaboration.labels.service import set_labels, update_label_link_state
 from ingot.collaboration.labels.tables import Label
-from ingot.collaboration.milestones.queries import usable_milestone
-from ingot.collaboration.notes.service import delete_notes
-from ingot.collaboration.participants.service import delete_mentioned_users
-from ingot.collaboration.resource_events.service import delete_resource_events
+from ingot.collaboration.planning.service import (
+    assignable_users,
+    drop_subject,
+    ensure_labels,
+    find_milestone_id,
+    replace_labels,
+    requested_assignees,
+    validate_texts,
+)
+from ingot.collaboration.planning.time_tracking import TimeTracking
 from ingot.collaboration.subjects import Subject
-from ingot.collaboration.subscriptions.service import delete_subscriptions
-from ingot.collaboration.todos.service import delete_todos
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
 from ingot.core.events.bus import emit
-from ingot.errors import Invalid, NotFound, too_long_message
-from ingot.projects.projects.queries import user_access_or_none
+from ingot.errors import NotFound
 from ingot.projects.projects.service import add_to_open_issues_count
 from ingot.projects.projects.tables import Project
 
-MAX_TITLE_LENGTH = 255
-MAX_DESCRIPTION_LENGTH = 1_000_000
-MAX_LABELS = 100
-# What is read here stays so until the transaction ends: whoever else would change it waits.
+MAX_ASSIGNEES = 1
+"""The specification takes a list of assignees, of which the first one counts."""
+# The row is locked until the transaction ends.
 _FOR_UPDATE = select(*ISSUE_COLUMNS).where(issues.c.id == bindparam("issue")).with_for_update()
 _UNASSIGN = delete(issue_assignees).where(
     issue_assignees.c.issue_id == bindparam("issue"), issue_assignees.c.user_id == bindparam("user")
@@ -87,11 +80,11 @@ def create_issue(
         author_id=actor.user_id,
         confidential=bool(params.confidential),
         due_date=(params.due_date or None) if triages else None,
-        milestone_id=usable_milestone_id(db, project, params.milestone_id) if triages else None,
+        milestone_id=find_milestone_id(db, project, params.milestone_id) if triages else None,
         created_at=created,
         updated_at=created,
     )
-    people = _assignee_ids(params) if triages else None
+    people = requested_assignees(params, MAX_ASSIGNEES) if triages else None
     assignees = set_assignees(db, project, issue, people, ()) if people else []
     carried = ensure_labels(db, project, params.labels) if triages and params.labels else []
     if carried:
@@ -184,19 +177,7 @@ def delete_issue(db: Connection, actor: Actor, issue: Issue) -> None:
 def remove_issue_relations(db: Connection, issue: Issue) -> None:
     """What goes with an issue besides its row: it counts no more, and nothing is linked to it."""
     _update_counts(db, issue, None)
-    delete_subject_data(db, subject_of(issue))
-
-
-def delete_subject_data(db: Connection, subject: Subject) -> None:
-    """Take away all that people said of something and how they take part in it."""
-    number = subject.id or 0
-    delete_label_links(db, subject)
-    delete_subscriptions(db, subject.kind, number)
-    delete_notes(db, subject)
-    delete_awards(db, subject.kind, [number])
-    delete_resource_events(db, subject)
-    delete_todos(db, subject)
-    delete_mentioned_users(db, subject)
+    drop_subject(db, subject_of(issue))
 
 
 def _write_time(db: Connection, actor: Actor, issue: Issue, column: str, seconds: int) -> Issue:
@@ -206,7 +187,7 @@ def _write_time(db: Connection, actor: Actor, issue: Issue, column: str, seconds
     return changed
 
 
-TIME_TRACKER = TimeTracker(lock_issue_row, _write_time)
+TIME_TRACKING = TimeTracking(lock_issue_row, _write_time)
 
 
 def write_issue(db: Connection, issue: Issue, columns: dict[str, Any], now: Timestamp) -> None:
@@ -236,7 +217,7 @@ def _columns(db: Connection, project: Project, params: EditIssue, *, triages: bo
         if params.due_date is not UNSET:
             columns["due_date"] = params.due_date
         if params.milestone_id is not UNSET:
-            columns["milestone_id"] = usable_milestone_id(db, project, params.milestone_id)
+            columns["milestone_id"] = find_milestone_id(db, project, params.milestone_id)
         if params.discussion_locked not in (UNSET, None):
             columns["discussion_locked"] = params.discussion_locked
     return columns
@@ -260,34 +241,16 @@ def _change_labels(
     if params.labels is UNSET and not params.add_labels and not params.remove_labels:
         return {}
     before: Sequence[Label] = labels_of(db, "issue", [issue.id]).get(issue.id, [])
-    titles = [label.title for label in before]
-    if params.labels is not UNSET:
-        titles = params.labels or []
+    titles = [label.title for label in before] if params.labels is UNSET else params.labels or []
     gone = {title.strip() for title in params.remove_labels or ()}
     titles = [title for title in (*titles, *(params.add_labels or ())) if title.strip() not in gone]
-    after = ensure_labels(db, project, titles)
-    added, removed = set_labels(db, subject_of(issue), after)
-    if not added and not removed:
-        return {}
-    return {"labels": ([label.id for label in before], [label.id for label in after])}
-
-
-def ensure_labels(db: Connection, project: Project, titles: Sequence[str]) -> list[Label]:
-    """The labels of these titles, each once; those that are missing are made."""
-    wanted = list(dict.fromkeys(tidy for title in titles if (tidy := title.strip())))
-    if len(wanted) > MAX_LABELS:
-        raise Invalid(labels=[f"cannot be more than {MAX_LABELS}"])
-    for title in wanted:
-        trouble = title_error(title)
-        if trouble is not None:
-            raise Invalid(labels=[trouble])
-    return find_or_create_labels(db, project, wanted, may_add=True)
+    return replace_labels(db, project, subject_of(issue), before, titles)
 
 
 def _change_assignees(
     db: Connection, project: Project, issue: Issue, params: EditIssue
 ) -> dict[str, tuple[object, object]]:
-    people = _assignee_ids(params)
+    people = requested_assignees(params, MAX_ASSIGNEES)
     if people is None:
         return {}
     before = assignees_of(db, [issue.id]).get(issue.id, [])
@@ -295,25 +258,11 @@ def _change_assignees(
     return {"assignees": (before, after)} if set(before) != set(after) else {}
 
 
-def _assignee_ids(params: IssueAttributes) -> list[int] | None:
-    """Whom the caller wants assigned, or nothing where they say nothing of it; 0 stands for nobody.
-
-    The contract has several in a list, of which the first one counts.
-    """
-    if params.assignee_ids is not UNSET:
-        people = (params.assignee_ids or [])[:1]
-    elif params.assignee_id is not UNSET:
-        people = [params.assignee_id] if params.assignee_id else []
-    else:
-        return None
-    return [] if people == [0] else people
-
-
 def set_assignees(
     db: Connection, project: Project, issue: Issue, wanted: Sequence[int], before: Sequence[int]
 ) -> list[int]:
     """Assign those who can see the project; who cannot is passed over, so that nobody learns who is there."""
-    after = users_who_can_see(db, project, wanted)
+    after = assignable_users(db, project, wanted)
     if wanted and not after:
         return list(before)
     for user_id in before:
@@ -323,36 +272,6 @@ def set_assignees(
         if user_id not in before:
             db.insert(issue_assignees, issue_id=issue.id, user_id=user_id)
     return after
-
-
-def users_who_can_see(db: Connection, project: Project, user_ids: Sequence[int]) -> list[int]:
-    """Those of the users who may see the issue once it is theirs."""
-    users = users_by_ids(db, user_ids)
-    return [
-        user_id
-        for user_id in dict.fromkeys(user_ids)
-        if user_id in users and users[user_id].state == "active" and user_access_or_none(db, users[user_id], project)
-    ]
-
-
-def usable_milestone_id(db: Connection, project: Project, wanted: int | UnsetType | None) -> int | None:
-    """The number of a milestone that a project can use; nothing, or 0, stands for none."""
-    if wanted is UNSET or not wanted:
-        return None
-    milestone = usable_milestone(db, project, wanted)
-    if milestone is None:
-        raise Invalid(milestone_id=["is invalid"])
-    return milestone.id
-
-
-def validate_texts(title: str | None, description: Any) -> None:
-    """Refuse what is too long to be read, and a title that says nothing."""
-    if title is not None and not title.strip():
-        raise Invalid(title=["can't be blank"])
-    if title is not None and len(title.strip()) > MAX_TITLE_LENGTH:
-        raise Invalid(title=[too_long_message(MAX_TITLE_LENGTH)])
-    if isinstance(description, str) and len(description) > MAX_DESCRIPTION_LENGTH:
-        raise Invalid(description=[too_long_message(MAX_DESCRIPTION_LENGTH)])
 
 
 def _update_counts(db: Connection, before: Issue | None, after: Issue | None) -> None:

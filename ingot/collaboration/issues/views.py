@@ -5,28 +5,18 @@ from collections.abc import Collection, Mapping, Sequence
 from msgspec import UNSET, UnsetType
 
 from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
-from ingot.collaboration.issues.durations import format_duration
 from ingot.collaboration.issues.queries import assignees_of, label_titles_of, visible_issue_ids
 from ingot.collaboration.issues.tables import Issue
-from ingot.collaboration.issues.time_tracking import TimeTracked
 from ingot.collaboration.labels.queries import labels_of
 from ingot.collaboration.labels.views import LabelBrief, label_brief
 from ingot.collaboration.milestones.queries import milestones_by_ids
 from ingot.collaboration.milestones.views import MilestoneView, milestone_view
+from ingot.collaboration.planning.views import ReferencesView, TimeStatsView, time_stats_view
 from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Date, Timestamp
 from ingot.projects.projects.queries import paths_of_projects
-
-
-class TimeStatsView(View):
-    """How long something takes, and took so far."""
-
-    time_estimate: int
-    total_time_spent: int
-    human_time_estimate: str | None
-    human_total_time_spent: str | None
 
 
 class IssueCountsView(View):
@@ -47,14 +37,6 @@ class IssueStatisticsView(View):
     """Numbers on issues."""
 
     statistics: CountedIssuesView
-
-
-class IssueReferencesView(View):
-    """How an issue is referred to from near and far."""
-
-    short: str
-    relative: str
-    full: str
 
 
 class IssueView(View):
@@ -86,7 +68,7 @@ class IssueView(View):
     web_url: str
     time_stats: TimeStatsView
     moved_to_id: int | None
-    references: IssueReferencesView
+    references: ReferencesView
     subscribed: bool | UnsetType = UNSET
 
 
@@ -158,21 +140,6 @@ def statistics_view(counts: dict[str, int]) -> IssueStatisticsView:
     return IssueStatisticsView(CountedIssuesView(shown))
 
 
-def time_stats_view(timed: TimeTracked) -> TimeStatsView:
-    """What was said of the time that an issue takes, or whatever else takes time."""
-    if not timed.time_estimate and not timed.total_time_spent:
-        return _NO_TIME
-    return TimeStatsView(
-        timed.time_estimate,
-        timed.total_time_spent,
-        format_duration(timed.time_estimate),
-        format_duration(timed.total_time_spent),
-    )
-
-
-_NO_TIME = TimeStatsView(0, 0, None, None)
-
-
 def _labels(db: Connection, numbers: Sequence[int]) -> dict[int, list[LabelBrief]]:
     carried = labels_of(db, "issue", numbers)
     return {number: [label_brief(label) for label in labels] for number, labels in carried.items()}
@@ -224,5 +191,5 @@ def _view(
         f"{base}/{path}/issues/{issue.iid}",
         time_stats_view(issue),
         moved_to_id,
-        IssueReferencesView(short, short, f"{path}{short}"),
+        ReferencesView(short, short, f"{path}{short}"),
     )

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ingot.collaboration.issues.api import issue_project_in_path
-from ingot.collaboration.issues.policy import IssueProjectLookup
 from ingot.collaboration.merge_requests import policy, queries, staged
 from ingot.collaboration.merge_requests.filters import KIND
 from ingot.collaboration.merge_requests.list_views import merge_request_list_views
@@ -22,8 +20,8 @@ from ingot.collaboration.merge_requests.views import (
     merge_request_detail_view,
     simple_views,
 )
-from ingot.collaboration.notes.queries import has_note_by
-from ingot.collaboration.subscriptions.queries import explicit_subscription
+from ingot.collaboration.planning.queries import is_subscribed
+from ingot.collaboration.planning.scope import ProjectScope, project_scope_in_path
 from ingot.core.access.levels import Access
 from ingot.core.access.rules import signed_in
 from ingot.core.api.routes import AlternateResponse, Call, Routes, StagedCall
@@ -75,20 +73,14 @@ def merge_request_as_view(
         verdict = cached_mergeabilities(store, keys, [merge_request]).get(merge_request.id)
     version = queries.latest_version(db, merge_request.id)
     view = merge_request_detail_view(db, merge_request, base, target_project_summary(project), verdict, version, people)
-    view.subscribed = is_subscribed(call, db, merge_request, [person.id for person in view.assignees])
+    view.subscribed = follows(call, db, merge_request, [person.id for person in view.assignees])
     fill_merge_fields(db, call.actor, MergeRequestLookup(access, project, merge_request, ()), view, base)
     return view
 
 
-def is_subscribed(
-    call: Call | StagedCall, db: Connection, merge_request: MergeRequest, assignees: Sequence[int]
-) -> bool:
-    """Whether the caller follows: as they said, else whether they take part."""
-    user_id = call.actor.user_id
-    wish = explicit_subscription(db, user_id, KIND, merge_request.id)
-    if wish is not None:
-        return wish
-    return user_id in (merge_request.author_id, *assignees) or has_note_by(db, KIND, merge_request.id, user_id)
+def follows(call: Call | StagedCall, db: Connection, merge_request: MergeRequest, assignees: Sequence[int]) -> bool:
+    """Whether the caller receives notifications about the merge request."""
+    return is_subscribed(db, call.actor.user_id, KIND, merge_request.id, (merge_request.author_id, *assignees))
 
 
 def merge_requests_as_views(
@@ -130,12 +122,12 @@ def list_group_merge_requests(call: Call, group: Namespace, params: ListMergeReq
 
 @routes.get(
     "/projects/:id/merge_requests",
-    on=issue_project_in_path,
+    on=project_scope_in_path,
     may=policy.may_list_merge_requests,
     returns=list[MergeRequestView | SimpleMergeRequestView],
 )
 def list_project_merge_requests(
-    call: Call, lookup: IssueProjectLookup, params: ListMergeRequests, page: Page
+    call: Call, lookup: ProjectScope, params: ListMergeRequests, page: Page
 ) -> Listing[Any]:
     """List the merge requests of a project."""
     found = queries.list_project_merge_requests(call.db, call.actor, lookup.project, params, page)
@@ -161,13 +153,13 @@ def get_merge_request(call: Call, lookup: MergeRequestLookup, params: GetMergeRe
 
 @routes.post(
     "/projects/:id/merge_requests",
-    on=issue_project_in_path,
+    on=project_scope_in_path,
     may=policy.may_offer_branches,
     returns=MergeRequestDetailView,
     staged=True,
     instead={409: dict[str, list[str]], 422: dict[str, list[str]]},
 )
-def create_merge_request(stage: StagedCall, lookup: IssueProjectLookup, params: CreateMergeRequest) -> object:
+def create_merge_request(stage: StagedCall, lookup: ProjectScope, params: CreateMergeRequest) -> object:
     """Open a merge request from a branch of this project."""
 
     def show(db: Connection, project: Project, made: MergeRequest) -> MergeRequestDetailView:

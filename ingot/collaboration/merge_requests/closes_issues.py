@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from sqlalchemy import bindparam, delete, select
 
-from ingot.collaboration.issues.text_references import active_actor_or_none, referenced_issues
+from ingot.accounts.users.actors import active_actor
+from ingot.collaboration.issues.text_references import referenced_issues
 from ingot.collaboration.merge_requests.tables import MergeRequest, merge_request_closings
 from ingot.core.db.connection import Connection
 from ingot.core.markup.references import Reference, can_mention_issues, closing_references
@@ -55,7 +56,7 @@ def _record(
 
 
 def _issue_ids(db: Connection, writer_id: int, merge_request: MergeRequest, named: Sequence[Reference]) -> set[int]:
-    writer = active_actor_or_none(db, writer_id)
+    writer = active_actor(db, writer_id)
     if writer is None:
         return set()
     own = paths_of_projects(db, [merge_request.target_project_id])[merge_request.target_project_id]

@@ -2,13 +2,6 @@
 
 from sqlalchemy import ColumnElement, bindparam, func, not_, or_
 
-from ingot.collaboration.issues.conditions import (
-    FAR_FUTURE,
-    SELECTIVE_FILTERS,
-    IssuableTable,
-    conditions_for,
-    orders_for,
-)
 from ingot.collaboration.merge_requests import policy
 from ingot.collaboration.merge_requests.draft_titles import DRAFT_PREFIXES
 from ingot.collaboration.merge_requests.list_statements import ListStatementFactory
@@ -19,6 +12,7 @@ from ingot.collaboration.merge_requests.tables import (
     merge_request_reviewers,
     merge_requests,
 )
+from ingot.collaboration.planning.conditions import NEVER, SELECTIVE, IssuableTable, list_conditions, list_orders
 from ingot.core.db.expressions import in_list
 from ingot.projects.projects.policy import has_code
 from ingot.projects.projects.tables import projects
@@ -36,7 +30,7 @@ _REVIEWS, _REVIEWER = merge_request_reviewers.c.merge_request_id, merge_request_
 _APPROVALS, _APPROVER = merge_request_approvals.c.merge_request_id, merge_request_approvals.c.user_id
 _DRAFT = or_(*(_ROWS.title_key.startswith(word, autoescape=True) for word in DRAFT_PREFIXES))
 _CONDITIONS: dict[str, ColumnElement[bool]] = {
-    **conditions_for(_MERGE_REQUESTS),
+    **list_conditions(_MERGE_REQUESTS),
     "opened": _ROWS.state == "opened",
     "visible": policy.visible_merge_requests(external=False),
     "visible_to_external": policy.visible_merge_requests(external=True),
@@ -65,10 +59,10 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "numbers": in_list(_ROWS.id, "chosen"),
     "of_milestone": _ROWS.milestone_id == bindparam("of_milestone"),
 }
-_ORDERS = {**orders_for(_MERGE_REQUESTS), "merged_at": (func.coalesce(_ROWS.merged_at, FAR_FUTURE),)}
+_ORDERS = {**list_orders(_MERGE_REQUESTS), "merged_at": (func.coalesce(_ROWS.merged_at, NEVER),)}
 LIST_STATEMENTS = ListStatementFactory(
     _MERGE_REQUESTS,
     _CONDITIONS,
     _ORDERS,
-    SELECTIVE_FILTERS | {"source_branch", "reviewed_by_me", "reviewers", "closing", "numbers", "of_milestone"},
+    SELECTIVE | {"source_branch", "reviewed_by_me", "reviewers", "closing", "numbers", "of_milestone"},
 )

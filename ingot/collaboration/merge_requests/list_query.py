@@ -1,10 +1,10 @@
 """What is asked of a list of merge requests."""
 
-from ingot.collaboration.issues.list_query import IssuableListQuery
 from ingot.collaboration.merge_requests.filters import LIST_STATEMENTS
 from ingot.collaboration.merge_requests.list_statements import MergeRequestListStatements
 from ingot.collaboration.merge_requests.params import ExcludedMergeRequests, ListMergeRequests
 from ingot.collaboration.merge_requests.tables import MergeRequest
+from ingot.collaboration.planning.filters import IssuableFilter
 from ingot.core.db.paging import Listing, Page, fetch_page, slice_page
 
 # Up to here all that match are looked at once for a page and its total; beyond, a page walks in its order.
@@ -12,17 +12,17 @@ _MAX_LOOKED_UP = 2_000
 _STATES = {"reopened": "opened"}
 
 
-class MergeRequestListQuery(IssuableListQuery[ListMergeRequests]):
+class MergeRequestListQuery(IssuableFilter[ListMergeRequests]):
     """Gathers the conditions that the parameters ask for, and what they are bound to."""
 
     def fetch(self, page: Page, total: int | None = None) -> Listing[MergeRequest]:
         """The page."""
-        if self._nothing:
+        if self._matches_nothing:
             return Listing([], page, 0)
-        wanted, filters = self._wanted, self._statement_filters()
+        wanted, filters = self._params, self._statement_filters()
         lists = LIST_STATEMENTS.lists_of(filters, wanted.order_by, wanted.sort, self._labels, self._excluded_labels)
         if page.keyset:
-            return fetch_page(self._db, MergeRequest, lists.by_scan, page, **self._values)
+            return fetch_page(self._db, MergeRequest, lists.walking, page, **self._values)
         if total is None:
             total = self._total(filters, lists)
         if total is None:
@@ -31,7 +31,7 @@ class MergeRequestListQuery(IssuableListQuery[ListMergeRequests]):
         if offset >= total:
             return Listing([], page, total)
         bounds = {"page_size": page.size, "page_offset": offset}
-        return Listing(self._db.all(MergeRequest, lists.by_scan.by_number, **bounds, **self._values), page, total)
+        return Listing(self._db.all(MergeRequest, lists.walking.by_number, **bounds, **self._values), page, total)
 
     def _statement_filters(self) -> frozenset[str]:
         """The conditions; the open ones have indexes of their own, which a statement has to name."""
@@ -43,7 +43,7 @@ class MergeRequestListQuery(IssuableListQuery[ListMergeRequests]):
         if filters & LIST_STATEMENTS.few:
             return None
         if not self._labels:
-            total: int = self._db.value(lists.by_scan.total, **self._values)
+            total: int = self._db.value(lists.walking.total, **self._values)
             return total
         counted = LIST_STATEMENTS.label_count.get(filters) if self._labels == 1 and not self._excluded_labels else None
         if counted is None:
@@ -53,7 +53,7 @@ class MergeRequestListQuery(IssuableListQuery[ListMergeRequests]):
 
     def _fetch_by_lookup(self, lists: MergeRequestListStatements, page: Page) -> Listing[MergeRequest]:
         """A page of few, all of which are found first."""
-        numbers = [number for (number,) in self._db.rows(lists.by_lookup, **self._values)]
+        numbers = [number for (number,) in self._db.rows(lists.looked_up, **self._values)]
         listing = slice_page(numbers, page)
         if not listing.items:
             return Listing([], page, listing.total)
@@ -61,8 +61,8 @@ class MergeRequestListQuery(IssuableListQuery[ListMergeRequests]):
         # One may have gone in between, where a server's statements do not all see the same moment.
         return Listing([found[number] for number in listing.items if number in found], page, listing.total)
 
-    def _read_specific(self) -> None:
-        wanted = self._wanted
+    def _read_more(self) -> None:
+        wanted = self._params
         if wanted.state in _STATES:
             self.add("state", state=_STATES[wanted.state])
         for name in ("source_branch", "target_branch"):
@@ -80,7 +80,7 @@ class MergeRequestListQuery(IssuableListQuery[ListMergeRequests]):
             self._read_specific_excluded(wanted.excluded)
 
     def _read_reviewers(self) -> None:
-        wanted = self._wanted
+        wanted = self._params
         self._read_person("reviewer", wanted.reviewer_id)
         if wanted.reviewer_username:
             self.add("reviewers", reviewers=[self._user_id(wanted.reviewer_username)])

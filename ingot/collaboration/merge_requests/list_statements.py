@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, func, not_, select
 
-from ingot.collaboration.issues.conditions import IssuableTable
 from ingot.collaboration.labels.tables import label_links
 from ingot.collaboration.merge_requests.tables import MERGE_REQUEST_COLUMNS
+from ingot.collaboration.planning.conditions import IssuableTable
 from ingot.core.db.expressions import in_list, packed_columns, without_index
 from ingot.core.db.paging import ListQuery, list_query
 from ingot.projects.projects.tables import projects
@@ -20,8 +20,8 @@ _NEEDS_PROJECT = frozenset({"in_group", "visible", "visible_to_external", "with_
 class MergeRequestListStatements(NamedTuple):
     """The statements of one list: those that walk in its order, and the one that looks all of them up first."""
 
-    by_scan: ListQuery
-    by_lookup: Select[Any]
+    walking: ListQuery
+    looked_up: Select[Any]
 
 
 class ListStatementFactory:

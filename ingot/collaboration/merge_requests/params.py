@@ -1,10 +1,10 @@
-"""What callers send about merge requests."""
+"""Request parameters of merge requests."""
 
 from typing import Literal
 
 from msgspec import UNSET, UnsetType, field
 
-from ingot.collaboration.issues.params import ExcludedIssuables, ListIssuables
+from ingot.collaboration.planning.params import IssuableAttributes, IssuableExclusions, ListIssuables
 from ingot.core.api.params import Params
 
 Scope = Literal["created_by_me", "created-by-me", "assigned_to_me", "assigned-to-me", "reviews_for_me", "all"]
@@ -21,7 +21,7 @@ Order = Literal[
 ]
 
 
-class ExcludedMergeRequests(ExcludedIssuables):
+class ExcludedMergeRequests(IssuableExclusions):
     """What must not be so."""
 
     reviewer_id: int | None = None
@@ -62,20 +62,14 @@ class GetMergeRequest(Params):
     render_html: bool = False
 
 
-class MergeRequestAttributes(Params):
-    """What can be said of a merge request."""
+class MergeRequestAttributes(IssuableAttributes):
+    """Attributes that can be set when a merge request is created or edited."""
 
-    description: str | UnsetType | None = UNSET
-    assignee_id: int | UnsetType | None = UNSET
-    assignee_ids: list[int] | UnsetType | None = UNSET
     reviewer_ids: list[int] | UnsetType | None = UNSET
-    milestone_id: int | UnsetType | None = UNSET
-    labels: list[str] | UnsetType | None = UNSET
     remove_source_branch: bool | UnsetType | None = UNSET
     squash: bool | UnsetType | None = UNSET
-    discussion_locked: bool | UnsetType | None = UNSET
     allow_collaboration: bool | UnsetType | None = UNSET
-    """Known to clients, and without effect."""
+    """Accepted because clients send it; has no effect."""
 
 
 class CreateMergeRequest(MergeRequestAttributes, kw_only=True):

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, and_, or_
 
-from ingot.collaboration.issues.policy import IssueProjectLookup
 from ingot.collaboration.merge_requests.tables import MergeRequest
+from ingot.collaboration.planning.scope import ProjectScope
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
 from ingot.core.db.expressions import one_of
@@ -29,7 +29,7 @@ def may_read_merge_requests(actor: Actor, access: Access, project: Project) -> b
     return project.merge_requests_enabled and may_download_code(actor, access, project)
 
 
-def may_list_merge_requests(actor: Actor, access: Access, lookup: IssueProjectLookup) -> bool:
+def may_list_merge_requests(actor: Actor, access: Access, lookup: ProjectScope) -> bool:
     """The same of a project that is at hand as a place."""
     return may_read_merge_requests(actor, access, lookup.project)
 
@@ -39,7 +39,7 @@ def may_read_merge_request(actor: Actor, access: Access, lookup: MergeRequestLoo
     return may_read_merge_requests(actor, access, lookup.project)
 
 
-def may_offer_branches(actor: Actor, access: Access, lookup: IssueProjectLookup) -> bool:
+def may_offer_branches(actor: Actor, access: Access, lookup: ProjectScope) -> bool:
     """Developers of the project with the source branch, unless it is archived."""
     return actor.known and projects_policy.may_write_project(actor, access, lookup.project)
 
@@ -70,7 +70,7 @@ def may_approve(actor: Actor, access: Access, lookup: MergeRequestLookup) -> boo
     return actor.known and may_triage(actor, access, lookup.project)
 
 
-def may_delete_merge_requests(actor: Actor, access: Access, lookup: IssueProjectLookup) -> bool:
+def may_delete_merge_requests(actor: Actor, access: Access, lookup: ProjectScope) -> bool:
     """Owners and administrators, where there are merge requests, unless the project is archived."""
     return (
         lookup.project.merge_requests_enabled

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, literal_column, select, union_all
 
-from ingot.collaboration.issues.policy import IssueProjectLookup
 from ingot.collaboration.merge_requests import policy
 from ingot.collaboration.merge_requests.filters import KIND
 from ingot.collaboration.merge_requests.list_query import MergeRequestListQuery
@@ -23,6 +22,7 @@ from ingot.collaboration.merge_requests.tables import (
     merge_requests,
 )
 from ingot.collaboration.notes.tables import notes
+from ingot.collaboration.planning.scope import ProjectScope
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.core.access.rules import require
@@ -221,7 +221,7 @@ def _people(db: Connection, number: int) -> tuple[tuple[int, ...], tuple[int, ..
 
 
 def visible_merge_requests_by_iid(
-    db: Connection, actor: Actor, places: Iterable[IssueProjectLookup], named: Collection[tuple[int, int]]
+    db: Connection, actor: Actor, places: Iterable[ProjectScope], named: Collection[tuple[int, int]]
 ) -> dict[tuple[int, int], MergeRequest]:
     """Those with these numbers of projects at hand that the caller may know of; one statement for all."""
     open_to = {one.project.id for one in places if policy.may_read_merge_requests(actor, one.here, one.project)}
@@ -313,7 +313,7 @@ def list_project_merge_requests(
     """A page of a project's merge requests, of which the caller may see all."""
     asked = MergeRequestListQuery(db, actor, params, default_scope="all")
     asked.add("in_project", project=project.id)
-    return asked.fetch(page, None if asked.is_filtered else _stored_total(db, project, params))
+    return asked.fetch(page, None if asked.narrowed else _stored_total(db, project, params))
 
 
 def list_group_merge_requests(
@@ -364,7 +364,7 @@ _OPEN = ListMergeRequests(state="opened")
 
 
 def _visible_page(asked: MergeRequestListQuery, params: ListMergeRequests, page: Page) -> Listing[MergeRequest]:
-    asked.restrict_to_visible()
+    asked.only_visible()
     if params.non_archived:
         asked.add("not_archived")
     return asked.fetch(page)

@@ -7,7 +7,6 @@ from msgspec import UNSET
 from sqlalchemy import Table, bindparam, delete, select, text
 
 from ingot.collaboration.iids.service import next_iid
-from ingot.collaboration.issues.service import ensure_labels, usable_milestone_id, users_who_can_see, validate_texts
 from ingot.collaboration.labels.service import set_labels, update_label_link_state
 from ingot.collaboration.merge_requests import policy
 from ingot.collaboration.merge_requests.events import Action, MergeRequestChanged
@@ -24,6 +23,13 @@ from ingot.collaboration.merge_requests.tables import (
     merge_request_assignees,
     merge_request_reviewers,
     merge_requests,
+)
+from ingot.collaboration.planning.service import (
+    assignable_users,
+    ensure_labels,
+    find_milestone_id,
+    requested_assignees,
+    validate_texts,
 )
 from ingot.collaboration.subjects import Subject
 from ingot.core.access.actor import Actor
@@ -84,13 +90,13 @@ def create_merge_request(
         author_id=actor.user_id,
         title=params.title.strip(),
         description=params.description or None,
-        milestone_id=usable_milestone_id(db, target, params.milestone_id) if triages else None,
+        milestone_id=find_milestone_id(db, target, params.milestone_id) if triages else None,
         squash=_squash(target, params),
         remove_source_branch=bool(params.remove_source_branch),
         head_oid=head_oid,
     )
     if triages:
-        _set_people(db, target, merge_request, merge_request_assignees, (), assignee_ids(params) or [])
+        _set_people(db, target, merge_request, merge_request_assignees, (), requested_assignees(params) or [])
         _set_people(db, target, merge_request, merge_request_reviewers, (), reviewer_ids(params) or [])
         if params.labels:
             set_labels(db, subject_of(merge_request), ensure_labels(db, target, params.labels))
@@ -158,19 +164,8 @@ def write_merge_request(db: Connection, merge_request: MergeRequest, columns: di
     return written
 
 
-def assignee_ids(params: MergeRequestAttributes) -> list[int] | None:
-    """Whom the caller wants assigned, or nothing where they say nothing of it; 0 stands for nobody."""
-    if params.assignee_ids is not UNSET:
-        people = params.assignee_ids or []
-    elif params.assignee_id is not UNSET:
-        people = [params.assignee_id] if params.assignee_id else []
-    else:
-        return None
-    return [] if people == [0] else people
-
-
 def reviewer_ids(params: MergeRequestAttributes) -> list[int] | None:
-    """The same of those who are to look at it."""
+    """Return the ids of the requested reviewers, or None if the request does not change them; 0 stands for none."""
     if params.reviewer_ids is UNSET:
         return None
     return [] if params.reviewer_ids in (None, [0]) else params.reviewer_ids
@@ -196,7 +191,7 @@ def _set_people(
     before: Sequence[int],
     wanted: Sequence[int],
 ) -> list[int]:
-    after = users_who_can_see(db, project, wanted[:MAX_PEOPLE])
+    after = assignable_users(db, project, wanted[:MAX_PEOPLE])
     if wanted and not after:
         return list(before)
     for user_id in before:

@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from ingot.collaboration.issues.policy import IssueProjectLookup
-from ingot.collaboration.issues.service import validate_texts
 from ingot.collaboration.merge_requests import policy, service
 from ingot.collaboration.merge_requests.params import CreateMergeRequest
 from ingot.collaboration.merge_requests.quick_actions.definitions import MERGE_REQUEST_COMMANDS
@@ -16,6 +14,8 @@ from ingot.collaboration.merge_requests.versions.events import VersionCollected
 from ingot.collaboration.merge_requests.versions.inspection import VersionComparison, compare_with_target
 from ingot.collaboration.merge_requests.versions.service import add_version
 from ingot.collaboration.merge_requests.versions.source_tracker import enqueue_collection, source_head_of
+from ingot.collaboration.planning.scope import ProjectScope
+from ingot.collaboration.planning.service import validate_texts
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.core.access.rules import require
@@ -49,7 +49,7 @@ def create_merge_request(
     database: Database,
     store: RepositoryStore,
     actor: Actor,
-    lookup: IssueProjectLookup,
+    lookup: ProjectScope,
     params: CreateMergeRequest,
     show: Callable[[Connection, Project, MergeRequest], object],
 ) -> object:
@@ -82,7 +82,7 @@ def _validate(params: CreateMergeRequest) -> None:
 
 
 def _extract_description_commands(
-    database: Database, store: RepositoryStore, actor: Actor, lookup: IssueProjectLookup, params: CreateMergeRequest
+    database: Database, store: RepositoryStore, actor: Actor, lookup: ProjectScope, params: CreateMergeRequest
 ) -> tuple[CreateMergeRequest, Sequence[Command]]:
     """What is wanted without the commands in its description, and these; the branch that one names is the target."""
     if not params.description or "/" not in params.description:
@@ -101,7 +101,7 @@ def _extract_description_commands(
     return params, commands
 
 
-def _sides(db: Connection, actor: Actor, lookup: IssueProjectLookup, params: CreateMergeRequest) -> MergeRequestSides:
+def _sides(db: Connection, actor: Actor, lookup: ProjectScope, params: CreateMergeRequest) -> MergeRequestSides:
     source = lookup.project
     there, target = find_project(db, actor, params.target_project_id or source.id)
     require(may_download_code(actor, there, target))

@@ -7,7 +7,6 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
-from ingot.collaboration.issues.views import IssueReferencesView, TimeStatsView, time_stats_view
 from ingot.collaboration.labels.queries import labels_of
 from ingot.collaboration.labels.views import LabelBrief, label_brief
 from ingot.collaboration.merge_requests.draft_titles import is_draft
@@ -23,6 +22,7 @@ from ingot.collaboration.merge_requests.queries import (
 from ingot.collaboration.merge_requests.tables import DiffVersion, MergeRequest
 from ingot.collaboration.milestones.queries import milestones_by_ids
 from ingot.collaboration.milestones.views import MilestoneView, milestone_view
+from ingot.collaboration.planning.views import ReferencesView, TimeStatsView, time_stats_view
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
@@ -85,7 +85,7 @@ class MergeRequestView(View):
     should_remove_source_branch: bool | None
     force_remove_source_branch: bool
     reference: str
-    references: IssueReferencesView
+    references: ReferencesView
     web_url: str
     time_stats: TimeStatsView
     squash: bool
@@ -310,7 +310,7 @@ def _fields(one: MergeRequest, shown: MergeRequestViewData) -> tuple[Any, ...]:
         _should_remove_source_branch(one),
         one.remove_source_branch,
         short,
-        IssueReferencesView(short, short, f"{place.path}{short}"),
+        ReferencesView(short, short, f"{place.path}{short}"),
         web_url(shown.base, place.path, one.iid),
         time_stats_view(one),
         one.squash,

@@ -4,12 +4,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlencode
 
-from ingot.collaboration.issues.policy import IssueProjectLookup
 from ingot.collaboration.issues.queries import visible_issues_by_iid
 from ingot.collaboration.labels.queries import usable_labels_in_projects
 from ingot.collaboration.merge_requests.queries import visible_merge_requests_by_iid
 from ingot.collaboration.milestones.queries import usable_milestones_in_projects
 from ingot.collaboration.milestones.views import milestone_view
+from ingot.collaboration.planning.scope import ProjectScope
 from ingot.collaboration.snippets.queries import visible_snippets_by_id
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
@@ -30,14 +30,14 @@ MAX_COMMITS = 200
 T = TypeVar("T")
 
 
-def _issue_contexts(named: Iterable[ProjectReference]) -> list[IssueProjectLookup]:
-    return list({one.project.id: IssueProjectLookup(one.here, one.project) for one in named}.values())
+def _issue_contexts(named: Iterable[ProjectReference]) -> list[ProjectScope]:
+    return list({one.project.id: ProjectScope(one.here, one.project) for one in named}.values())
 
 
 ProjectIids = Collection[tuple[int, int]]
 """Projects' numbers, each with one of something in it."""
 VisibleLookup = Callable[
-    [Connection, Actor, Sequence[IssueProjectLookup], ProjectIids], Mapping[tuple[int, int], "LinkTarget"]
+    [Connection, Actor, Sequence[ProjectScope], ProjectIids], Mapping[tuple[int, int], "LinkTarget"]
 ]
 """Says which of these somebody may see in projects that they may see; what they may not is left out."""
 
@@ -67,7 +67,7 @@ def iid_finder(sign: str, pages: str, data: str, seen: VisibleLookup) -> Finder:
 
 
 def _visible_issues(
-    db: Connection, actor: Actor, places: Sequence[IssueProjectLookup], named: ProjectIids
+    db: Connection, actor: Actor, places: Sequence[ProjectScope], named: ProjectIids
 ) -> dict[tuple[int, int], LinkTarget]:
     """Of confidential ones nothing is told to those who may not know of them."""
     found = visible_issues_by_iid(db, actor, places, named)
@@ -75,7 +75,7 @@ def _visible_issues(
 
 
 def _visible_merge_requests(
-    db: Connection, actor: Actor, places: Sequence[IssueProjectLookup], named: ProjectIids
+    db: Connection, actor: Actor, places: Sequence[ProjectScope], named: ProjectIids
 ) -> dict[tuple[int, int], LinkTarget]:
     found = visible_merge_requests_by_iid(db, actor, places, named)
     return {key: LinkTarget(one.id, one.title) for key, one in found.items()}

@@ -1,1 +1,1 @@
-"""Groups together with the projects in them."""
+"""Groups with their projects: endpoints of groups whose responses show projects, and the groups of a project."""

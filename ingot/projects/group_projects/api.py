@@ -1,32 +1,27 @@
-"""Groups over the API, where their answers show projects, and the groups around a project."""
+"""Endpoints of groups whose responses show projects, and of the groups of a project.
+
+They lie here and not in ``groups``, because projects depend on groups; the other endpoints of groups are in
+``groups/api.py``.
+"""
 
 from msgspec import UNSET, UnsetType
 
 from ingot.accounts.users.queries import find_user
 from ingot.core.access.levels import NO_ACCESS
 from ingot.core.access.rules import administrators, require, signed_in
-from ingot.core.api.params import Params, path_number
+from ingot.core.api.params import Params
 from ingot.core.api.routes import Call, Routes
-from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
 from ingot.core.names import NAMESPACES
-from ingot.projects.group_projects.queries import groups_invited_to_project, project_sizes_by_group
+from ingot.projects.group_projects.queries import groups_invited_to_project
 from ingot.projects.group_shares import service as sharing
 from ingot.projects.group_shares.params import ListInvitedGroups, ShareGroup
-from ingot.projects.group_shares.queries import invited_group_ids, share_or_none, visible_shares
+from ingot.projects.group_shares.queries import invited_group_ids, visible_shares
 from ingot.projects.groups import policy, service
-from ingot.projects.groups.api import group_in_path
+from ingot.projects.groups.api import group_in_path, list_briefs
 from ingot.projects.groups.params import CreateGroup, EditGroup, ListGroups
 from ingot.projects.groups.queries import find_group
-from ingot.projects.groups.queries import list_groups as find_groups
-from ingot.projects.groups.views import (
-    GroupBrief,
-    GroupStatisticsView,
-    GroupView,
-    SharedGroupView,
-    group_brief,
-    group_view,
-)
+from ingot.projects.groups.views import GroupBrief, GroupView, SharedGroupView, group_view
 from ingot.projects.namespaces.custom_attributes import add_custom_attributes
 from ingot.projects.namespaces.queries import ancestor_ids
 from ingot.projects.namespaces.tables import Namespace
@@ -39,26 +34,7 @@ from ingot.projects.projects.tables import Project
 from ingot.projects.projects.views import ProjectView, SimpleProjectView, instance_urls, project_views
 
 routes = Routes("groups")
-MAX_PROJECTS_SHOWN = 100
-
-
-@routes.get("/groups", may=signed_in, returns=list[GroupView])
-def list_groups(call: Call, params: ListGroups, page: Page) -> Listing[GroupView]:
-    """List the groups to which the caller belongs, or with all_available all that they may see."""
-    found = find_groups(call.db, call.actor, params, page)
-    views = [group_view(group, call.origin.base) for group in found.items]
-    if params.statistics and call.actor.admin:
-        _add_statistics(call.db, views)
-    if params.with_custom_attributes:
-        add_custom_attributes(call.db, call.actor, "group", views)
-    return found.of(views)
-
-
-def _add_statistics(db: Connection, views: list[GroupView]) -> None:
-    sizes = project_sizes_by_group(db, [view.id for view in views])
-    for view in views:
-        held = sizes.get(view.id, (0, 0, 0))
-        view.statistics = GroupStatisticsView(sum(held), *held)
+MAX_PROJECTS = 100
 
 
 class GroupDetailView(GroupView):
@@ -70,7 +46,7 @@ class GroupDetailView(GroupView):
 
 
 class GetGroup(Params):
-    """Whether to show the projects too."""
+    """Parameters of one group."""
 
     with_projects: bool = True
     with_custom_attributes: bool = False
@@ -86,7 +62,7 @@ def _group_detail_view(call: Call, group: Namespace, *, with_projects: bool = Tr
         for share in visible_shares(call.db, call.actor, group)
     ]
     if with_projects:
-        at, page = instance_urls(call.origin, call.settings), Page(size=MAX_PROJECTS_SHOWN)
+        at, page = instance_urls(call.origin, call.settings), Page(size=MAX_PROJECTS)
         own = list_group_projects(call.db, call.actor, group, ListProjects(), page)
         shared = list_shared_projects(call.db, call.actor, group, ListProjects(), page)
         view.projects = project_views(call.db, call.actor, own.items, at)
@@ -132,33 +108,13 @@ def share_group(call: Call, group: Namespace, params: ShareGroup) -> GroupDetail
     return _group_detail_view(call, group)
 
 
-@routes.delete("/groups/:id/share/:group_id", on=group_in_path, may=policy.may_admin_group, returns=None, status=204)
-def unshare_group(call: Call, group: Namespace) -> None:
-    """Stop sharing a group with another one."""
-    share = share_or_none(call.db, group, path_number(call.path, "group_id"))
-    if share is not None:
-        sharing.unshare_group(call.db, share)
-
-
-@routes.get("/groups/:id/invited_groups", on=group_in_path, may=policy.may_see_group, returns=list[GroupBrief])
-def list_groups_invited_into_group(
-    call: Call, group: Namespace, params: ListInvitedGroups, page: Page
-) -> Listing[GroupBrief]:
-    """List the groups that were invited into a group or into one around it."""
-    relation = params.relation or ("direct", "inherited")
-    invited = invited_group_ids(
-        call.db, group.id, params.min_access_level or 0, direct="direct" in relation, inherited="inherited" in relation
-    )
-    return _visible_group_briefs(call, invited, ListGroups(search=params.search), page)
-
-
 @routes.get("/projects/:id/groups", on=project_in_path, may=may_see_project, returns=list[GroupBrief])
 def list_groups_of_project(call: Call, project: Project, params: ListProjectGroups, page: Page) -> Listing[GroupBrief]:
     """List the groups around a project, and with with_shared those that were invited into it."""
     found = ancestor_ids(call.db, project.namespace_id) if project.space_kind == "group" else []
     if params.with_shared:
         found += groups_invited_to_project(call.db, project, params.shared_min_access_level or 0)
-    return _visible_group_briefs(call, found, ListGroups(search=params.search, skip_groups=params.skip_groups), page)
+    return list_briefs(call, found, ListGroups(search=params.search, skip_groups=params.skip_groups), page)
 
 
 @routes.get("/projects/:id/invited_groups", on=project_in_path, may=may_see_project, returns=list[GroupBrief])
@@ -170,13 +126,7 @@ def list_groups_invited_into_project(
     found = groups_invited_to_project(call.db, project, least) if "direct" in relation else []
     if "inherited" in relation:
         found += invited_group_ids(call.db, project.namespace_id, least)
-    return _visible_group_briefs(call, found, ListGroups(search=params.search), page)
-
-
-def _visible_group_briefs(call: Call, group_ids: list[int], params: ListGroups, page: Page) -> Listing[GroupBrief]:
-    """A page of these groups in brief, as far as the caller may see them."""
-    found = find_groups(call.db, call.actor, params, page, among=group_ids)
-    return found.of([group_brief(group, call.origin.base) for group in found.items])
+    return list_briefs(call, found, ListGroups(search=params.search), page)
 
 
 @routes.get(

@@ -1,11 +1,16 @@
-"""What groups show of the projects in them, and projects of the groups around them."""
+"""Reads of groups with their projects."""
+
+from collections.abc import Sequence
 
 from sqlalchemy import bindparam, func, select
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
 from ingot.core.db.times import day_of
+from ingot.projects.groups.ports import StorageSizes
 from ingot.projects.namespaces.policy import is_unexpired
+from ingot.projects.projects.queries import more_open_below
+from ingot.projects.projects.service import more_visible_than
 from ingot.projects.projects.tables import Project, projects, shares
 
 _SIZES = (
@@ -23,17 +28,21 @@ _INVITED = select(shares.c.group_id).where(
     shares.c.group_access >= bindparam("least"),
     is_unexpired(shares.c.expires_at),
 )
-ProjectSizes = tuple[int, int, int]
-"""Bytes in repositories, in LFS objects and in artifacts."""
 
 
-def project_sizes_by_group(db: Connection, group_ids: list[int]) -> dict[int, ProjectSizes]:
-    """How much there is in the projects directly in each of these groups."""
-    rows = db.rows(_SIZES, groups=group_ids) if group_ids else []
+def storage_sizes(db: Connection, group_ids: Sequence[int]) -> dict[int, StorageSizes]:
+    """Return the storage that the projects directly in each of these groups use."""
+    rows = db.rows(_SIZES, groups=list(group_ids)) if group_ids else []
     # PostgreSQL sums 64-bit integers to decimals.
-    return {row[0]: (int(row[1]), int(row[2]), int(row[3])) for row in rows}
+    return {row[0]: StorageSizes(int(row[1]), int(row[2]), int(row[3])) for row in rows}
 
 
 def groups_invited_to_project(db: Connection, project: Project, least: int = 0) -> list[int]:
-    """The ids of the groups with which a project was shared."""
+    """Return the ids of the groups that a project is shared with."""
     return [row[0] for row in db.rows(_INVITED, project=project.id, least=least, today=day_of(db.now))]
+
+
+def any_more_visible(db: Connection, group_id: int, visibility: str) -> bool:
+    """Whether a project in the group or below it is more visible than this."""
+    more_open = more_visible_than(visibility)
+    return bool(more_open and more_open_below(db, group_id, more_open))

@@ -1,17 +1,22 @@
-"""Groups over the API, as far as they need not know their projects."""
+"""Endpoints of groups; those whose responses show projects are in ``projects/group_projects/api.py``."""
 
 from ingot.accounts.avatars.views import avatar_response
 from ingot.accounts.users.queries import find_user
 from ingot.core.access.levels import NO_ACCESS, Access
-from ingot.core.access.rules import require
+from ingot.core.access.rules import require, signed_in
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, RawResponse, Routes
+from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing, Page
 from ingot.core.names import NAMESPACES
+from ingot.projects.group_shares import service as sharing
+from ingot.projects.group_shares.params import ListInvitedGroups
+from ingot.projects.group_shares.queries import invited_group_ids, share_or_none
 from ingot.projects.group_shares.shared_members import invited_member_queries
 from ingot.projects.groups import policy, queries, service
 from ingot.projects.groups.params import ListGroups, TransferGroup
-from ingot.projects.groups.views import GroupView, group_view
+from ingot.projects.groups.ports import GroupProjects, StorageSizes
+from ingot.projects.groups.views import GroupBrief, GroupStatisticsView, GroupView, group_brief, group_view
 from ingot.projects.members import queries as members
 from ingot.projects.members.api import MemberEndpoints, member_routes, request_routes
 from ingot.projects.members.params import ListMembers
@@ -32,6 +37,23 @@ def _views(call: Call, groups: list[Namespace], params: ListGroups) -> list[Grou
     if params.with_custom_attributes:
         add_custom_attributes(call.db, call.actor, "group", views)
     return views
+
+
+@routes.get("/groups", may=signed_in, returns=list[GroupView])
+def list_groups(call: Call, params: ListGroups, page: Page) -> Listing[GroupView]:
+    """List the groups to which the caller belongs, or with all_available all that they may see."""
+    found = queries.list_groups(call.db, call.actor, params, page)
+    views = _views(call, found.items, params)
+    if params.statistics and call.actor.admin:
+        _add_statistics(call.db, views)
+    return found.of(views)
+
+
+def _add_statistics(db: Connection, views: list[GroupView]) -> None:
+    sizes = db.ports[GroupProjects].storage_sizes(db, [view.id for view in views])
+    for view in views:
+        used = sizes.get(view.id, StorageSizes(0, 0, 0))
+        view.statistics = GroupStatisticsView(sum(used), *used)
 
 
 @routes.get("/groups/:id/subgroups", on=group_in_path, may=policy.may_see_group, returns=list[GroupView])
@@ -71,6 +93,32 @@ def transfer_group(call: Call, group: Namespace, params: TransferGroup) -> Group
         there, parent = queries.find_group(call.db, call.actor, params.group_id)
         require(policy.may_create_subgroup(call.actor, there, creator))
     return group_view(service.transfer_group(call.db, group, parent), call.origin.base)
+
+
+@routes.delete("/groups/:id/share/:group_id", on=group_in_path, may=policy.may_admin_group, returns=None, status=204)
+def unshare_group(call: Call, group: Namespace) -> None:
+    """Stop sharing a group with another one."""
+    share = share_or_none(call.db, group, path_number(call.path, "group_id"))
+    if share is not None:
+        sharing.unshare_group(call.db, share)
+
+
+@routes.get("/groups/:id/invited_groups", on=group_in_path, may=policy.may_see_group, returns=list[GroupBrief])
+def list_groups_invited_into_group(
+    call: Call, group: Namespace, params: ListInvitedGroups, page: Page
+) -> Listing[GroupBrief]:
+    """List the groups that were invited into a group or into one around it."""
+    relation = params.relation or ("direct", "inherited")
+    invited = invited_group_ids(
+        call.db, group.id, params.min_access_level or 0, direct="direct" in relation, inherited="inherited" in relation
+    )
+    return list_briefs(call, invited, ListGroups(search=params.search), page)
+
+
+def list_briefs(call: Call, group_ids: list[int], params: ListGroups, page: Page) -> Listing[GroupBrief]:
+    """Return a page of those of the groups that the caller may see, in brief."""
+    found = queries.list_groups(call.db, call.actor, params, page, among=group_ids)
+    return found.of([group_brief(group, call.origin.base) for group in found.items])
 
 
 @routes.get("/groups/:id/members/all", on=group_in_path, may=policy.may_see_group, returns=list[MemberView])

@@ -10,13 +10,6 @@ class GroupCreated(Event, frozen=True):
     owner_id: int
 
 
-class GroupVisibilityChanging(Event, frozen=True):
-    """A group is about to be as visible as this; who holds something more visible in it refuses."""
-
-    namespace_id: int
-    visibility: str
-
-
 class GroupVisibilityLowered(Event, frozen=True):
     """A group moved to where it may only be as visible as this; what is in it follows."""
 

@@ -13,8 +13,9 @@ from ingot.core.db.connection import Connection
 from ingot.core.events.bus import emit
 from ingot.core.names import NAMESPACES, RESERVED_AT_TOP, RESERVED_BELOW, group_name_error, path_error
 from ingot.errors import Conflict, Invalid, too_long_message
-from ingot.projects.groups.events import GroupCreated, GroupVisibilityChanging, GroupVisibilityLowered
+from ingot.projects.groups.events import GroupCreated, GroupVisibilityLowered
 from ingot.projects.groups.params import CreateGroup, EditGroup
+from ingot.projects.groups.ports import GroupProjects
 from ingot.projects.groups.queries import member_source
 from ingot.projects.members.service import delete_memberships, write_membership
 from ingot.projects.namespaces.queries import (
@@ -169,13 +170,15 @@ def _require_depth_within_limit(db: Connection, parent: Namespace | None, levels
 
 
 def _require_content_within_visibility(db: Connection, group: Namespace, visibility: str) -> None:
-    """Nothing in a group may be more visible than the group."""
+    """Raise ``Invalid`` if a subgroup or a project is more visible than the group would be."""
     for each in subtree_of(db, group.id)[1:]:
         if VISIBILITY_ORDER[each.visibility] > VISIBILITY_ORDER[visibility]:
             raise Invalid(
                 visibility_level=[f"{visibility} is not allowed since there are sub-groups with higher visibility."]
             )
-    emit(db, GroupVisibilityChanging(namespace_id=group.id, visibility=visibility))
+    if db.ports[GroupProjects].any_more_visible(db, group.id, visibility):
+        reason = f"{visibility} is not allowed since this group contains projects with higher visibility."
+        raise Invalid(visibility_level=[reason])
 
 
 def _set_avatar(db: Connection, group: Namespace, upload: Any) -> None:

@@ -132,9 +132,9 @@ MAX_LOOKUP_IDS = 250
 class ProjectListQueries(NamedTuple):
     """The statements of one filter shape."""
 
-    by_lookup: ListQuery
+    looked_up: ListQuery
     """Finds what matches, then sorts it."""
-    by_scan: ListQuery
+    walking: ListQuery
     """Goes along the order until a page is full."""
 
 

@@ -284,13 +284,13 @@ def _fetch_page(
         return _fetch_among(db, ids or [], params, page)
     lists = project_list_queries(filters, params.order_by, params.sort)
     if page.keyset:
-        query = lists.by_scan if filters.isdisjoint(SELECTIVE) else lists.by_lookup
+        query = lists.walking if filters.isdisjoint(SELECTIVE) else lists.looked_up
         return fetch_page(db, Project, query, page, **values)
-    total: int = db.value(lists.by_scan.total, **values)
+    total: int = db.value(lists.walking.total, **values)
     offset = (page.number - 1) * page.size
     if offset >= total:
         return Listing([], page, total)
-    query = lists.by_lookup if total <= MAX_LOOKUP_IDS and not filters.isdisjoint(SELECTIVE) else lists.by_scan
+    query = lists.looked_up if total <= MAX_LOOKUP_IDS and not filters.isdisjoint(SELECTIVE) else lists.walking
     return Listing(_read_page(db, query, page, values), page, total)
 
 
@@ -303,7 +303,7 @@ def _fetch_among(db: Connection, ids: list[int], params: ListProjects, page: Pag
     if offset >= len(ids):
         return Listing([], page, len(ids))
     lists = project_list_queries(frozenset({"chosen"}), params.order_by, params.sort)
-    query = lists.by_lookup if len(ids) <= MAX_LOOKUP_IDS else lists.by_scan
+    query = lists.looked_up if len(ids) <= MAX_LOOKUP_IDS else lists.walking
     return Listing(_read_page(db, query, page, {"chosen": ids}), page, len(ids))
 
 

@@ -5,8 +5,8 @@ from sqlalchemy import bindparam, update
 from ingot.accounts.users.events import UserDeleting
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
-from ingot.errors import Conflict, Invalid
-from ingot.projects.groups.events import GroupVisibilityChanging, GroupVisibilityLowered
+from ingot.errors import Conflict
+from ingot.projects.groups.events import GroupVisibilityLowered
 from ingot.projects.namespaces.events import NamespaceDeleting, NamespaceMoved, NamespacePathRequested
 from ingot.projects.namespaces.queries import namespace_by_id, namespace_by_path
 from ingot.projects.projects.queries import more_open_below, project_id_by_path_or_none, projects_in_namespace
@@ -45,15 +45,6 @@ def release_or_refuse_path(db: Connection, event: NamespacePathRequested) -> Non
     parent = namespace_by_path(db, around) if around else None
     if parent is not None:
         delete_redirect(db, parent, last)
-
-
-@subscriptions.on(GroupVisibilityChanging)
-def refuse_visibility_below_projects(db: Connection, event: GroupVisibilityChanging) -> None:
-    """A group cannot be less visible than a project in it."""
-    more_open = more_visible_than(event.visibility)
-    if more_open and more_open_below(db, event.namespace_id, more_open):
-        reason = f"{event.visibility} is not allowed since this group contains projects with higher visibility."
-        raise Invalid(visibility_level=[reason])
 
 
 @subscriptions.on(GroupVisibilityLowered)

@@ -5,9 +5,9 @@ from urllib.parse import urlencode
 
 from ingot.collaboration.issues import policy
 from ingot.collaboration.issues.policy import IssueLookup
-from ingot.collaboration.issues.policy import IssueProjectLookup as IssuesPlace
 from ingot.collaboration.issues.task_items import description_version
 from ingot.collaboration.issues.views import IssueView
+from ingot.collaboration.planning.scope import ProjectScope
 from ingot.core.api.params import MissingParameter
 from ingot.core.db.connection import Connection
 from ingot.errors import Conflict, Invalid
@@ -28,7 +28,7 @@ _REDISPLAYED_FIELDS = (Invalid, Conflict, MissingParameter)
 def show_new_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
     """Ask what is to be done; the address may say it already."""
     place = project_context(visit)
-    found: IssuesPlace = visit.find("POST", "/projects/:id/issues", id=place.project.id)
+    found: ProjectScope = visit.find("POST", "/projects/:id/issues", id=place.project.id)
     typed, templates = _form_values(visit.query), list_templates(place, "issue")
     if not typed["description"]:
         typed["description"] = template_or_none(place, "issue", templates, visit.query.get("issuable_template"))
@@ -39,7 +39,7 @@ def show_new_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001
 def create_issue(visit: Visit) -> PageResponse:
     """Write it, and lead to it; what was typed stays where it is refused."""
     place = project_context(visit)
-    found: IssuesPlace = visit.find("POST", "/projects/:id/issues", id=place.project.id)
+    found: ProjectScope = visit.find("POST", "/projects/:id/issues", id=place.project.id)
     typed, triages = _form_values(visit.form), _may_triage(place, found)
     try:
         issue = place.call("POST", "/issues", _api_params(typed, triages=triages))
@@ -86,7 +86,7 @@ def _editable_issue(visit: Visit) -> tuple[ProjectContext, IssueView, IssueLooku
     return place, place.get("/issues/:issue_iid", issue_iid=iid), found
 
 
-def _may_triage(place: ProjectContext, found: IssueLookup | IssuesPlace) -> bool:
+def _may_triage(place: ProjectContext, found: IssueLookup | ProjectScope) -> bool:
     return policy.may_triage(place.visit.actor, found.here, found.project)
 
 

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from ingot.collaboration.issues.planning.queries import (
+from ingot.collaboration.issues.milestones_and_order.queries import (
     MilestoneIssueCounts,
     issue_counts_in_project,
     issue_counts_in_visible_projects,
 )
-from ingot.collaboration.issues.policy import IssueProjectLookup as IssuesPlace
 from ingot.collaboration.milestones.views import MilestoneView
+from ingot.collaboration.planning.scope import ProjectScope
 from ingot.errors import Conflict, Invalid, NotFound
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.issues.planning_parent import ProjectOrGroupContext, SharedPages, framed_page
@@ -137,7 +137,7 @@ def _counts(place: ProjectOrGroupContext, numbers: list[int]) -> dict[int, Miles
         return visit.database.read(lambda db: issue_counts_in_visible_projects(db, actor, numbers))
     if not _has_issues(place):
         return {}
-    found: IssuesPlace = visit.find("GET", "/projects/:id/issues", id=place.project.id)
+    found: ProjectScope = visit.find("GET", "/projects/:id/issues", id=place.project.id)
     return visit.database.read(lambda db: issue_counts_in_project(db, actor, found.here, found.project, numbers))
 
 

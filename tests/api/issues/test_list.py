@@ -125,8 +125,8 @@ def test_filters_that_leave_very_many(
     api: Api, monkeypatch: pytest.MonkeyPatch, stage: Stage, params: dict[str, Any], expected: list[str]
 ) -> None:
     """Beyond a number, pages walk in their order and totals come from what is kept."""
-    for module in ("pages", "ranking"):
-        monkeypatch.setattr(f"ingot.collaboration.issues.{module}.MAX_LOOKED_UP", -1)
+    for module in ("pages", "priorities"):
+        monkeypatch.setattr(f"ingot.collaboration.issues.lists.{module}.MAX_LOOKED_UP", -1)
     test_filters(api, stage, params, expected)
 
 

@@ -89,8 +89,8 @@ def test_by_priority(
     api: Api, monkeypatch: pytest.MonkeyPatch, ranked: Ranked, order_by: str, sort: str, most_looked_up: int
 ) -> None:
     """Each part is in its place on every page, with filters and without."""
-    for module in ("pages", "ranking"):
-        monkeypatch.setattr(f"ingot.collaboration.issues.{module}.MAX_LOOKED_UP", most_looked_up)
+    for module in ("pages", "priorities"):
+        monkeypatch.setattr(f"ingot.collaboration.issues.lists.{module}.MAX_LOOKED_UP", most_looked_up)
     keys = {"priority": (0, 1, 2), "label_priority": (1, 2), "milestone_due": (0, 2)}[order_by]
     inorder = sorted(ranked.issues, key=lambda issue: [issue[key] for key in keys], reverse=sort == "desc")
     expected = [issue[-1] for issue in inorder]
@@ -176,8 +176,8 @@ def test_more_than_anybody_counts(api: Api, make: Make, monkeypatch: pytest.Monk
     author = make.user()
     project = make_project(make, author)
     made = [write_issue(make, project, author)["id"] for _ in range(5)][::-1]
-    monkeypatch.setattr("ingot.collaboration.issues.pages.MAX_COUNTED", 3)
-    monkeypatch.setattr("ingot.collaboration.issues.pages.MAX_LOOKED_UP", -1)
+    monkeypatch.setattr("ingot.collaboration.issues.lists.pages.MAX_COUNTED", 3)
+    monkeypatch.setattr("ingot.collaboration.issues.lists.pages.MAX_LOOKED_UP", -1)
     for page, shown, links in (
         (1, made[:2], ["next", "first"]),
         (2, made[2:4], ["prev", "next", "first"]),

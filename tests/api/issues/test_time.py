@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ingot.collaboration.issues.durations import format_duration, parse_duration
+from ingot.collaboration.planning.durations import format_duration, parse_duration
 from ingot.core.access.levels import Level
 from tests.api.issues.writing import write_issue
 from tests.client import Api, Make

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ingot.accounts.users.actors import active_actor
 from ingot.collaboration.issues.auto_close import close_issue
 from ingot.collaboration.issues.events import ChangeCause, CommitReferencesFound
 from ingot.collaboration.issues.policy import IssueLookup
 from ingot.collaboration.issues.service import lock_issue_row, subject_of
-from ingot.collaboration.issues.text_references import active_actor_or_none, referenced_issues
+from ingot.collaboration.issues.text_references import referenced_issues
 from ingot.collaboration.notes.service import MentionSource, add_mention
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
@@ -173,7 +174,7 @@ def _new_commits(repository: Repository, project: Project, update: RefUpdate, mo
 
 
 def _apply_commit(db: Connection, project: Project, actor_id: int, said: CommitReferences) -> None:
-    actor = active_actor_or_none(db, actor_id)
+    actor = active_actor(db, actor_id)
     if actor is None:
         return
     closed = _close_issues(db, actor, project, said)

@@ -2,11 +2,12 @@
 
 from functools import partial
 
+from ingot.accounts.users.actors import active_actor
 from ingot.collaboration.issues.events import IssueChanged
 from ingot.collaboration.issues.queries import issue_by_id
 from ingot.collaboration.issues.service import subject_of
 from ingot.collaboration.issues.tables import Issue
-from ingot.collaboration.issues.text_references import active_actor_or_none, referenced_issues
+from ingot.collaboration.issues.text_references import referenced_issues
 from ingot.collaboration.notes.events import NoteAdded, NoteEdited
 from ingot.collaboration.notes.queries import find_note, notes_containing
 from ingot.collaboration.notes.service import MentionSource, add_mention, delete_mentions
@@ -71,7 +72,7 @@ def record_mentions(db: Connection, writer_id: int, source: Issue, text: str, ba
     """
     if source.confidential or not can_mention_issues(text):
         return
-    writer = active_actor_or_none(db, writer_id)
+    writer = active_actor(db, writer_id)
     if writer is None:
         return
     own = paths_of_projects(db, [source.project_id])[source.project_id]

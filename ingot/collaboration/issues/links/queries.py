@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from sqlalchemy import and_, bindparam, case, func, or_, select
 
-from ingot.collaboration.issues.filters import CONDITIONS
 from ingot.collaboration.issues.links.tables import IssueLink, issue_links
+from ingot.collaboration.issues.lists.statements import CONDITIONS
 from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issues
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection

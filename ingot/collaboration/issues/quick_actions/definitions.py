@@ -8,9 +8,9 @@ from ingot.collaboration.issues import policy, service
 from ingot.collaboration.issues.policy import IssueLookup
 from ingot.collaboration.issues.queries import issue_by_id
 from ingot.collaboration.issues.quick_actions.dates import parse_day
-from ingot.collaboration.issues.quick_actions.time_tracking import add_time_tracking_commands
 from ingot.collaboration.issues.text_references import referenced_issues
 from ingot.collaboration.notes.service import DUPLICATE, MentionSource, add_system_note
+from ingot.collaboration.planning.quick_actions import add_time_tracking
 from ingot.collaboration.quick_actions.command_context import CommandContext, CommandRegistry
 from ingot.collaboration.quick_actions.definitions import PLANNING_COMMANDS
 from ingot.core.access.actor import Actor
@@ -120,4 +120,4 @@ def _move(db: Connection, actor: Actor, lookup: IssueLookup, target_id: int) -> 
         return
 
 
-add_time_tracking_commands(ISSUE_COMMANDS, service.TIME_TRACKER, issue_by_id)
+add_time_tracking(ISSUE_COMMANDS, service.TIME_TRACKING, issue_by_id)

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
+from ingot.accounts.users.actors import active_actor
 from ingot.collaboration.issues.events import CommitReferencesFound
 from ingot.collaboration.issues.service import subject_of as subject_of_issue
-from ingot.collaboration.issues.text_references import active_actor_or_none, referenced_issues, referenced_numbers
+from ingot.collaboration.issues.text_references import referenced_issues
 from ingot.collaboration.merge_requests.queries import contains_commit, visible_merge_requests_by_iid
 from ingot.collaboration.merge_requests.service import lock_merge_request_row, subject_of
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.notes.service import MentionSource, add_mention
+from ingot.collaboration.planning.references import referenced_iids
 from ingot.collaboration.subjects import Subject
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
@@ -21,7 +23,7 @@ _NOUNS = {"issue": ("issue", "#"), "merge_request": ("merge request", "!")}
 
 def record_mentions(db: Connection, writer_id: int, merge_request: MergeRequest, text: str, base_url: str) -> None:
     """Tell what a text of a merge request names that it does, as far as who wrote it sees it."""
-    writer = active_actor_or_none(db, writer_id) if can_mention_issues(text) else None
+    writer = active_actor(db, writer_id) if can_mention_issues(text) else None
     if writer is not None:
         own = paths_of_projects(db, [merge_request.target_project_id])[merge_request.target_project_id]
         for found in referenced_issues(db, writer, own, extract_references(text, base_url)):
@@ -35,7 +37,7 @@ def record_mentions_of_merge_requests(
     """Tell the merge requests that a text of something names that it does; what is confidential is told to nobody."""
     if source.confidential or not can_mention_subjects(text) or source.project_id is None or source.kind not in _NOUNS:
         return
-    writer = active_actor_or_none(db, writer_id)
+    writer = active_actor(db, writer_id)
     if writer is None:
         return
     own = paths_of_projects(db, [source.project_id])[source.project_id]
@@ -45,9 +47,9 @@ def record_mentions_of_merge_requests(
 
 def referenced_merge_requests(db: Connection, actor: Actor, own: str, named: Sequence[Reference]) -> list[MergeRequest]:
     """Those that references in a text of the project ``own`` lead to, as far as somebody sees them; each once."""
-    numbers = referenced_numbers(db, actor, own, named, "merge_request")
-    found = visible_merge_requests_by_iid(db, actor, numbers.places, numbers.numbers)
-    return [found[key] for key in numbers.numbers if key in found]
+    targets = referenced_iids(db, actor, own, named, "merge_request")
+    found = visible_merge_requests_by_iid(db, actor, targets.scopes, targets.iids)
+    return [found[key] for key in targets.iids if key in found]
 
 
 def record_mentions_by_commit(db: Connection, commit: CommitReferencesFound) -> None:

@@ -1,10 +1,8 @@
-"""Recording below a merge request what became of it."""
+"""System notes and resource events of merge requests."""
 
 from collections.abc import Callable
 from typing import Any, cast
 
-from ingot.accounts.users.queries import users_by_ids
-from ingot.collaboration.issues.discussions.system_notes import SHARED_RECORDERS, Change
 from ingot.collaboration.labels.queries import labels_of
 from ingot.collaboration.merge_requests.discussions import system_note_texts
 from ingot.collaboration.merge_requests.draft_titles import is_draft
@@ -13,6 +11,17 @@ from ingot.collaboration.merge_requests.filters import KIND
 from ingot.collaboration.merge_requests.service import subject_of
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.notes.service import add_system_note
+from ingot.collaboration.planning.system_notes import (
+    Change,
+    changed_usernames,
+    note_assignees,
+    note_description,
+    note_estimate,
+    note_labels,
+    note_milestone,
+    note_time_spent,
+    note_title,
+)
 from ingot.collaboration.resource_events.service import record_label_events, record_milestone_events, record_state_event
 from ingot.collaboration.subjects import Subject
 from ingot.core.db.connection import Connection
@@ -22,7 +31,7 @@ _APPROVAL_TEXTS = {"approved": "approved this merge request", "unapproved": "una
 
 
 def record_opening(db: Connection, event: MergeRequestChanged, merge_request: MergeRequest) -> None:
-    """What a merge request carried from its first moment on."""
+    """Record the labels and the milestone of a new merge request as resource events."""
     subject = subject_of(merge_request)
     carried = labels_of(db, KIND, [merge_request.id]).get(merge_request.id, [])
     record_label_events(db, event.actor_id, subject, [label.id for label in carried], ())
@@ -30,7 +39,7 @@ def record_opening(db: Connection, event: MergeRequestChanged, merge_request: Me
 
 
 def record_changes(db: Connection, event: MergeRequestChanged, merge_request: MergeRequest) -> None:
-    """Write a sentence for each change, in the order in which people think of them."""
+    """Add a system note for each change, always in the same order."""
     subject = subject_of(merge_request)
     changes = cast("dict[str, Change]", event.changes)
     for name, record in _RECORDERS.items():
@@ -44,15 +53,12 @@ def _record_title(db: Connection, event: MergeRequestChanged, subject: Subject, 
     before, after = (is_draft(title) for title in change)
     if before != after:
         add_system_note(db, event.actor_id, subject, system_note_texts.draft_changed(after), "title")
-    SHARED_RECORDERS["title"](db, event, subject, change)
+    note_title(db, event, subject, change)
 
 
 def _record_reviewers(db: Connection, event: MergeRequestChanged, subject: Subject, change: Change) -> None:
-    before, after = change
-    users = users_by_ids(db, [*before, *after])
-    added = [users[number].username for number in after if number not in before]
-    removed = [users[number].username for number in before if number not in after]
-    add_system_note(db, event.actor_id, subject, system_note_texts.reviewers_changed(added, removed), "reviewer")
+    text = system_note_texts.reviewers_changed(*changed_usernames(db, change))
+    add_system_note(db, event.actor_id, subject, text, "reviewer")
 
 
 def _record_target(db: Connection, event: MergeRequestChanged, subject: Subject, change: Change) -> None:
@@ -71,8 +77,13 @@ def _record_state(db: Connection, event: MergeRequestChanged, subject: Subject, 
 
 
 _RECORDERS: dict[str, ChangeRecorder] = {
-    **SHARED_RECORDERS,
     "title": _record_title,
+    "description": note_description,
+    "labels": note_labels,
+    "assignees": note_assignees,
+    "milestone_id": note_milestone,
+    "time_estimate": note_estimate,
+    "total_time_spent": note_time_spent,
     "reviewers": _record_reviewers,
     "target_branch": _record_target,
     "discussion_locked": _record_lock,

@@ -2,14 +2,10 @@
 
 from typing import Any
 
-from ingot.collaboration.issues.api import issue_project_in_path
-from ingot.collaboration.issues.planned_routes import IssuableEndpoints, PlanningPaths, issuable_routes
-from ingot.collaboration.issues.planning.api import may_list_milestone_issues
-from ingot.collaboration.issues.policy import IssueProjectLookup
 from ingot.collaboration.issues.views import IssueView, issue_views
 from ingot.collaboration.merge_requests import policy, queries
 from ingot.collaboration.merge_requests.api import (
-    is_subscribed,
+    follows,
     merge_request_as_view,
     merge_request_in_path,
     merge_requests_as_views,
@@ -25,6 +21,8 @@ from ingot.collaboration.merge_requests.subject_kind import MERGE_REQUEST_KIND
 from ingot.collaboration.merge_requests.versions.inspection import VersionComparison
 from ingot.collaboration.merge_requests.views import ExternalIssueView, MergeRequestDetailView, MergeRequestView
 from ingot.collaboration.milestones.api import milestone_in_path
+from ingot.collaboration.planning.api import IssuableEndpoints, PlanningPaths, planning_routes
+from ingot.collaboration.planning.scope import ProjectScope, may_read_milestones_in, project_scope_in_path
 from ingot.core.api.params import MissingParameter, given_fields, path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page, slice_page
@@ -63,11 +61,11 @@ def edit_merge_request(
 
 @routes.delete(
     "/projects/:id/merge_requests/:merge_request_iid",
-    on=issue_project_in_path,
+    on=project_scope_in_path,
     may=policy.may_delete_merge_requests,
     returns=None,
 )
-def delete_merge_request(call: Call, lookup: IssueProjectLookup) -> None:
+def delete_merge_request(call: Call, lookup: ProjectScope) -> None:
     """Delete a merge request."""
     number = path_number(call.path, "merge_request_iid")
     found = queries.merge_request_or_none(call.db, lookup.here, lookup.project, number)
@@ -75,17 +73,17 @@ def delete_merge_request(call: Call, lookup: IssueProjectLookup) -> None:
         service.delete_merge_request(call.db, call.actor, found.merge_request)
 
 
-issuable_routes(
+planning_routes(
     routes,
     IssuableEndpoints(
         kind=MERGE_REQUEST_KIND,
         finder=merge_request_in_path,
-        row=lambda found: found.merge_request,
+        record=lambda found: found.merge_request,
         subject=lambda found: subject_of(found.merge_request),
-        clock=service.TIME_TRACKER,
+        time_tracking=service.TIME_TRACKING,
         view=MergeRequestDetailView,
-        shown=lambda call, found: merge_request_as_view(call, call.db, found.project, found.merge_request),
-        follows=lambda call, found: is_subscribed(call, call.db, found.merge_request, found.assignees),
+        make_view=lambda call, found: merge_request_as_view(call, call.db, found.project, found.merge_request),
+        is_subscribed=lambda call, found: follows(call, call.db, found.merge_request, found.assignees),
         may_read=policy.may_read_merge_request,
         may_take_part=policy.may_take_part,
         may_edit=policy.may_edit_merge_request,
@@ -121,11 +119,11 @@ def list_issues_closed_on_merge(call: Call, lookup: MergeRequestLookup, page: Pa
 
 @routes.get(
     "/projects/:id/milestones/:milestone_id/merge_requests",
-    on=issue_project_in_path,
-    may=may_list_milestone_issues,
+    on=project_scope_in_path,
+    may=may_read_milestones_in,
     returns=list[MergeRequestView],
 )
-def list_milestone_merge_requests(call: Call, lookup: IssueProjectLookup, page: Page) -> Listing[Any]:
+def list_milestone_merge_requests(call: Call, lookup: ProjectScope, page: Page) -> Listing[Any]:
     """List the merge requests of a project that have one of its milestones."""
     milestone = milestone_in_path(call, source_of_project(lookup.project))
     if not may_read_merge_requests(call.actor, lookup.here, lookup.project):

@@ -4,7 +4,7 @@ from functools import cache
 
 from sqlalchemy import bindparam, select
 
-from ingot.collaboration.issues.filters import CONDITIONS
+from ingot.collaboration.issues.lists.statements import CONDITIONS
 from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issues
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup
 from ingot.collaboration.merge_requests.tables import merge_request_closings

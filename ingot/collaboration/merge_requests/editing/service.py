@@ -4,10 +4,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from ingot.collaboration.issues.service import delete_subject_data, ensure_labels, usable_milestone_id, validate_texts
-from ingot.collaboration.issues.time_tracking import TimeTracker
 from ingot.collaboration.labels.queries import labels_of
-from ingot.collaboration.labels.service import set_labels
 from ingot.collaboration.merge_requests import policy, service
 from ingot.collaboration.merge_requests.events import Action
 from ingot.collaboration.merge_requests.filters import KIND
@@ -23,6 +20,14 @@ from ingot.collaboration.merge_requests.tables import MergeRequest, merge_reques
 from ingot.collaboration.merge_requests.versions.inspection import VersionComparison
 from ingot.collaboration.merge_requests.versions.service import add_version
 from ingot.collaboration.merge_requests.versions.source_tracker import enqueue_collection
+from ingot.collaboration.planning.service import (
+    drop_subject,
+    find_milestone_id,
+    replace_labels,
+    requested_assignees,
+    validate_texts,
+)
+from ingot.collaboration.planning.time_tracking import TimeTracking
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.projects.projects.tables import Project
@@ -103,7 +108,7 @@ def _columns(
         columns.pop("squash", None)
     if triages:
         if params.milestone_id is not UNSET:
-            columns["milestone_id"] = usable_milestone_id(db, project, params.milestone_id)
+            columns["milestone_id"] = find_milestone_id(db, project, params.milestone_id)
         if params.discussion_locked not in (UNSET, None):
             columns["discussion_locked"] = params.discussion_locked
     return {name: value for name, value in columns.items() if value != getattr(before, name)}
@@ -127,20 +132,14 @@ def _change_labels(db: Connection, project: Project, held: MergeRequest, params:
     if params.labels is UNSET and not params.add_labels and not params.remove_labels:
         return {}
     before = labels_of(db, KIND, [held.id]).get(held.id, [])
-    titles = [label.title for label in before]
-    if params.labels is not UNSET:
-        titles = params.labels or []
+    titles = [label.title for label in before] if params.labels is UNSET else params.labels or []
     titles = [title for title in titles if title not in (params.remove_labels or ())] + (params.add_labels or [])
-    after = ensure_labels(db, project, titles)
-    added, removed = set_labels(db, subject_of(held), after)
-    if not added and not removed:
-        return {}
-    return {"labels": ([label.id for label in before], [label.id for label in after])}
+    return replace_labels(db, project, subject_of(held), before, titles)
 
 
 def _change_people(db: Connection, project: Project, held: MergeRequest, params: EditMergeRequest) -> Changes:
     changes: Changes = {}
-    assignees, reviewers = service.assignee_ids(params), service.reviewer_ids(params)
+    assignees, reviewers = requested_assignees(params), service.reviewer_ids(params)
     if assignees is not None:
         before = assignees_of(db, [held.id]).get(held.id, [])
         changes["assignees"] = before, service.set_assignees(db, project, held, assignees)
@@ -162,7 +161,7 @@ def delete_merge_request(db: Connection, actor: Actor, merge_request: MergeReque
 def remove_merge_request_relations(db: Connection, merge_request: MergeRequest) -> None:
     """What goes with a merge request besides its row: it counts no more, and nothing is linked to it."""
     service.update_counts(db, merge_request, None)
-    delete_subject_data(db, subject_of(merge_request))
+    drop_subject(db, subject_of(merge_request))
 
 
 def _write_time(db: Connection, actor: Actor, held: MergeRequest, column: str, seconds: int) -> MergeRequest:
@@ -171,4 +170,4 @@ def _write_time(db: Connection, actor: Actor, held: MergeRequest, column: str, s
     return written
 
 
-TIME_TRACKER = TimeTracker(lock_merge_request_row, _write_time)
+TIME_TRACKING = TimeTracking(lock_merge_request_row, _write_time)

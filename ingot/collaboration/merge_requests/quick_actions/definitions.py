@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from ingot.collaboration.issues.quick_actions.time_tracking import add_time_tracking_commands
 from ingot.collaboration.merge_requests.discussions.approvals import approve, approvers_of, unapprove
 from ingot.collaboration.merge_requests.draft_titles import add_draft_prefix, is_draft, remove_draft_prefix
 from ingot.collaboration.merge_requests.editing import service
@@ -10,6 +9,7 @@ from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_ap
 from ingot.collaboration.merge_requests.queries import merge_request_by_id, open_duplicate_or_none
 from ingot.collaboration.merge_requests.quick_actions.merge import can_be_merged, schedule_merge
 from ingot.collaboration.merge_requests.service import lock_merge_request_row
+from ingot.collaboration.planning.quick_actions import add_time_tracking
 from ingot.collaboration.quick_actions.command_context import CommandContext, CommandRegistry
 from ingot.collaboration.quick_actions.definitions import MAX_TITLE_LENGTH, PLANNING_COMMANDS
 from ingot.collaboration.subjects import Subject
@@ -170,4 +170,4 @@ def _has_open_duplicate(db: Connection, lookup: MergeRequestLookup, branch: str)
     return twin is not None and twin.id != merge_request.id
 
 
-add_time_tracking_commands(MERGE_REQUEST_COMMANDS, service.TIME_TRACKER, merge_request_by_id)
+add_time_tracking(MERGE_REQUEST_COMMANDS, service.TIME_TRACKING, merge_request_by_id)

@@ -7,11 +7,11 @@ import msgspec
 
 from ingot.accounts.users.queries import users_by_ids
 from ingot.accounts.users.tables import User
-from ingot.collaboration.issues.durations import format_duration
 from ingot.collaboration.issues.queries import assignees_of
 from ingot.collaboration.issues.tables import Issue
 from ingot.collaboration.labels.queries import labels_of, usable_labels_by_ids
 from ingot.collaboration.notes.tables import Note
+from ingot.collaboration.planning.durations import format_duration
 from ingot.collaboration.snippets.tables import Snippet, SnippetFile
 from ingot.core.db.connection import Connection
 from ingot.git.history.commits import Commit

@@ -1,13 +1,13 @@
 """What merge requests tell."""
 
 from ingot.accounts.users.queries import users_by_ids
-from ingot.collaboration.issues.durations import format_duration
 from ingot.collaboration.labels.queries import labels_of
 from ingot.collaboration.merge_requests.draft_titles import is_draft
 from ingot.collaboration.merge_requests.mergeability import cached_mergeability
 from ingot.collaboration.merge_requests.queries import assignees_and_reviewers_of
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.merge_requests.views import merge_status
+from ingot.collaboration.planning.durations import format_duration
 from ingot.core.db.connection import Connection
 from ingot.integrations.webhooks.payloads.issues import Changes, EventContext, changes_part
 from ingot.integrations.webhooks.payloads.parts import (

@@ -1,4 +1,4 @@
-"""Durations as people write them: ``1mo 2w 3d 4h 5m``, of working time."""
+"""Durations of working time in GitLab's notation: ``1mo 2w 3d 4h 5m``, with 8 hours a day and 5 days a week."""
 
 import re
 
@@ -17,13 +17,13 @@ _WORDS = {
     **dict.fromkeys(("second", "seconds", "sec", "secs"), 1),
 }
 _PART = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,4})?)\s*([a-z]+)[\s,]*")
-MAX_LENGTH = 2**31 - 1
+LONGEST = 2**31 - 1
 
 
 def parse_duration(text: str) -> int | None:
-    """The seconds that a duration stands for, negative behind a minus; nothing where it is none.
+    """Return the seconds of a duration, negative after a minus sign, or None if the text is not a duration.
 
-    A unit stands once: ``1h1h`` is more likely a slip than two hours.
+    Each unit may occur once: ``1h1h`` is more likely a mistake than two hours.
     """
     rest = text.strip().lower()
     sign = -1 if rest.startswith("-") else 1
@@ -37,11 +37,11 @@ def parse_duration(text: str) -> int | None:
         seen.add(seconds)
         total += float(part[1]) * seconds
         rest = rest[part.end() :]
-    return sign * round(total) if seen and total <= MAX_LENGTH else None
+    return sign * round(total) if seen and total <= LONGEST else None
 
 
 def format_duration(seconds: int) -> str | None:
-    """The same the other way round; nothing for none at all."""
+    """Return a duration in the same notation, or None for 0 seconds."""
     if seconds == 0:
         return None
     left, parts = abs(seconds), []

@@ -1,4 +1,4 @@
-"""What can be asked of lists of what people plan and do: of issues, and of merge requests, which lie above."""
+"""SQL conditions and orders of lists of issuables, by the name of the filter."""
 
 from typing import Any, NamedTuple
 
@@ -12,17 +12,17 @@ from ingot.core.db.search import text_search
 from ingot.projects.namespaces.tables import namespace_tree
 from ingot.projects.projects.tables import projects
 
-FAR_FUTURE = "9999-99-99"
+NEVER = "9999-99-99"
 _LAST = 2**62
-DESCENDANT_GROUP_IDS = select(namespace_tree.c.descendant_id).where(namespace_tree.c.ancestor_id == bindparam("group"))
-SEARCH_COLUMNS = {
+SUBGROUP_IDS = select(namespace_tree.c.descendant_id).where(namespace_tree.c.ancestor_id == bindparam("group"))
+SEARCHES = {
     "search": ("title_key", "description_key"),
     "title_search": ("title_key",),
     "description_search": ("description_key",),
 }
-"""The columns in which a text is looked for, by what is asked."""
-# What leaves few, of a project or of all: those are looked up by it.
-SELECTIVE_FILTERS = frozenset(
+"""The columns to search, by the name of the filter."""
+# Filters that match few rows, so that the rows are looked up by them instead of read in the order of the list.
+SELECTIVE = frozenset(
     {
         "milestone",
         "started_milestone",
@@ -31,49 +31,49 @@ SELECTIVE_FILTERS = frozenset(
         "written_by_me",
         "assigned_to_me",
         "assignees",
-        *SEARCH_COLUMNS,
+        *SEARCHES,
         "reaction",
     }
 )
 
 
 class IssuableTable(NamedTuple):
-    """What is listed: its table, and where the rest of it is."""
+    """A table of issuables and the tables that belong to it."""
 
     kind: str
     rows: Table
     project_id: ColumnElement[int]
     people: Table
-    """Who has it to do: a row for each."""
+    """The table of assignees, with a row for each."""
     person_of: ColumnElement[int]
-    """Which row of ``rows`` somebody there has to do."""
+    """The column of ``people`` that refers to ``rows``."""
 
     def holding(self, row: ColumnElement[int]) -> dict[str, ColumnElement[bool]]:
-        """That a row holds a text, found by an index, by where it is looked for."""
+        """Return the conditions for a full-text search by index, by the name of the filter."""
         return {
             name: text_search(row, "needle", *(self.rows.c[column] for column in columns))
-            for name, columns in SEARCH_COLUMNS.items()
+            for name, columns in SEARCHES.items()
         }
 
-    def carried(self) -> Select[Any]:
-        """The numbers of those with a label."""
+    def labelled_ids(self) -> Select[Any]:
+        """Select the ids of rows that have a label."""
         return select(label_links.c.subject_id).where(label_links.c.subject_kind == self.kind)
 
     def has_label(self, place: int, prefix: str = "label") -> ColumnElement[bool]:
-        """One of the labels bound to a name is on the row at hand."""
+        """Whether a row has one of the labels bound to a parameter."""
         link = label_links.alias()
         of_row = and_(link.c.subject_kind == self.kind, link.c.subject_id == self.rows.c.id)
         return exists().where(of_row, in_list(link.c.label_id, f"{prefix}_{place}"))
 
     def is_labelled(self, place: int) -> ColumnElement[bool]:
-        """The same for who looks up rows by their labels."""
-        found = self.carried().where(in_list(label_links.c.label_id, f"label_{place}"))
+        """Whether a row has one of the labels, for a lookup that starts from the labels."""
+        found = self.labelled_ids().where(in_list(label_links.c.label_id, f"label_{place}"))
         return self.rows.c.id.in_(found.scalar_subquery())
 
     def assigned(
         self, who: ColumnElement[bool] | None = None, of: ColumnElement[int] | None = None
     ) -> ColumnElement[bool]:
-        """Somebody has it to do; ``of`` is its id, where no index is to lead to it."""
+        """Whether a row has an assignee; ``of`` is its id as an expression that no index applies to."""
         return self.named_in(self.person_of, who, of)
 
     def named_in(
@@ -82,25 +82,25 @@ class IssuableTable(NamedTuple):
         who: ColumnElement[bool] | None = None,
         of: ColumnElement[int] | None = None,
     ) -> ColumnElement[bool]:
-        """It is named in a column of another table, in a row of which something holds."""
+        """Whether a column of another table refers to a row, in one of the rows where a condition holds."""
         found = select(column)
         named = (found if who is None else found.where(who)).scalar_subquery()
         return (self.rows.c.id if of is None else of).in_(named)
 
     def with_milestone(self, name: str, of: ColumnElement[int] | None = None) -> ColumnElement[bool]:
-        """It has a milestone of the title that is bound to a name."""
+        """Whether a row has a milestone with the title bound to a parameter."""
         titled = select(milestones.c.id).where(milestones.c.title == bindparam(name))
         return (self.rows.c.milestone_id if of is None else of).in_(titled.scalar_subquery())
 
     def in_milestone(
         self, *conditions: ColumnElement[bool], of: ColumnElement[int] | None = None
     ) -> ColumnElement[bool]:
-        """It has a milestone that is active and of which more holds."""
+        """Whether a row has an active milestone for which the conditions hold."""
         running = select(milestones.c.id).where(milestones.c.state == "active", *conditions)
         return (self.rows.c.milestone_id if of is None else of).in_(running.scalar_subquery())
 
     def label_priority(self) -> ColumnElement[int]:
-        """The highest priority that its project gives to a label that it carries; none is the lowest."""
+        """The highest priority of the labels of a row in its project; rows without any come last."""
         carried = (
             select(func.min(label_priorities.c.priority))
             .join(label_links, label_links.c.label_id == label_priorities.c.label_id)
@@ -114,13 +114,13 @@ class IssuableTable(NamedTuple):
         return func.coalesce(carried, _LAST)
 
     def milestone_due(self) -> ColumnElement[str]:
-        """When its milestone is due; none is the latest."""
+        """The due date of the milestone of a row; rows without any come last."""
         due = select(milestones.c.due_date).where(milestones.c.id == self.rows.c.milestone_id).scalar_subquery()
-        return func.coalesce(due, FAR_FUTURE)
+        return func.coalesce(due, NEVER)
 
 
-def is_next_due_milestone() -> ColumnElement[bool]:
-    """Of the milestones of one project or group that are due after ``today``, the first."""
+def is_next_due() -> ColumnElement[bool]:
+    """Whether a milestone is the next one of its project or group that is due after ``today``."""
     sooner = milestones.alias()
     same = or_(sooner.c.project_id == milestones.c.project_id, sooner.c.group_id == milestones.c.group_id)
     running = and_(sooner.c.state == "active", sooner.c.due_date > bindparam("today"))
@@ -130,8 +130,8 @@ def is_next_due_milestone() -> ColumnElement[bool]:
     )
 
 
-def conditions_for(table: IssuableTable) -> dict[str, ColumnElement[bool]]:
-    """What can be asked of whatever is planned, by the names under which it is asked."""
+def list_conditions(table: IssuableTable) -> dict[str, ColumnElement[bool]]:
+    """Return the conditions of every list of issuables, by the name of the filter."""
     rows, person = table.rows.c, table.people.c.user_id
     rewards = (
         has_award_from(table.kind, "reaction"),
@@ -141,17 +141,17 @@ def conditions_for(table: IssuableTable) -> dict[str, ColumnElement[bool]]:
     rewarded_so, rewarded_any, not_rewarded_so = (rows.id.in_(found.scalar_subquery()) for found in rewards)
     return {
         "in_project": table.project_id == bindparam("project"),
-        "in_group": projects.c.namespace_id.in_(DESCENDANT_GROUP_IDS.scalar_subquery()),
+        "in_group": projects.c.namespace_id.in_(SUBGROUP_IDS.scalar_subquery()),
         "not_archived": projects.c.archived.is_(False),
         "state": rows.state == bindparam("state"),
         "iids": in_list(rows.iid, "iids"),
-        "without_labels": not_(rows.id.in_(table.carried().scalar_subquery())),
-        "any_label": rows.id.in_(table.carried().scalar_subquery()),
+        "without_labels": not_(rows.id.in_(table.labelled_ids().scalar_subquery())),
+        "any_label": rows.id.in_(table.labelled_ids().scalar_subquery()),
         "milestone": table.with_milestone("milestone"),
         "without_milestone": rows.milestone_id.is_(None),
         "any_milestone": rows.milestone_id.is_not(None),
         "started_milestone": table.in_milestone(milestones.c.start_date <= bindparam("today")),
-        "upcoming_milestone": table.in_milestone(is_next_due_milestone()),
+        "upcoming_milestone": table.in_milestone(is_next_due()),
         "author": rows.author_id == bindparam("author"),
         "written_by_me": rows.author_id == bindparam("me"),
         "assigned_to_me": table.assigned(person == bindparam("me")),
@@ -161,7 +161,7 @@ def conditions_for(table: IssuableTable) -> dict[str, ColumnElement[bool]]:
         **table.holding(rows.id),
         **{
             f"short_{name}": or_(*(contains(rows[column], "pattern") for column in columns))
-            for name, columns in SEARCH_COLUMNS.items()
+            for name, columns in SEARCHES.items()
         },
         "created_after": rows.created_at >= bindparam("created_after"),
         "created_before": rows.created_at <= bindparam("created_before"),
@@ -175,12 +175,12 @@ def conditions_for(table: IssuableTable) -> dict[str, ColumnElement[bool]]:
         "any_reaction": rewarded_any,
         "no_reaction": not_(rewarded_any),
         "not_reaction": not_(not_rewarded_so),
-        "not_search": not_(or_(*(contains(rows[column], "not_pattern") for column in SEARCH_COLUMNS["search"]))),
+        "not_search": not_(or_(*(contains(rows[column], "not_pattern") for column in SEARCHES["search"]))),
     }
 
 
-def orders_for(table: IssuableTable) -> dict[str, tuple[ColumnElement[Any], ...]]:
-    """How whatever is planned can be ordered; what is the same stands by its number."""
+def list_orders(table: IssuableTable) -> dict[str, tuple[ColumnElement[Any], ...]]:
+    """Return the columns of every order of a list of issuables; rows that are equal are ordered by id."""
     rows = table.rows.c
     return {
         "id": (),

@@ -1,4 +1,4 @@
-"""The lists of issues as statements: what can be asked of one, compiled once for each shape."""
+"""SQL statements of lists of issues, built once for each combination of filters, order and number of labels."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -19,48 +19,46 @@ from sqlalchemy import (
 
 from ingot.collaboration.emoji.queries import has_award_from
 from ingot.collaboration.issues import policy
-from ingot.collaboration.issues.conditions import (
-    DESCENDANT_GROUP_IDS,
-    FAR_FUTURE,
-    SELECTIVE_FILTERS,
-    IssuableTable,
-    conditions_for,
-    is_next_due_milestone,
-    orders_for,
-)
 from ingot.collaboration.issues.tables import EFFECTIVE_POSITION, ISSUE_COLUMNS, issue_assignees, issues
 from ingot.collaboration.labels.tables import label_links
 from ingot.collaboration.milestones.tables import milestones
+from ingot.collaboration.planning.conditions import (
+    NEVER,
+    SELECTIVE,
+    SUBGROUP_IDS,
+    IssuableTable,
+    is_next_due,
+    list_conditions,
+    list_orders,
+)
 from ingot.core.db.expressions import in_list, without_index
 from ingot.core.db.paging import ListQuery, list_query
 from ingot.projects.namespaces.tables import namespace_tree
 from ingot.projects.projects.tables import projects
 
 KIND = "issue"
-_ISSUES = IssuableTable(KIND, issues, issues.c.project_id, issue_assignees, issue_assignees.c.issue_id)
-_ANCESTOR_GROUPS = (
+_LISTED = IssuableTable(KIND, issues, issues.c.project_id, issue_assignees, issue_assignees.c.issue_id)
+_AROUND = (
     select(namespace_tree.c.ancestor_id)
     .join(projects, projects.c.namespace_id == namespace_tree.c.descendant_id)
     .where(projects.c.id == bindparam("project"))
 )
-# Milestones of a project, or of a group around it, that have an end; indexed by this alone.
-_IS_DATED_MILESTONE = and_(
+# Milestones of a project or of its groups that have a due date; only the due date may be looked up by an index.
+_DATED = and_(
     milestones.c.due_date.is_not(None),
     or_(
         without_index(milestones.c.project_id) == bindparam("project"),
-        without_index(milestones.c.group_id).in_(_ANCESTOR_GROUPS.scalar_subquery()),
+        without_index(milestones.c.group_id).in_(_AROUND.scalar_subquery()),
     ),
 )
-HAS_DATED_MILESTONE = select(milestones.c.id).where(_IS_DATED_MILESTONE).limit(literal_column("1"))
+HAS_DATED = select(milestones.c.id).where(_DATED).limit(literal_column("1"))
 IN_THIS_PROJECT = without_index(issues.c.project_id) == bindparam("project")
 CONDITIONS: dict[str, ColumnElement[bool]] = {
-    **conditions_for(_ISSUES),
+    **list_conditions(_LISTED),
     "in_this_project": IN_THIS_PROJECT,
     "undated": or_(
         issues.c.milestone_id.is_(None),
-        without_index(issues.c.milestone_id).not_in(
-            select(milestones.c.id).where(_IS_DATED_MILESTONE).scalar_subquery()
-        ),
+        without_index(issues.c.milestone_id).not_in(select(milestones.c.id).where(_DATED).scalar_subquery()),
     ),
     "not_hidden": policy.visible_below_reporter(),
     "visible": policy.visible_issues(external=False),
@@ -74,70 +72,64 @@ CONDITIONS: dict[str, ColumnElement[bool]] = {
     "due_before": issues.c.due_date <= bindparam("due_before"),
 }
 _ORDERS: dict[str, tuple[ColumnElement[Any], ...]] = {
-    **orders_for(_ISSUES),
-    "due_date": (func.coalesce(issues.c.due_date, FAR_FUTURE),),
+    **list_orders(_LISTED),
+    "due_date": (func.coalesce(issues.c.due_date, NEVER),),
     "relative_position": (EFFECTIVE_POSITION,),
 }
-# Who sees how much is a question to the project around an issue.
+# Filters whose condition needs the project of an issue.
 ACROSS_PROJECTS = {"in_group", "not_archived", "visible", "visible_to_external", "with_feature"}
-LOOKUP_FILTERS = SELECTIVE_FILTERS | {"iids"}
+FEW = SELECTIVE | {"iids"}
 _LABEL_LINKS = select(func.count(label_links.c.subject_id.distinct())).where(
     label_links.c.subject_kind == KIND,
     without_index(label_links.c.project_id) == bindparam("project"),
     in_list(label_links.c.label_id, "label_0"),
 )
-# How many carry one label, by what is kept of them beside it.
+# Number of issues with one label, by the other filters of the list.
 LABEL_COUNT: dict[frozenset[str], Select[Any]] = {
     frozenset({"in_project"}): _LABEL_LINKS,
     frozenset({"in_project", "state"}): _LABEL_LINKS.where(label_links.c.state == bindparam("state")),
 }
 
 
-# The same for those who walk along an order: nothing that leaves few leads them off it.
-_UNINDEXED_ID, _UNINDEXED_MILESTONE_ID, _ASSIGNEE_ID = (
-    without_index(issues.c.id),
-    without_index(issues.c.milestone_id),
-    issue_assignees.c.user_id,
-)
-_SCAN_CONDITIONS: dict[str, ColumnElement[bool]] = {
+# Conditions for reading along the order: no expression in them may tempt the planner to use another index.
+_HERE, _IN, _PERSON = without_index(issues.c.id), without_index(issues.c.milestone_id), issue_assignees.c.user_id
+_ALONG_THE_ORDER: dict[str, ColumnElement[bool]] = {
     **CONDITIONS,
-    "in_group": without_index(projects.c.namespace_id).in_(DESCENDANT_GROUP_IDS.scalar_subquery()),
-    "milestone": _ISSUES.with_milestone("milestone", _UNINDEXED_MILESTONE_ID),
-    "started_milestone": _ISSUES.in_milestone(
-        milestones.c.start_date <= bindparam("today"), of=_UNINDEXED_MILESTONE_ID
-    ),
-    "upcoming_milestone": _ISSUES.in_milestone(is_next_due_milestone(), of=_UNINDEXED_MILESTONE_ID),
-    "assigned_to_me": _ISSUES.assigned(bindparam("me") == _ASSIGNEE_ID, _UNINDEXED_ID),
-    "assignees": _ISSUES.assigned(in_list(_ASSIGNEE_ID, "assignees"), _UNINDEXED_ID),
-    **_ISSUES.holding(_UNINDEXED_ID),
-    "reaction": _UNINDEXED_ID.in_(has_award_from(KIND, "reaction").scalar_subquery()),
+    "in_group": without_index(projects.c.namespace_id).in_(SUBGROUP_IDS.scalar_subquery()),
+    "milestone": _LISTED.with_milestone("milestone", _IN),
+    "started_milestone": _LISTED.in_milestone(milestones.c.start_date <= bindparam("today"), of=_IN),
+    "upcoming_milestone": _LISTED.in_milestone(is_next_due(), of=_IN),
+    "assigned_to_me": _LISTED.assigned(bindparam("me") == _PERSON, _HERE),
+    "assignees": _LISTED.assigned(in_list(_PERSON, "assignees"), _HERE),
+    **_LISTED.holding(_HERE),
+    "reaction": _HERE.in_(has_award_from(KIND, "reaction").scalar_subquery()),
 }
-# In these orders an index leads through the rows, so they are read as they come; else only what is shown is read.
+# Orders with an index: the rows are read along it. In other orders the ids are sorted, and only the page is read.
 _INDEXED = ("id", "created_at", "updated_at")
 MAX_LOOKED_UP = 2_000
-"""Up to here all that match are looked at once for a page and its total; beyond, a page walks in its order."""
+"""Up to this number all matching ids are looked up for a page and its total; beyond, a page is read along its order."""
 MAX_COUNTED = 10_000
-"""Of more nobody is told how many there are, unless that is kept."""
+"""Totals above this number are not counted, and not returned unless a stored count tells them."""
 
 
 class IssueListStatements(NamedTuple):
     """The statements of one list."""
 
-    by_scan: ListQuery
-    """Goes along the order until a page is full."""
+    walking: ListQuery
+    """Reads along the order until the page is full."""
     whole: bool
-    """Whether that gives rows; else their ids."""
-    by_lookup: Select[Any]
-    """Finds all ids, then sorts them; of more than ``MOST_LOOKED_UP`` it finds one more than that."""
+    """Whether ``walking`` returns rows; else it returns ids."""
+    looked_up: Select[Any]
+    """Finds all ids and sorts them; stops at one more than ``MAX_LOOKED_UP``."""
     counted: Select[Any]
-    """How many there are, up to one more than is told."""
+    """Counts the rows; stops at one more than ``MAX_COUNTED``."""
 
 
 @lru_cache(maxsize=512)
-def list_statements(
+def lists_of(
     filters: frozenset[str], order_by: str, sort: str, with_labels: int, without_labels: int
 ) -> IssueListStatements:
-    """The statements of a list; labels count by how many are asked for."""
+    """Return the statements of a list; of the labels only their number matters here."""
     columns = (*_ORDERS[order_by], issues.c.id)
     order = _sorted(columns, sort)
     walking = _matching(filters, with_labels, without_labels)
@@ -148,7 +140,7 @@ def list_statements(
     some = few.with_only_columns(issues.c.id).limit(literal_column(str(MAX_COUNTED + 1)))
     sorted_by = [column.label(f"by_{place}") for place, column in enumerate(columns)]
     found = few.with_only_columns(*sorted_by).limit(literal_column(str(MAX_LOOKED_UP + 1))).subquery()
-    # The id is what they are sorted by at last.
+    # The last column is the id.
     looked_up = select(tuple(found.c)[-1]).order_by(*_sorted(tuple(found.c), sort))
     return IssueListStatements(
         query, order_by in _INDEXED, looked_up, select(func.count()).select_from(some.subquery())
@@ -160,47 +152,63 @@ def _sorted(columns: Sequence[ColumnElement[Any]], sort: str) -> list[ColumnElem
 
 
 @lru_cache(maxsize=512)
-def count_statement(filters: frozenset[str], with_labels: int, without_labels: int) -> Select[Any]:
-    """How many a list has, by state."""
-    matching = _matching(filters, with_labels, without_labels, looked_up=bool(with_labels or filters & LOOKUP_FILTERS))
+def counts_of(filters: frozenset[str], with_labels: int, without_labels: int) -> Select[Any]:
+    """Return the statement that counts the issues of a list by state."""
+    matching = _matching(filters, with_labels, without_labels, looked_up=bool(with_labels or filters & FEW))
     return matching.with_only_columns(issues.c.state, func.count()).group_by(issues.c.state)
 
 
 def _matching(
     filters: frozenset[str], with_labels: int, without_labels: int, *, looked_up: bool = False, dated: bool = False
 ) -> Select[Any]:
-    by_label = looked_up and with_labels > 0 and not filters & SELECTIVE_FILTERS
-    known = CONDITIONS if looked_up else _SCAN_CONDITIONS
+    by_label = looked_up and with_labels > 0 and not filters & SELECTIVE
+    known = CONDITIONS if looked_up else _ALONG_THE_ORDER
     conditions = [known[name] for name in sorted(filters)]
-    if "in_project" in filters and looked_up and (by_label or filters & SELECTIVE_FILTERS):
-        # By its project an engine would find all of them, and only then ask for the rest.
+    if "in_project" in filters and looked_up and (by_label or filters & SELECTIVE):
+        # With an index on the project the database would read all its issues, and apply the selective filter last.
         conditions = [known[name] for name in sorted(filters - {"in_project"})]
         conditions.append(IN_THIS_PROJECT)
-    conditions += [_ISSUES.is_labelled(0)] if by_label else []
-    conditions += [_ISSUES.has_label(place) for place in range(1 if by_label else 0, with_labels)]
-    conditions += [not_(_ISSUES.has_label(place, "not_label")) for place in range(without_labels)]
+    conditions += [_LISTED.is_labelled(0)] if by_label else []
+    conditions += [_LISTED.has_label(place) for place in range(1 if by_label else 0, with_labels)]
+    conditions += [not_(_LISTED.has_label(place, "not_label")) for place in range(without_labels)]
     source: FromClause = issues
     if dated:
         source = source.join(milestones, without_index(milestones.c.id) == issues.c.milestone_id)
-        conditions.append(_IS_DATED_MILESTONE)
+        conditions.append(_DATED)
     if filters & ACROSS_PROJECTS:
-        # Who walks through issues, or looks them up, then asks for their project; else the projects lead to them.
-        led = not looked_up or by_label or filters & LOOKUP_FILTERS
+        # The issues are found first and their projects joined, unless only the projects restrict the list.
+        issues_first = not looked_up or by_label or filters & FEW
         found = projects.c.id == without_index(issues.c.project_id)
-        source = source.join(projects, found if led else without_index(projects.c.id) == issues.c.project_id)
+        source = source.join(projects, found if issues_first else without_index(projects.c.id) == issues.c.project_id)
     return select(*ISSUE_COLUMNS).select_from(source).where(issues.c.deleted_at.is_(None), and_(*conditions))
 
 
 @lru_cache(maxsize=64)
-def dated_list_statements(
+def dated_lists_of(
     filters: frozenset[str], by_label: bool, sort: str, with_labels: int, without_labels: int
 ) -> tuple[Select[Any], Select[Any]]:
-    """The ids of a page of a project's issues that have a milestone with an end, by this; and how many there are.
+    """Return statements for a page of ids of a project's issues whose milestone has a due date, and for their number.
 
-    An engine goes through the milestones as they end, and sorts only the issues of those that end on one day.
+    The database reads the milestones by due date, and sorts only the issues of milestones that are due on one day.
     """
     filters = (filters - {"in_project"}) | {"in_this_project"}
     matching = _matching(filters, with_labels, without_labels, dated=True)
-    columns = (milestones.c.due_date, *((_ISSUES.label_priority(),) if by_label else ()), issues.c.id)
+    columns = (milestones.c.due_date, *((_LISTED.label_priority(),) if by_label else ()), issues.c.id)
     query = list_query(matching.with_only_columns(issues.c.id), issues.c.id, *_sorted(columns, sort))
     return query.by_number, query.total
+
+
+class IssueListQuery(NamedTuple):
+    """The filters and the order of one list, and the values that are bound to its statements."""
+
+    filters: frozenset[str]
+    values: dict[str, Any]
+    labels: int
+    excluded_labels: int
+    order_by: str
+    sort: str
+
+    @property
+    def lists(self) -> IssueListStatements:
+        """The statements of the list."""
+        return lists_of(self.filters, self.order_by, self.sort, self.labels, self.excluded_labels)

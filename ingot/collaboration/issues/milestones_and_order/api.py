@@ -1,15 +1,15 @@
 """Issues of milestones, and their order, over the API."""
 
 from ingot.collaboration.issues import policy
-from ingot.collaboration.issues.api import issue_in_path, issue_project_in_path
-from ingot.collaboration.issues.planning import queries, service
-from ingot.collaboration.issues.planning.params import ReorderIssue
-from ingot.collaboration.issues.policy import IssueLookup, IssueProjectLookup
+from ingot.collaboration.issues.api import issue_in_path
+from ingot.collaboration.issues.milestones_and_order import queries, service
+from ingot.collaboration.issues.milestones_and_order.params import ReorderIssue
+from ingot.collaboration.issues.policy import IssueLookup
 from ingot.collaboration.issues.queries import issue_by_id
 from ingot.collaboration.issues.tables import Issue
 from ingot.collaboration.issues.views import IssueView, issue_views
 from ingot.collaboration.milestones.api import milestone_in_path
-from ingot.collaboration.milestones.policy import may_read_milestones
+from ingot.collaboration.planning.scope import ProjectScope, may_read_milestones_in, project_scope_in_path
 from ingot.core.api.params import MissingParameter
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
@@ -23,18 +23,13 @@ from ingot.projects.projects.queries import member_source as source_of_project
 routes = Routes("issues")
 
 
-def may_list_milestone_issues(actor: object, here: object, lookup: IssueProjectLookup) -> bool:
-    """Those who see a project that has anything to plan."""
-    return may_read_milestones(actor, here, lookup.project)  # type: ignore[arg-type] # The kernel hands over the same two.
-
-
 @routes.get(
     "/projects/:id/milestones/:milestone_id/issues",
-    on=issue_project_in_path,
-    may=may_list_milestone_issues,
+    on=project_scope_in_path,
+    may=may_read_milestones_in,
     returns=list[IssueView],
 )
-def list_milestone_issues(call: Call, lookup: IssueProjectLookup, page: Page) -> Listing[IssueView]:
+def list_milestone_issues(call: Call, lookup: ProjectScope, page: Page) -> Listing[IssueView]:
     """List the issues of a project that have one of its milestones."""
     milestone = milestone_in_path(call, source_of_project(lookup.project))
     found = queries.list_project_issues(call.db, call.actor, lookup.here, lookup.project, milestone, page)

@@ -2,7 +2,7 @@
 
 from sqlalchemy import text
 
-from ingot.collaboration.issues.planning.queries import next_position, position_of, previous_position
+from ingot.collaboration.issues.milestones_and_order.queries import next_position, position_of, previous_position
 from ingot.collaboration.issues.tables import POSITION_SPACING, Issue, issues
 from ingot.core.db.connection import Connection
 

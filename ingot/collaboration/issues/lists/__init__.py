@@ -1,0 +1,1 @@
+"""Lists of issues: filters, SQL statements, pages, totals, and the order by priority."""

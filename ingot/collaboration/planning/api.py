@@ -1,0 +1,128 @@
+"""Endpoints that issues and merge requests share: subscribing, time tracking and participants."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
+from ingot.collaboration.participants.queries import participants_of
+from ingot.collaboration.participants.subject_kinds import SubjectKind
+from ingot.collaboration.planning.durations import parse_duration
+from ingot.collaboration.planning.params import TrackTime
+from ingot.collaboration.planning.time_tracking import TimeTracking
+from ingot.collaboration.planning.views import TimeStatsView, time_stats_view
+from ingot.collaboration.subjects import Subject
+from ingot.collaboration.subscriptions.service import set_subscription as follow
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
+from ingot.core.api.routes import Call, Routes
+from ingot.core.api.views import View
+from ingot.core.db.paging import Listing, Page, slice_page
+from ingot.errors import Invalid, Unchanged
+
+F = TypeVar("F")
+Permission = Callable[[Actor, Access, Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class IssuableEndpoints(Generic[F]):
+    """One kind of issuable as its shared endpoints need it; ``F`` is the result of its finder."""
+
+    kind: SubjectKind
+    finder: Callable[[Call], tuple[Access, F]]
+    record: Callable[[F], Any]
+    subject: Callable[[F], Subject]
+    time_tracking: TimeTracking[Any]
+    view: type[View]
+    make_view: Callable[[Call, F], Any]
+    """Makes the response to a caller who has subscribed or unsubscribed."""
+    is_subscribed: Callable[[Call, F], bool]
+    may_read: Permission
+    may_take_part: Permission
+    may_edit: Permission
+
+
+class PlanningPaths(NamedTuple):
+    """Paths of the endpoints that ``planning_routes`` declares for one kind of issuable."""
+
+    subscribe: str
+    unsubscribe: str
+    time_estimate: str
+    reset_time_estimate: str
+    add_spent_time: str
+    reset_spent_time: str
+    time_stats: str
+    participants: str
+
+
+def planning_routes(routes: Routes, issuable: IssuableEndpoints[F], paths: PlanningPaths) -> None:
+    """Declare subscribing, time tracking and participants of one kind of issuable."""
+    _subscription_routes(routes, issuable, paths)
+    _time_tracking_routes(routes, issuable, paths)
+
+    @routes.get(paths.participants, on=issuable.finder, may=issuable.may_read, returns=list[UserBrief])
+    def list_participants(call: Call, found: F, page: Page) -> Listing[UserBrief]:
+        """List the participants: the author, the assignees, and the users who commented or were mentioned."""
+        listing = slice_page(participants_of(call.db, issuable.kind, issuable.subject(found)), page)
+        users = user_briefs_by_ids(call.db, listing.items, call.origin.base)
+        return listing.of([users[user_id] for user_id in listing.items if user_id in users])
+
+
+def _subscription_routes(routes: Routes, issuable: IssuableEndpoints[F], paths: PlanningPaths) -> None:
+    finder, may, view = issuable.finder, issuable.may_take_part, issuable.view
+
+    def set_subscription(call: Call, found: F, *, subscribed: bool) -> Any:
+        if issuable.is_subscribed(call, found) is subscribed:
+            raise Unchanged
+        follow(call.db, call.actor.user_id, issuable.kind.kind, issuable.record(found).id, following=subscribed)
+        return issuable.make_view(call, found)
+
+    @routes.post(paths.subscribe, on=finder, may=may, returns=view)
+    def subscribe(call: Call, found: F) -> Any:
+        """Subscribe the caller to notifications."""
+        return set_subscription(call, found, subscribed=True)
+
+    @routes.post(paths.unsubscribe, on=finder, may=may, returns=view)
+    def unsubscribe(call: Call, found: F) -> Any:
+        """Unsubscribe the caller from notifications."""
+        return set_subscription(call, found, subscribed=False)
+
+
+def _time_tracking_routes(routes: Routes, issuable: IssuableEndpoints[F], paths: PlanningPaths) -> None:
+    finder, may = issuable.finder, issuable.may_edit
+    tracking, record = issuable.time_tracking, issuable.record
+
+    @routes.post(paths.time_estimate, on=finder, may=may, returns=TimeStatsView, status=200)
+    def set_time_estimate(call: Call, found: F, params: TrackTime) -> TimeStatsView:
+        """Set the time estimate."""
+        seconds = _seconds(params)
+        if seconds < 0:
+            raise Invalid(duration=["is invalid"])
+        return time_stats_view(tracking.set_estimate(call.db, call.actor, record(found), seconds))
+
+    @routes.post(paths.reset_time_estimate, on=finder, may=may, returns=TimeStatsView, status=200)
+    def reset_time_estimate(call: Call, found: F) -> TimeStatsView:
+        """Remove the time estimate."""
+        return time_stats_view(tracking.set_estimate(call.db, call.actor, record(found), 0))
+
+    @routes.post(paths.add_spent_time, on=finder, may=may, returns=TimeStatsView)
+    def add_spent_time(call: Call, found: F, params: TrackTime) -> TimeStatsView:
+        """Add to the time spent, or subtract from it."""
+        return time_stats_view(tracking.add_spent_time(call.db, call.actor, record(found), _seconds(params)))
+
+    @routes.post(paths.reset_spent_time, on=finder, may=may, returns=TimeStatsView, status=200)
+    def reset_spent_time(call: Call, found: F) -> TimeStatsView:
+        """Reset the time spent."""
+        return time_stats_view(tracking.reset_spent_time(call.db, call.actor, record(found)))
+
+    @routes.get(paths.time_stats, on=finder, may=issuable.may_read, returns=TimeStatsView)
+    def get_time_stats(call: Call, found: F) -> TimeStatsView:  # noqa: ARG001 - Every handler gets its call.
+        """Get the time estimate and the time spent."""
+        return time_stats_view(record(found))
+
+
+def _seconds(params: TrackTime) -> int:
+    seconds = parse_duration(params.duration)
+    if not seconds:
+        raise Invalid(duration=["is invalid"])
+    return seconds

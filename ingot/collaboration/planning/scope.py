@@ -1,0 +1,28 @@
+"""Projects as the parents of issuables, with the caller's access."""
+
+from typing import NamedTuple
+
+from ingot.collaboration.milestones.policy import may_read_milestones
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
+from ingot.core.api.routes import Call
+from ingot.projects.projects.queries import find_project
+from ingot.projects.projects.tables import Project
+
+
+class ProjectScope(NamedTuple):
+    """A project and the caller's access to it."""
+
+    here: Access
+    project: Project
+
+
+def project_scope_in_path(call: Call) -> tuple[Access, ProjectScope]:
+    """Find the project that the path names."""
+    here, project = find_project(call.db, call.actor, call.path["id"])
+    return here, ProjectScope(here, project)
+
+
+def may_read_milestones_in(actor: Actor, here: Access, scope: ProjectScope) -> bool:
+    """Those who see a project that has anything to plan."""
+    return may_read_milestones(actor, here, scope.project)

@@ -1,0 +1,58 @@
+"""Time tracking: the estimate of an issuable and the time spent on it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+from ingot.errors import Invalid
+
+MAX_SECONDS = 2**31 - 1
+
+
+class TimeTracked(Protocol):
+    """A record with time tracking."""
+
+    @property
+    def time_estimate(self) -> int:
+        """The estimate in seconds; 0 for none."""
+
+    @property
+    def total_time_spent(self) -> int:
+        """The seconds spent so far."""
+
+
+T = TypeVar("T", bound=TimeTracked)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeTracking(Generic[T]):
+    """State changes of the time tracking of one kind of issuable."""
+
+    lock: Callable[[Connection, T], T]
+    """Locks the row until the end of the transaction and returns its current record."""
+    write: Callable[[Connection, Actor, T, str, int], T]
+    """Sets a column of a locked row and emits the event of the change."""
+
+    def set_estimate(self, db: Connection, actor: Actor, row: T, seconds: int) -> T:
+        """Set the estimate; 0 removes it."""
+        locked = self.lock(db, row)
+        return locked if locked.time_estimate == seconds else self.write(db, actor, locked, "time_estimate", seconds)
+
+    def add_spent_time(self, db: Connection, actor: Actor, row: T, seconds: int) -> T:
+        """Add to the time spent, or subtract a negative amount; raise ``Invalid`` if the total would be negative."""
+        locked = self.lock(db, row)
+        total = locked.total_time_spent + seconds
+        if total < 0:
+            raise Invalid("Time to subtract exceeds the total time spent")
+        if total > MAX_SECONDS:
+            raise Invalid("Time spent is too long")
+        return self._set_spent(db, actor, locked, total)
+
+    def reset_spent_time(self, db: Connection, actor: Actor, row: T) -> T:
+        """Set the time spent to 0."""
+        return self._set_spent(db, actor, self.lock(db, row), 0)
+
+    def _set_spent(self, db: Connection, actor: Actor, locked: T, total: int) -> T:
+        return locked if locked.total_time_spent == total else self.write(db, actor, locked, "total_time_spent", total)
