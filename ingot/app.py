@@ -15,6 +15,7 @@ from ingot.accounts.instance.limits import ApiRateLimits
 from ingot.accounts.instance.throttles import delete_expired_throttles as drop_ended_throttles
 from ingot.accounts.sessions.service import delete_expired_sessions as drop_ended_sessions
 from ingot.accounts.tokens.usage import TokenUsageTracker
+from ingot.cache import REGISTRY
 from ingot.collaboration.issues.discussions.jobs import READ_COMMITS, CommitMessageJob
 from ingot.collaboration.issues.discussions.mentions import mention_subscriptions
 from ingot.collaboration.issues.ports import IssueMergeRequests
@@ -151,6 +152,11 @@ def fill_ports(store: RepositoryStore) -> Ports:
     )
 
 
+def configure_caches(settings: Settings) -> None:
+    """Set the memory budget of all caches of this process."""
+    REGISTRY.configure(settings.cache_mb * 2**20)
+
+
 @cache
 def api_router() -> Router[Endpoint]:
     """Finds every endpoint of the API; made before workers are forked, it is in memory once."""
@@ -168,6 +174,7 @@ class App:
         metrics_folder: Path | None,
         endpoints: Sequence[Endpoint] | None = None,
     ) -> None:
+        configure_caches(settings)
         self.database = database
         self._settings = settings
         self._log = log
@@ -185,7 +192,7 @@ class App:
             (b"/api", ApiComponent(self.kernel, b"/api", _NEVER_MATCHES)),
             (b"", LfsComponent(settings, database, self.kernel.pool, admission, git)),
         ]
-        metrics = Metrics(metrics_folder, partial(database.read, queue_stats))
+        metrics = Metrics(metrics_folder, partial(database.read, queue_stats), REGISTRY)
         self.front = HttpFrontend(settings, doors, self.health, metrics, log)
 
     def _authenticate(self, db: Connection, credentials: Credentials) -> Actor:
@@ -215,7 +222,8 @@ class App:
 
 
 def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
-    """What empties the queue in the job process."""
+    """Build the worker that runs the jobs of the queue."""
+    configure_caches(settings)
     store, files = projects.repository_store(settings), upload_files(settings)
     work, tracker = ProjectJobs(store, files), HeadTracker(store)
     guard, finisher = (

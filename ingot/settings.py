@@ -46,6 +46,7 @@ class Settings:
     trusted_proxies: str = _setting("Comma-separated addresses or networks whose X-Forwarded-* headers count.", "")
     reported_version: str = _setting("What GET /version says; clients switch their behaviour on it.", "16.11.0")
     default_branch: str = _setting("Name of the first branch of new repositories.", "master")
+    cache_mb: int = _setting("Megabytes that one process may use for its caches.", 64)
     max_push_mb: int = _setting("Megabytes that one push may bring.", 2048)
     max_file_mb: int = _setting("Megabytes that a pushed or committed file may have; 0 sets no limit.", 0)
     max_lfs_mb: int = _setting("Megabytes that a file in Git LFS may have; 0 sets no limit.", 0)
@@ -152,7 +153,7 @@ def _checked(settings: Settings) -> Settings:
     for name in ("port", "ssh_port"):
         if not 0 <= getattr(settings, name) <= 65535:
             raise InvalidSetting(f"{name} must be between 0 and 65535")
-    for name in ("workers", "max_file_mb", "max_lfs_mb"):
+    for name in ("workers", "cache_mb", "max_file_mb", "max_lfs_mb"):
         if getattr(settings, name) < 0:
             raise InvalidSetting(f"{name} must not be negative")
     for name in ("max_push_mb", "hook_log_days"):

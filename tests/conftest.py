@@ -25,6 +25,7 @@ from ingot.transport.ssh import SshServer
 from tests.casting import Cast
 from tests.client import Api, Make, Person
 from tests.plain_http import share_certificates
+from tests.statements import count_statements
 
 ROOT_TOKEN = "root-token-of-the-tests"
 ROOT_PASSWORD = "root-password-of-the-tests"
@@ -125,7 +126,7 @@ def house(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterat
     passwords._hasher = lambda: cheap
     initialize_instance(settings)
     log = io.StringIO()
-    app = App(settings, open_database(settings), Log("json", log), None)
+    app = App(settings, count_statements(open_database(settings)), Log("json", log), None)
     beacons = [app.database.engine.announce_role(role) for role in ("jobs", "ssh")]
     ssh = SshServer(settings, app.database, Log("json", log))
     server = uvicorn.Server(

@@ -12,6 +12,7 @@ from ingot.accounts.instance import limits
 from ingot.core.access.levels import Level
 from ingot.core.db.times import Timestamp
 from tests.client import Make, Person
+from tests.statements import executed
 
 if TYPE_CHECKING:  # What it names here is built out of this.
     from tests.conftest import House
@@ -140,10 +141,10 @@ def statements_of(make: Make, call: Callable[[], httpx.Response]) -> int:
     look_again, limits.RELOAD_SECONDS = limits.RELOAD_SECONDS, float("inf")
     try:
         while len(costs) < MOST_TRIES and costs.count(min(costs, default=0)) < 3:
-            before = make.database.statements.executed
+            before = executed(make.database)
             answer = call()
             assert answer.status_code in (200, 201), answer.text
-            costs.append(make.database.statements.executed - before)
+            costs.append(executed(make.database) - before)
     finally:
         limits.RELOAD_SECONDS = look_again
     return min(costs)

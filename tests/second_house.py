@@ -16,6 +16,7 @@ from ingot.operations.startup import initialize_instance
 from ingot.operations.supervisor import open_socket
 from ingot.settings import Settings
 from tests.client import Api, Make, Person
+from tests.statements import count_statements
 
 TOKEN, PASSWORD = "root-token-of-the-second", "root-password-of-the-second"
 
@@ -38,7 +39,7 @@ def serving(data: Path, **chosen: Any) -> Iterator[Second]:
     port = listener.getsockname()[1]
     settings = Settings(data=data, root_token=TOKEN, root_password=PASSWORD, log_format="json", port=port, **chosen)
     initialize_instance(settings)
-    app = App(settings, open_database(settings), Log("json", io.StringIO()), None)
+    app = App(settings, count_statements(open_database(settings)), Log("json", io.StringIO()), None)
     config = uvicorn.Config(app.front, http="httptools", lifespan="off", log_config=None, proxy_headers=False)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)

@@ -6,7 +6,7 @@ import os
 import sys
 from importlib import import_module
 
-from ingot.core.migrations.run import SchemaError
+from ingot.core.migrations.errors import SchemaTrouble
 from ingot.settings import InvalidSetting
 
 COMMANDS = {
@@ -40,7 +40,7 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         import_module(f"ingot.cli.{arguments.command}").run(arguments)
-    except (InvalidSetting, SchemaError) as error:
+    except (InvalidSetting, SchemaTrouble) as error:
         sys.exit(f"ingot: {error}")
     except BrokenPipeError:
         # Whoever read the output has seen enough; what is still buffered goes nowhere.

@@ -27,12 +27,12 @@ def add_listening_options(parser: argparse.ArgumentParser) -> None:
 def prepare_instance(settings: Settings) -> None:
     """Make an instance ready, and tell how to sign in where this was its first start."""
     # Imported here because the supervisor reads its options from this module and stays small.
-    from ingot.core.migrations.run import SchemaError
+    from ingot.core.migrations.errors import SchemaTrouble
     from ingot.operations.startup import initialize_instance
 
     try:
         password = initialize_instance(settings)
-    except SchemaError as error:
+    except SchemaTrouble as error:
         sys.exit(f"ingot: {error}")
     if password is not None:
         print(f"\nFirst start. Sign in as root with the password {password}\n", flush=True)

@@ -8,7 +8,7 @@ import socket
 
 import uvloop
 
-from ingot.app import open_database
+from ingot.app import configure_caches, open_database
 from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
 from ingot.log import Log
 from ingot.operations.supervisor import open_socket
@@ -40,6 +40,7 @@ def serve(settings: Settings, listener: socket.socket, lifeline: int | None = No
 
 async def _serve(settings: Settings, listener: socket.socket, lifeline: int | None) -> None:
     log = Log(settings.log_format)
+    configure_caches(settings)
     database = open_database(settings)
     door = SshServer(settings, database, log)
     ending = asyncio.Event()

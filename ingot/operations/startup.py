@@ -13,7 +13,8 @@ from ingot.accounts.users.tables import users
 from ingot.app import open_database
 from ingot.core.access.passwords import hash_password
 from ingot.core.db.connection import Connection
-from ingot.core.migrations.run import RESTORING, SchemaError, migrate
+from ingot.core.migrations.errors import SchemaTrouble
+from ingot.core.migrations.run import RESTORING, migrate
 from ingot.core.names import NAMESPACES
 from ingot.errors import NotFound
 from ingot.settings import Settings
@@ -45,7 +46,7 @@ def make_data_directory(data: Path) -> None:
 def initialize_instance(settings: Settings) -> str | None:
     """Bring an instance to where it can serve; gives the first password of root where one was made up."""
     if (settings.data / RESTORING).exists():
-        raise SchemaError(f"A restore into {settings.data} has not finished. Empty it and restore again.")
+        raise SchemaTrouble(f"A restore into {settings.data} has not finished. Empty it and restore again.")
     make_data_directory(settings.data)
     migrate(settings)
     database = open_database(settings)

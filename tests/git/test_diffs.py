@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git.core.keep import ImmutableCache
+from ingot.cache import CacheRegistry
 from ingot.git.core.repository import Repository
 from ingot.git.diffs import diffs
 from ingot.git.diffs.diffs import DiffLimits, FileDiff, diff_between
@@ -176,7 +176,7 @@ def test_output_comes_in_any_pieces(repository: Repository, size: int, monkeypat
     """Wherever it is cut, it says the same."""
     old, new = everything(repository)
     whole = diff_between(repository, old, new)
-    monkeypatch.setattr(diffs, "_diff_cache", ImmutableCache(0))
+    monkeypatch.setattr(diffs, "_diff_cache", CacheRegistry(0).declare("diffs", share=100))
     take = diffs._DiffParser.take
 
     def take_in_pieces(self: diffs._DiffParser, piece: bytes) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ingot.git.core.keep import ImmutableCache
+from ingot.cache import CacheRegistry
 from ingot.git.core.repository import Repository
 from ingot.git.history import log as history
 from ingot.git.history.log import (
@@ -128,7 +128,7 @@ def test_lists_longer_than_what_is_kept(
     """The bounds change nothing but the effort."""
     tip = grown(repository, seed=8)
     whole = list_commits(repository, [tip], wanted, 0, 1000)
-    monkeypatch.setattr(history, "_walk_cache", ImmutableCache(100_000))
+    monkeypatch.setattr(history, "_list_cache", CacheRegistry(400_000).declare("lists", share=100))
     monkeypatch.setattr(history, "_FIRST_WALK_LENGTH", 4)
     monkeypatch.setattr(history, "_MAX_WALK_LENGTH", 16)
     pages = [list_commits(repository, [tip], wanted, offset, 5) for offset in range(0, whole[1] + 5, 5)]

@@ -60,7 +60,7 @@ def test_far_back_git_is_asked_once(repository: Repository, monkeypatch: pytest.
     def refuse(*_: object) -> str:
         raise AssertionError("It was known")
 
-    monkeypatch.setattr(last_commit, "_search_with_git_log", refuse)
+    monkeypatch.setattr(last_commit, "_look_far", refuse)
     with forbid_blocking():
         assert last_commit_id(repository, tip, b"old") == commits[first]
     more = History()

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from ingot.git.core import streaming
-from ingot.git.core.cache import BoundedCache
 from ingot.git.core.errors import GitError, GitTimeout
 from ingot.git.core.repository import Repository
 from ingot.git.core.streaming import stream_git
@@ -110,20 +109,3 @@ def test_archives_are_those_of_git(repository: Repository, tmp_path: Path) -> No
     assert b"".join(stream_archive(repository, "master", "tar", "x/")) == by_git
     assert gzip.decompress(b"".join(stream_archive(repository, "master", "tar.gz", "x/"))) == by_git
     assert bz2.decompress(b"".join(stream_archive(repository, "master", "tar.bz2", "x/"))) == by_git
-
-
-def test_a_memory_is_bounded_by_entries_and_by_bytes() -> None:
-    memory: BoundedCache[int, str] = BoundedCache(3, 100)
-    for key in range(3):
-        memory.put(key, str(key), 10)
-    assert memory.get(0) == "0"
-    memory.put(3, "3", 10)
-    assert [memory.get(key) for key in range(4)] == ["0", None, "2", "3"]
-    memory.put(4, "four", 50)
-    memory.put(5, "five", 50)
-    assert [memory.get(key) for key in (0, 2, 3, 4, 5)] == [None, None, None, "four", "five"]
-    assert memory.put(6, "too large to keep", 51) == "too large to keep"
-    assert memory.get(6) is None
-    memory.put(4, "again", 10)
-    memory.put(7, "seven", 40)
-    assert [memory.get(key) for key in (4, 5, 7)] == ["again", "five", "seven"]

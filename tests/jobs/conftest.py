@@ -17,6 +17,7 @@ from ingot.core.jobs.tables import Job, job_failures, jobs, recurring_jobs
 from ingot.log import Log
 from ingot.operations.startup import initialize_instance
 from ingot.settings import Settings
+from tests.statements import count_statements
 
 DEADLINE_SECONDS = 60.0
 _ALL = select(jobs).order_by(jobs.c.id)
@@ -41,7 +42,7 @@ class Bench:
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self.settings = settings
         self.clock = clock
-        self.database = open_database(settings, clock)
+        self.database = count_statements(open_database(settings, clock))
         self.lines = io.StringIO()
         self.log = Log("json", self.lines)
 

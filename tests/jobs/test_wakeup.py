@@ -13,6 +13,7 @@ from ingot.core.db.engines import POLL_SECONDS, SqliteWatch, Watch
 from ingot.core.jobs.queue import enqueue
 from ingot.core.jobs.worker import MAX_SLEEP_SECONDS, JobWorker
 from tests.jobs.conftest import Bench, until
+from tests.statements import count_statements, executed, polls
 
 
 @pytest.fixture
@@ -26,9 +27,9 @@ def watch(bench: Bench) -> Iterator[Watch]:
 def test_work_that_came_before_the_wait_ends_it_at_the_first_look(bench: Bench, watch: Watch) -> None:
     """A worker looks at the queue, then waits; what is committed in between must not be missed."""
     bench.database.write(lambda db: enqueue(db, "note", 1))
-    before = watch.polls
+    before = polls(bench.database)
     watch.wait(MAX_SLEEP_SECONDS, [])
-    assert watch.polls - before <= 1
+    assert polls(bench.database) - before <= 1
 
 
 def test_work_that_comes_during_the_wait_ends_it_at_the_next_look(bench: Bench, watch: Watch) -> None:
@@ -41,7 +42,7 @@ def test_work_that_comes_during_the_wait_ends_it_at_the_next_look(bench: Bench, 
         waiting.wait()
         database = open_database(bench.settings)
         database.write(lambda db: enqueue(db, "note", 1))
-        committed.append(watch.polls)
+        committed.append(polls(bench.database))
         database.close()
 
     thread = threading.Thread(target=add)
@@ -49,7 +50,7 @@ def test_work_that_comes_during_the_wait_ends_it_at_the_next_look(bench: Bench, 
     waiting.set()
     watch.wait(MAX_SLEEP_SECONDS, [])
     thread.join()
-    assert watch.polls - committed[0] <= 2
+    assert polls(bench.database) - committed[0] <= 2
 
 
 def test_a_rolled_back_job_wakes_nobody(bench: Bench, watch: Watch) -> None:
@@ -58,19 +59,19 @@ def test_a_rolled_back_job_wakes_nobody(bench: Bench, watch: Watch) -> None:
     raw.execute("DELETE FROM jobs")
     raw.execute("ROLLBACK")
     raw.close()
-    before, began = watch.polls, time.monotonic()
+    before, began = polls(bench.database), time.monotonic()
     watch.wait(POLL_SECONDS * 3, [])
-    assert watch.polls - before >= (2 if isinstance(watch, SqliteWatch) else 1)
+    assert polls(bench.database) - before >= (2 if isinstance(watch, SqliteWatch) else 1)
     assert time.monotonic() - began >= POLL_SECONDS * 3, "It waited until the time was over."
 
 
-def test_a_descriptor_that_can_be_read_ends_the_wait_at_once(watch: Watch) -> None:
+def test_a_descriptor_that_can_be_read_ends_the_wait_at_once(bench: Bench, watch: Watch) -> None:
     stop, stopper = os.pipe()
     os.close(stopper)
-    before = watch.polls
+    before = polls(bench.database)
     watch.wait(MAX_SLEEP_SECONDS, [stop])
     os.close(stop)
-    assert watch.polls - before <= 1
+    assert polls(bench.database) - before <= 1
 
 
 def test_a_watch_is_what_readiness_sees(bench: Bench) -> None:
@@ -83,33 +84,23 @@ def test_a_watch_is_what_readiness_sees(bench: Bench) -> None:
 
 def test_an_idle_worker_asks_the_queue_nothing(bench: Bench) -> None:
     """It looks once, then sleeps; a hundred looks at the counter later it has asked nothing more."""
-    database = open_database(bench.settings)
+    database = count_statements(open_database(bench.settings))
     worker = JobWorker(database, {}, [], bench.log)
-    polled: list[Watch] = []
-    engine = database.engine
-    open_watch = engine.watch
-
-    def opened(role: str) -> Watch:
-        polled.append(open_watch(role))
-        return polled[0]
-
-    engine.watch = opened
     stop, stopper = os.pipe()
     thread = threading.Thread(target=worker.run, args=([stop],))
     thread.start()
     if bench.settings.embedded:
-        until(lambda: polled and polled[0].polls >= 5)
-        before = database.statements.executed
-        seen = polled[0].polls
-        until(lambda: polled[0].polls >= seen + 40)
-        assert database.statements.executed == before
+        until(lambda: polls(database) >= 5)
+        before, seen = executed(database), polls(database)
+        until(lambda: polls(database) >= seen + 40)
+        assert executed(database) == before
     bench.database.write(lambda db: enqueue(db, "unknown", 1))
     until(lambda: bench.job().attempts == 1)
     os.close(stopper)
     thread.join(60)
     assert not thread.is_alive()
     os.close(stop)
-    assert database.statements.executed < 60
+    assert executed(database) < 60
     database.close()
 
 
@@ -126,6 +117,7 @@ def test_a_lost_connection_comes_back_and_serves_again(bench: Bench) -> None:
         for _ in range(3):
             watch.wait(MAX_SLEEP_SECONDS, [])  # Ends each time, because the connection did.
         assert engine.is_served("jobs")
+        before = polls(bench.database)
         bench.database.write(lambda db: enqueue(db, "note", 1))
         watch.wait(MAX_SLEEP_SECONDS, [])
-        assert watch.polls == 0
+        assert polls(bench.database) == before

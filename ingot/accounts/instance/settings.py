@@ -118,7 +118,7 @@ def second_factor_required_since(stored: StoredSettings) -> Timestamp:
 
 def cached_stored_settings(db: Connection) -> StoredSettings:
     """The row as nearly every call needs it: it is not read again while nothing was committed."""
-    stored = db.kept(("settings",), lambda: stored_settings(db), lambda found: len(found.document) + 200)
+    stored = db.cached(("settings",), lambda: stored_settings(db), lambda found: len(found.document) + 200)
     assert stored is not None  # noqa: S101 - There always is one.
     return stored
 

@@ -33,7 +33,7 @@ _LINK = select(one_time_links).where(one_time_links.c.digest == bindparam("diges
 def session_or_none(db: Connection, cookie: str) -> tuple[Session, User] | None:
     """The session that a cookie names, unless it ended or its user may not act."""
     digest = db.vault.digest(cookie)
-    found = db.kept(("session", digest), lambda: _session_by_digest(db, digest), lambda _: _SESSION_BYTES)
+    found = db.cached(("session", digest), lambda: _session_by_digest(db, digest), lambda _: _SESSION_BYTES)
     if found is None:
         return None
     session, user = found

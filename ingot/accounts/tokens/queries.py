@@ -62,7 +62,7 @@ def _list_query(filters: frozenset[str]) -> ListQuery:
 def token_holder_or_none(db: Connection, token: str) -> TokenHolder | None:
     """Whose token this is; whether it still opens anything is for the caller to look at."""
     digest = db.vault.digest(token)
-    return db.kept(("token", digest), lambda: db.first(TokenHolder, _BY_DIGEST, digest=digest), _holder_size)
+    return db.cached(("token", digest), lambda: db.first(TokenHolder, _BY_DIGEST, digest=digest), _holder_size)
 
 
 def _holder_size(holder: TokenHolder) -> int:

@@ -74,7 +74,7 @@ def issue_or_none(
     db: Connection, actor: Actor, access: Access, project: Project, iid: int
 ) -> policy.IssueLookup | None:
     """The same for a project at hand."""
-    issue = db.kept(
+    issue = db.cached(
         ("issue", project.id, iid), lambda: db.first(Issue, _BY_IID, project=project.id, iid=iid), _issue_bytes
     )
     if issue is None:
@@ -91,7 +91,7 @@ def _issue_bytes(issue: Issue) -> int:
 
 def _assignees(db: Connection, issue_id: int) -> tuple[int, ...]:
     key = ("assignees of issue", issue_id)
-    return db.kept(key, lambda: tuple(assignees_of(db, [issue_id]).get(issue_id, ())), lambda _: 300) or ()
+    return db.cached(key, lambda: tuple(assignees_of(db, [issue_id]).get(issue_id, ())), lambda _: 300) or ()
 
 
 def visible_issues_by_iid(

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select
@@ -195,7 +195,7 @@ class _Shape(NamedTuple):
         return self.external is not None
 
 
-@cache
+@lru_cache(maxsize=256)
 def _visible_labels(shape: _Shape) -> Select[Any]:
     parts = [_OWN[shape.kind]]
     if shape.ancestors:
@@ -207,7 +207,7 @@ def _visible_labels(shape: _Shape) -> Select[Any]:
     return select(labels).where(or_(*parts))
 
 
-@cache
+@lru_cache(maxsize=256)
 def _list_query(shape: _Shape, searched: bool) -> ListQuery:
     matching = _visible_labels(shape)
     if searched:
@@ -215,7 +215,7 @@ def _list_query(shape: _Shape, searched: bool) -> ListQuery:
     return list_query(matching, labels.c.id, labels.c.title_key.asc(), labels.c.id.asc())
 
 
-@cache
+@lru_cache(maxsize=256)
 def _visible_label(shape: _Shape, by: str) -> Select[Any]:
     # Where two have the same title, the nearer one is meant.
     return (
@@ -308,7 +308,7 @@ _BY_PROJECT = (
 )
 
 
-@cache
+@lru_cache(maxsize=256)
 def _of_all_projects(external: bool | None) -> Select[Any]:
     """How much carries each label in all projects, as far as the caller may see it; administrators see all."""
     counted = _BY_PROJECT.c

@@ -200,7 +200,7 @@ def merge_request_or_none(
 ) -> policy.MergeRequestLookup | None:
     """The same for a project at hand, whose merge requests the caller may see."""
     key = ("merge request", project.id, iid)
-    merge_request = db.kept(key, lambda: db.first(MergeRequest, _BY_IID, project=project.id, iid=iid), _request_bytes)
+    merge_request = db.cached(key, lambda: db.first(MergeRequest, _BY_IID, project=project.id, iid=iid), _request_bytes)
     if merge_request is None:
         return None
     return policy.MergeRequestLookup(access, project, merge_request, *_people(db, merge_request.id))
@@ -217,7 +217,7 @@ def _people(db: Connection, number: int) -> tuple[tuple[int, ...], tuple[int, ..
         assigned, reviewing = assignees_and_reviewers_of(db, [number])
         return tuple(assigned.get(number, ())), tuple(reviewing.get(number, ()))
 
-    return db.kept(("people of merge request", number), look, lambda _: 400) or ((), ())
+    return db.cached(("people of merge request", number), look, lambda _: 400) or ((), ())
 
 
 def visible_merge_requests_by_iid(

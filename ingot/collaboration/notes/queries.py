@@ -208,7 +208,7 @@ def list_discussions(
     """A page of discussions by the note that begins each, the oldest first, and all notes of each."""
     about, filters, values = _visibility_filters(db, actor, subject_access)
     key = ("discussions", about, filters, *values.values(), page)
-    found = db.kept(key, lambda: _look_up(db, about, filters, values, page), _discussions_bytes)
+    found = db.cached(key, lambda: _look_up(db, about, filters, values, page), _discussions_bytes)
     assert found is not None  # noqa: S101 - There is a page, were it empty.
     return found
 

@@ -1,6 +1,6 @@
 """How releases and their links are found and listed."""
 
-from functools import cache
+from functools import lru_cache
 
 from sqlalchemy import bindparam, or_, select
 
@@ -54,7 +54,7 @@ class ReleaseAuthor(Record, frozen=True):
     avatar_file: str | None
 
 
-@cache
+@lru_cache(maxsize=256)
 def _list_query(order_by: str, sort: str) -> ListQuery:
     columns = (releases.c[order_by], releases.c.id)
     return list_query(_IN_PROJECT, releases.c.id, *(each.asc() if sort == "asc" else each.desc() for each in columns))

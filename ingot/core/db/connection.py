@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 from sqlalchemy import Boolean, Table, bindparam, delete, insert, update
 from sqlalchemy.sql import ClauseElement, Executable
 
+from ingot.core.db.cache import ReadCache
 from ingot.core.db.expressions import ListOfValues, packed_columns
 from ingot.core.db.locks import LOCK, lock_key
 from ingot.core.db.ports import Ports
-from ingot.core.db.read_cache import ReadCache
 from ingot.core.db.schema import Record
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
@@ -51,7 +51,6 @@ class StatementCache:
         self._dialect = dialect
         self._embedded = embedded
         self._compiled: dict[Any, CompiledStatement] = {}
-        self.executed = 0
 
     def compiled(self, statement: ClauseElement) -> CompiledStatement:
         """The statement, compiled at its first use."""
@@ -112,7 +111,7 @@ def _literal_words(compiled: Any) -> dict[str, str]:
 _BOOLEANS = {0: False, 1: True, None: None}
 
 
-@cache
+@lru_cache(maxsize=256)
 def _record_decoder(record: type[R]) -> Callable[[str], R]:
     """Makes a record of all its columns in one; yes and no come as numbers."""
     of_list: type[R] = type(record.__name__, (record,), {}, frozen=True, array_like=True)
@@ -132,7 +131,7 @@ class Connection:
 
     __slots__ = (
         "_afterwards",
-        "_kept",
+        "_cache",
         "_locks",
         "_raw",
         "_refreshed",
@@ -156,10 +155,10 @@ class Connection:
         ports: Ports,
         *,
         follow_redirects: bool = False,
-        kept: ReadCache | None = None,
+        cache: ReadCache | None = None,
     ) -> None:
         self._raw = raw
-        self._kept = kept
+        self._cache = cache
         self._refreshed = False
         self._statements = statements
         self.now = now
@@ -174,29 +173,25 @@ class Connection:
         self.follow_ups: list[Callable[[Any], object]] = []
         self._locks: set[str] = set()
 
-    def kept(self, key: Hashable, read: Callable[[], T | None], size: Callable[[T], int]) -> T | None:
-        """What ``read`` gives; it is asked again when something was committed, or when it gave nothing.
+    def cached(self, key: Hashable, read: Callable[[], T | None], size: Callable[[T], int]) -> T | None:
+        """Return the result of ``read`` from the cache; call it if something was committed since, or for None.
 
-        Only for what nearly all calls ask, and what nobody changes. ``key`` names all that it depends on besides the
-        database. Nothing is kept in a transaction, which sees its own changes.
+        Only for results that nearly all requests need, and that no caller modifies. ``key`` names everything that the
+        result depends on besides the database; ``size`` gives its bytes. A transaction, which sees its own changes,
+        caches nothing.
         """
-        if self._kept is None:
+        if self._cache is None:
             return read()
         if not self._refreshed:
             self._refreshed = True
-            self._kept.refresh()
-        found: T | None = self._kept.get(key)
-        if found is not None:
-            self.count_avoided_statement()
-            return found
-        read_now = read()
-        if read_now is not None:
-            self._kept.put(key, read_now, size(read_now))
-        return read_now
-
-    def count_avoided_statement(self) -> None:
-        """Count a statement that could be spared like one that ran, so that a call's count stays the same."""
-        self._statements.executed += 1
+            self._cache.refresh()
+        cached: T | None = self._cache.get(key)
+        if cached is not None:
+            return cached
+        result = read()
+        if result is not None:
+            self._cache.put(key, result, size(result))
+        return result
 
     def lock(self, name: str) -> None:
         """Wait until no other unit of work holds this lock, then hold it until this one has ended.
@@ -229,7 +224,6 @@ class Connection:
             work(self)
 
     def _execute(self, compiled: CompiledStatement, values: dict[str, Any]) -> Any:
-        self._statements.executed += 1
         text, carried, lists, *_ = compiled
         if carried:
             values = {**carried, **values}

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from ingot.core.db.cache import ReadCache
 from ingot.core.db.connection import Connection, StatementCache, Subscribers
 from ingot.core.db.engines import DatabaseErrorKind, Engine, SqliteEngine
 from ingot.core.db.ports import Ports
-from ingot.core.db.read_cache import ReadCache
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
 from ingot.errors import Conflict, Failure, Unavailable
@@ -33,11 +33,11 @@ def wall_clock() -> Timestamp:
 
 
 class _ThreadConnections(threading.local):
-    """A thread's own connections, and what it keeps of what the first one read."""
+    """Connections of one thread, and the read cache of the first."""
 
     reader: Any = None
     writer: Any = None
-    kept: ReadCache | None = None
+    cache: ReadCache | None = None
     reading: Connection | None = None
     """What the read that is under way works on; one within it is part of the same."""
 
@@ -62,6 +62,7 @@ class Database:
         self.statements = StatementCache(engine.dialect, embedded=self._embedded)
         self._mine = _ThreadConnections()
         self._opened: list[Any] = []
+        self._caches: list[ReadCache] = []
 
     def read(self, work: Callable[[Connection], T], *, ahead_of_change: bool = False) -> T:
         """Run ``work`` on a connection that cannot write; a lost connection is replaced once."""
@@ -155,9 +156,10 @@ class Database:
                 raise Unavailable("The database does not answer") from error
             setattr(self._mine, role, raw)
             if read_only:
-                self._mine.kept = ReadCache(raw, self.engine.version_statement)
+                self._mine.cache = ReadCache(raw, self.engine.version_statement)
+                self._caches.append(self._mine.cache)
             self._opened.append(raw)
-        kept = self._mine.kept if read_only else None
+        cache = self._mine.cache if read_only else None
         return Connection(
             raw,
             self.statements,
@@ -166,7 +168,7 @@ class Database:
             self.subscribers,
             self.ports,
             follow_redirects=follow_redirects,
-            kept=kept,
+            cache=cache,
         )
 
     def _forget(self, role: str) -> None:
@@ -175,10 +177,16 @@ class Database:
             setattr(self._mine, role, None)
             self._opened.remove(raw)
             raw.close()
+            if role == "reader" and self._mine.cache is not None:
+                self._caches.remove(self._mine.cache)
+                self._mine.cache.clear()
 
     def close(self) -> None:
         """Close every thread's connections; nothing may run on them any more."""
         for raw in self._opened:
             raw.close()
         self._opened.clear()
+        for cache in self._caches:
+            cache.clear()
+        self._caches.clear()
         self.engine.close()

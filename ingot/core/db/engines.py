@@ -53,9 +53,6 @@ def _notify_watchers_postgresql(element: notify_watchers, compiler: SQLCompiler,
 class Watch(Protocol):
     """Waits for news in the database, and lets others see that a role is served while it is open."""
 
-    polls: int
-    """How often it has looked at the database by itself."""
-
     def wait(self, seconds: float, others: Sequence[int]) -> None:
         """Return when something may be new since the last call, ``others`` can be read, or the time is over."""
 
@@ -171,7 +168,6 @@ class SqliteWatch:
         self._beacon = engine.announce_role(role)
         self._connection: sqlite3.Connection | None = None
         self._seen: int | None = None
-        self.polls = 0
 
     def wait(self, seconds: float, others: Sequence[int]) -> None:
         deadline = time.monotonic() + seconds
@@ -181,7 +177,6 @@ class SqliteWatch:
                 return
 
     def _is_new(self) -> bool:
-        self.polls += 1
         try:
             if self._connection is None:
                 self._connection = self._engine.connect(read_only=True)
@@ -280,7 +275,6 @@ class PostgresqlWatch:
         self._engine = engine
         self._role = role
         self._connection: Any = None
-        self.polls = 0
         self._connect()
 
     def _connect(self) -> None:
@@ -307,7 +301,6 @@ class PostgresqlWatch:
                     pass
             elif not ready:
                 # A connection can be dead without a word; the role would then be announced no longer.
-                self.polls += 1
                 self._connection.execute("SELECT 1")
         except self._engine.errors:
             self._connection.close()

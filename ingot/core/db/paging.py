@@ -91,7 +91,6 @@ def fetch_page(db: Connection, record: type[R], query: ListQuery, page: Page, **
     if page.number == 1:
         items = db.all(record, query.by_number, page_size=page.size, page_offset=0, **values)
         if len(items) < page.size:  # Most lists end on their first page, and then are counted already.
-            db.count_avoided_statement()
             return Listing(items, page, len(items))
     total: int = db.value(query.total, **values)
     offset = (page.number - 1) * page.size

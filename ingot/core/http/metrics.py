@@ -1,4 +1,4 @@
-"""Numbers for Prometheus: each worker counts in memory and writes its counts down; whoever is asked adds them up."""
+"""Metrics for Prometheus: each worker counts in memory and writes its counts to a file; a scrape adds all files up."""
 
 import asyncio
 import os
@@ -9,21 +9,36 @@ from typing import Any
 
 import msgspec
 
+from ingot.cache import CacheRegistry, CacheStats
 from ingot.core.jobs.statistics import QueueStats
 from ingot.errors import Unavailable
 
 BUCKET_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 WRITE_SECONDS = 1.0
 _Counts = dict[tuple[str, str, int], list[float]]
-"""By method, route and status: how many requests took how long, and the sum of their time last."""
+"""By method, route and status: the number of requests in each bucket of duration, and the sum of their durations."""
+_Caches = dict[str, CacheStats]
+
+
+class _WorkerFigures(msgspec.Struct, array_like=True):
+    """Content of a worker's file."""
+
+    requests: list[tuple[str, str, int, list[float]]]
+    caches: list[CacheStats]
 
 
 class Metrics:
-    """Counts requests and their time by route; the queue's numbers are read when somebody asks."""
+    """Requests by route and duration, jobs of the queue, and caches."""
 
-    def __init__(self, folder: Path | None, jobs: Callable[[], QueueStats] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path | None,
+        jobs: Callable[[], QueueStats] | None = None,
+        caches: CacheRegistry | None = None,
+    ) -> None:
         self._folder = folder
         self._jobs = jobs
+        self._caches = caches
         self._counts: _Counts = {}
         self._to_be_written = False
 
@@ -39,16 +54,16 @@ class Metrics:
             asyncio.get_running_loop().call_later(WRITE_SECONDS, self._write)
 
     def render(self) -> bytes:
-        """All workers' numbers, also of those that have ended, as Prometheus reads them."""
+        """Return the figures of all workers, including those that have ended, in the text format of Prometheus."""
         # Few instances are scraped, and the library costs megabytes.
         from prometheus_client import CollectorRegistry, generate_latest
         from prometheus_client.core import HistogramMetricFamily
         from prometheus_client.registry import Collector
 
-        totals = self._all()
+        totals, caches = self._all()
         queue = self._queue()
 
-        class Requests(Collector):
+        class Figures(Collector):
             def collect(self) -> Iterable[Any]:
                 family = HistogramMetricFamily(
                     "ingot_http_request_seconds", "Time to answer a request", labels=["method", "route", "status"]
@@ -56,43 +71,90 @@ class Metrics:
                 for (method, route, status), counts in sorted(totals.items()):
                     family.add_metric([method, route, str(status)], list(_buckets(counts)), counts[-1])
                 yield family
+                yield from _cache_families(caches)
                 if queue is not None:
                     yield from _job_metrics(queue)
 
         registry = CollectorRegistry()
-        registry.register(Requests())
+        registry.register(Figures())
         return generate_latest(registry)
 
     def _queue(self) -> QueueStats | None:
         try:
             return self._jobs() if self._jobs is not None else None
         except Unavailable:
-            # The other numbers are wanted most when the database is in trouble.
+            # The other figures are needed most when the database does not answer; readiness and the log report that.
             return None
 
-    def _all(self) -> _Counts:
+    def _all(self) -> tuple[_Counts, _Caches]:
         if self._folder is None:
-            return self._counts
+            return self._counts, {stats.name: stats for stats in self._own_caches()}
         self._write()
         totals: _Counts = {}
+        caches: _Caches = {}
         for file in self._folder.glob("*.json"):
-            for method, route, status, counts in msgspec.json.decode(file.read_bytes()):
-                held = totals.setdefault((method, route, status), [0.0] * len(counts))
-                totals[method, route, status] = [a + b for a, b in zip(held, counts, strict=True)]
-        return totals
+            figures = msgspec.json.decode(file.read_bytes(), type=_WorkerFigures)
+            for method, route, status, counts in figures.requests:
+                sums = totals.setdefault((method, route, status), [0.0] * len(counts))
+                totals[method, route, status] = [a + b for a, b in zip(sums, counts, strict=True)]
+            runs = _is_running(int(file.stem))
+            for stats in figures.caches:
+                caches[stats.name] = _added(caches.get(stats.name), stats, holds_memory=runs)
+        return totals, caches
+
+    def _own_caches(self) -> list[CacheStats]:
+        return self._caches.stats() if self._caches is not None else []
 
     def _write(self) -> None:
         self._to_be_written = False
         if self._folder is None:
             return
-        rows = [(*key, counts) for key, counts in self._counts.items()]
+        figures = _WorkerFigures([(*key, counts) for key, counts in self._counts.items()], self._own_caches())
         fresh = self._folder / f"{os.getpid()}.fresh"
         try:
-            fresh.write_bytes(msgspec.json.encode(rows))
+            fresh.write_bytes(msgspec.json.encode(figures))
             fresh.replace(fresh.with_suffix(".json"))
         except OSError:
-            # A full disk must not stop the service; the counts stay in memory.
+            # A full disk must not stop the service, and would be logged every second; the counts stay in memory.
             pass
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # Another user's process has this number now.
+        return False
+    return True
+
+
+def _added(sums: CacheStats | None, stats: CacheStats, *, holds_memory: bool) -> CacheStats:
+    """Add the figures of one worker's cache; one that has ended holds no entries any more."""
+    entries, size = (stats.entries, stats.bytes) if holds_memory else (0, 0)
+    if sums is None:
+        return stats._replace(entries=entries, bytes=size)
+    return CacheStats(
+        stats.name, sums.entries + entries, sums.bytes + size, sums.hits + stats.hits, sums.misses + stats.misses
+    )
+
+
+def _cache_families(caches: _Caches) -> Iterator[Any]:
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+    entries = GaugeMetricFamily("ingot_cache_entries", "Entries that the workers have cached", labels=["cache"])
+    size = GaugeMetricFamily("ingot_cache_bytes", "Memory of these entries", labels=["cache"])
+    hits = CounterMetricFamily("ingot_cache_hits", "Lookups that found an entry", labels=["cache"])
+    misses = CounterMetricFamily("ingot_cache_misses", "Lookups that found none", labels=["cache"])
+    for name, stats in sorted(caches.items()):
+        for family, value in (
+            (entries, stats.entries),
+            (size, stats.bytes),
+            (hits, stats.hits),
+            (misses, stats.misses),
+        ):
+            family.add_metric([name], value)
+    yield from (entries, size, hits, misses)
 
 
 def _job_metrics(numbers: QueueStats) -> Iterator[Any]:

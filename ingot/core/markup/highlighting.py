@@ -1,7 +1,7 @@
 """Code with its syntax in colours, by classes that a style sheet knows."""
 
 import re
-from functools import cache
+from functools import lru_cache
 from html import escape
 from typing import Any
 
@@ -128,7 +128,7 @@ def _pygments(code: str, lexer: str, class_prefix: str) -> str:
     return str(highlight(code, _lexer_class(lexer)(stripnl=False, ensurenl=False), formatter))
 
 
-@cache
+@lru_cache(maxsize=256)
 def _lexer_class(name: str) -> Any:
     from pygments.lexers import find_lexer_class_by_name  # type: ignore[import-untyped] # It has no types.
 

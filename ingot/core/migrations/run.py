@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ingot.core.migrations.errors import SchemaTrouble
 from ingot.settings import Settings
 
 SCRIPTS = Path(__file__).parent / "versions"
@@ -18,10 +19,6 @@ NEWEST_SCHEMA_FILE = Path(__file__).parent / "newest.sql"
 RESTORING = ".restoring"
 """Stands in the data directory while a backup is being restored into it."""
 _LOCK = 1_230_919_765
-
-
-class SchemaError(Exception):
-    """The database cannot be used with this code; the text says why and what to do."""
 
 
 def newest_revision() -> str:
@@ -52,13 +49,14 @@ def migrate(settings: Settings, revision: str = "head") -> None:
         if current == newest_revision():
             return
         if current is not None and current > newest_revision():
-            raise SchemaError(
+            raise SchemaTrouble(
                 f"The database is at revision {current}, newer than this version of Ingot knows ({newest_revision()}). "
                 "Start the newer version again, or restore a backup made before the upgrade."
             )
         if settings.embedded:
             _enable_wal(settings.data / "ingot.db")
         if not (revision in ("head", newest_revision()) and _create_schema_at_once(settings)):
+            # Imported only here: Alembic costs time and memory, and most starts have nothing to upgrade.
             from ingot.core.migrations.upgrade import upgrade
 
             upgrade(settings, SCRIPTS, revision)
@@ -94,7 +92,7 @@ def _server_revision(settings: Settings) -> str | None:
                 return None
             row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     except psycopg.OperationalError as error:
-        raise SchemaError(f"The database does not answer: {str(error).splitlines()[0]}") from error
+        raise SchemaTrouble(f"The database does not answer: {str(error).splitlines()[0]}") from error
     return None if row is None else row[0]
 
 
@@ -112,7 +110,7 @@ def _create_schema_at_once(settings: Settings) -> bool:
             return False
         connection.executescript(f"BEGIN IMMEDIATE;\n{script}COMMIT;")
     except sqlite3.OperationalError as error:
-        raise SchemaError(f"The database does not answer: {error}") from error
+        raise SchemaTrouble(f"The database does not answer: {error}") from error
     finally:
         connection.close()
     return True

@@ -7,7 +7,7 @@ used again for the URL that it was opened for: the address was checked, and nobo
 import asyncio
 import ssl
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from ingot.core.outgoing.client import USER_AGENT, Unreachable, host_header
@@ -176,7 +176,7 @@ class HttpConnection:
         return bytes(read)
 
 
-@cache
+@lru_cache(maxsize=256)
 def _tls_context(verify: bool) -> ssl.SSLContext:
     """Made at its first use, because it reads all the certificates that the machine trusts."""
     context = ssl.create_default_context()

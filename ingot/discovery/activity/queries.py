@@ -174,7 +174,7 @@ def count_events_by_day(db: Connection, actor: Actor, whose: EventOwner, number:
         return dict(db.rows(statement, **{whose: of}, after=f"{after}U", actor=actor.user_id, today=today))
 
     key = ("days", whose, number, after, audience, actor.user_id, today)
-    return db.kept(key, count, lambda days: 100 * len(days)) or {}
+    return db.cached(key, count, lambda days: 100 * len(days)) or {}
 
 
 def _fetch_events(db: Connection, query: ListQuery, page: Page, values: dict[str, Any]) -> Listing[ActivityEvent]:

@@ -1,10 +1,9 @@
 """Texts as HTML for one reader, who is shown no reference to what they may not see."""
 
-from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Sequence
-from threading import Lock
-from typing import Generic, TypeVar
+from sys import getsizeof
 
+from ingot.cache import BoundedCache, declare_cache
 from ingot.core.access.actor import Actor
 from ingot.core.db.database import Database
 from ingot.core.markup.links import Link, LinkContext, ReferenceResolver
@@ -16,43 +15,20 @@ from ingot.git.maintenance.store import RepositoryStore
 from ingot.offload import require_blocking_allowed
 from ingot.projects.projects.tables import Project
 
-MAX_CACHE_BYTES = 16 * 2**20
+_LINK_BYTES = 800
+"""Memory of a link in a key."""
+_REFERENCE_BYTES = 400
 MAX_INLINE_LENGTH = 20_000
 """So many characters are parsed while others wait; more are left to a thread."""
 MAX_REFERENCES_PER_BATCH = 50
 """So many references of several texts are looked up together, so that none counts less than it would alone."""
-V = TypeVar("V")
-
-
-class _RenderCache(Generic[V]):
-    """What was made of texts; the oldest goes first."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._held: OrderedDict[Hashable, tuple[V, int]] = OrderedDict()
-        self._bytes = 0
-
-    def find(self, key: Hashable) -> V | None:
-        with self._lock:
-            held = self._held.get(key)
-            if held is None:
-                return None
-            self._held.move_to_end(key)
-            return held[0]
-
-    def put(self, key: Hashable, value: V, size: int) -> None:
-        with self._lock:
-            if key in self._held:
-                return
-            self._held[key] = value, size
-            self._bytes += size
-            while self._bytes > MAX_CACHE_BYTES:
-                self._bytes -= self._held.popitem(last=False)[1][1]
 
 
 # A rendering is the same for every reader to whom its references lead to the same.
-_html_cache: _RenderCache[str] = _RenderCache()
-_reference_cache: _RenderCache[tuple[Reference, ...]] = _RenderCache()
+_html_cache: BoundedCache[tuple[LinkContext, str, Hashable], str] = declare_cache("markdown-html", share=5)
+_reference_cache: BoundedCache[tuple[LinkContext, str], tuple[Reference, ...]] = declare_cache(
+    "markdown-references", share=2
+)
 
 
 def render_text(
@@ -74,7 +50,7 @@ def render_texts(
     texts: Sequence[str],
 ) -> list[str]:
     """Several texts of one place; what those refer to that were seen before is looked up together."""
-    known = {text: _reference_cache.find((place, text)) for text in texts}
+    known = {text: _reference_cache.get((place, text)) for text in texts}
     if sum(len(text) for text, found in known.items() if found is None) > MAX_INLINE_LENGTH:
         require_blocking_allowed()
 
@@ -119,18 +95,22 @@ def _render_new_text(place: LinkContext, text: str, resolve: ReferenceResolver) 
         return links
 
     html = render(text, place, note)
-    _reference_cache.put((place, text), tuple(found), len(text) + 200 * len(found))
-    _html_cache.put((place, text, _links_key(links)), html, len(text) + len(html))
+    _reference_cache.put((place, text), tuple(found), getsizeof(text) + _REFERENCE_BYTES * len(found) + 400)
+    _html_cache.put((place, text, _links_key(links)), html, _html_bytes(text, html, links))
     return html
 
 
 def _render_with_links(place: LinkContext, text: str, links: Sequence[Link | None]) -> str:
     key = (place, text, _links_key(links))
-    html = _html_cache.find(key)
+    html = _html_cache.get(key)
     if html is None:
         html = render(text, place, lambda _: links)
-        _html_cache.put(key, html, len(text) + len(html))
+        _html_cache.put(key, html, _html_bytes(text, html, links))
     return html
+
+
+def _html_bytes(text: str, html: str, links: Sequence[Link | None]) -> int:
+    return getsizeof(text) + getsizeof(html) + _LINK_BYTES * len(links) + 500
 
 
 def _links_key(links: Sequence[Link | None]) -> Hashable:

@@ -1,17 +1,16 @@
 """All branches or tags of a repository in the order of their names, kept in memory while nothing changes."""
 
 import os
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.refs import read_refs
 from ingot.git.core.repository import Repository
 from ingot.offload import require_blocking_allowed
 
-_MAX_CACHED = 200_000
-"""References over all repositories; each takes some 150 bytes."""
+_REF_BYTES = 210
+"""Memory of a reference besides its name."""
 MAX_INLINE = 2_000
 """References that are looked at one by one in about a millisecond."""
 
@@ -23,8 +22,7 @@ class NamedRef(NamedTuple):
     oid: str
 
 
-_ref_cache: OrderedDict[tuple[str, bytes], tuple[tuple[object, ...], list[NamedRef]]] = OrderedDict()
-_lock = threading.Lock()
+_ref_cache: BoundedCache[tuple[str, bytes], tuple[tuple[object, ...], list[NamedRef]]] = declare_cache("refs", share=6)
 
 
 def sorted_refs(repository: Repository, folder: bytes, generation: int) -> list[NamedRef]:
@@ -43,11 +41,7 @@ def sorted_refs(repository: Repository, folder: bytes, generation: int) -> list[
     found = read_refs(repository.path, (folder,))
     # Made without the class's own way of doing so, which takes a third of the time that all this takes.
     refs = [tuple.__new__(NamedRef, (name[begin:], oid)) for name, oid in found.items()]
-    with _lock:
-        _ref_cache[key] = state, refs
-        _ref_cache.move_to_end(key)
-        while len(_ref_cache) > 1 and sum(len(kept) for _, kept in _ref_cache.values()) > _MAX_CACHED:
-            _ref_cache.popitem(last=False)
+    _ref_cache.put(key, (state, refs), 500 + sum(map(len, found)) + (_REF_BYTES - begin) * len(refs))
     return refs
 
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitTimeout
-from ingot.git.core.keep import ImmutableCache
 from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
 from ingot.git.diffs.stats import MAX_TEXT_BYTES
@@ -19,7 +19,6 @@ EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _MAX_TEXT_BYTES = 32 * 2**20
 _MAX_SCANNED_BYTES = 256 * 2**20
 _SECONDS = 30.0
-_CACHE_BYTES = 32 * 2**20
 _MAX_INLINE_BYTES = 512 * 1024
 _CHANGE_BYTES = 400
 _NO_BLOB = b"0" * 40
@@ -71,7 +70,7 @@ class Diff(msgspec.Struct, frozen=True):
     """How many bytes it takes in memory, about."""
 
 
-_diff_cache: ImmutableCache[Diff] = ImmutableCache(_CACHE_BYTES)
+_diff_cache: BoundedCache[tuple[str, str | None, str, DiffLimits], Diff] = declare_cache("diffs", share=8)
 
 
 def diff_between(repository: Repository, old: str | None, new: str, limits: DiffLimits = DEFAULT_LIMITS) -> Diff:
@@ -80,7 +79,7 @@ def diff_between(repository: Repository, old: str | None, new: str, limits: Diff
     known = _diff_cache.get(key)
     if known is None:
         known = _read_diff(repository, old or EMPTY_TREE, new, limits)
-        _diff_cache.put(key, known, known.size)
+        _diff_cache.put(key, known, known.size + 400)
     if known.size > _MAX_INLINE_BYTES:
         require_blocking_allowed()  # For what is done with it next: writing it as JSON.
     return known

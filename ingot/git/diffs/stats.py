@@ -5,14 +5,13 @@ from collections.abc import Sequence
 
 import msgspec
 
+from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.command import run_git
-from ingot.git.core.keep import ImmutableCache
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import Commit
 
 MAX_TEXT_BYTES = ("core.bigFileThreshold", "32m")
 """Larger files count as binary ones: to compare them line by line would take a multiple of them in memory."""
-_CACHE_BYTES = 8 * 2**20
 _OID = re.compile(rb"[0-9a-f]{40}")
 
 
@@ -28,7 +27,8 @@ class CommitStats(msgspec.Struct, frozen=True):
         return self.additions + self.deletions
 
 
-_stats_cache: ImmutableCache[CommitStats] = ImmutableCache(_CACHE_BYTES)
+_stats_cache: BoundedCache[tuple[str, str], CommitStats] = declare_cache("commit-stats", share=3)
+_STATS_BYTES = 250
 
 
 def commit_stats(repository: Repository, commits: Sequence[Commit]) -> list[CommitStats]:
@@ -39,7 +39,8 @@ def commit_stats(repository: Repository, commits: Sequence[Commit]) -> list[Comm
     if unknown:
         found = _compute(repository, unknown)
         for commit in unknown:
-            known[commit.oid] = _stats_cache.put((where, commit.oid), found.get(commit.oid, CommitStats()))
+            key = where, commit.oid
+            known[commit.oid] = _stats_cache.put(key, found.get(commit.oid, CommitStats()), _STATS_BYTES)
     return [known[commit.oid] or CommitStats() for commit in commits]
 
 

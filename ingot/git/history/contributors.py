@@ -2,15 +2,14 @@
 
 import msgspec
 
+from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.command import run_git
-from ingot.git.core.keep import ImmutableCache
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import decode_text
 from ingot.git.history.log import BUFFERED_OUTPUT
 
 _MAX_COMMITS = 100_000
-_CACHE_BYTES = 4 * 2**20
-_ENTRY_BYTES = 250
+_CONTRIBUTOR_BYTES = 250
 
 
 class Contributor(msgspec.Struct, frozen=True):
@@ -21,7 +20,7 @@ class Contributor(msgspec.Struct, frozen=True):
     commits: int
 
 
-_contributor_cache: ImmutableCache[tuple[Contributor, ...]] = ImmutableCache(_CACHE_BYTES)
+_contributor_cache: BoundedCache[tuple[str, str], tuple[Contributor, ...]] = declare_cache("contributors", share=1)
 
 
 def read_contributors(repository: Repository, tip: str) -> tuple[Contributor, ...]:
@@ -30,7 +29,7 @@ def read_contributors(repository: Repository, tip: str) -> tuple[Contributor, ..
     known = _contributor_cache.get(key)
     if known is None:
         found = _read_contributors(repository, tip)
-        known = _contributor_cache.put(key, found, _ENTRY_BYTES * len(found))
+        known = _contributor_cache.put(key, found, 200 + _CONTRIBUTOR_BYTES * len(found))
     return known
 
 

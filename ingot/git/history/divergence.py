@@ -4,14 +4,13 @@ from collections.abc import Collection
 from time import monotonic
 from typing import NamedTuple
 
+from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitTimeout
-from ingot.git.core.keep import ImmutableCache
 from ingot.git.core.repository import Repository
 
 _SECONDS = 3.0
-_CACHE_BYTES = 2 * 2**20
-_KEY_BYTES = 300
+_APART_BYTES = 400
 
 
 class Divergence(NamedTuple):
@@ -21,7 +20,7 @@ class Divergence(NamedTuple):
     ahead: int
 
 
-_divergence_cache: ImmutableCache[Divergence] = ImmutableCache(_CACHE_BYTES)
+_divergence_cache: BoundedCache[tuple[str, str, str], Divergence] = declare_cache("branch-divergence", share=1)
 
 
 def cached_divergence(repository: Repository, base: str, tips: Collection[str]) -> dict[str, Divergence]:
@@ -44,7 +43,6 @@ def count_divergence(repository: Repository, base: str, tips: Collection[str]) -
             behind, ahead = run_git(args, repository.path, timeout=left).out.split()
         except GitTimeout:
             break
-        found[tip] = _divergence_cache.put(
-            (str(repository.path), base, tip), Divergence(int(behind), int(ahead)), _KEY_BYTES
-        )
+        key = str(repository.path), base, tip
+        found[tip] = _divergence_cache.put(key, Divergence(int(behind), int(ahead)), _APART_BYTES)
     return found

@@ -10,12 +10,11 @@ from collections.abc import Collection, Iterable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from ingot.git.core.cache import BoundedCache
-from ingot.git.core.command import run_git
+from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.errors import GitError
 from ingot.git.core.library import open_repository
-from ingot.git.core.paths import LITERAL_PATHSPECS, path_argument
 from ingot.git.core.repository import Repository
+from ingot.git.history.path_log import log_last_commit
 from ingot.git.history.tree_commits import cached_tree_commits, record_slow_lookup
 from ingot.offload import require_blocking_allowed
 
@@ -39,7 +38,9 @@ _COMMIT_HEADER = re.compile(
 
 LastCommits = dict[bytes, str]
 """Commits by the names of entries."""
-_last_commit_cache: BoundedCache[tuple[str, str, bytes], LastCommits] = BoundedCache(2_000, 16 * 2**20)
+_folder_cache: BoundedCache[tuple[str, str, bytes], LastCommits] = declare_cache("folder-commits", share=4)
+_NAME_BYTES = 220
+"""Memory of an entry of a folder besides the letters of its name."""
 
 
 def cached_last_commits(
@@ -52,7 +53,7 @@ def cached_last_commits(
 
 def _cached_entries(repository: Repository, commit: str, folder: bytes, names: Collection[bytes]) -> LastCommits:
     """What is known of these entries, by a walk for this folder or by one for the whole tree."""
-    here = _last_commit_cache.get((str(repository.path), commit, folder)) or {}
+    here = _folder_cache.get((str(repository.path), commit, folder)) or {}
     whole = cached_tree_commits(repository, commit) or {}
     found = {name: here[name] for name in names if name in here} if here else {}
     if whole:
@@ -82,8 +83,8 @@ def last_commits(
     except (KeyError, GitError):
         pass  # An object is missing: what has been found so far is still right.
     key = str(repository.path), commit, folder
-    found = {**(_last_commit_cache.get(key) or {}), **dict.fromkeys(names, NOT_FOUND_IN_TIME), **walk.found}
-    return _last_commit_cache.put(key, found, sum(map(len, found)) + 200 * len(found) + 400)
+    found = {**(_folder_cache.get(key) or {}), **dict.fromkeys(names, NOT_FOUND_IN_TIME), **walk.found}
+    return _folder_cache.put(key, found, sum(map(len, found)) + _NAME_BYTES * len(found) + 400)
 
 
 class _HistoryWalk:
@@ -121,9 +122,7 @@ class _HistoryWalk:
                 if allowed <= 0:
                     return
                 path = self._folder + b"/" + name if self._folder else name
-                args = ["log", "-1", "--format=%H", commit, "--", path_argument(path)]
-                said = run_git(args, self._repository.path, env=LITERAL_PATHSPECS, timeout=allowed + 1)
-                self.found[name] = said.out.decode().strip() or commit
+                self.found[name] = log_last_commit(self._repository, commit, path, allowed + 1)
 
     def _wait_at(self, commit: str, names: set[bytes]) -> None:
         if commit in self.left:

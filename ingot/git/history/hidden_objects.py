@@ -3,18 +3,18 @@
 import hashlib
 from collections.abc import Collection, Sequence
 
+from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.command import run_git
-from ingot.git.core.keep import ImmutableCache
 from ingot.git.core.layout import INTERNAL_REFS, MERGE_REQUEST_REFS
 from ingot.git.core.refs import has_refs
 from ingot.git.core.repository import Repository
 from ingot.git.history.log import BUFFERED_OUTPUT
 
-_CACHE_BYTES = 2**20
 _SECONDS = 60.0
 _NON_PUBLIC_REFS = tuple(f"{prefix}/".encode() for prefix in (*INTERNAL_REFS, MERGE_REQUEST_REFS))
 
-_hidden_object_cache: ImmutableCache[frozenset[str]] = ImmutableCache(_CACHE_BYTES)
+_Key = tuple[str, bytes, bytes, frozenset[str]]
+_hidden_cache: BoundedCache[_Key, frozenset[str]] = declare_cache("hidden-objects", share=1)
 
 
 def hidden_objects_among(repository: Repository, oids: Collection[str], hidden: Sequence[str]) -> frozenset[str]:
@@ -32,14 +32,14 @@ def hidden_objects_among(repository: Repository, oids: Collection[str], hidden: 
     if not asked or not tips:
         return frozenset()
     key = str(repository.path), _digest(shown), _digest(tips), asked
-    known = _hidden_object_cache.get(key)
+    known = _hidden_cache.get(key)
     if known is not None:
         return known
     found = _reachable_among(repository, asked, [*tips, *(f"^{oid}" for oid in shown)])
     if found and shown:
         # Without a bitmap git looks only at the youngest folders that are shown; what it names may lie in older ones.
         found -= _reachable_among(repository, found, [*shown])
-    return _hidden_object_cache.put(key, found, 100 * len(asked))
+    return _hidden_cache.put(key, found, 500 + 200 * len(asked))
 
 
 def _reachable_among(repository: Repository, asked: frozenset[str], tips: list[str]) -> frozenset[str]:

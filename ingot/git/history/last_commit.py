@@ -3,11 +3,10 @@
 from time import monotonic
 from typing import Any
 
-from ingot.git.core.cache import BoundedCache
-from ingot.git.core.command import run_git
+from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.library import open_repository
-from ingot.git.core.paths import LITERAL_PATHSPECS, path_argument
 from ingot.git.core.repository import Repository
+from ingot.git.history.path_log import log_last_commit
 from ingot.git.history.tree_commits import cached_last_commit, read_entry, record_slow_lookup
 from ingot.offload import require_blocking_allowed
 
@@ -16,7 +15,7 @@ _INLINE_SECONDS = 0.002
 _TIMEOUT_SECONDS = 30.0
 
 # By repository too: the ids would do, but a commit that one of them has lost must not be told by another.
-_last_commit_cache: BoundedCache[tuple[str, str, bytes], str] = BoundedCache(20_000, 12 * 2**20)
+_path_cache: BoundedCache[tuple[str, str, bytes], str] = declare_cache("path-commits", share=4)
 
 
 def last_commit_id(repository: Repository, commit: str, path: bytes) -> str:
@@ -24,14 +23,14 @@ def last_commit_id(repository: Repository, commit: str, path: bytes) -> str:
     if not path:
         return commit
     where = str(repository.path)
-    known = _last_commit_cache.get((where, commit, path)) or cached_last_commit(repository, commit, path)
+    known = _path_cache.get((where, commit, path)) or cached_last_commit(repository, commit, path)
     if known is not None:
         return known
     oid, found = _search_inline(repository, commit, path)
     if not found:
-        oid = _search_with_git_log(repository, oid, path)
+        oid = log_last_commit(repository, oid, path, _TIMEOUT_SECONDS)
         record_slow_lookup(repository, commit)
-    return _last_commit_cache.put((where, commit, path), oid, len(path) + 400)
+    return _path_cache.put((where, commit, path), oid, len(path) + 330)
 
 
 def _search_inline(repository: Repository, commit: str, path: bytes) -> tuple[str, bool]:
@@ -55,21 +54,10 @@ def _search_inline(repository: Repository, commit: str, path: bytes) -> tuple[st
         if followed is None:
             return str(at.id), True
         at = followed
-        known = _last_commit_cache.get((where, str(at.id), path)) or cached_last_commit(repository, str(at.id), path)
+        known = _path_cache.get((where, str(at.id), path)) or cached_last_commit(repository, str(at.id), path)
         if known is not None:
             return known, True
         if monotonic() - began > _INLINE_SECONDS:
             require_blocking_allowed()
             break
     return str(at.id), False
-
-
-def _search_with_git_log(repository: Repository, commit: str, path: bytes) -> str:
-    """Let git do it, which has the commit graph and its filters of changed paths."""
-    said = run_git(
-        ["log", "-1", "--format=%H", commit, "--", path_argument(path)],
-        repository.path,
-        env=LITERAL_PATHSPECS,
-        timeout=_TIMEOUT_SECONDS,
-    )
-    return said.out.decode().strip() or commit

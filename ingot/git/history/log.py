@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.command import run_git
-from ingot.git.core.keep import ImmutableCache
 from ingot.git.core.refs import HEADS, TAGS, read_refs
 from ingot.git.core.repository import Repository
 from ingot.git.core.sorted_refs import refs_fingerprint
@@ -23,8 +23,6 @@ _OID_BYTES = 20
 _FIRST_WALK_LENGTH = 4096
 _MAX_WALK_LENGTH = 262_144
 """Commits of one list that are kept; pages further down walk again."""
-_CACHE_BYTES = 24 * 2**20
-_REF_CACHE_BYTES = 8 * 2**20
 _NAME_BYTES = 48
 """What a name takes besides its letters."""
 _MAX_PART_LENGTH = 64 * 1024
@@ -75,8 +73,9 @@ class _CachedWalk(msgspec.Struct, frozen=True):
         return _unpack_oids(self.oids[offset * _OID_BYTES : end * _OID_BYTES])
 
 
-_walk_cache: ImmutableCache[_CachedWalk] = ImmutableCache(_CACHE_BYTES)
-_containing_refs_cache: ImmutableCache[tuple[tuple[object, ...], list[bytes]]] = ImmutableCache(_REF_CACHE_BYTES)
+_list_cache: BoundedCache[tuple[str, str, CommitFilter], _CachedWalk] = declare_cache("commit-lists", share=6)
+_Containing = tuple[tuple[object, ...], list[bytes]]
+_containing_cache: BoundedCache[tuple[str, bytes, str], _Containing] = declare_cache("refs-containing", share=1)
 
 
 def list_commits(
@@ -93,12 +92,13 @@ def list_commits(
     since = wanted.since if wanted.since is not None and wanted.since > 0 else None
     wanted = msgspec.structs.replace(wanted, path=path or None, since=since)
     key = str(repository.path), _digest(tips), wanted
-    known = _walk_cache.get(key) or _CachedWalk()
+    known = _list_cache.get(key) or _CachedWalk()
     end = offset + size
     walk = known
     if known.total is None or not known.covers(offset, end):
         walk = _extend_walk(repository, tips, wanted, known, offset, end)
-        _walk_cache.put(key, walk, len(walk.oids) + 4 * len(f"{wanted.path}{wanted.author}{wanted.message}"))
+        words = f"{wanted.path}{wanted.author}{wanted.message}"
+        _list_cache.put(key, walk, len(walk.oids) + 4 * len(words) + 500)
     if walk.covers(offset, end):
         page = walk.part(offset, end)
     else:
@@ -137,12 +137,12 @@ def refs_containing(repository: Repository, oid: str, folder: bytes, generation:
     """
     key = str(repository.path), folder, oid
     state = refs_fingerprint(repository, folder, generation)
-    known = _containing_refs_cache.get(key)
+    known = _containing_cache.get(key)
     if known is not None and known[0] == state:
         return known[1]
     args = ["for-each-ref", f"--contains={oid}", "--format=%(refname)"]
     names = sorted(run_git(args, repository.path, operands=[folder.decode()]).out.splitlines())
-    _containing_refs_cache.put(key, (state, names), sum(map(len, names)) + _NAME_BYTES * len(names))
+    _containing_cache.put(key, (state, names), sum(map(len, names)) + _NAME_BYTES * len(names) + 600)
     return names
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ingot.git.core.keep import ImmutableCache
+from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.library import open_repository, pygit2_module
 from ingot.git.core.repository import Repository
 from ingot.git.core.sorted_refs import MAX_INLINE, NamedRef
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 _MAX_READ_INLINE = 50
 _NO_DATE = -(2**63)
-_date_cache: ImmutableCache[int] = ImmutableCache(64 * 2**20)
+_date_cache: BoundedCache[str, int] = declare_cache("ref-dates", share=5)
+_DATE_BYTES = 120
 
 
 def sort_by_date(repository: Repository, refs: Sequence[NamedRef], *, newest_first: bool) -> list[NamedRef]:
@@ -22,14 +23,14 @@ def sort_by_date(repository: Repository, refs: Sequence[NamedRef], *, newest_fir
 
     What an object says never changes, so its date is kept by its id.
     """
-    dates = {oid: _date_cache.get(oid) for _, oid in refs}
-    unknown = [oid for oid, date in dates.items() if date is None]
+    oids = dict.fromkeys(oid for _, oid in refs)
+    found = _date_cache.get_many(oids)
+    unknown = [oid for oid in oids if oid not in found]
     if len(refs) > MAX_INLINE or len(unknown) > _MAX_READ_INLINE:
         require_blocking_allowed()
     handle = open_repository(repository.path)
-    found = {oid: known for oid, known in dates.items() if known is not None}
     for oid in unknown:
-        found[oid] = _date_cache.put(oid, _date(handle.get(oid), handle))
+        found[oid] = _date_cache.put(oid, _date(handle.get(oid), handle), _DATE_BYTES)
     return sorted(refs, key=lambda ref: found[ref.oid], reverse=newest_first)
 
 

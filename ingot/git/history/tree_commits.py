@@ -10,7 +10,7 @@ from contextlib import closing
 from time import monotonic
 from typing import Any, NamedTuple
 
-from ingot.git.core.cache import BoundedCache
+from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitError
 from ingot.git.core.library import open_repository
@@ -38,16 +38,14 @@ _LOG_COMMAND = (
 LastCommitsByPath = dict[bytes, str]
 """Commits by the paths that they changed last."""
 # What could not be found in time is not among them.
-_tree_commit_cache: BoundedCache[tuple[str, str], LastCommitsByPath] = BoundedCache(
-    1_000, 32 * 2**20, largest=32 * 2**20
-)
+_tree_cache: BoundedCache[tuple[str, str], LastCommitsByPath] = declare_cache("tree-commits", share=6)
 _slow_lookups: dict[str, int] = {}
 _walk_lock = threading.Lock()
 
 
 def cached_tree_commits(repository: Repository, commit: str) -> LastCommitsByPath | None:
     """The last commits of all paths that a commit has, if they have been looked for."""
-    return _tree_commit_cache.get((str(repository.path), commit))
+    return _tree_cache.get((str(repository.path), commit))
 
 
 def cached_last_commit(repository: Repository, commit: str, path: bytes) -> str | None:
@@ -64,7 +62,7 @@ def record_slow_lookup(repository: Repository, commit: str, paths: int = 1) -> N
     _slow_lookups[where] = _slow_lookups.get(where, 0) + paths
     if (
         _slow_lookups[where] < _SLOW_LOOKUPS_BEFORE_WALK
-        or _tree_commit_cache.get((where, commit)) is not None
+        or _tree_cache.get((where, commit)) is not None
         or not _walk_lock.acquire(blocking=False)
     ):
         return
@@ -77,7 +75,7 @@ def _find_in_background(repository: Repository, commit: str) -> None:
         find_tree_commits(repository, commit)
     except (GitError, OSError, KeyError):
         # A tree too large, a repository that is gone or damaged: each path is looked for by itself then.
-        _tree_commit_cache.put((str(repository.path), commit), {}, 0)
+        _tree_cache.put((str(repository.path), commit), {}, 250)
     finally:
         _walk_lock.release()
 
@@ -91,8 +89,8 @@ def find_tree_commits(repository: Repository, commit: str) -> LastCommitsByPath:
             walk.take(step)
             if not walk.left or monotonic() > end:
                 break
-    size = sum(map(len, walk.found)) + _PATH_BYTES * len(walk.found)
-    return _tree_commit_cache.put((str(repository.path), commit), walk.found, size)
+    size = 400 + sum(map(len, walk.found)) + _PATH_BYTES * len(walk.found) + 100 * len(set(walk.found.values()))
+    return _tree_cache.put((str(repository.path), commit), walk.found, size)
 
 
 def read_entry(commit: Any, path: str) -> tuple[Any, int] | None:
@@ -157,7 +155,7 @@ class _TreeWalk:
         paths = self.left.pop(step.commit, None)
         if paths is None:
             return
-        known = _tree_commit_cache.get((self._where, step.commit))
+        known = _tree_cache.get((self._where, step.commit))
         if known is not None:
             self.found |= {path: known[path] for path in paths if path in known}
             return

@@ -5,7 +5,7 @@ from collections.abc import Generator
 from hashlib import sha256
 from typing import NamedTuple
 
-from ingot.git.core.cache import BoundedCache
+from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.library import open_repository, pygit2_module
 from ingot.git.core.repository import Repository
 from ingot.git.core.streaming import slice_stream, stream_git
@@ -22,8 +22,9 @@ _OID_LENGTH = 40
 # Else git itself would hold what it writes, up to 512 MB of it.
 _STREAMED = (("core.bigFileThreshold", "1m"),)
 
-_digest_cache: BoundedCache[str, str] = BoundedCache(10_000, 4 * 2**20)
-_start_cache: BoundedCache[str, bytes] = BoundedCache(200, 4 * 2**20)
+_digest_cache: BoundedCache[str, str] = declare_cache("blob-digests", share=1)
+_start_cache: BoundedCache[str, bytes] = declare_cache("blob-starts", share=1)
+_DIGEST_BYTES = 200
 
 
 def blob_id_or_none(repository: Repository, name: str) -> str | None:
@@ -79,7 +80,7 @@ def read_start(blob: Blob) -> bytes:
     if known is not None:
         return known
     start = b"".join(stream_blob(blob, 0, _START_BYTES))
-    return _start_cache.put(blob.oid, start, len(start))
+    return _start_cache.put(blob.oid, start, len(start) + 120)
 
 
 def content_digest(blob: Blob) -> str:
@@ -91,4 +92,4 @@ def content_digest(blob: Blob) -> str:
     if blob.body is None:
         for piece in stream_blob(blob, 0, blob.size):
             digest.update(piece)
-    return _digest_cache.put(blob.oid, digest.hexdigest(), 250)
+    return _digest_cache.put(blob.oid, digest.hexdigest(), _DIGEST_BYTES)

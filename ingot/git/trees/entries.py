@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ingot.git.core.cache import BoundedCache
+from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
 from ingot.offload import require_blocking_allowed
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 FOLDER, LINK, SUBMODULE = 0o040000, 0o120000, 0o160000
 _LARGE_BYTES = 64 * 1024
 _NAME_AND_OID = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
-_MAX_TREES, _MAX_TREE_BYTES = 2_000, 24 * 2**20
-_MAX_ENTRIES, _MAX_ENTRY_BYTES = 10_000, 8 * 2**20
 
 
 class TreeEntry(NamedTuple):
@@ -74,8 +72,8 @@ class ParsedTree(NamedTuple):
         return None
 
 
-_tree_cache: BoundedCache[str, ParsedTree] = BoundedCache(_MAX_TREES, _MAX_TREE_BYTES)
-_entry_cache: BoundedCache[tuple[str, bytes], TreeEntry] = BoundedCache(_MAX_ENTRIES, _MAX_ENTRY_BYTES)
+_tree_cache: BoundedCache[str, ParsedTree] = declare_cache("trees", share=6)
+_entry_cache: BoundedCache[tuple[str, bytes], TreeEntry] = declare_cache("tree-entries", share=2)
 
 
 def read_tree(handle: "pygit2.Repository", oid: str) -> ParsedTree:
@@ -92,7 +90,7 @@ def read_tree(handle: "pygit2.Repository", oid: str) -> ParsedTree:
         of_kind = tree.folders if mode.startswith(b"4") else tree.modules if mode.startswith(b"16") else tree.files
         of_kind.append(found.start())
     entries = len(tree.folders) + len(tree.files) + len(tree.modules)
-    return _tree_cache.put(oid, tree, len(raw) + 8 * entries + 500)
+    return _tree_cache.put(oid, tree, len(raw) + 10 * entries + 500)
 
 
 def entry_or_none(repository: Repository, commit: str, path: bytes) -> TreeEntry | None:
@@ -102,7 +100,7 @@ def entry_or_none(repository: Repository, commit: str, path: bytes) -> TreeEntry
         return known
     handle = open_repository(repository.path)
     found = entry_in_tree_or_none(handle, tree_id(handle, commit), path)
-    return None if found is None else _entry_cache.put((commit, path), found, 2 * len(path) + 500)
+    return None if found is None else _entry_cache.put((commit, path), found, len(path) + 450)
 
 
 def tree_id(handle: "pygit2.Repository", commit: str) -> str:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ingot.git.core.cache import BoundedCache
+from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.command import run_git
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import decode_text
@@ -22,7 +22,7 @@ class FileNames(NamedTuple):
     """Whether there are others, which were too many to list."""
 
 
-_file_name_cache: BoundedCache[tuple[str, str], bytes] = BoundedCache(200, 32 * 2**20)
+_name_cache: BoundedCache[tuple[str, str], bytes] = declare_cache("file-names", share=4)
 
 
 class _NameLimitReached(Exception):
@@ -32,10 +32,10 @@ class _NameLimitReached(Exception):
 def list_file_names(repository: Repository, commit: str) -> FileNames:
     """The files that a commit has anywhere, links and submodules among them."""
     key = str(repository.path), commit
-    raw = _file_name_cache.get(key)
+    raw = _name_cache.get(key)
     if raw is None:
         raw = _read_file_names(repository, commit)
-        _file_name_cache.put(key, raw, len(raw) + 200)
+        _name_cache.put(key, raw, len(raw) + 200)
     if len(raw) > _MAX_INLINE_BYTES:
         require_blocking_allowed()
     # What was cut off ends in the middle of a path, of which nothing is told.

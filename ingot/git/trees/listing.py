@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from ingot.git.core.cache import BoundedCache
+from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
 from ingot.git.trees.entries import FOLDER, ParsedTree, TreeEntry, entry_or_none, read_tree, tree_id
@@ -37,7 +37,7 @@ class TreePage(NamedTuple):
 
 SubtreeTotals = dict[str, tuple[int, int, int]]
 """How many folders, files and submodules there are anywhere below each tree."""
-_totals_cache: BoundedCache[str, SubtreeTotals] = BoundedCache(64, 32 * 2**20)
+_total_cache: BoundedCache[str, SubtreeTotals] = declare_cache("tree-totals", share=4)
 
 
 def list_tree(
@@ -87,7 +87,7 @@ def _list_recursive(handle: "pygit2.Repository", root: str, path: bytes, start: 
 
 
 def _subtree_totals(handle: "pygit2.Repository", root: str) -> SubtreeTotals:
-    known = _totals_cache.get(root)
+    known = _total_cache.get(root)
     if known is not None:
         return known
     require_blocking_allowed()
@@ -108,7 +108,7 @@ def _subtree_totals(handle: "pygit2.Repository", root: str) -> SubtreeTotals:
             waiting.pop()
         if len(done) + len(waiting) > MAX_FOLDERS:
             raise TooManyFolders
-    return _totals_cache.put(root, done, len(done) * _ENTRY_BYTES)
+    return _total_cache.put(root, done, 200 + _ENTRY_BYTES * len(done))
 
 
 def _add_totals(tree: ParsedTree, below: list[tuple[int, int, int]]) -> tuple[int, int, int]:

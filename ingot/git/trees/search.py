@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitError, GitTimeout
-from ingot.git.core.keep import ImmutableCache
 from ingot.git.core.repository import Repository
 from ingot.git.history.log import BUFFERED_OUTPUT, CASE_FOLDING
 
@@ -17,7 +17,6 @@ _CONTEXT = 2
 _MAX_LINE_LENGTH = 16 * 1024
 _PARTS = 3
 _TIMEOUT_SECONDS = 10.0
-_CACHE_BYTES = 16 * 2**20
 _MATCH_BYTES = 200
 _NO_MATCH_STATUS = 1
 _HUNK_SEPARATOR = b"--"
@@ -91,7 +90,7 @@ class _MatchParser:
             raise SearchLimitReached
 
 
-_match_cache: ImmutableCache[list[CodeMatch]] = ImmutableCache(_CACHE_BYTES)
+_search_cache: BoundedCache[tuple[str, str, str, object], list[CodeMatch]] = declare_cache("code-search", share=1)
 
 
 def search_files(repository: Repository, commit: str, text: str, accept: Accept, key: object) -> list[CodeMatch]:
@@ -99,8 +98,8 @@ def search_files(repository: Repository, commit: str, text: str, accept: Accept,
 
     ``accept`` says of a path whether it counts; ``key`` stands for it, since what was found is kept for the next page.
     """
-    kept_as = str(repository.path), commit, text, key
-    known = _match_cache.get(kept_as)
+    cache_key = str(repository.path), commit, text, key
+    known = _search_cache.get(cache_key)
     if known is not None:
         return known
     try:
@@ -114,7 +113,7 @@ def search_files(repository: Repository, commit: str, text: str, accept: Accept,
     except GitTimeout as error:
         raise SearchTimeout from error
     size = sum(_MATCH_BYTES + len(match.path) + len(match.lines) for match in found)
-    return _match_cache.put(kept_as, found, size + 4 * len(text))
+    return _search_cache.put(cache_key, found, size + 4 * len(text) + 500)
 
 
 def _by_content(repository: Repository, commit: str, text: str, accept: Accept) -> list[CodeMatch]:

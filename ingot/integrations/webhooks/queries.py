@@ -1,7 +1,7 @@
 """How hooks, and what became of what they tell, are found."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, bindparam, case, func, literal, literal_column, or_, select
@@ -122,7 +122,7 @@ _PUSH_SUBSCRIBED = (
 )
 
 
-@cache
+@lru_cache(maxsize=256)
 def _subscribed_query(flag: str, system: bool) -> Select[Any]:
     where = or_(*_OF_PROJECT_OR_ANCESTORS, SYSTEM) if system else or_(*_OF_PROJECT_OR_ANCESTORS)
     return select(*_SUBSCRIBED_COLUMNS).where(where, hooks.c[flag]).order_by(hooks.c.id)
@@ -148,7 +148,7 @@ def subscribed_system_hooks(db: Connection) -> list[SubscribedHook]:
     return [SubscribedHook(*row) for row in db.rows(_ALL_SYSTEM)]
 
 
-@cache
+@lru_cache(maxsize=256)
 def _attempts(filters: frozenset[str]) -> ListQuery:
     matching = _ATTEMPTS
     if "family" in filters:

@@ -1,6 +1,6 @@
 """How badges are found and listed."""
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import bindparam, or_, select
@@ -22,7 +22,7 @@ _INHERITED = badges.c.group_id.in_(
 )
 
 
-@cache
+@lru_cache(maxsize=256)
 def _list_query(kind: str, named: bool) -> ListQuery:
     shown = or_(_OWN["project"], _INHERITED) if kind == "project" else _OWN["group"]
     matching = select(badges).where(shown)

@@ -1,6 +1,6 @@
 """Who holds what where, as SQL that every question about it shares; and who may see which namespaces."""
 
-from functools import cache
+from functools import cache, lru_cache
 
 from sqlalchemy import (
     BindParameter,
@@ -134,7 +134,7 @@ def groups_of_actor(least: ColumnElement[int] | Level = Level.GUEST) -> Compound
     return union_all(*groups_of_actor_by_origin(least))
 
 
-@cache
+@lru_cache(maxsize=256)
 def groups_of_actor_by_origin(
     least: ColumnElement[int] | Level = Level.GUEST,
 ) -> tuple[Select[tuple[int]], Select[tuple[int]]]:
@@ -155,7 +155,7 @@ def groups_of_actor_by_origin(
     return by_membership, by_invitation
 
 
-@cache
+@lru_cache(maxsize=256)
 def groups_inviting_actor(least: ColumnElement[int] | Level = Level.GUEST) -> Select[tuple[int]]:
     """The groups into which one was invited of which ``actor`` is a member; those above that one do not count."""
     held, share = memberships.alias(), group_shares.alias()

@@ -1,6 +1,6 @@
 """Who may do what with projects: each ability is a level, a feature and a state, readable here as a table."""
 
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, CompoundSelect, Select, and_, bindparam, func, or_, select, union_all
@@ -163,7 +163,7 @@ def projects_of_actor(least: ColumnElement[int] | Level = Level.GUEST) -> Compou
     return direct.union(by_namespace, shared)
 
 
-@cache
+@lru_cache(maxsize=256)
 def _membership_queries(least: ColumnElement[int] | Level) -> tuple[Select[tuple[int]], ...]:
     around = projects.alias()
     by_namespace = select(around.c.id).where(around.c.namespace_id.in_(_member_namespaces(least).scalar_subquery()))
@@ -184,7 +184,7 @@ def owned_projects() -> ColumnElement[bool]:
     return projects.c.namespace_id.in_(_member_namespaces(Level.OWNER).scalar_subquery())
 
 
-@cache
+@lru_cache(maxsize=256)
 def _direct_projects(least: ColumnElement[int] | Level) -> Select[tuple[int]]:
     held = memberships.alias()
     return select(held.c.source_id).where(
@@ -195,7 +195,7 @@ def _direct_projects(least: ColumnElement[int] | Level) -> Select[tuple[int]]:
     )
 
 
-@cache
+@lru_cache(maxsize=256)
 def _member_namespaces(least: ColumnElement[int] | Level) -> CompoundSelect[tuple[int]]:
     """One's own namespace, and every group in or below one to which one belongs."""
     space = namespaces.alias()
@@ -203,7 +203,7 @@ def _member_namespaces(least: ColumnElement[int] | Level) -> CompoundSelect[tupl
     return union_all(*groups_of_actor_by_origin(least), own)
 
 
-@cache
+@lru_cache(maxsize=256)
 def _shared_projects(least: ColumnElement[int] | Level) -> Select[tuple[int]]:
     """By a share one holds the lesser of what one holds in the group and what was given to it."""
     held, tree, share = memberships.alias(), namespace_tree.alias(), shares.alias()

@@ -93,7 +93,7 @@ def find_project(db: Connection, actor: Actor, name: str | int) -> tuple[Access,
 def find_project_lookup(db: Connection, actor: Actor, name: str | int) -> policy.ProjectLookup:
     """The same, with all that one look at it tells."""
     user_id, today = actor.user_id, day_of(db.now)
-    found = db.kept(
+    found = db.cached(
         ("project", name, user_id, today, db.follow_redirects),
         lambda: _project_lookup_or_none(db, user_id, today, str(name)),
         _lookup_size,
@@ -280,7 +280,7 @@ def _fetch_page(
     if gathering is not None and not page.keyset:
         # 250 µs for somebody with 500 projects, at every page that they look through.
         key = ("projects", filters, *values.items())
-        ids = db.kept(key, lambda: parse_aggregated(db.value(gathering, **values)), _ids_size)
+        ids = db.cached(key, lambda: parse_aggregated(db.value(gathering, **values)), _ids_size)
         return _fetch_among(db, ids or [], params, page)
     lists = project_list_queries(filters, params.order_by, params.sort)
     if page.keyset:

@@ -1,8 +1,8 @@
 """The file that says what a project is."""
 
-from functools import lru_cache
-
+from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.errors import is_unreadable_error
+from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.trees.entries import FOLDER, SUBMODULE
@@ -12,22 +12,31 @@ from ingot.projects.projects.tables import Project
 README_NAMES = ("readme.md", "readme.markdown", "readme", "readme.txt", "readme.rst")
 """In small letters; what comes first counts."""
 _MAX_ENTRIES = 10_000
+_readme_cache: BoundedCache[tuple[str, str, int], str] = declare_cache("readme-paths", share=1)
+"""Path by repository, branch and generation; empty where there is none."""
 
 
 def readme_path(store: RepositoryStore, project: Project) -> str | None:
     """The README at the top of the default branch."""
     try:
-        return _readme_path(store, project.repository_key, project.default_branch, project.generation)
+        return _readme_path(store, project)
     except Exception as error:
         if is_unreadable_error(error):  # The rest can still be told of the project.
             return None
         raise
 
 
-# Looked up once for each state of the repository: to read a tree would double what a call on a project costs.
-@lru_cache(4096)
-def _readme_path(store: RepositoryStore, key: str, branch: str, generation: int) -> str | None:  # noqa: ARG001 - Tells the states apart.
-    repository = store.open(key)
+def _readme_path(store: RepositoryStore, project: Project) -> str | None:
+    """Look the README up once for each state of the repository: reading a tree would double the cost of a request."""
+    key = str(store.path_of(project.repository_key)), project.default_branch, project.generation
+    path = _readme_cache.get(key)
+    if path is None:
+        path = _find_readme(store.open(project.repository_key), project.default_branch) or ""
+        _readme_cache.put(key, path, 400)
+    return path or None
+
+
+def _find_readme(repository: Repository, branch: str) -> str | None:
     tip = branch_tip(repository, branch)
     window = list_tree(repository, tip, b"", 0, _MAX_ENTRIES) if tip else None
     entries = window.entries if window else []

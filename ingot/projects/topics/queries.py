@@ -3,7 +3,7 @@
 A name that only hidden projects carry is not there at all, and they are in nobody else's counts.
 """
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -37,7 +37,7 @@ def _audience(db: Connection, actor: Actor) -> tuple[str, dict[str, Any]]:
     return "external" if actor.external else "users", {"actor": actor.user_id, "today": day_of(db.now)}
 
 
-@cache
+@lru_cache(maxsize=256)
 def _visible_topics(audience: str) -> Subquery:
     """Every topic that this audience sees, with how many projects it sees there."""
     uses = (
@@ -71,7 +71,7 @@ def _visible_topics(audience: str) -> Subquery:
     )
 
 
-@cache
+@lru_cache(maxsize=256)
 def _list_query(audience: str, search: bool, without_projects: bool) -> ListQuery:
     seen = _visible_topics(audience)
     matching = select(seen)
@@ -82,13 +82,13 @@ def _list_query(audience: str, search: bool, without_projects: bool) -> ListQuer
     return list_query(matching, seen.c.id, seen.c.projects_count.desc(), seen.c.name_key.asc())
 
 
-@cache
+@lru_cache(maxsize=256)
 def _by_id(audience: str) -> Select[Any]:
     seen = _visible_topics(audience)
     return select(seen).where(seen.c.id == bindparam("topic"))
 
 
-@cache
+@lru_cache(maxsize=256)
 def _by_name(audience: str) -> Select[Any]:
     seen = _visible_topics(audience)
     return select(seen).where(seen.c.name_key == bindparam("name_key"))

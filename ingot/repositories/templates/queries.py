@@ -6,7 +6,7 @@ What a caller names is looked up among what was read; it never becomes a path.
 import re
 import tomllib
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -56,7 +56,7 @@ class License(msgspec.Struct, frozen=True, kw_only=True):
     content: str
 
 
-@cache
+@lru_cache(maxsize=256)
 def _templates(kind: TemplateKind) -> dict[str, Template]:
     files = sorted((_TEMPLATE_FOLDER / kind).glob(_FILES[kind]), key=lambda file: file.stem.casefold())
     return {file.stem: Template(file.stem, file.read_text(encoding="utf-8")) for file in files}

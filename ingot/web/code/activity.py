@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from ingot.cache import BoundedCache, declare_cache
 from ingot.core.db.times import Timestamp, to_datetime
-from ingot.git.core.cache import BoundedCache
 from ingot.git.core.command import run_git
 from ingot.git.core.repository import Repository
 from ingot.web.formats import count
@@ -16,7 +16,7 @@ WEEKS = 52
 _WEEK_SECONDS = 7 * 86_400
 _MAX_COMMITS = 20_000
 _HEIGHT = 100
-_weeks_cache: BoundedCache[tuple[str, str, str], "CommitWeeks"] = BoundedCache(500, 2**20)
+_week_cache: BoundedCache[tuple[str, str, str], "CommitWeeks"] = declare_cache("commit-activity", share=1)
 
 
 class CommitWeeks(NamedTuple):
@@ -29,8 +29,11 @@ class CommitWeeks(NamedTuple):
 def commits_by_week(repository: Repository, commit: str, now: Timestamp) -> CommitWeeks:
     """The weeks up to today; kept for the day, since neither the commit nor its past can change."""
     key = str(repository.path), commit, now[:10]
-    known = _weeks_cache.get(key)
-    return known if known is not None else _weeks_cache.put(key, _read_weeks(repository, commit, now), WEEKS * 200)
+    weeks = _week_cache.get(key)
+    if weeks is None:
+        weeks = _read_weeks(repository, commit, now)
+        _week_cache.put(key, weeks, len(weeks.bars) + 500)
+    return weeks
 
 
 def _read_weeks(repository: Repository, commit: str, now: Timestamp) -> CommitWeeks:

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from html import escape
+from sys import getsizeof
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 from markupsafe import Markup
 
+from ingot.cache import BoundedCache, declare_cache
 from ingot.core.markup.highlighting import language_of
-from ingot.git.core.cache import BoundedCache
 from ingot.offload import require_blocking_allowed
 from ingot.repositories.commits.views import DiffView
 from ingot.web.bidi import has_bidi_characters
@@ -24,9 +25,9 @@ _MAX_UNFOLDED_LINES = 800
 _MAX_HIGHLIGHTED_LENGTH = 30_000
 _MAX_HIGHLIGHTED_PER_PAGE = 40_000
 _MAX_INLINE_LENGTH = 4_000
-_CACHE_ENTRIES = 2_000
-_CACHE_BYTES = 24 * 2**20
-_row_cache: BoundedCache["_RowCacheKey", list[DiffRow]] = BoundedCache(_CACHE_ENTRIES, _CACHE_BYTES)
+_ROW_BYTES = 300
+"""Memory of a row besides its HTML."""
+_row_cache: BoundedCache["_RowCacheKey", list[DiffRow]] = declare_cache("diff-rows", share=7)
 
 CommentableLines = Literal["no", "changed", "any"]
 LineSlots = Mapping[tuple[str, int | None, int | None], Any]
@@ -257,7 +258,7 @@ def _cached_rows(key: _RowCacheKey, colored: int) -> tuple[list[DiffRow], int]:
     around = GapContext(code.place, code.commit, path, anchor, split) if code else None
     rows = (split_rows if split else unified_rows)(hunks, anchor, link, around, same)
     if now or not language:
-        _row_cache.put(key, rows, len(diff) + sum(len(row.html) + 150 for row in rows))
+        _row_cache.put(key, rows, getsizeof(diff) + 500 + sum(getsizeof(row.html) + _ROW_BYTES for row in rows))
     return rows, len(diff) if now else 0
 
 

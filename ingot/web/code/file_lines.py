@@ -1,11 +1,12 @@
 """The lines of a file as rows of a table, kept by the id of their content."""
 
+from sys import getsizeof
 from typing import NamedTuple
 
 from markupsafe import Markup
 
+from ingot.cache import BoundedCache, declare_cache
 from ingot.core.markup.highlighting import highlight_lines
-from ingot.git.core.cache import BoundedCache
 from ingot.offload import require_blocking_allowed
 from ingot.web.bidi import mark_bidi_characters
 
@@ -13,7 +14,7 @@ FIRST_LINES = 400
 """So many lines are shown of a file that nobody has looked at of late."""
 MAX_LINES = 30_000
 _MAX_INLINE_LENGTH = 8_000
-_lines_cache: BoundedCache[tuple[str, str, str], "FileLines"] = BoundedCache(1_000, 32 * 2**20)
+_line_cache: BoundedCache[tuple[str, str, str], "FileLines"] = declare_cache("file-lines", share=6)
 
 
 class FileLines(NamedTuple):
@@ -28,10 +29,10 @@ class FileLines(NamedTuple):
 
 def file_lines(oid: str, text: str, language: str, *, everything: bool, anchor: str = "L") -> FileLines:
     """The lines of a content; all of them where they are at hand, or asked for; ``anchor`` begins their addresses."""
-    kept = _lines_cache.get((oid, language, anchor))
-    kept = kept or (None if everything else _lines_cache.get((f"{oid} begins", language, anchor)))
-    if kept is not None:
-        return kept
+    cached = _line_cache.get((oid, language, anchor))
+    cached = cached or (None if everything else _line_cache.get((f"{oid} begins", language, anchor)))
+    if cached is not None:
+        return cached
     if len(text) > _MAX_INLINE_LENGTH:
         require_blocking_allowed()
     texts = text.removesuffix("\n").split("\n")
@@ -39,14 +40,14 @@ def file_lines(oid: str, text: str, language: str, *, everything: bool, anchor: 
         # The whole is only begun when it is wanted: to colour it takes longer than anybody waits for a page.
         html = highlight_lines("\n".join(texts[:FIRST_LINES]), language)
         beginning = FileLines(_rows(html, 1, anchor), Markup(), len(texts), len(texts) - FIRST_LINES)
-        return _cache_lines((f"{oid} begins", language, anchor), beginning)
+        return _cached((f"{oid} begins", language, anchor), beginning)
     html = highlight_lines("\n".join(texts), language)[:MAX_LINES]
     rest = _rows(html[FIRST_LINES:], FIRST_LINES + 1, anchor)
-    return _cache_lines((oid, language, anchor), FileLines(_rows(html[:FIRST_LINES], 1, anchor), rest, len(texts), 0))
+    return _cached((oid, language, anchor), FileLines(_rows(html[:FIRST_LINES], 1, anchor), rest, len(texts), 0))
 
 
-def _cache_lines(key: tuple[str, str, str], lines: FileLines) -> FileLines:
-    return _lines_cache.put(key, lines, 2 * (len(lines.first) + len(lines.rest)) + 400)
+def _cached(key: tuple[str, str, str], lines: FileLines) -> FileLines:
+    return _line_cache.put(key, lines, getsizeof(lines.first) + getsizeof(lines.rest) + 500)
 
 
 def _rows(html: list[str], start: int, anchor: str) -> Markup:

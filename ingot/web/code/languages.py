@@ -2,13 +2,13 @@
 
 from typing import NamedTuple
 
-from ingot.git.core.cache import BoundedCache
+from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.repository import Repository
 from ingot.offload import require_blocking_allowed
 
 _COLOURS = 6
 _MAX_LANGUAGES = 8
-_languages_cache: BoundedCache[tuple[str, str], list["LanguageShare"]] = BoundedCache(500, 2**20)
+_language_cache: BoundedCache[tuple[str, str], list["LanguageShare"]] = declare_cache("languages", share=1)
 
 
 class LanguageShare(NamedTuple):
@@ -23,7 +23,7 @@ class LanguageShare(NamedTuple):
 def repository_languages(repository: Repository, commit: str) -> list[LanguageShare]:
     """The languages of the default branch, which is at this commit."""
     key = str(repository.path), commit
-    known = _languages_cache.get(key)
+    known = _language_cache.get(key)
     if known is not None:
         return known
     require_blocking_allowed()
@@ -32,4 +32,4 @@ def repository_languages(repository: Repository, commit: str) -> list[LanguageSh
     for place, (name, share) in enumerate(shares[:_MAX_LANGUAGES]):
         parts.append(LanguageShare(name, round(start, 2), share, place % _COLOURS))
         start += share
-    return _languages_cache.put(key, parts, 150 * len(parts) + 100)
+    return _language_cache.put(key, parts, 250 * len(parts) + 300)

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from sys import getsizeof
 from typing import Literal, NamedTuple
 from urllib.parse import quote
 
 from markupsafe import Markup
 
+from ingot.cache import BoundedCache, declare_cache
 from ingot.core.db.times import Timestamp
-from ingot.git.core.cache import BoundedCache
 from ingot.git.history.commits import read_commits
 from ingot.git.history.folder_commits import cached_last_commits, last_commits
 from ingot.git.trees.entries import TreeEntry
@@ -22,7 +23,8 @@ CommitLookup = Literal["known", "short", "any"]
 _LINK = "120000"
 _SHORT_SECONDS = 0.03
 _EMPTY_CELLS = "<td></td><td></td>"
-_rows_cache: BoundedCache[tuple[str, str, str, str, bytes, int], tuple[str, Markup]] = BoundedCache(500, 16 * 2**20)
+_Key = tuple[str, str, str, str, bytes, int]
+_folder_cache: BoundedCache[_Key, tuple[str, Markup]] = declare_cache("folder-rows", share=4)
 
 
 class EntryRows(NamedTuple):
@@ -38,15 +40,15 @@ def entry_rows(where: CodeLocation, entries: Sequence[TreeEntry], now: Timestamp
     if not entries:
         return EntryRows(Markup(), False)
     key = where.place.url, where.ref, where.commit, str(where.repository.path), entries[0].path, len(entries)
-    kept = _rows_cache.get(key)
-    if kept is not None and kept[0] == now[:16]:
-        return EntryRows(kept[1], False)
+    cached = _folder_cache.get(key)
+    if cached is not None and cached[0] == now[:16]:
+        return EntryRows(cached[1], False)
     commits = _last_commits(where, entries, effort)
     cells = None if commits is None else _cells(where, entries, commits, now)
     rows = _rows([entry_view(entry) for entry in entries], where, cells)
     if cells is None:
         return EntryRows(rows, True)
-    return EntryRows(_rows_cache.put(key, (now[:16], rows), 2 * len(rows) + 500)[1], False)
+    return EntryRows(_folder_cache.put(key, (now[:16], rows), getsizeof(rows) + 700)[1], False)
 
 
 def _last_commits(

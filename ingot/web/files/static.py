@@ -3,7 +3,7 @@
 What lies in parts (``styles``, ``scripts``) goes out as one file each. An address with a version is kept for good.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 from gzip import compress
 from hashlib import blake2b
 from pathlib import Path
@@ -36,13 +36,13 @@ def _files() -> dict[str, list[Path]]:
     return single | {name: sorted(folder.glob(f"*{Path(name).suffix}")) for name, folder in _PARTS.items()}
 
 
-@cache
+@lru_cache(maxsize=256)
 def _asset(name: str) -> _Asset:
     content = b"\n".join(file.read_bytes() for file in _files()[name])
     return _Asset(content, compress(content, 9, mtime=0), _TYPES[Path(name).suffix], blake2b(content).hexdigest()[:12])
 
 
-@cache
+@lru_cache(maxsize=256)
 def versioned_url(name: str) -> str:
     """The address of a file, which changes with its content."""
     return f"/static/{name}?v={_asset(name).version}"

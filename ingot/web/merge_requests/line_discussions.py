@@ -1,12 +1,13 @@
 """Discussions about lines: where in a difference each stands, and the lines that it is about."""
 
 from collections import defaultdict
-from functools import lru_cache
+from sys import getsizeof
 from typing import Any
 
 import msgspec
 from markupsafe import Markup
 
+from ingot.cache import BoundedCache, declare_cache
 from ingot.collaboration.merge_requests.tables import DiffVersion
 from ingot.core.markup.highlighting import language_of
 from ingot.git.core.errors import GitError
@@ -21,6 +22,8 @@ _MAX_CONTEXTS = 50
 _MAX_HIGHLIGHTED_LENGTH = 20_000
 
 LineKey = tuple[str, int | None, int | None]
+_ExcerptKey = tuple[str, str, int | None, int | None, str]
+_excerpt_cache: BoundedCache[_ExcerptKey, str] = declare_cache("diff-excerpts", share=1)
 
 
 class LineContext(msgspec.Struct, frozen=True):
@@ -75,8 +78,17 @@ def _diff(frame: MergeRequestFrame, base: str | None, head: str, path: str) -> s
     return next((change.diff for change in changes if decode_text(change.new_path) == path), "")
 
 
-@lru_cache(512)
 def _rows(diff: str, path: str, old: int | None, new: int | None, anchor: str) -> str:
+    """Return the rows of a diff that end with the commented line."""
+    key = diff, path, old, new, anchor
+    rows = _excerpt_cache.get(key)
+    if rows is None:
+        rows = _excerpt(*key)
+        _excerpt_cache.put(key, rows, getsizeof(diff) + getsizeof(rows) + 500)
+    return rows
+
+
+def _excerpt(diff: str, path: str, old: int | None, new: int | None, anchor: str) -> str:
     language = language_of(path) if len(diff) <= _MAX_HIGHLIGHTED_LENGTH else ""
     for hunk in parse_hunks(diff, language):
         for place, line in enumerate(hunk.lines):

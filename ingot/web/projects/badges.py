@@ -37,7 +37,7 @@ def _badges(db: Connection, project: Project) -> tuple[Badge, ...]:
     def read() -> tuple[Badge, ...]:
         return tuple(list_badges(db, member_source(project), None, ListPage(1, _MAX_BADGES)).items)
 
-    return db.kept(("badges", project.id), read, lambda found: _BADGE_BYTES * (len(found) + 1)) or ()
+    return db.cached(("badges", project.id), read, lambda found: _BADGE_BYTES * (len(found) + 1)) or ()
 
 
 def _render_badge(badge: Badge, rendering: BadgeRenderer, base: str) -> RenderedBadge:

@@ -319,7 +319,7 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make) -> None:
         few, many = (
             statements_of(make, lambda size=size, path=path: api.get(path, owner, per_page=size)) for size in (3, 100)
         )
-        assert few == many, path
+        assert many <= few, path
 
 
 def test_a_long_list_has_pages_and_no_total(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:

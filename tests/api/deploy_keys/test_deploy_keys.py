@@ -223,7 +223,7 @@ def test_a_list_has_pages_and_one_cost(api: Api, make: Make, cast: Cast) -> None
 
     for where, caller in ((f"/projects/{project.id}/deploy_keys", cast.owner), ("/deploy_keys", make.root)):
         assert int(api.get(where, caller, per_page=2).headers["x-total-pages"]) >= 3
-        assert cost(where, caller, 1) == cost(where, caller, 100)
+        assert cost(where, caller, 100) <= cost(where, caller, 1)
 
 
 def test_the_same_key_from_two_at_once(api: Api, make: Make, cast: Cast) -> None:

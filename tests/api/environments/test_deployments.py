@@ -135,7 +135,7 @@ def test_the_list_has_filters_order_and_one_cost(api: Api, make: Make, cast: Cas
     assert (ids(page), page.headers["x-total"]) == ([first, second], "3")
     assert ids(api.get(where, cast.reporter, pagination="keyset", per_page=2)) == [third, second]
     few, many = (statements_of(make, lambda n=n: api.get(where, cast.reporter, per_page=n)) for n in (1, 100))
-    assert few == many
+    assert many <= few
 
 
 def test_a_deployment_is_only_found_where_it_belongs(api: Api, make: Make, cast: Cast) -> None:

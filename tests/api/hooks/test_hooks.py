@@ -257,7 +257,7 @@ def test_there_is_an_end_to_how_many(api: Api, make: Make, monkeypatch: pytest.M
     assert api.post(f"/projects/{project.id}/hooks", make.root, url=URL).status_code == 400
     short = statements_of(make, lambda: api.get(f"/projects/{project.id}/hooks", make.root, per_page=1))
     long = statements_of(make, lambda: api.get(f"/projects/{project.id}/hooks", make.root, per_page=100))
-    assert short == long
+    assert long <= short
 
 
 def test_of_several_at_once_only_so_many_are_added(

@@ -6,6 +6,7 @@ from tests.api.issues.writing import write_issue
 from tests.client import Api, Make
 from tests.making import make_project
 from tests.markup.hostile import KNOWN, PAYLOADS
+from tests.statements import executed
 
 MOST_FOR_NAMES = 12
 """So many statements more than without any may go into finding out whom and what a text names."""
@@ -21,11 +22,11 @@ def test_a_busy_text_takes_bounded_work(api: Api, make: Make, name: str) -> None
     text = PAYLOADS[name][:1_000_000]
 
     def costs(words: str) -> tuple[int, int]:
-        executed = [make.database.statements.executed]
+        counts = [executed(make.database)]
         for path, sent in ((base, {"title": "x", "description": words}), (f"{base}/1/notes", {"body": words})):
             assert api.post(path, owner, **sent).status_code == 201
-            executed.append(make.database.statements.executed)
-        return executed[1] - executed[0], executed[2] - executed[1]
+            counts.append(executed(make.database))
+        return counts[1] - counts[0], counts[2] - counts[1]
 
     plain, busy = costs("words"), costs(text)
 

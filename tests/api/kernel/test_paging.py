@@ -11,6 +11,7 @@ from ingot.registry import all_endpoints
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.ssh_lines import ed25519_line
+from tests.statements import executed
 
 
 def _links(answer: httpx.Response) -> dict[str, str]:
@@ -204,16 +205,16 @@ def test_no_list_needs_more_statements_for_a_longer_page(
 ) -> None:
     caller = owner if path.startswith("/user/") and path != "/user/activities" else make.root
     path = re.sub(r":\w+", str(owner.id), path)
-    statements = house.app.database.statements
+    database = house.app.database
 
     def cost(per_page: int) -> tuple[int, int]:
         """Now and then a call also looks at the settings, or notes a token's use; the least of some is the rule."""
         costs = []
         for _ in range(4):
-            before = statements.executed
+            before = executed(database)
             answer = api.get(path, caller, per_page=per_page)
             assert answer.status_code == 200, answer.text
-            costs.append(statements.executed - before)
+            costs.append(executed(database) - before)
         return min(costs), len(answer.json())
 
     short, _ = cost(1)
@@ -222,4 +223,4 @@ def test_no_list_needs_more_statements_for_a_longer_page(
     assert (
         items > 1 or path.endswith(("gpg_keys", "activities", "features", "custom_attributes")) or "templates" in path
     )
-    assert long == short
+    assert long <= short

@@ -44,7 +44,7 @@ def test_a_longer_page_takes_no_more_statements(api: Api, make: Make) -> None:
             statements_of(make, lambda path=path, size=size: api.get(path, owner, per_page=size))  # type: ignore[misc] # Bound now.
             for size in (1, 16)
         )
-        assert few == many
+        assert many <= few
 
 
 def test_two_at_once_make_one_label(api: Api, make: Make) -> None:

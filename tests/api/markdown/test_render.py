@@ -5,6 +5,7 @@ import pytest
 from tests.client import Api, Make
 from tests.making import make_group, make_project
 from tests.markup.hostile import PAYLOADS
+from tests.statements import executed
 
 
 def test_a_text_becomes_html(api: Api, make: Make) -> None:
@@ -85,9 +86,9 @@ def test_many_mentions_take_no_more_statements_than_one(api: Api, make: Make) ->
     def cost(names: list[str]) -> int:
         before = []
         for _ in range(3):
-            start = make.database.statements.executed
+            start = executed(make.database)
             assert api.post("/markdown", reader, text=" ".join(names), gfm=True).status_code == 201
-            before.append(make.database.statements.executed - start)
+            before.append(executed(make.database) - start)
         return min(before)
 
     assert cost([f"@{one.username}" for one in people] * 300) == cost([f"@{people[0].username}"])

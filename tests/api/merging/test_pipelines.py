@@ -54,11 +54,11 @@ def test_what_a_pipeline_is_made_of(api: Api, make: Make, project: Project, owne
     assert (jobs[0]["commit"]["id"], jobs[0]["pipeline"]["id"], jobs[0]["user"]["id"]) == (head, number, owner.id)
     for part in ("statuses", "jobs"):
         whole = f"/projects/{project.id}/pipelines/{number}/{part}"
-        costs = {
+        few, many = (
             statements_of(make, lambda size=size, whole=whole: api.get(whole, owner, per_page=size))
             for size in (1, 100)
-        }
-        assert len(costs) == 1
+        )
+        assert many <= few
     path = f"/projects/{project.id}/pipelines/{number}/jobs"
     assert ids(api.get(path, owner, scope=["failed"])) == []
     assert ids(api.get(path, owner, scope=["failed"], include_retried=True)) == [first["id"]]
@@ -104,7 +104,7 @@ def test_pipelines_of_a_merge_request(api: Api, make: Make, project: Project, ow
     assert listed.headers["x-total"] == "2"
     assert listed.json()[0] == api.get(f"/projects/{project.id}/pipelines", owner).json()[0]
     one = statements_of(make, lambda: api.get(path, owner, per_page=1))
-    assert statements_of(make, lambda: api.get(path, owner, per_page=100)) == one
+    assert statements_of(make, lambda: api.get(path, owner, per_page=100)) <= one
     shown = merged(api, project, merge_request, owner, should_remove_source_branch=True)
     assert shown["head_pipeline"]["id"] == new
     assert ids(api.get(path, owner)) == [new, old]

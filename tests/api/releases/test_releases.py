@@ -184,7 +184,7 @@ def test_order_and_the_latest(api: Api, make: Make, cast: Cast, project: Project
     assert upcoming.status_code == 201, upcoming.text
     assert api.get(f"{url}/permalink/latest").json()["tag_name"] == "b", "what is yet to come out is not out"
     few = statements_of(make, lambda: api.get(url, per_page=1))
-    assert statements_of(make, lambda: api.get(url, per_page=100)) == few
+    assert statements_of(make, lambda: api.get(url, per_page=100)) <= few
 
 
 def test_deleting(api: Api, cast: Cast, project: Project) -> None:

@@ -153,7 +153,7 @@ def test_a_longer_list_needs_no_more_statements(api: Api, make: Make) -> None:
         for slug in ("flowdock", "campfire", "assembla"):
             assert api.put(f"{project.url}{path}/{slug}", make.root, token="x").status_code == 200
         costs = [statements_of(make, partial(api.get, f"{project.url}{path}", make.root, per_page=n)) for n in (1, 100)]
-        assert costs[0] == costs[1]
+        assert costs[1] <= costs[0]
 
 
 def test_another_place_does_not_get_the_secrets_of_the_first(api: Api, make: Make, project: Project) -> None:

@@ -304,7 +304,7 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make) -> None:
 
     few, many = (statements_of(make, lambda size=size: api.get("/todos", person, per_page=size)) for size in (2, 100))
 
-    assert few == many
+    assert many <= few
 
 
 def test_commanded_in_a_note(api: Api, make: Make) -> None:

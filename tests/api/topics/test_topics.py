@@ -132,7 +132,7 @@ def test_the_list_is_by_use_and_can_be_of_the_unused(api: Api, make: Make) -> No
     page = api.get("/topics", owner, search=stem, per_page=2, page=2)
     assert ([topic["name"] for topic in page.json()], page.headers["x-total"]) == ([f"{stem}-unused"], "3")
     few, many = (statements_of(make, lambda n=n: api.get("/topics", owner, per_page=n)) for n in (1, 100))
-    assert few == many
+    assert many <= few
 
 
 def test_renaming_and_deleting_reach_the_projects(api: Api, make: Make) -> None:

@@ -249,4 +249,4 @@ def test_a_list_has_pages_and_one_cost(api: Api, make: Make, cast: Cast) -> None
         statements_of(make, lambda size=size: api.get(f"/groups/{group.id}/variables", cast.owner, per_page=size))
         for size in (1, 100)
     )
-    assert few == many
+    assert many <= few

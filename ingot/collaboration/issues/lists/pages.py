@@ -65,7 +65,7 @@ def _cached(
     if query.filters <= _CHEAP:
         return read(db, query)
     key = what, query.filters, query.labels, query.excluded_labels, msgspec.json.encode(query.values)
-    return db.kept(key, lambda: read(db, query), lambda _: _NUMBER_BYTES + len(key[-1]))
+    return db.cached(key, lambda: read(db, query), lambda _: _NUMBER_BYTES + len(key[-1]))
 
 
 def _counted(db: Connection, query: IssueListQuery) -> int | None:

@@ -1,7 +1,7 @@
 """How issues are found by what was planned."""
 
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, bindparam, func, select
@@ -47,7 +47,7 @@ class MilestoneIssueCounts(NamedTuple):
         return round(100 * self.closed / self.total) if self.total else 0
 
 
-@cache
+@lru_cache(maxsize=256)
 def _of_milestone(kind: str, hides: bool, external: bool) -> ListQuery:
     matching = _OF_MILESTONE
     hidden: ColumnElement[bool] | None = None
@@ -80,7 +80,7 @@ def list_group_issues(db: Connection, actor: Actor, milestone: Milestone, page: 
     return fetch_page(db, Issue, query, page, milestone=milestone.id, **held)
 
 
-@cache
+@lru_cache(maxsize=256)
 def _counts(kind: str, hides: bool, external: bool) -> Select[Any]:
     columns = issues.c.milestone_id, issues.c.state
     counted = select(*columns, func.count()).where(in_list(issues.c.milestone_id, "milestones"))

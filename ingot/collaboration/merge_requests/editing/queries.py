@@ -1,6 +1,6 @@
 """How the issues of merge requests are found."""
 
-from functools import cache
+from functools import lru_cache
 
 from sqlalchemy import bindparam, select
 
@@ -19,7 +19,7 @@ _CLOSED = select(merge_request_closings.c.issue_id).where(
 )
 
 
-@cache
+@lru_cache(maxsize=256)
 def _closed(seen: str) -> ListQuery:
     matching = (
         select(*ISSUE_COLUMNS)

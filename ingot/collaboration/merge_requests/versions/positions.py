@@ -1,15 +1,20 @@
 """Lines of diffs that people talk about: whether they are there, and where they are in a later version."""
 
-from functools import lru_cache
+from sys import getsizeof
 from typing import Literal
 
 import msgspec
 
+from ingot.cache import BoundedCache, declare_cache
 from ingot.collaboration.merge_requests.versions.inspection import VersionComparison
 from ingot.git.core.repository import Repository
 from ingot.git.diffs.diffs import Diff, FileDiff, diff_between
 from ingot.git.diffs.line_maps import LineMap
 from ingot.git.history.commits import decode_text
+
+_line_map_cache: BoundedCache[str, LineMap] = declare_cache("line-maps", share=1)
+_LINE_BYTES = 160
+"""Memory of a line in a line map."""
 
 
 class DiffPosition(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,10 +108,13 @@ def _moved(
     )
 
 
-# Most notes of a discussion, and many others, are on the same file.
-@lru_cache(64)
 def _lines(patch: str) -> LineMap:
-    return LineMap(patch)
+    """Return the line map of a patch; most notes of a discussion, and many others, are on the same file."""
+    lines = _line_map_cache.get(patch)
+    if lines is None:
+        lines = LineMap(patch)
+        _line_map_cache.put(patch, lines, getsizeof(patch) + _LINE_BYTES * patch.count("\n") + 1_000)
+    return lines
 
 
 def _has_line(lines: LineMap, old: int | None, new: int | None) -> bool:

@@ -1,4 +1,4 @@
-"""What is kept between calls is what a new question would find: any commit, of whoever, makes it be asked anew."""
+"""Cached query results are those that a new query would return: any commit by any connection empties the cache."""
 
 import threading
 from functools import partial
@@ -7,7 +7,8 @@ from typing import Any
 from sqlalchemy import exists, select
 
 from ingot.accounts.users.tables import users
-from ingot.core.db import read_cache
+from ingot.cache import REGISTRY, CacheStats
+from ingot.core.db import cache
 from ingot.core.db.connection import Connection
 from tests.client import Api, Make
 
@@ -25,7 +26,7 @@ class Question:
 
 
 def _ask(make: Make, key: str, question: Question, size: int = 10) -> Any:
-    return make.database.read(lambda db: db.kept(key, question, lambda _: size))
+    return make.database.read(lambda db: db.cached(key, question, lambda _: size))
 
 
 def _change(make: Make) -> None:
@@ -85,7 +86,7 @@ def test_a_transaction_keeps_nothing_since_it_sees_its_own_changes(make: Make) -
         seen = []
         for name in ("One", "Two"):
             db.update(users, user.id, name=name)
-            seen.append(db.kept(("name", user.id), name_now, len))
+            seen.append(db.cached(("name", user.id), name_now, len))
         return seen
 
     assert make.database.write(rename) == ["One", "Two"]
@@ -98,20 +99,27 @@ def test_what_gave_nothing_is_asked_again(make: Make) -> None:
     assert question.asked == 3
 
 
-def test_the_memory_is_bounded_by_entries_and_by_bytes(make: Make) -> None:
-    def most_kept(db: Connection) -> tuple[int, int]:
-        for number in range(2 * read_cache._MAX_ENTRIES):
-            db.kept(("small", number), Question(), lambda _: 10)
-        small = len(db._kept._found) if db._kept else 0
+def _stats() -> CacheStats:
+    return next(stats for stats in REGISTRY.stats() if stats.name == "database-reads")
+
+
+def test_the_memory_is_bounded_and_counted(make: Make) -> None:
+    def fill(db: Connection) -> None:
+        for number in range(2 * cache._MOST_KEYS):
+            db.cached(("small", number), Question(), lambda _: 10)
         for number in range(10):
-            db.kept(("large", number), Question(), lambda _: read_cache._MAX_BYTES // 2)
-        db.kept("too large", Question(), lambda _: read_cache._MAX_BYTES + 1)
-        return small, db._kept._bytes if db._kept else 0
+            db.cached(("large", number), Question(), lambda _: REGISTRY.largest_entry // 2)
+        db.cached("too large", Question(), lambda _: REGISTRY.largest_entry + 1)
 
-    entries, held = make.database.read(most_kept)
+    before = _stats()
+    make.database.read(fill)
 
-    assert entries <= read_cache._MAX_ENTRIES
-    assert held <= read_cache._MAX_BYTES
+    assert _stats().misses - before.misses >= 2 * cache._MOST_KEYS + 11
+    assert _stats().entries <= 2 * cache._MOST_KEYS
+    assert REGISTRY.bytes <= REGISTRY.budget_bytes
+    _change(make)
+    make.database.read(lambda db: db.cached("one", Question(), lambda _: 10))
+    assert _stats().bytes < 2**20, "The commit has emptied it."
 
 
 def test_what_is_taken_away_is_gone_at_the_next_call(api: Api, make: Make) -> None:

@@ -1,0 +1,69 @@
+"""Caches: the documentation, the shares of the budget, the metrics, and the rule for functools."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+import ingot.app  # noqa: F401 - Imports every module that declares a cache.
+from ingot.cache import DEFAULT_BUDGET_MB, REGISTRY
+from ingot.settings import InvalidSetting, Settings, load_settings
+from tests.client import Api, Make
+from tests.conftest import House
+
+ROOT = Path(__file__).parents[2]
+_ROW = re.compile(r"^\| `([a-z-]+)` \| .+ \| .+ \| ([\d.]+) MiB \|$", re.MULTILINE)
+_METRIC = re.compile(r'^ingot_cache_(\w+)\{cache="([a-z-]+)"\} ([\d.e+]+)$', re.MULTILINE)
+
+
+def test_the_documentation_lists_every_cache_with_its_size() -> None:
+    documented = _ROW.findall((ROOT / "docs" / "caches.md").read_text())
+    declared = [(cache.name, f"{DEFAULT_BUDGET_MB * cache.share / 100:.1f}") for cache in REGISTRY.caches()]
+    assert documented == declared
+    assert Settings().cache_mb == DEFAULT_BUDGET_MB
+
+
+def test_the_shares_add_up_to_the_budget() -> None:
+    assert sum(cache.share for cache in REGISTRY.caches()) == 100
+
+
+def _functions_with_parameters() -> Iterator[tuple[str, ast.FunctionDef]]:
+    for path in sorted((ROOT / "ingot").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and node.args.args:
+                yield str(path.relative_to(ROOT)), node
+
+
+def test_functools_caches_are_bounded() -> None:
+    """Either by a maximum size, or because the function takes no parameters."""
+    unbounded = [
+        f"{path}: {function.name}"
+        for path, function in _functions_with_parameters()
+        for decorator in map(ast.unparse, function.decorator_list)
+        if decorator in ("cache", "functools.cache", "lru_cache(maxsize=None)", "lru_cache(None)")
+    ]
+    assert unbounded == []
+
+
+def test_every_cache_has_metrics(house: House, api: Api, make: Make) -> None:
+    assert api.get("/user", make.root).status_code == 200
+    figures = {(kind, name): float(value) for kind, name, value in _METRIC.findall(_scraped(house))}
+    names = [cache.name for cache in REGISTRY.caches()]
+    assert figures.keys() == {
+        (kind, name) for kind in ("entries", "bytes", "hits_total", "misses_total") for name in names
+    }
+    assert figures["misses_total", "database-reads"] > 0
+    assert sum(figures["bytes", name] for name in names) <= Settings().cache_mb * 2**20
+
+
+def _scraped(house: House) -> str:
+    return httpx.get(f"{house.url}/-/metrics").text
+
+
+@pytest.mark.parametrize("value", ["-1", "many"])
+def test_the_budget_is_checked(value: str) -> None:
+    with pytest.raises(InvalidSetting):
+        load_settings({}, {"INGOT_CACHE_MB": value})
