@@ -284,7 +284,7 @@ def hook_dispatcher(settings: Settings, database: Database, log: Log) -> HookDis
 def _database_state(database: Database) -> str:
     try:
         database.read(lambda db: db.value(_PING))
-    except Unavailable:
+    except Unavailable:  # Readiness reports it.
         return "failed"
     return "ok"
 

@@ -3,6 +3,7 @@
 import json
 import logging
 import sys
+import traceback
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
@@ -39,17 +40,38 @@ class Log:
         try:
             self._stream.write(line + "\n")
             self._stream.flush()
-        except (OSError, ValueError):
+        except (OSError, ValueError):  # There is nowhere left to report it.
             pass
 
 
+_logger = logging.getLogger("ingot")
+
+
+def log_failure(event: str, error: BaseException, **fields: Any) -> None:
+    """Log an error that is handled and that the caller does not learn of: its type and where it was raised.
+
+    Its text is left out: drivers and git put the values that they received into it.
+    """
+    where = "".join(traceback.format_tb(error.__traceback__))
+    _logger.warning(event, extra={"fields": {**fields, "error": type(error).__name__, "where": where}})
+
+
+def route_logging(log: Log) -> None:
+    """Write what this process logs through the standard library as structured lines."""
+    logging.basicConfig(level=logging.INFO, handlers=[LogHandler(log)])
+
+
 class LogHandler(logging.Handler):
-    """Lets libraries that use the standard logging write the same lines."""
+    """Handler of the standard library's logging that writes structured lines."""
 
     def __init__(self, log: Log) -> None:
         super().__init__(logging.INFO)
         self._log = log
 
     def emit(self, record: logging.LogRecord) -> None:
+        fields: dict[str, Any] | None = getattr(record, "fields", None)
+        if fields is not None:
+            self._log(record.getMessage(), **fields)
+            return
         error = logging.Formatter().formatException(record.exc_info) if record.exc_info else None
         self._log(record.name, message=record.getMessage(), error=error)

@@ -1,6 +1,8 @@
 """Counter of the statements that a database runs, placed between the database and its driver."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,13 +20,25 @@ class StatementCounter:
     def __init__(self, version_statement: str) -> None:
         self.executed = 0
         self.polls = 0
-        self._version_statement = version_statement
+        self.texts: list[str] | None = None
+        self.cold = False
+        """Whether the read cache is told that something was committed whenever it asks."""
+        self.version_statement = version_statement
 
     def note(self, statement: str) -> None:
         """Count a statement that is about to run."""
         self.polls += statement in _POLLS
-        if statement != self._version_statement and _QUERIES.match(statement):
+        if statement != self.version_statement and _QUERIES.match(statement):
             self.executed += 1
+            if self.texts is not None:
+                self.texts.append(statement)
+
+
+class _NewVersion:
+    """Result of a version query that differs from all others."""
+
+    def fetchone(self) -> tuple[object]:
+        return (object(),)
 
 
 class _CountedConnection:
@@ -36,6 +50,8 @@ class _CountedConnection:
 
     def execute(self, statement: str, *values: Any) -> Any:
         self._counter.note(statement)
+        if self._counter.cold and statement == self._counter.version_statement:
+            return _NewVersion()
         return self._raw.execute(statement, *values)
 
     def __getattr__(self, name: str) -> Any:
@@ -52,6 +68,28 @@ def count_statements(database: Database) -> Database:
 
     database.engine.connect = connect_counted  # type: ignore[method-assign] # The counter stands in for the driver.
     return database
+
+
+@contextmanager
+def recorded_statements(database: Database) -> Iterator[list[str]]:
+    """Collect the texts of the statements that a database runs within the block."""
+    counter = _counters[database]
+    counter.texts = texts = []
+    try:
+        yield texts
+    finally:
+        counter.texts = None
+
+
+@contextmanager
+def cold_reads(database: Database) -> Iterator[None]:
+    """Let no unit of work within the block use what earlier ones have cached: each thread has its own cache."""
+    counter = _counters[database]
+    counter.cold = True
+    try:
+        yield
+    finally:
+        counter.cold = False
 
 
 def executed(database: Database) -> int:

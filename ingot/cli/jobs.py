@@ -13,7 +13,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.jobs.admin import delete_job, list_jobs, retry_dead, retry_job
 from ingot.core.jobs.tables import Job, JobState
 from ingot.errors import Conflict, NotFound, Unavailable
-from ingot.log import Log
+from ingot.log import Log, route_logging
 from ingot.settings import Settings
 
 _COLUMN_TITLES = ("ID", "KIND", "STATE", "ATTEMPTS", "RUN AT", "LAST ERROR")
@@ -63,6 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
 def serve(settings: Settings, lifeline: int | None = None) -> None:
     """Empty the queue until SIGTERM or until the supervisor is gone; jobs that run are finished first."""
     log = Log(settings.log_format)
+    route_logging(log)
     wake, waker = os.pipe()
     os.set_blocking(waker, False)
     signal.set_wakeup_fd(waker)

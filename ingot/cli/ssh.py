@@ -10,7 +10,7 @@ import uvloop
 
 from ingot.app import configure_caches, open_database
 from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
-from ingot.log import Log
+from ingot.log import Log, route_logging
 from ingot.operations.supervisor import open_socket
 from ingot.settings import Settings
 from ingot.transport.ssh import SshServer
@@ -40,6 +40,7 @@ def serve(settings: Settings, listener: socket.socket, lifeline: int | None = No
 
 async def _serve(settings: Settings, listener: socket.socket, lifeline: int | None) -> None:
     log = Log(settings.log_format)
+    route_logging(log)
     configure_caches(settings)
     database = open_database(settings)
     door = SshServer(settings, database, log)

@@ -13,7 +13,7 @@ import uvicorn
 from ingot.app import App, open_database
 from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
 from ingot.core.http.protocol import JoinedHttpProtocol
-from ingot.log import Log, LogHandler
+from ingot.log import Log, route_logging
 from ingot.operations.supervisor import open_socket
 from ingot.settings import Settings
 
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
 def serve(settings: Settings, listener: Any, metrics: Path | None, lifeline: int | None = None) -> None:
     """Serve on a socket that is open already, until SIGTERM or until the supervisor is gone."""
     log = Log(settings.log_format)
-    logging.basicConfig(level=logging.INFO, handlers=[LogHandler(log)])
+    route_logging(log)
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     app = App(settings, open_database(settings), log, metrics)
     try:

@@ -9,6 +9,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import Date, day_of
 from ingot.errors import Unavailable
+from ingot.log import log_failure
 
 _MAX_TRACKED_USERS = 100_000
 
@@ -39,5 +40,6 @@ class ActivityTracker:
 
         try:
             self._database.write(touch)
-        except Unavailable:  # It is noted again at the next use.
+        except Unavailable as error:  # It is noted again at the next use.
+            log_failure("activity not stored", error)
             self._noted.pop(user_id, None)

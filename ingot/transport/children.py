@@ -196,7 +196,7 @@ async def _wait_for_exit(process: "subprocess.Popen[bytes]") -> None:
     loop = asyncio.get_running_loop()
     try:
         descriptor = os.pidfd_open(process.pid)
-    except (AttributeError, OSError):
+    except (AttributeError, OSError):  # The system has no such descriptors, or none is left.
         await loop.run_in_executor(None, process.wait)
         return
     ended: asyncio.Future[None] = loop.create_future()

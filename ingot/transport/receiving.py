@@ -18,6 +18,7 @@ from ingot.git.core.errors import DamagedRepository, GitError
 from ingot.git.core.repository import Repository
 from ingot.git.writing.quarantine import largest_new_file
 from ingot.git.writing.ref_updates import RefUpdate
+from ingot.log import log_failure
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import Project
 from ingot.repositories.ref_changes.policy import MAX_REFS
@@ -135,8 +136,8 @@ class Push:
         status = await child.wait()
         try:
             await self.end(status)
-        except (Failure, Unavailable):  # Settled when the database answers again.
-            pass
+        except (Failure, Unavailable) as error:  # A job settles it when the database answers again.
+            log_failure("push not recorded yet", error, project_id=self._project.id)
 
     def _released(self) -> list[bytes]:
         held, self._held = self._held or [], None
@@ -202,7 +203,8 @@ class Push:
                 )
                 self._intent = None
             project = self._database.read(partial(existing_project, project_id=self._project.id))
-        except (Failure, Unavailable):  # Tried once more at the end.
+        except (Failure, Unavailable) as error:  # Tried once more at the end.
+            log_failure("push not recorded at once", error, project_id=self._project.id)
             return OK
         links = merge_request_links(project, self._happened, self._base_url)
         return _hook_response("ok", [*project_moved_message(project, self._asked), *links])

@@ -15,7 +15,7 @@ from ingot.core.db.database import Database
 from ingot.errors import NotFound, Unauthenticated, Unavailable
 from ingot.git.core.errors import UNREADABLE_ERRORS, MissingRepository
 from ingot.git.core.repository import Repository
-from ingot.log import Log
+from ingot.log import Log, log_failure
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.tables import Project
 from ingot.projects.projects.views import instance_urls_at
@@ -160,7 +160,10 @@ class SshServer:
         """Whether a key opens anything."""
         try:
             self._database.read(partial(caller_by_key, fingerprint=fingerprint))
-        except (Unauthenticated, Unavailable):
+        except Unauthenticated:
+            return False
+        except Unavailable as error:  # The client is refused, and may try again.
+            log_failure("key not looked up", error)
             return False
         return True
 
@@ -197,7 +200,7 @@ class SshServer:
             process.stderr.write(f"{refused}\n".encode())
         except Unauthenticated:  # The key or its user went while the connection was open.
             process.stderr.write(b"This key does not open anything any more.\n")
-        except Unavailable:
+        except Unavailable:  # The client is told.
             process.stderr.write(b"The server cannot answer right now. Try again in a moment.\n")
         except BodyTooLarge:
             process.stderr.write(b"This is more than may be sent at once.\n")

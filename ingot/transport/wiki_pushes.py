@@ -9,6 +9,7 @@ from ingot.git.core.errors import GitError
 from ingot.git.core.names import ref_name_error
 from ingot.git.history.commits import read_commits
 from ingot.git.writing.ref_updates import RefUpdate, set_first_head
+from ingot.log import log_failure
 from ingot.repositories.ref_changes.policy import MAX_REFS
 from ingot.repositories.wikis.queries import wiki_tip_or_none
 from ingot.repositories.wikis.staged import announce_page_changes, changed_pages
@@ -45,8 +46,9 @@ class WikiPush(Push):
     async def _note(self, lines: Sequence[str]) -> bytes:
         try:
             await self._work(partial(self._announce_changes, read_updates(lines)))
-        except (Failure, Unavailable, GitError):
-            pass  # The push itself has happened; the next change asks for tidying again.
+        except (Failure, Unavailable, GitError) as error:
+            # The push itself has happened; the next change asks for tidying again.
+            log_failure("push to a wiki not recorded", error)
         return OK
 
     def _announce_changes(self, updates: list[RefUpdate]) -> None:

@@ -24,7 +24,10 @@ from ingot.core.db.database import Database
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.errors import Denied, Failure, NotFound, Throttled, Unauthenticated, Unavailable
+from ingot.git.core.errors import MissingRepository
+from ingot.log import log_failure
 from ingot.offload import WouldBlock, forbid_blocking
+from ingot.projects.projects.queries import find_project
 from ingot.settings import Settings
 from ingot.web.access_denied import ask_to_sign_in, reject_form
 from ingot.web.admin.routes import PAGES as ADMIN
@@ -137,6 +140,11 @@ class PagesComponent:
             status, headers, body = await self._serve(arrival, trace)
         except (NoRoute, WrongMethod, BadRequest, Failure, MissingParameter, Unavailable) as error:
             status, headers, body = self._refuse(error, arrival)
+        except MissingRepository as error:
+            if not self._is_deleted(arrival):
+                raise
+            log_failure("deleted during the request", error, route=trace.route)
+            status, headers, body = self._refuse(NotFound("Project"), arrival)
         finally:
             close_uploads(arrival.form)
         if by_program:
@@ -145,6 +153,17 @@ class PagesComponent:
             await send_file(request, send, trace, headers, body, self._pool)
             return
         await send_response(send, trace, status, headers, body)
+
+    def _is_deleted(self, arrival: _PageCall) -> bool:
+        """Return whether the project of a page was deleted while the page was made."""
+        visit = arrival.visit
+        if visit is None or "path" not in visit.path:
+            return False
+        try:
+            self._database.read(partial(find_project, actor=visit.actor_or_anonymous, name=visit.path["path"]))
+        except NotFound:
+            return True
+        return False
 
     def _refuse(self, error: Exception, arrival: _PageCall) -> RenderedResponse:
         answer = error_response(error)
@@ -170,7 +189,7 @@ class PagesComponent:
             return None
         try:
             visit = self._database.read(partial(self._meet, {}, arrival))
-        except (BadRequest, Failure, Unavailable):
+        except (BadRequest, Failure, Unavailable):  # The page for visitors who are not signed in will do.
             return None
         return visit if visit.user else None
 

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import httpx
 import pytest
 
 import ingot.app  # noqa: F401 - Imports every module that declares a cache.
-from ingot.cache import DEFAULT_BUDGET_MB, REGISTRY
+from ingot.cache import DEFAULT_BUDGET_MB, REGISTRY, CacheRegistry
+from ingot.core.http.metrics import Metrics
 from ingot.settings import InvalidSetting, Settings, load_settings
 from tests.client import Api, Make
 from tests.conftest import House
@@ -57,6 +59,24 @@ def test_every_cache_has_metrics(house: House, api: Api, make: Make) -> None:
     }
     assert figures["misses_total", "database-reads"] > 0
     assert sum(figures["bytes", name] for name in names) <= Settings().cache_mb * 2**20
+
+
+def test_metrics_of_ended_workers_hold_no_memory(tmp_path: Path) -> None:
+    """Their hits and misses still count, or the counters would go back."""
+    registry = CacheRegistry()
+    cache = registry.declare("one", share=100)
+    cache.put("key", "value", 100)
+    cache.get("key")
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    Metrics(tmp_path, None, registry).render()
+    (own,) = tmp_path.glob("*.json")
+    (tmp_path / f"{ended.pid}.json").write_bytes(own.read_bytes())
+
+    text = Metrics(tmp_path, None, registry).render().decode()
+    figures = {kind: float(value) for kind, _, value in _METRIC.findall(text)}
+
+    assert figures == {"entries": 1, "bytes": cache.bytes, "hits_total": 2, "misses_total": 0}
 
 
 def _scraped(house: House) -> str:

@@ -60,7 +60,7 @@ def test_far_back_git_is_asked_once(repository: Repository, monkeypatch: pytest.
     def refuse(*_: object) -> str:
         raise AssertionError("It was known")
 
-    monkeypatch.setattr(last_commit, "_look_far", refuse)
+    monkeypatch.setattr(last_commit, "log_last_commit", refuse)
     with forbid_blocking():
         assert last_commit_id(repository, tip, b"old") == commits[first]
     more = History()

@@ -75,7 +75,7 @@ def test_whoever_asks_for_many_old_files_gets_the_rest_at_once(
     def refuse(*_: object) -> str:
         raise AssertionError("It was known")
 
-    monkeypatch.setattr(last_commit, "_look_far", refuse)
+    monkeypatch.setattr(last_commit, "log_last_commit", refuse)
     more = History()
     mark = more.commit(files={"busy": "once more"}, parents=(commits[last],))
     after = more.into(repository)[mark]

@@ -9,6 +9,8 @@ import pytest
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.offering import commit, filled_project, fork, offer
 from tests.client import Api, Make, Person
+from tests.conftest import House
+from tests.histories import repository_of
 from tests.making import Project, make_group
 from tests.web.browser import Browser, forms_of
 from tests.web.conftest import PASSWORD
@@ -150,6 +152,27 @@ def test_choosing_branches(scene: Scene, browser: Browser, open_browser: Open) -
     assert "No branch of yours to offer" in open_browser().signed_in_as(scene.reporter).get(base).text
     assert open_browser().signed_in_as(scene.stranger).get(base).status_code == 404
     assert open_browser().get(base).status_code == 302
+
+
+def test_comparing_with_a_fork_writes_to_neither_repository(house: House, make: Make, open_browser: Open) -> None:
+    """The page is a read: commits of the one must not come to be in the other."""
+    owner, forker = make.user(password=PASSWORD), make.user(password=PASSWORD)
+    project = filled_project(make, owner, visibility="public")
+    theirs = fork(make, project, forker)
+    commit(make, theirs, "new", {"new.txt": "new\n"}, forker, start="master")
+    commit(make, project, "master", {"moved.txt": "on\n"}, owner)
+    house.work()
+    repositories = [repository_of(house, one) for one in (project, theirs)]
+    before = [sorted(one.path.rglob("*")) for one in repositories]
+    asked = {"merge_request[source_project_id]": theirs.id, "merge_request[source_branch]": "new"}
+    browser = open_browser().signed_in_as(forker)
+
+    shown = browser.get(f"/{project.path}/-/merge_requests/new?{urlencode(asked)}")
+
+    assert "new.txt" in shown.text
+    assert "moved.txt" not in shown.text
+    assert [sorted(one.path.rglob("*")) for one in repositories] == before
+    assert list((house.settings.data / "repositories" / ".trash").glob("*")) == []
 
 
 def test_a_hidden_fork_is_not_named(make: Make, open_browser: Open) -> None:

@@ -21,6 +21,7 @@ from ingot.core.db.database import Database
 from ingot.core.jobs.queue import enqueue
 from ingot.core.names import NAMESPACES
 from ingot.errors import Denied
+from ingot.log import log_failure
 from ingot.settings import Settings
 
 CHECK_DIRECTORY = "check directory"
@@ -48,7 +49,10 @@ def authenticate_by_directory(database: Database, settings: Settings, login: str
         if entry is None or not directory.verify_password(entry, password):
             return None
         return database.write(partial(_sign_in_directory_user, settings=settings, entry=entry))
-    except (DirectoryError, Denied):
+    except Denied:
+        return None
+    except DirectoryError as error:
+        log_failure("directory did not answer", error)
         return None
 
 
@@ -92,8 +96,9 @@ class DirectoryJobs:
             for user_id, dn in people:
                 try:
                     there = _is_in_directory(self._directory, dn)
-                except DirectoryError:
-                    return  # It is asked again in an hour; who is silent has blocked nobody.
+                except DirectoryError as error:  # Asked again in an hour; silence blocks no user.
+                    log_failure("directory did not answer", error)
+                    return
                 database.write(partial(_reconcile_user, user_id=user_id, there=there))
 
 

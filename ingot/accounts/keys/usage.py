@@ -7,6 +7,7 @@ from ingot.accounts.keys.tables import ssh_keys
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.errors import Unavailable
+from ingot.log import log_failure
 
 WRITE_INTERVAL_SECONDS = 600.0
 MAX_TRACKED_KEYS = 100_000
@@ -36,5 +37,6 @@ class KeyUsageTracker:
 
         try:
             self._database.write(work)
-        except Unavailable:  # It is noted again at the next use.
+        except Unavailable as error:  # It is noted again at the next use.
+            log_failure("use of a key not stored", error)
             self._noted.pop(key_id, None)

@@ -11,6 +11,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.expressions import in_list
 from ingot.errors import Unavailable
+from ingot.log import log_failure
 
 FLUSH_DELAY_SECONDS = 2.0
 WRITE_INTERVAL_SECONDS = 600.0
@@ -55,7 +56,7 @@ class TokenUsageTracker:
 
         try:
             self._database.write(work)
-        except Unavailable:
-            # It is noted again at the next use.
+        except Unavailable as error:  # It is noted again at the next use.
+            log_failure("use of tokens not stored", error)
             for token_id in tokens:
                 self._noted.pop(token_id, None)

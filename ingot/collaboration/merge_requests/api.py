@@ -7,7 +7,7 @@ from ingot.collaboration.merge_requests import policy, queries, staged
 from ingot.collaboration.merge_requests.filters import KIND
 from ingot.collaboration.merge_requests.list_views import merge_request_list_views
 from ingot.collaboration.merge_requests.merge.merge_fields import fill_merge_fields
-from ingot.collaboration.merge_requests.merge.mergeability_check import check_mergeability, has_source_branch
+from ingot.collaboration.merge_requests.merge.mergeability_check import check_mergeability, has_source
 from ingot.collaboration.merge_requests.mergeability import Mergeability, cached_mergeabilities
 from ingot.collaboration.merge_requests.params import CreateMergeRequest, GetMergeRequest, ListMergeRequests
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup
@@ -64,7 +64,7 @@ def merge_request_as_view(
         access, people = lookup.here, (lookup.assignees, lookup.reviewers)
     store, base = repository_store(call.settings), call.origin.base
     repository = store.open(project.repository_key)
-    if merge_request.state == "opened" and not has_source_branch(db, store, repository, merge_request):
+    if merge_request.state == "opened" and not has_source(db, store, repository, merge_request):
         verdict: Mergeability | None = "nothing"
     elif asks_git:
         verdict = check_mergeability(db, repository, merge_request)

@@ -42,5 +42,5 @@ def cached_mergeabilities(
 def _tip(store: RepositoryStore, key: str | None, branch: str) -> str | None:
     try:
         return None if key is None else ref_target_or_none(store.open(key), HEADS + branch.encode(errors="replace"))
-    except MissingRepository:
+    except MissingRepository:  # Deleted since the row was read.
         return None

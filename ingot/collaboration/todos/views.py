@@ -134,7 +134,7 @@ def _commits(
             continue
         try:
             commit = commit_or_none(store.open(project.repository_key), said.commit_oid)
-        except MissingRepository:
+        except MissingRepository:  # Deleted since the row was read.
             continue
         if commit is not None:
             view = commit_view(commit, f"{base}/{project.full_path}")

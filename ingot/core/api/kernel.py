@@ -40,6 +40,8 @@ from ingot.core.db.database import Database
 from ingot.core.db.paging import Listing
 from ingot.core.http.request import Request
 from ingot.errors import Failure, NotFound, Unauthenticated, Unavailable
+from ingot.git.core.errors import MissingRepository
+from ingot.log import log_failure
 from ingot.offload import WouldBlock, forbid_blocking
 from ingot.settings import Settings
 
@@ -99,21 +101,22 @@ class Kernel:
         except Exception as error:  # Whatever has no answer below is raised again.
             refusals = (arrival.endpoint.denied, arrival.endpoint.conflict) if arrival else ()
             answer = error_response(error, *refusals)
-            if answer is None and arrival is not None:
-                answer = self._response_if_deleted(arrival)
+            if isinstance(error, MissingRepository) and arrival is not None:
+                answer = self._deleted_answer(arrival, error)
             if answer is None:
                 raise
             return answer, arrival
 
-    def _response_if_deleted(self, arrival: _RequestCall) -> ApiResponse | None:
-        """How a call ends that failed because what it is about was deleted under it; nothing for a fault of ours."""
+    def _deleted_answer(self, arrival: _RequestCall, error: MissingRepository) -> ApiResponse | None:
+        """Return the 404 of a request whose subject was deleted while it ran; None if only the files are missing."""
         if arrival.endpoint.on is None:
             return None
         try:
             self._database.read(partial(self._runner.subject, arrival))
         except NotFound as gone:
+            log_failure("deleted during the request", error, route=arrival.endpoint.path)
             return error_response(gone)
-        except Exception:  # noqa: BLE001 - What went wrong first is what there is to tell.
+        except (Failure, MissingRepository, Unavailable):  # Then ``error`` is raised and logged as a fault.
             return None
         return None
 

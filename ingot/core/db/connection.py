@@ -130,12 +130,12 @@ class Connection:
     """What rooms are handed as ``db``; it begins and ends in one thread, and never crosses an ``await``."""
 
     __slots__ = (
-        "_afterwards",
         "_cache",
         "_locks",
         "_raw",
         "_refreshed",
         "_statements",
+        "afterwards",
         "deferred_writes",
         "follow_redirects",
         "follow_ups",
@@ -167,7 +167,7 @@ class Connection:
         self.ports = ports
         self.follow_redirects = follow_redirects
         """Whether a path from before a rename finds what it named: for who looks, not for who is about to change it."""
-        self._afterwards: list[Callable[[Connection], object]] = []
+        self.afterwards: list[Callable[[Connection], object]] = []
         self.deferred_writes: list[Callable[[Connection], object]] = []
         """What a read found out that nobody shall have to find out again; it is written down before the read ends."""
         self.follow_ups: list[Callable[[Any], object]] = []
@@ -208,20 +208,15 @@ class Connection:
             raise RuntimeError(f"The lock of {name} has to be taken before anything is read")
 
     def after_commit(self, work: Callable[["Connection"], object]) -> None:
-        """Do something when the transaction has committed, and before anybody hears of it.
+        """Call ``work`` when the transaction has committed, before the response is sent.
 
-        A crash may come first, so what has to be done is a job as well; a failure is no longer the caller's.
+        A crash may come first, so work that must be done is a job as well. A failure is logged; the caller is not told.
         """
-        self._afterwards.append(work)
+        self.afterwards.append(work)
 
     def follow_up(self, work: Callable[[Any], object]) -> None:
-        """The same for what takes transactions of its own; it is given the database."""
+        """Call ``work`` with the database after the commit, for work that needs transactions of its own."""
         self.follow_ups.append(work)
-
-    def run_after_commit(self) -> None:
-        """Do what was to be done after the commit; the connection shows then what others have committed too."""
-        for work in self._afterwards:
-            work(self)
 
     def _execute(self, compiled: CompiledStatement, values: dict[str, Any]) -> Any:
         text, carried, lists, *_ = compiled

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, TypeVar
 
 from ingot.core.db.cache import ReadCache
@@ -12,7 +13,8 @@ from ingot.core.db.engines import DatabaseErrorKind, Engine, SqliteEngine
 from ingot.core.db.ports import Ports
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
-from ingot.errors import Conflict, Failure, Unavailable
+from ingot.errors import Conflict, Unavailable
+from ingot.log import log_failure
 
 T = TypeVar("T")
 _MAX_ATTEMPTS = 3
@@ -92,8 +94,8 @@ class Database:
         for finding in db.deferred_writes:
             try:
                 self.write(finding)
-            except (Unavailable, Conflict):  # It is as true without being written down.
-                pass
+            except (Unavailable, Conflict) as error:  # What was found is as true without being stored.
+                log_failure("finding not stored", error)
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` in a transaction, and once more where a concurrent one broke it.
@@ -120,20 +122,24 @@ class Database:
         except BaseException:
             try:
                 raw.execute("ROLLBACK")
-            except self.engine.errors:  # The first error tells the story; a dead connection has rolled back.
-                pass
+            except self.engine.errors as error:  # The first error is raised; a dead connection has rolled back.
+                log_failure("rollback failed", error)
             raise
         raw.execute("COMMIT")
         return db, result
 
     def _after_commit(self, db: Connection) -> None:
+        """Run what follows a commit; a failure is logged and left to its job, since the transaction holds."""
+        for work in db.afterwards:
+            self._run_after_commit(partial(work, db))
+        for work in db.follow_ups:
+            self._run_after_commit(partial(work, self))
+
+    def _run_after_commit(self, work: Callable[[], object]) -> None:
         try:
-            db.run_after_commit()
-            for work in db.follow_ups:
-                work(self)
-        # What was acknowledged holds; the rest is left to its job.
-        except (self.engine.errors, Failure, Unavailable, OSError):
-            pass
+            work()
+        except Exception as error:  # noqa: BLE001 - The caller's change is committed, whatever fails now.
+            log_failure("work after a commit failed", error)
 
     def _classify(self, error: Exception, role: str, *, again: bool) -> None:
         """Let a unit of work run again, or raise what the error means to a caller."""

@@ -259,11 +259,11 @@ class PostgresqlEngine:
         if self._watch is None or self._watch.closed:
             try:
                 self._watch = self.connect(read_only=True)
-            except self._driver.Error:
+            except self._driver.Error:  # Not served as far as this process can tell; readiness reports it.
                 return False
         try:
             return self._watch.execute(held, (_LOCK_NAMESPACE, zlib.crc32(role.encode()) >> 1)).fetchone() is not None
-        except self._driver.Error:
+        except self._driver.Error:  # Likewise.
             self._watch.close()
             return False
 
@@ -302,7 +302,7 @@ class PostgresqlWatch:
             elif not ready:
                 # A connection can be dead without a word; the role would then be announced no longer.
                 self._connection.execute("SELECT 1")
-        except self._engine.errors:
+        except self._engine.errors:  # The next call connects again.
             self._connection.close()
             self._connection = None
 

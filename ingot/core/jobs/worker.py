@@ -160,17 +160,15 @@ class JobWorker:
             self._crew.collect()
             try:
                 self._tend()
-            except (Unavailable, Conflict):
-                # The leases are long enough for the time of grace.
-                pass
+            except (Unavailable, Conflict) as error:  # The leases are longer than the time of grace.
+                self._log("jobs wait", error=str(error))
         held = self._crew.running
         if held:
             self._log("jobs given back", jobs=[job.id for job in held])
             try:
                 self._database.write(lambda db: release_jobs(db, held))
-            except (Unavailable, Conflict):
-                # Others get them when the leases are over.
-                pass
+            except (Unavailable, Conflict) as error:  # Others get them when the leases are over.
+                self._log("jobs not released", error=str(error))
         return not held
 
     def _perform(self, job: Job) -> None:

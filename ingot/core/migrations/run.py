@@ -76,7 +76,7 @@ def _embedded_revision(settings: Settings) -> str | None:
     connection = sqlite3.connect(path, timeout=5)
     try:
         row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError:  # Without the table, no script has run yet.
         return None
     finally:
         connection.close()

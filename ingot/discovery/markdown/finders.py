@@ -216,7 +216,7 @@ def _repository(reader: ReferenceContext, one: ProjectReference, project: Projec
         return None
     try:
         return project_repository(reader.store, project)
-    except (MissingRepository, FileNotFoundError):
+    except (MissingRepository, FileNotFoundError):  # Deleted since the row was read.
         return None
 
 

@@ -83,7 +83,7 @@ class CommitMailJob:
         """What the commit is called; nothing where it is gone, and nobody could read about it."""
         try:
             commit = commit_or_none(self._store.open(plan.project.repository_key), plan.oid)
-        except MissingRepository:
+        except MissingRepository:  # Deleted since the row was read.
             return None
         return truncated_title(commit) if commit is not None else None
 

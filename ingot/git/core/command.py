@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from ingot.git.core.errors import GitError, GitOutputTooLarge, GitTimeout
+from ingot.git.core.errors import GitError, GitOutputTooLarge, GitTimeout, MissingRepository, noticing_removal
 from ingot.offload import require_blocking_allowed
 
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
@@ -89,26 +89,30 @@ def run_git(
     for operand in operands:
         if operand.startswith("-") or "\0" in operand:
             raise ValueError("An operand of git would be read as an option")
-    process = subprocess.Popen(
-        ["git", *args, *operands],
-        cwd=cwd,
-        env=clean_environment(config, env),
-        stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        bufsize=0,
-        start_new_session=True,  # A process group of its own, so that helpers die with it.
-    )
-    if max_memory is not None:
-        limit_memory(process.pid, max_memory)
-    pump = _PipePump(args[0], process, input or b"", max_bytes, on_stdout, on_stderr)
-    try:
-        pump.run(time.monotonic() + timeout, on_tick)
-    finally:
-        end_process(process)
+    with noticing_removal(cwd):
+        process = subprocess.Popen(
+            ["git", *args, *operands],
+            cwd=cwd,
+            env=clean_environment(config, env),
+            stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,  # A process group of its own, so that helpers die with it.
+        )
+        if max_memory is not None:
+            limit_memory(process.pid, max_memory)
+        pump = _PipePump(args[0], process, input or b"", max_bytes, on_stdout, on_stderr)
+        try:
+            pump.run(time.monotonic() + timeout, on_tick)
+        finally:
+            end_process(process)
     outcome = GitResult(process.returncode, bytes(pump.out), pump.said.decode(errors="replace"))
-    if check and outcome.status != 0:
-        raise GitError(args[0], outcome.status, outcome.said)
+    if outcome.status != 0:
+        if not cwd.is_dir():
+            raise MissingRepository(f"The repository {cwd.name} was removed")
+        if check:
+            raise GitError(args[0], outcome.status, outcome.said)
     return outcome
 
 

@@ -1,10 +1,14 @@
-"""What can be wrong with a repository, or with running git on it."""
+"""Errors of repositories, and of running git on them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 UNREADABLE_ERRORS = "The repository of this project cannot be read. Whoever runs this server should look into it."
 
 
 class MissingRepository(Exception):
-    """There is no repository under this key."""
+    """Repository whose folder does not exist: its project was deleted, maybe a moment ago, or its files are lost."""
 
 
 class DamagedRepository(Exception):
@@ -38,3 +42,14 @@ def is_unreadable_error(error: BaseException) -> bool:
     if isinstance(error, ValueError):  # What libgit2 reads in a pack that was cut off may be of no kind at all.
         return "is not a valid ObjectType" in str(error)
     return isinstance(error, MissingRepository | DamagedRepository | GitError) or "pygit2" in type(error).__module__
+
+
+@contextmanager
+def noticing_removal(path: Path) -> Iterator[None]:
+    """Raise ``MissingRepository`` instead of an error that comes of a repository being deleted within the block."""
+    try:
+        yield
+    except (OSError, DamagedRepository, GitError) as error:
+        if not path.is_dir():
+            raise MissingRepository(f"The repository {path.name} was removed") from error
+        raise

@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ingot.git.core.errors import MissingRepository
+
 if TYPE_CHECKING:
     import pygit2
 
@@ -52,7 +54,12 @@ def open_repository(path: Path) -> "pygit2.Repository":
     References and loose objects are looked for anew at each question, so an open one shows no past state.
     """
     key = str(path)
-    packs = os.stat(f"{key}/objects/pack").st_mtime_ns  # noqa: PTH116 - Asked at every read; a Path costs more than the call.
+    try:
+        packs = os.stat(f"{key}/objects/pack").st_mtime_ns  # noqa: PTH116 - Asked at every read; a Path costs more than the call.
+    except FileNotFoundError as error:
+        if path.is_dir():
+            raise
+        raise MissingRepository(f"The repository {path.name} was removed") from error
     known = _opened.by_path.get(key)
     if known is not None and known[0] == packs:
         _opened.by_path.move_to_end(key)
@@ -63,3 +70,8 @@ def open_repository(path: Path) -> "pygit2.Repository":
     if len(_opened.by_path) > _MAX_OPEN:
         _opened.by_path.popitem(last=False)
     return opened
+
+
+def close_repository(path: Path) -> None:
+    """Close the handle that this thread has of a repository, so that its files can be freed."""
+    _opened.by_path.pop(str(path), None)

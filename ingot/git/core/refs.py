@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ingot.git.core.errors import DamagedRepository
+from ingot.git.core.errors import DamagedRepository, MissingRepository
 from ingot.git.core.names import is_well_formed_ref
 
 HEADS = b"refs/heads/"
@@ -84,6 +84,8 @@ def read_head(path: Path) -> bytes:
     try:
         text = (path / "HEAD").read_bytes().strip()
     except OSError as error:
+        if not path.is_dir():
+            raise MissingRepository(f"The repository {path.name} was removed") from error
         raise DamagedRepository(f"HEAD of {path.name} cannot be read") from error
     ref = text.removeprefix(_SYMBOLIC)
     if ref == text or not ref.startswith(HEADS) or not is_well_formed_ref(ref):

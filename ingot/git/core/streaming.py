@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from ingot.git.core.command import Config, clean_environment, end_process, limit_memory
-from ingot.git.core.errors import GitError, GitTimeout
+from ingot.git.core.errors import GitError, GitTimeout, noticing_removal
 from ingot.offload import require_blocking_allowed
 
 CHUNK_BYTES = 64 * 1024
@@ -31,29 +31,30 @@ def stream_git(
     """
     require_blocking_allowed()
     deadline = time.monotonic() + MAX_SECONDS
-    process = subprocess.Popen(
-        ["git", *args],
-        cwd=cwd,
-        env=clean_environment(config, env),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        bufsize=0,
-        start_new_session=True,  # A process group of its own, so that helpers die with it.
-    )
-    if max_memory is not None:
-        limit_memory(process.pid, max_memory)
-    try:
-        assert process.stdout is not None  # noqa: S101 - For the type checker: it is a pipe.
-        while piece := os.read(process.stdout.fileno(), CHUNK_BYTES):
-            if time.monotonic() > deadline:
-                raise GitTimeout(args[0], 0, "")
-            yield piece
-        status = process.wait()
-        if status != 0:
-            raise GitError(args[0], status, "")
-    finally:
-        end_process(process)
+    with noticing_removal(cwd):
+        process = subprocess.Popen(
+            ["git", *args],
+            cwd=cwd,
+            env=clean_environment(config, env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            start_new_session=True,  # A process group of its own, so that helpers die with it.
+        )
+        if max_memory is not None:
+            limit_memory(process.pid, max_memory)
+        try:
+            assert process.stdout is not None  # noqa: S101 - For the type checker: it is a pipe.
+            while piece := os.read(process.stdout.fileno(), CHUNK_BYTES):
+                if time.monotonic() > deadline:
+                    raise GitTimeout(args[0], 0, "")
+                yield piece
+            status = process.wait()
+            if status != 0:
+                raise GitError(args[0], status, "")
+        finally:
+            end_process(process)
 
 
 def slice_stream(pieces: Generator[bytes, None, None], start: int, stop: int) -> Generator[bytes, None, None]:

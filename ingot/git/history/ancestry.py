@@ -7,6 +7,7 @@ from ingot.git.core.errors import GitError
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import NO_OID
 from ingot.git.history.log import BUFFERED_OUTPUT
+from ingot.log import log_failure
 
 
 def is_ancestor(repository: Repository, old: str, new: str, env: Mapping[str, str] | None = None) -> bool:
@@ -24,6 +25,7 @@ def new_commits_among(repository: Repository, old: str, new: str, wanted: Collec
     limits = [] if old == NO_OID else [f"^{old}"]
     try:
         listed = run_git(["rev-list", new, *limits, "--"], repository.path, env=BUFFERED_OUTPUT)
-    except GitError:
+    except GitError as error:
+        log_failure("new commits not listed", error)
         return frozenset()
     return frozenset(wanted).intersection(listed.out.decode().split())

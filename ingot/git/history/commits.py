@@ -40,7 +40,7 @@ class Signature(msgspec.Struct, frozen=True):
         try:
             zone = timezone(timedelta(minutes=self.offset))
             return datetime.fromtimestamp(self.time, zone).isoformat(timespec="seconds")
-        except (ValueError, OverflowError, OSError):
+        except (ValueError, OverflowError, OSError):  # Beyond what a calendar holds.
             end = datetime.max if self.time > 0 else datetime.min
             return end.replace(tzinfo=UTC).isoformat(timespec="seconds")
 

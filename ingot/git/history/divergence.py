@@ -41,7 +41,7 @@ def count_divergence(repository: Repository, base: str, tips: Collection[str]) -
         args = ["rev-list", "--left-right", "--count", f"{base}...{tip}", "--"]
         try:
             behind, ahead = run_git(args, repository.path, timeout=left).out.split()
-        except GitTimeout:
+        except GitTimeout:  # What takes too long is left out, and shown so.
             break
         key = str(repository.path), base, tip
         found[tip] = _divergence_cache.put(key, Divergence(int(behind), int(ahead)), _APART_BYTES)

@@ -16,6 +16,7 @@ from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
 from ingot.git.history.path_log import log_last_commit
 from ingot.git.history.tree_commits import cached_tree_commits, record_slow_lookup
+from ingot.log import log_failure
 from ingot.offload import require_blocking_allowed
 
 if TYPE_CHECKING:
@@ -80,8 +81,8 @@ def last_commits(
             return None
         record_slow_lookup(repository, commit, sum(map(len, walk.left.values())))
         walk.run_git_log(_GIT_LOG_SECONDS)
-    except (KeyError, GitError):
-        pass  # An object is missing: what has been found so far is still right.
+    except (KeyError, GitError) as error:  # An object is missing; the commits found so far are still right.
+        log_failure("last commits not found", error)
     key = str(repository.path), commit, folder
     found = {**(_folder_cache.get(key) or {}), **dict.fromkeys(names, NOT_FOUND_IN_TIME), **walk.found}
     return _folder_cache.put(key, found, sum(map(len, found)) + _NAME_BYTES * len(found) + 400)

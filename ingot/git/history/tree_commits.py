@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.command import run_git
-from ingot.git.core.errors import GitError
+from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
 from ingot.git.core.streaming import stream_git
+from ingot.log import log_failure
 
 _SLOW_LOOKUPS_BEFORE_WALK = 8
 """So many paths that took long to find make it worth while to look for all."""
@@ -73,8 +74,9 @@ def record_slow_lookup(repository: Repository, commit: str, paths: int = 1) -> N
 def _find_in_background(repository: Repository, commit: str) -> None:
     try:
         find_tree_commits(repository, commit)
-    except (GitError, OSError, KeyError):
-        # A tree too large, a repository that is gone or damaged: each path is looked for by itself then.
+    except (GitError, MissingRepository, OSError, KeyError) as error:
+        # A tree too large, a repository that is gone or damaged: each path is then looked up by itself.
+        log_failure("last commits of a tree not found", error)
         _tree_cache.put((str(repository.path), commit), {}, 250)
     finally:
         _walk_lock.release()

@@ -112,9 +112,9 @@ def fetch_into(
         reason = "The repository is too large"
     except _ImportTooSlow:
         reason = "The server took too long"
-    except GitTimeout:
+    except GitTimeout:  # Shown as the reason of the failed import.
         reason = "The import took too long"
-    except GitOutputTooLarge:
+    except GitOutputTooLarge:  # Likewise.
         reason = "The server's answer is too large"
     except GitError as error:
         reason = _failure_reason(error)

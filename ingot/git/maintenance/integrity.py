@@ -30,7 +30,7 @@ def find_problems(path: Path, *, deep: bool) -> list[str]:
     troubles = []
     try:
         read_head(path)
-    except DamagedRepository:
+    except DamagedRepository:  # The doctor reports it.
         troubles.append("HEAD cannot be read")
     troubles += _problems_by_name("cannot be read", sorted(_unreadable_refs(path)))
     troubles += [f"{pack} is not what its index says" for pack in _corrupt_packs(path / "objects" / "pack")]
@@ -53,7 +53,7 @@ def has_our_config(path: Path) -> bool:
     """Whether git is told there what we tell it."""
     try:
         return (path / "config").read_bytes() == CONFIG
-    except OSError:
+    except OSError:  # A file that cannot be read is not ours; the doctor reports it.
         return False
 
 

@@ -6,13 +6,15 @@ from collections.abc import Callable
 
 from ingot.git.core.errors import DamagedRepository
 from ingot.git.core.repository import Repository
+from ingot.log import log_failure
 
 
 def head_or_none(repository: Repository) -> str | None:
     """The branch that HEAD points to, or nothing where HEAD cannot be read."""
     try:
         return repository.head_branch()
-    except DamagedRepository:
+    except DamagedRepository as error:
+        log_failure("HEAD not read", error)
         return None
 
 

@@ -9,7 +9,7 @@ import zlib
 from typing import Literal
 
 from ingot.git.core.command import run_git
-from ingot.git.core.errors import GitError
+from ingot.git.core.errors import GitError, noticing_removal
 from ingot.git.core.layout import sync_folder
 from ingot.git.core.library import open_repository, pygit2_module
 from ingot.git.core.repository import Repository
@@ -49,6 +49,10 @@ class NewObjects:
 
     def store(self, repository: Repository, *, checked: bool = False) -> None:
         """Write what is not there yet; returns when the disk has it. ``checked`` lets git look at it first."""
+        with noticing_removal(repository.path):
+            self._store(repository, checked=checked)
+
+    def _store(self, repository: Repository, *, checked: bool) -> None:
         handle = open_repository(repository.path)
         # The library claims to have an empty tree wherever it looks, and git does not.
         fresh = [made for oid, made in self._made.items() if not made[1] or oid not in handle]

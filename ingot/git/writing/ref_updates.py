@@ -122,7 +122,7 @@ def break_stale_locks(repository: Repository, refs: Iterable[str]) -> list[str]:
             if time.time() - os.stat(lock).st_mtime > STALE_LOCK_SECONDS:  # noqa: PTH116 - The name is bytes.
                 os.unlink(lock)  # noqa: PTH108 - The name is bytes here too.
                 broken.append(name)
-        except OSError:
+        except OSError:  # There is none, or another process has just removed it; else git reports it.
             continue
     return broken
 

@@ -15,6 +15,7 @@ from ingot.git.maintenance.store import RepositoryStore
 from ingot.integrations.services.emails import PushMailText, push_mail_text
 from ingot.integrations.webhooks.payload_completion import PayloadCompletion
 from ingot.integrations.webhooks.payloads.parts import Payload
+from ingot.log import log_failure
 from ingot.projects.services.recipients import parse_recipients
 from ingot.projects.services.tables import Service, services
 
@@ -67,8 +68,9 @@ class PushMailJob:
             return None
         try:
             return diff_between(self._store.open(repository_key), payload["before"], payload["after"], DIFF_LIMITS)
-        except (GitError, MissingRepository):
-            return None  # What is known is told all the same.
+        except (GitError, MissingRepository) as error:  # The mail is sent without the diff.
+            log_failure("diff of a push not read", error)
+            return None
 
 
 def _queue_mails(db: Connection, letters: list[PushMailText], recipients: list[str]) -> None:

@@ -85,7 +85,7 @@ def _add_repository(archive: ArchiveWriter, store: RepositoryStore, key: str) ->
     with store.scratch_folder() as folder:
         try:
             copy_repository(path, folder)
-        except MissingRepository:
+        except MissingRepository:  # The backup records that it is missing.
             return RepositoryEntry(key, there=False)
         entry = repository_entry(folder, key)
         archive.beat = _Heartbeat(folder)

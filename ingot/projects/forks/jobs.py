@@ -37,7 +37,7 @@ class ForkJobs:
                 raise MissingRepository
             self._store.fork(wanted.source_key, key)
             brought = import_result_of(self._store.open(key))
-        except MissingRepository:
+        except MissingRepository:  # Shown as the reason of the failed copy.
             database.write(partial(fail_copy, project_id=project_id, reason=_GONE))
             return
         except (OSError, GitError) as error:

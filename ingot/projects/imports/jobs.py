@@ -19,6 +19,7 @@ from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.core.repository import Repository
 from ingot.git.maintenance.fetch import fetch_into
 from ingot.git.maintenance.store import RepositoryStore
+from ingot.log import log_failure
 from ingot.projects.imports.queries import JOB_KEY, import_or_none, job_attempts
 from ingot.projects.imports.service import (
     ImportResult,
@@ -151,7 +152,8 @@ class ImportJobs:
             # What the network or the resolver did is their cause; what the server said has none.
             passing = isinstance(error.__cause__, OSError) or error.reason.startswith(_SERVER_FAILED)
             return ImportFailure(error.reason, passing)
-        except (OSError, MissingRepository, GitError):
+        except (OSError, MissingRepository, GitError) as error:
+            log_failure("import not stored", error)
             return ImportFailure(NOT_STORED, True)
 
     def _check_disk_space(self, path: Path) -> int:
@@ -193,7 +195,8 @@ class _ProgressMonitor:
         self._next_look = monotonic() + CANCEL_CHECK_SECONDS
         try:
             wanted = self._database.read(partial(is_import_pending, project_id=self._project_id))
-        except Unavailable:  # Nobody can say, so it goes on.
+        except Unavailable as error:  # The import goes on, and asks again.
+            log_failure("import does not know whether it is wanted", error, project_id=self._project_id)
             return
         if not wanted:
             raise _ImportCancelled
@@ -205,7 +208,8 @@ class _ProgressMonitor:
         self._next_note = monotonic() + PROGRESS_SECONDS
         try:
             wanted = self._database.write(partial(record_progress, project_id=self._project_id, text=text))
-        except (Unavailable, Conflict):  # Progress is not worth losing an import for.
+        except (Unavailable, Conflict) as error:  # Progress is not worth losing an import for.
+            log_failure("progress of an import not stored", error, project_id=self._project_id)
             return
         if not wanted:
             raise _ImportCancelled

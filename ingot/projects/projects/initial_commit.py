@@ -5,6 +5,7 @@ from ingot.git.core.repository import Repository
 from ingot.git.history.commits import NO_OID, Signature
 from ingot.git.writing.commits import CommitMetadata, InvalidAction, TreeAction, commit_actions
 from ingot.git.writing.ref_updates import RefUpdate, update_refs
+from ingot.log import log_failure
 
 FIRST_COMMIT_MESSAGE = "Initial commit"
 
@@ -19,6 +20,7 @@ def commit_readme(
         commit = commit_actions(repository, None, [readme], CommitMetadata(FIRST_COMMIT_MESSAGE, author, author))
         update = RefUpdate(f"refs/heads/{branch}", NO_OID, commit)
         update_refs(repository, [update])
-    except (OSError, GitError, InvalidAction):
+    except (OSError, GitError, InvalidAction) as error:
+        log_failure("README of a new project not written", error)
         return None
     return update

@@ -11,6 +11,7 @@ from ingot.core.jobs.queue import enqueue
 from ingot.errors import Unavailable
 from ingot.git.maintenance.housekeeping import run_housekeeping
 from ingot.git.maintenance.store import RepositoryStore
+from ingot.log import log_failure
 from ingot.projects.projects.default_branch import reconcile_head, record_head
 from ingot.projects.projects.tables import project_wikis, projects
 from ingot.projects.uploads.files import UploadFiles
@@ -41,8 +42,8 @@ def delete_unused_repository(database: Database, store: RepositoryStore, key: st
     try:
         if not is_repository_in_use(database, key):
             store.remove(key)
-    except (Unavailable, OSError):
-        pass
+    except (Unavailable, OSError) as error:  # The daily sweep removes it.
+        log_failure("repository of a refused project not removed", error)
 
 
 class ProjectJobs:

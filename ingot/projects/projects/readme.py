@@ -7,6 +7,7 @@ from ingot.git.history.commits import branch_tip
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.trees.entries import FOLDER, SUBMODULE
 from ingot.git.trees.listing import list_tree
+from ingot.log import log_failure
 from ingot.projects.projects.tables import Project
 
 README_NAMES = ("readme.md", "readme.markdown", "readme", "readme.txt", "readme.rst")
@@ -21,7 +22,8 @@ def readme_path(store: RepositoryStore, project: Project) -> str | None:
     try:
         return _readme_path(store, project)
     except Exception as error:
-        if is_unreadable_error(error):  # The rest can still be told of the project.
+        if is_unreadable_error(error):  # The rest of the project can still be shown.
+            log_failure("README not found", error, project_id=project.id)
             return None
         raise
 

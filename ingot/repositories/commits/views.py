@@ -198,6 +198,6 @@ def _local_time(time: int, offset: int) -> str:
         zone = UTC
     try:
         moment = datetime.fromtimestamp(time, zone)
-    except (ValueError, OverflowError, OSError):
+    except (ValueError, OverflowError, OSError):  # Beyond what a calendar holds.
         moment = (datetime.max if time > 0 else datetime.min).replace(tzinfo=UTC)
     return moment.isoformat(timespec="milliseconds")

@@ -29,6 +29,7 @@ from ingot.git.writing.ref_updates import (
     set_first_head,
     update_refs,
 )
+from ingot.log import log_failure
 from ingot.projects.projects.queries import find_project, project_or_none
 from ingot.projects.projects.tables import Project
 from ingot.repositories.protection.queries import branch_rules, tag_rules
@@ -71,13 +72,15 @@ def change_refs(
     *,
     merges: bool = False,
     along: IntentCallback | None = None,
+    access: Access | None = None,
 ) -> None:
-    """Let the API or a page change references, all or none; the objects must be there already.
+    """Change references for the API or a page, all or none; the objects must be there already.
 
-    Raises ``Denied`` with the gate's sentence, and ``Conflict`` where somebody else was first. ``along`` is done in the
+    Raises ``Denied`` with the gate's sentence, and ``Conflict`` if another change was first. ``along`` runs in the
     transaction of the intent, when all that led to the present references is recorded; what it raises stops the change.
+    A caller that has just looked up the actor's ``access`` to the project passes it, so that the gate need not.
     """
-    standing = access_lookup(actor, project.id)
+    standing = access_lookup(actor, project.id) if access is None else lambda _: (access, project)
     intent = begin_ref_updates(database, repository, actor, standing, updates, via="api", merges=merges, along=along)
     try:
         update_refs(repository, updates)
@@ -87,7 +90,7 @@ def change_refs(
     except RefNameConflict as clash:
         database.write(lambda db: delete_intent(db, intent.key))
         raise Invalid(_ref_conflict_message(clash)) from None
-    finish_ref_updates(database, repository, intent, updates)
+    finish_ref_updates(database, repository, intent, updates, project)
 
 
 def begin_ref_updates(
@@ -155,10 +158,17 @@ def check_old_values(repository: Repository, updates: Sequence[RefUpdate]) -> No
 
 
 def finish_ref_updates(
-    database: Database, repository: Repository, intent: RefIntent, happened: Sequence[RefUpdate]
+    database: Database,
+    repository: Repository,
+    intent: RefIntent,
+    happened: Sequence[RefUpdate],
+    project: Project | None = None,
 ) -> None:
-    """Record what git has changed; when this returns, every other call shows it."""
-    after = _repository_state(database, repository, intent, happened)
+    """Record what git has changed; when this returns, every other call shows it.
+
+    Without ``project``, its row is looked up.
+    """
+    after = _repository_state(database, repository, intent, happened, project)
     database.write(lambda db: record_ref_updates(db, intent, happened, after))
 
 
@@ -215,6 +225,7 @@ def reconcile_all(database: Database, store: RepositoryStore) -> None:
         except Unavailable:
             raise
         except Exception as error:  # noqa: BLE001 - Whatever is wrong with one change, the others are whole.
+            log_failure("change not settled", error, intent=intent.id)
             failed = error
     if failed is not None:
         raise failed
@@ -227,7 +238,7 @@ def _reconcile_one(database: Database, store: RepositoryStore, intent: RefIntent
             discard_intent(database, intent)
         else:
             reconcile_intent(database, store.open(project.repository_key), intent)
-    except (MissingRepository, FileNotFoundError):
+    except (MissingRepository, FileNotFoundError):  # Nothing is left that could be recorded.
         discard_intent(database, intent)
 
 
@@ -248,9 +259,14 @@ def _completed_updates(database: Database, repository: Repository, intent: RefIn
 
 
 def _repository_state(
-    database: Database, repository: Repository, intent: RefIntent, happened: Sequence[RefUpdate]
+    database: Database,
+    repository: Repository,
+    intent: RefIntent,
+    happened: Sequence[RefUpdate],
+    project: Project | None = None,
 ) -> RepositoryState:
-    project = database.read(partial(project_or_none, project_id=intent.project_id))
+    if project is None:
+        project = database.read(partial(project_or_none, project_id=intent.project_id))
     created = [update.branch for update in happened if update.creates and update.branch is not None]
     # Only a project that was empty takes another default branch; else its row says where HEAD points.
     first = created if project is not None and project.empty else []

@@ -13,6 +13,7 @@ from ingot.core.markup.highlighting import language_of
 from ingot.git.core.errors import GitError
 from ingot.git.diffs.diffs import diff_between
 from ingot.git.history.commits import decode_text
+from ingot.log import log_failure
 from ingot.web.code.patch_rows import DiffHunk, parse_hunks, unified_rows
 from ingot.web.discussions.timeline import DiscussionItem, DiscussionThread
 from ingot.web.merge_requests.context import MergeRequestFrame
@@ -73,7 +74,8 @@ def _context(frame: MergeRequestFrame, talk: DiscussionItem, position: dict[str,
 def _diff(frame: MergeRequestFrame, base: str | None, head: str, path: str) -> str:
     try:
         changes = diff_between(frame.repository, base, head).changes
-    except GitError:
+    except GitError as error:
+        log_failure("diff of a discussion not read", error)
         return ""
     return next((change.diff for change in changes if decode_text(change.new_path) == path), "")
 

@@ -11,8 +11,9 @@ from ingot.core.db.connection import Connection
 from ingot.errors import Conflict, Denied, Failure, Invalid, NotFound
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip, commit_or_none
-from ingot.git.writing.merge_request_commits import copy_commit
+from ingot.git.maintenance.alternates import combined_repository
 from ingot.offload import require_blocking_allowed
+from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.views import ProjectView
 from ingot.repositories.commits.views import commit_view, diff_view
@@ -137,13 +138,12 @@ def _new_request_page(
 
 
 def _compare_branches(sides: MergeRequestProjects, db: Connection, typed: dict[str, Any]) -> BranchComparison:
-    """The commits and changes, found where the source is; what the target has besides comes there first."""
+    """Compare the source branch with the target branch, which may be in different repositories."""
     source, target = readable_code(sides.source, db).repository, readable_code(sides.target, db).repository
     head, tip = branch_tip(source, typed["source_branch"]), branch_tip(target, typed["target_branch"])
     if head is None or tip is None:
         raise NotFound("Branch")
-    _merge_base(source, target, tip)
-    found: Comparison = compare_refs(source, tip, head, straight=False)
+    found = _compared(sides, source, target, tip, head)
     url = f"{sides.place.visit.origin.base}{sides.source.url}"
     commits = [commit_view(commit, url) for commit in reversed(found.commits)]
     items = [diff_view(change) for change in found.diff.changes]
@@ -151,10 +151,12 @@ def _compare_branches(sides: MergeRequestProjects, db: Connection, typed: dict[s
     return BranchComparison(commits, found.more_commits, diff, head)
 
 
-def _merge_base(source: Repository, target: Repository, tip: str) -> None:
-    if source.path != target.path and commit_or_none(source, tip) is None:
-        require_blocking_allowed()
-        copy_commit(target, source, tip)
+def _compared(sides: MergeRequestProjects, source: Repository, target: Repository, tip: str, head: str) -> Comparison:
+    if source.path == target.path or commit_or_none(source, tip) is not None:
+        return compare_refs(source, tip, head, straight=False)
+    require_blocking_allowed()
+    with combined_repository(repository_store(sides.place.visit.settings), source, target) as both:
+        return compare_refs(both, tip, head, straight=False)
 
 
 def _with_default_text(sides: MergeRequestProjects, typed: dict[str, Any], brought: BranchComparison) -> dict[str, Any]:

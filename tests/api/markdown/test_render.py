@@ -5,7 +5,7 @@ import pytest
 from tests.client import Api, Make
 from tests.making import make_group, make_project
 from tests.markup.hostile import PAYLOADS
-from tests.statements import executed
+from tests.statements import cold_reads, executed
 
 
 def test_a_text_becomes_html(api: Api, make: Make) -> None:
@@ -91,7 +91,8 @@ def test_many_mentions_take_no_more_statements_than_one(api: Api, make: Make) ->
             before.append(executed(make.database) - start)
         return min(before)
 
-    assert cost([f"@{one.username}" for one in people] * 300) == cost([f"@{people[0].username}"])
+    with cold_reads(make.database):
+        assert cost([f"@{one.username}" for one in people] * 300) == cost([f"@{people[0].username}"])
 
 
 @pytest.mark.parametrize("name", ["images without an end", "insertions", "backticks", "nested brackets"])

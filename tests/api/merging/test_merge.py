@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
+from ingot.git.history.commits import commit_or_none
 from tests.api.merge_requests.offering import commit, filled_project, fork, offer
 from tests.api.merging.merging import conflicting, merged, offer_branch, refused, tip, url
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.histories import repository_of, run
 from tests.making import Project, add_members
+from tests.statements import recorded_statements
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +54,35 @@ def test_a_merge_in_the_next_call_works(api: Api, make: Make, project: Project, 
     assert shown["detailed_merge_status"] == "not_open"
     files = api.get(f"/projects/{project.id}/repository/tree", owner, per_page=100).json()
     assert f"{merge_request['source_branch']}.txt" in [file["name"] for file in files]
+
+
+def test_a_merge_looks_up_its_project_at_most_twice(api: Api, make: Make, project: Project, owner: Person) -> None:
+    """Once for the path and once when it is its turn; a third row is read where the push is recorded."""
+    merge_request = offer(make, project, owner)
+    with recorded_statements(make.database) as statements:
+        merged(api, project, merge_request, owner)
+    rows = [text for text in statements if text.startswith("SELECT projects.id, projects.namespace_id")]
+    with_access = [text for text in rows if "memberships" in text]
+    assert len(with_access) <= 2
+    assert len(rows) <= 3
+
+
+def test_a_merge_fetches_the_head_of_a_fork_that_the_target_lacks(house: House, make: Make, owner: Person) -> None:
+    """Whoever follows the push may not have brought it over yet."""
+    project = filled_project(make, owner, visibility="public")
+    forker = make.user()
+    theirs = fork(make, project, forker)
+    merge_request = offer(make, theirs, forker, target_project_id=project.id)
+    target = repository_of(house, project)
+    refs = run(target.path, "for-each-ref", "--format=%(refname)", "refs/keep", "refs/merge-requests").split()
+    for ref in refs:
+        run(target.path, "update-ref", "-d", ref)
+    run(target.path, "reflog", "expire", "--expire=now", "--all")
+    run(target.path, "repack", "-q", "-a", "-d")
+    run(target.path, "prune", "--expire=now")
+    assert commit_or_none(target, merge_request["sha"]) is None
+
+    assert merged(make.api, project, merge_request, owner)["sha"] == merge_request["sha"]
 
 
 def test_the_verdict_follows_the_commits(api: Api, make: Make, owner: Person) -> None:

@@ -1,43 +1,149 @@
-"""A project that is deleted while its repository is worked with is as good as none; nothing about it is a fault."""
+"""A project that is deleted while its repository is in use: 404 and a log line, in the API and on pages."""
 
-from typing import Any, NoReturn
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import bindparam
 
-from ingot.git.core.errors import DamagedRepository
-from ingot.repositories.branches import staged
-from tests.client import Api, Make
+from ingot.core.db.connection import Connection
+from ingot.core.names import NAMESPACES
+from ingot.git.core.repository import Repository
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.filters import PROJECTS
+from ingot.projects.projects.queries import existing_project
+from ingot.projects.projects.service import delete_project
+from ingot.projects.projects.tables import Project as ProjectRow
+from ingot.projects.projects.tables import projects
+from tests.client import Make, Person
 from tests.conftest import House
-from tests.making import make_project
+from tests.histories import History
+from tests.making import Project, make_project
+
+READS = [
+    "/repository/branches",
+    "/repository/branches/master",
+    "/repository/tags",
+    "/repository/commits",
+    "/repository/commits/master",
+    "/repository/commits/master/diff",
+    "/repository/commits/master/refs",
+    "/repository/tree",
+    "/repository/tree?recursive=true",
+    "/repository/files/README?ref=master",
+    "/repository/files/README/blame?ref=master",
+    "/repository/files/README/raw?ref=master",
+    "/repository/compare?from=master&to=topic",
+    "/repository/contributors",
+    "/repository/merge_base?refs[]=master&refs[]=topic",
+    "/repository/archive.zip",
+    "/languages",
+    "/search?scope=blobs&search=x",
+]
+WRITES: list[tuple[str, dict[str, Any]]] = [
+    ("/repository/branches", {"branch": "new", "ref": "master"}),
+    ("/repository/tags", {"tag_name": "new", "ref": "master"}),
+    ("/repository/files/new", {"branch": "master", "content": "x", "commit_message": "x"}),
+    ("/merge_requests", {"source_branch": "topic", "target_branch": "master", "title": "x"}),
+]
+PAGES = ["", "/-/tree/master", "/-/blob/master/README", "/-/commits/master", "/-/branches", "/-/compare/master...topic"]
+
+_BY_KEY = PROJECTS.where(projects.c.repository_key == bindparam("key"))
+Vanishing = Callable[[Project], None]
 
 
-@pytest.mark.parametrize("trouble", [FileNotFoundError, DamagedRepository])
-def test_a_project_that_goes_under_a_call(
-    api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, trouble: type[Exception]
+@pytest.fixture
+def vanishing(house: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[Vanishing]:
+    """Delete a project with its repository right after the next request has opened that."""
+    doomed: set[str] = set()
+    open_repository = RepositoryStore.open
+
+    def open_then_delete(store: RepositoryStore, key: str) -> Repository:
+        opened = open_repository(store, key)
+        if key in doomed:
+            doomed.remove(key)
+            store.remove(key)
+            house.app.database.write(lambda db: _delete(db, key))
+        return opened
+
+    monkeypatch.setattr(RepositoryStore, "open", open_then_delete)
+    yield lambda project: doomed.add(_key(house, project))
+
+
+def _delete(db: Connection, key: str) -> None:
+    db.lock(NAMESPACES)
+    project = db.first(ProjectRow, _BY_KEY, key=key)
+    assert project is not None
+    delete_project(db, project)
+
+
+def _key(house: House, project: Project) -> str:
+    return house.app.database.read(lambda db: existing_project(db, project.id)).repository_key
+
+
+def _project(house: House, make: Make, owner: Person) -> Project:
+    project = make_project(make, owner, visibility="public")
+    history = History()
+    mark = history.commit(files={"README": "x\n"})
+    history.commit("topic", files={"more": "y\n"}, parents=(mark,))
+    history.fill(house, project)
+    return project
+
+
+@pytest.fixture(scope="module")
+def owner(make: Make) -> Person:
+    return make.user()
+
+
+def _answered(house: House, make: Make, owner: Person, vanishing: Vanishing, path: str, **sent: Any) -> httpx.Response:
+    project = _project(house, make, owner)
+    vanishing(project)
+    url = f"{house.url}/api/v4{project.url}{path}"
+    return httpx.request("POST" if sent else "GET", url, headers={"PRIVATE-TOKEN": owner.token}, json=sent or None)
+
+
+@pytest.mark.parametrize("path", READS)
+def test_reads(house: House, make: Make, owner: Person, vanishing: Vanishing, path: str) -> None:
+    answer = _answered(house, make, owner, vanishing, path)
+    assert answer.status_code == 404, answer.text
+    assert answer.json()["message"].endswith("Not Found")
+
+
+@pytest.mark.parametrize(("path", "sent"), WRITES)
+def test_writes(house: House, make: Make, owner: Person, vanishing: Vanishing, path: str, sent: dict[str, Any]) -> None:
+    answer = _answered(house, make, owner, vanishing, path, **sent)
+    assert answer.status_code in (400, 404), answer.text
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_pages(house: House, make: Make, owner: Person, vanishing: Vanishing, path: str) -> None:
+    project = _project(house, make, owner)
+    url = f"{house.url}/{project.path}{path}"
+    assert httpx.get(url).status_code == 200
+    another = _project(house, make, owner)
+    vanishing(another)
+    assert httpx.get(f"{house.url}/{another.path}{path}").status_code == 404
+
+
+def test_the_error_behind_a_404_is_logged(
+    house: House, make: Make, owner: Person, vanishing: Vanishing, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Its files go at once, so git stumbles over what is not there any more."""
-    owner = make.user()
-    project = make_project(make, owner, initialize_with_readme=True)
-
-    def delete_first(*_: Any, **__: Any) -> NoReturn:
-        assert api.delete(project.url, owner).status_code == 200
-        raise trouble
-
-    monkeypatch.setattr(staged, "change_refs", delete_first)
-    answer = api.post(f"{project.url}/repository/branches", owner, branch="topic", ref="master")
-    assert (answer.status_code, answer.json()) == (404, {"message": "404 Project Not Found"})
+    with caplog.at_level(logging.WARNING, "ingot"):
+        assert _answered(house, make, owner, vanishing, "/repository/tree").status_code == 404
+    (record,) = [each for each in caplog.records if each.getMessage() == "deleted during the request"]
+    fields: dict[str, str] = record.__dict__["fields"]
+    assert (fields["route"], fields["error"]) == ("/projects/:id/repository/tree", "MissingRepository")
+    assert "open_repository" in fields["where"]
 
 
-def test_a_fault_of_ours_stays_one(house: House, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is still there does not look as if it were not."""
-    owner = make.user()
-    project = make_project(make, owner, initialize_with_readme=True)
-
-    def fail(*_: Any, **__: Any) -> NoReturn:
-        raise FileNotFoundError
-
-    monkeypatch.setattr(staged, "change_refs", fail)
-    url = f"{house.url}/api/v4{project.url}/repository/branches"
-    sent = {"branch": "topic", "ref": "master"}
-    assert httpx.post(url, headers={"PRIVATE-TOKEN": owner.token}, json=sent).status_code == 500
+def test_a_repository_that_is_lost_is_no_404(house: House, make: Make, owner: Person) -> None:
+    """The project is still there, so its caller is told that the server has a problem."""
+    project = _project(house, make, owner)
+    repository_store(house.settings).remove(_key(house, project))
+    answer = httpx.get(f"{house.url}/api/v4{project.url}/repository/tree", headers={"PRIVATE-TOKEN": owner.token})
+    assert answer.status_code == 503
+    assert "cannot be read" in answer.json()["message"]
+    assert httpx.get(f"{house.url}/{project.path}/-/tree/master").status_code == 503

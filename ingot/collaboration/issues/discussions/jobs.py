@@ -32,7 +32,8 @@ from ingot.git.history.log import commits_between
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.change_summary import CommitMessage, PushSummary
 from ingot.git.writing.ref_updates import RefUpdate
-from ingot.projects.projects.queries import project_or_none
+from ingot.log import log_failure
+from ingot.projects.projects.queries import existing_project, project_or_none
 from ingot.projects.projects.tables import Project
 from ingot.repositories.ref_changes.events import RefsChanged
 
@@ -88,14 +89,18 @@ class CommitMessageJob:
         return subscriptions
 
     def hear(self, db: Connection, event: RefsChanged) -> None:
-        """Read what came into branches; a key that pushes is nobody in whose name anything could be closed."""
+        """Read the commits that came to branches; a deploy key has no user in whose name issues could be closed."""
         grown = [update for update in event.updates if update.branch is not None and not update.deletes][:MAX_BRANCHES]
-        project = project_or_none(db, event.project_id) if grown else None
-        if event.actor_id is None or project is None:
+        if event.actor_id is None or not grown:
             return
-        pushed = PushedBranches(project.id, event.actor_id, tuple(grown))
+        pushed = PushedBranches(event.project_id, event.actor_id, tuple(grown))
         brought = [(update, event.brought.get(update.ref, _UNKNOWN)) for update in grown]
-        telling = _referencing_commits(project, [(update, what.messages) for update, what in brought])
+        telling: list[ReferencingCommit] = []
+        if any(
+            can_mention_subjects(_without_merge_line(message.text)) for _, what in brought for message in what.messages
+        ):
+            project = existing_project(db, event.project_id)
+            telling = _referencing_commits(project, [(update, what.messages) for update, what in brought])
         at_once, left = telling[:MAX_INLINE_COMMITS], telling[MAX_INLINE_COMMITS:]
         if at_once:
             job_id = enqueue(db, READ_COMMITS, pushed, run_at=add_duration(db.now, seconds=JOB_DELAY_SECONDS))
@@ -169,7 +174,8 @@ def _new_commits(repository: Repository, project: Project, update: RefUpdate, mo
         old = tip if tip is not None and update.branch != project.default_branch else None
     try:
         return commits_between(repository, old, update.new, most)
-    except GitError:  # What was forced away may be gone, and so may be what came.
+    except GitError as error:  # Commits of a forced push may be gone.
+        log_failure("new commits not listed", error)
         return []
 
 

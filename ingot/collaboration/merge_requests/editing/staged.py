@@ -53,7 +53,7 @@ def _find(ahead: PrepareContext, db: Connection) -> tuple[MergeRequestLookup, Pr
 def _head(store: RepositoryStore, merge_request: MergeRequest, source: Project | None) -> str:
     try:
         head = branch_tip(store.open(source.repository_key), merge_request.source_branch) if source else None
-    except MissingRepository:
+    except MissingRepository:  # Deleted since the row was read.
         head = None
     if head is None:
         raise Invalid(state_event=[_GONE])
@@ -64,6 +64,6 @@ def _fork_repository(store: RepositoryStore, source: Project | None, target: Rep
     """The repository of the source, where it is another one and is still there."""
     try:
         repository = store.open(source.repository_key) if source else None
-    except MissingRepository:
+    except MissingRepository:  # Deleted since the row was read.
         return None
     return None if repository is None or repository.path == target.path else repository

@@ -34,8 +34,10 @@ def merge_candidate_in_path(call: Call) -> tuple[Access, MergeCandidate]:
 
 def _merge_request_as_view(stage: StagedCall, lookup: MergeRequestLookup) -> MergeRequestDetailView:
     def show(db: Connection) -> MergeRequestDetailView:
+        current = merge_request_by_id(db, lookup.merge_request.id)
+        # Merging changes neither the project's settings nor the people, which were looked up with the path.
         return merge_request_as_view(
-            stage, db, lookup.project, merge_request_by_id(db, lookup.merge_request.id), asks_git=True
+            stage, db, lookup.project, current, asks_git=True, lookup=lookup._replace(merge_request=current)
         )
 
     return stage.database.read(show)
@@ -139,6 +141,7 @@ def rebase_merge_request(stage: StagedCall, lookup: MergeRequestLookup, params: 
 )
 def get_merge_ref(stage: StagedCall, lookup: MergeRequestLookup) -> MergeRefView:
     """Get a commit that shows what the target would be with the merge request in it."""
+    # The one GET that writes to a repository: the API defines it so, for clients that fetch the ref afterwards.
     return MergeRefView(commit_id=merge_ref_commit(stage.database, repository_store(stage.settings), lookup))
 
 

@@ -13,6 +13,7 @@ from ingot.git.history.commits import branch_tip
 from ingot.git.history.merge_bases import merge_base_or_none
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.writing.merge_trees import can_merge
+from ingot.log import log_failure
 from ingot.projects.projects.queries import project_or_none
 
 # Whoever looked while the source moved on has found out something about the past.
@@ -23,19 +24,27 @@ _STORE_MERGEABILITY = (
 )
 
 
-def has_source_branch(
+def source_repository(
     db: Connection, store: RepositoryStore, repository: Repository, merge_request: MergeRequest
-) -> bool:
-    """Whether the branch that it comes from is still there; ``repository`` is the target's."""
+) -> Repository | None:
+    """Return the repository of the source branch, or None if it was deleted; ``repository`` is the target's."""
+    if merge_request.source_project_id == merge_request.target_project_id:
+        return repository
+    source = project_or_none(db, merge_request.source_project_id or 0)
     try:
-        if merge_request.source_project_id != merge_request.target_project_id:
-            source = project_or_none(db, merge_request.source_project_id or 0)
-            if source is None:
-                return False
-            repository = store.open(source.repository_key)
-        return branch_tip(repository, merge_request.source_branch) is not None
-    except MissingRepository:
-        return False
+        return None if source is None else store.open(source.repository_key)
+    except MissingRepository:  # Deleted since the row was read.
+        return None
+
+
+def has_source(db: Connection, store: RepositoryStore, repository: Repository, merge_request: MergeRequest) -> bool:
+    """Return whether the source branch still exists; ``repository`` is the target's."""
+    return has_source_branch(source_repository(db, store, repository, merge_request), merge_request)
+
+
+def has_source_branch(source: Repository | None, merge_request: MergeRequest) -> bool:
+    """Return whether the source branch exists in its repository, if that exists."""
+    return source is not None and branch_tip(source, merge_request.source_branch) is not None
 
 
 def check_mergeability(db: Connection, repository: Repository, merge_request: MergeRequest) -> Mergeability | None:
@@ -59,7 +68,8 @@ def check_mergeability_at(
         return known
     try:
         found = compute_mergeability(repository, tip, merge_request.head_oid)
-    except GitError:
+    except GitError as error:
+        log_failure("mergeability not determined", error, merge_request=merge_request.id)
         return None
     db.deferred_writes.append(partial(store_mergeability, merge_request=merge_request, tip=tip, found=found))
     return found

@@ -168,14 +168,17 @@ def _restore_merged_head(db: Connection, merge_request: MergeRequest, made: Pend
 
 
 def _close_issues(db: Connection, merge_request: MergeRequest, user_id: int) -> None:
-    """What is merged into the default branch closes the issues that it names, as far as whoever merged it could."""
+    """Close the issues that a merge request names, if it was merged into the default branch by who may close them."""
+    closed = open_issues_to_close(db, merge_request)
+    if not closed:
+        return
     project = project_or_none(db, merge_request.target_project_id)
     user = user_or_none(db, user_id)
     if project is None or user is None or merge_request.target_branch != project.default_branch:
         return
     actor = actor_for(user)
     sign = f"!{merge_request.iid}"
-    for issue in open_issues_to_close(db, merge_request):
+    for issue in closed:
         try:
             access, home = find_project(db, actor, issue.project_id)
         except Failure:  # Hidden from them.

@@ -18,6 +18,7 @@ from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions,
 from ingot.collaboration.merge_requests.merge.mergeability_check import (
     check_mergeability_at,
     has_source_branch,
+    source_repository,
     store_mergeability,
 )
 from ingot.collaboration.merge_requests.merge.policy import MergeCandidate
@@ -48,6 +49,7 @@ from ingot.collaboration.merge_requests.queries import merge_request_by_id, with
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.merge_requests.versions.source_tracker import HeadTracker
 from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
 from ingot.core.access.rules import require
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
@@ -65,6 +67,7 @@ from ingot.git.writing.merge_commits import MergeResult, merge_commit, squash_co
 from ingot.git.writing.merge_request_commits import copy_commit
 from ingot.git.writing.merge_trees import MergeConflict
 from ingot.git.writing.ref_updates import RefUpdate
+from ingot.log import log_failure
 from ingot.projects.projects.queries import find_project, project_or_none
 from ingot.projects.projects.tables import Project
 from ingot.repositories.pipelines.tables import Status
@@ -103,14 +106,16 @@ class _TargetMoved(Exception):
 class _MergeContext(NamedTuple):
     """All that a merge follows from, as it is at one moment."""
 
+    access: Access
+    """The caller's access to the target project."""
     project: Project
     merge_request: MergeRequest
     pipeline: Status | None
     undecided: bool
     repository: Repository
+    source: Repository | None
+    """The repository of the source branch; None if it was deleted."""
     tip: str
-    sourced: bool
-    """Whether the source branch is still there."""
     closes: list[Issue]
     caller: Signature
     author: Signature
@@ -137,8 +142,8 @@ def merge(
     if merged is not None and merged.remove_source_branch:
         try:
             _finish_removal(database, store, actor, merged.merge_request)
-        except Unavailable:  # It is merged; the job removes it.
-            return
+        except Unavailable as error:  # It is merged; the job removes the branch.
+            log_failure("source branch not removed yet", error, merge_request=merge_request.id)
 
 
 def _merge_under_lock(
@@ -157,6 +162,7 @@ def _merge_under_lock(
         if waited and not ground.merge_request.merge_when_pipeline_succeeds:
             return None
         _require_ready(ground, options, later=later)
+        _fetch_head(ground)
         try:
             if later and ground.pipeline in ACTIVE_STATUSES:
                 _require_mergeable(database, ground)
@@ -183,26 +189,28 @@ def _load_context(database: Database, store: RepositoryStore, actor: Actor, merg
             )
         )
         repository = store.open(project.repository_key)
-        source = project_or_none(db, merge_request.source_project_id or 0)
-        if source is not None and source.id != project.id:
-            # Whoever pushed it brings it over too, but may not have come to it yet.
-            copy_commit(store.open(source.repository_key), repository, merge_request.head_oid)
-        tip = branch_tip(repository, merge_request.target_branch)
         pipeline = head_pipeline(db, merge_request)
         return _MergeContext(
+            access,
             project,
             merge_request,
             pipeline.status if pipeline else None,
             bool(with_unresolved_discussions(db, [merge_request.id])),
             repository,
-            tip or NO_OID,
-            has_source_branch(db, store, repository, merge_request),
+            source_repository(db, store, repository, merge_request),
+            branch_tip(repository, merge_request.target_branch) or NO_OID,
             open_issues_to_close(db, merge_request),
             commit_signature(db, actor.user_id),
             commit_signature(db, merge_request.author_id),
         )
 
     return database.read(look)
+
+
+def _fetch_head(ground: _MergeContext) -> None:
+    """Fetch the head of a fork into the target repository, in case whoever follows its push has not done so yet."""
+    if ground.source is not None and ground.source.path != ground.repository.path:
+        copy_commit(ground.source, ground.repository, ground.merge_request.head_oid)
 
 
 def _require_ready(context: _MergeContext, options: MergeOptions, *, later: bool) -> None:
@@ -231,7 +239,7 @@ def _require_mergeable(database: Database, context: _MergeContext) -> None:
 
 def _require_source(database: Database, context: _MergeContext) -> None:
     """Stop what nobody offers any more: the commits are kept to be read, and not to be merged behind people's backs."""
-    if not context.sourced:
+    if not has_source_branch(context.source, context.merge_request):
         _record_moved_target(database, context)
         raise MergeBlocked("commits_status")
 
@@ -282,7 +290,7 @@ def _move_target(
     moved = [RefUpdate(f"refs/heads/{merge_request.target_branch}", context.tip, made.commit)]
     along = partial(record_pending_merge, actor=actor, plan=plan)
     try:
-        change_refs(database, repository, actor, project, moved, merges=True, along=along)
+        change_refs(database, repository, actor, project, moved, merges=True, along=along, access=context.access)
     except Conflict:
         raise _TargetMoved from None
     return plan
@@ -345,8 +353,8 @@ def remove_source_branch(database: Database, store: RepositoryStore, actor: Acto
         turner = actor if actor.known else remover
         for number in database.write(lambda db: retarget_merge_requests(db, turner, merge_request)):
             HeadTracker(store).collect(database, number)
-    except (Failure, GitError, MissingRepository):  # It is merged all the same.
-        return
+    except (Failure, GitError, MissingRepository) as error:  # It is merged all the same.
+        log_failure("source branch not removed", error, merge_request=merge_request.id)
 
 
 def remove_leftover_branch(database: Database, store: RepositoryStore, merge_request_id: int) -> None:

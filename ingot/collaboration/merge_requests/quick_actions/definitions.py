@@ -156,7 +156,7 @@ def _unapprove(db: Connection, actor: Actor, lookup: MergeRequestLookup) -> None
 def _tip(store: RepositoryStore, key: str, branch: str) -> str | None:
     try:
         return branch_tip(store.open(key), branch)
-    except MissingRepository:
+    except MissingRepository:  # Deleted since the row was read.
         return None
 
 

@@ -34,7 +34,7 @@ def can_be_merged(db: Connection, store: RepositoryStore, actor: Actor, lookup: 
         return False
     try:
         tip = branch_tip(store.open(project.repository_key), merge_request.target_branch)
-    except MissingRepository:
+    except MissingRepository:  # Deleted since the row was read.
         return False
     return tip is not None and cached_mergeability(merge_request, tip) in (None, *MERGEABLE)
 

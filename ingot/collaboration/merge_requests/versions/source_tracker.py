@@ -29,8 +29,8 @@ from ingot.core.db.database import Database
 from ingot.core.db.times import Timestamp
 from ingot.core.events.bus import Subscriptions, emit
 from ingot.core.jobs.queue import enqueue
-from ingot.errors import Failure, NotFound, Unavailable
-from ingot.git.core.errors import GitError, GitTimeout, MissingRepository
+from ingot.errors import NotFound
+from ingot.git.core.errors import MissingRepository
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip
 from ingot.git.maintenance.store import RepositoryStore
@@ -124,7 +124,7 @@ class HeadTracker:
             return
         try:
             tip = branch_tip(self._store.open(sides.source_key), sides.source_branch)
-        except MissingRepository:
+        except MissingRepository:  # Deleted since the row was read.
             return
         if tip is not None and tip != sides.head_oid:
             self.database.write(partial(_move_to_head, merge_request_id=merge_request_id, head_oid=tip))
@@ -133,10 +133,7 @@ class HeadTracker:
     def _collect_now(self, merge_request_id: int, db: Connection) -> None:  # noqa: ARG002 - Whatever follows a commit gets its connection.
         if self.database is None:
             return
-        try:
-            self.collect(self.database, merge_request_id)
-        except (Failure, Unavailable, GitError, GitTimeout):  # The push is done; the rest is left to the job.
-            pass
+        self.collect(self.database, merge_request_id)  # A failure is logged, and left to the job.
 
     def collect(self, database: Database, merge_request_id: int) -> None:
         """Complete the versions of a merge request, and let clients fetch what it brings."""

@@ -1,0 +1,65 @@
+"""No exception is swallowed silently: what a part of the system failed at is raised, reported or logged."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+BROAD = {"Exception", "BaseException", "OSError", "ConnectionError", "RuntimeError"}
+OF_PARTS = {
+    "DamagedRepository",
+    "DirectoryTrouble",
+    "GitFailed",
+    "GitSaidTooMuch",
+    "GitTimedOut",
+    "MissingRepository",
+    "Unavailable",
+    "asyncssh.Error",
+    "self._driver.Error",
+    "self._engine.errors",
+    "self.engine.errors",
+    "sqlite3.Error",
+    "sqlite3.OperationalError",
+}
+
+
+def _handlers() -> Iterator[tuple[str, ast.ExceptHandler, list[str]]]:
+    for path in sorted((ROOT / "ingot").rglob("*.py")):
+        text = path.read_text()
+        lines = text.splitlines()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ExceptHandler):
+                yield f"{path.relative_to(ROOT)}:{node.lineno}", node, lines[node.lineno - 1 : node.end_lineno]
+
+
+def _types(handler: ast.ExceptHandler) -> set[str]:
+    if handler.type is None:
+        return {"BaseException"}
+    return set(map(ast.unparse, handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]))
+
+
+def _is_told(handler: ast.ExceptHandler) -> bool:
+    """Raised again, or the exception is used, as by the function that logs it."""
+    inner = [node for statement in handler.body for node in ast.walk(statement)]
+    used = {node.id for node in inner if isinstance(node, ast.Name)}
+    return any(isinstance(node, ast.Raise) for node in inner) or handler.name in used
+
+
+def test_a_failure_of_a_part_is_logged_or_the_code_says_why_not() -> None:
+    """Refusals of callers and malformed values are expected; what git, the disk or a server failed at is not."""
+    silent = [
+        where
+        for where, handler, lines in _handlers()
+        if _types(handler) & (BROAD | OF_PARTS) and not _is_told(handler) and not any("# " in line for line in lines)
+    ]
+    assert silent == []
+
+
+def test_catching_everything_is_never_silent() -> None:
+    """Not even with a comment, except where a child of the supervisor prints it and ends."""
+    silent = [
+        where
+        for where, handler, _ in _handlers()
+        if _types(handler) & {"Exception", "BaseException"} and not _is_told(handler)
+    ]
+    assert [where for where in silent if "supervisor.py:" not in where] == []
