@@ -92,11 +92,11 @@ def get_any_group_member(call: Call, group: Namespace) -> MemberView:
 
 _MEMBER_ENDPOINTS = MemberEndpoints(
     group_in_path,
-    again=lambda db, actor, group: queries.find_group(db, actor, group.id)[0],
+    access=lambda db, actor, group: queries.find_group(db, actor, group.id)[0],
     source=queries.member_source,
     may_see=policy.may_see_group,
     may_leave=policy.may_see_group,
-    may_ask=policy.may_request_access,
+    may_request=policy.may_request_access,
     may_admin=policy.may_admin_group,
     may_change=policy.may_admin_group,
 )
