@@ -11,6 +11,6 @@ class ListNamespaces(Params):
 
 
 class NamespaceExists(Params):
-    """Parent namespace in which to look for the path."""
+    """Parent namespace of the path to check."""
 
     parent_id: int | None = None

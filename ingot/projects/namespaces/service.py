@@ -32,21 +32,21 @@ _DELETE_TREE_LINKS = delete(namespace_tree).where(
 )
 
 
-def require_available_path(db: Connection, full_path: str, but: int = 0) -> None:
+def require_available_path(db: Connection, full_path: str, except_id: int = 0) -> None:
     """Raise Conflict if the path belongs to another namespace or redirects to one that was moved."""
     existing = namespace_by_path(db, full_path)
-    if existing is not None and existing.id != but:
+    if existing is not None and existing.id != except_id:
         raise Conflict(path=["has already been taken"])
-    _require_not_old_path(db, full_path, but)
+    _require_not_old_path(db, full_path, except_id)
     emit(db, NamespacePathRequested(full_path_key=full_path.lower()))
 
 
-def _require_not_old_path(db: Connection, full_path: str, but: int) -> None:
+def _require_not_old_path(db: Connection, full_path: str, except_id: int) -> None:
     """Raise Conflict if the path redirects to another namespace.
 
     A new owner of the path would otherwise receive requests that are meant for the moved namespace.
     """
-    if db.value(_REDIRECT, path=full_path.lower()) not in (None, but):
+    if db.value(_REDIRECT, path=full_path.lower()) not in (None, except_id):
         raise Conflict(path=["has already been taken"])
 
 
@@ -55,8 +55,8 @@ def release_old_path(db: Connection, full_path: str) -> None:
     db.run(_DELETE_REDIRECT, path=full_path.lower())
 
 
-def _require_unique_name(db: Connection, name: str, parent: Namespace | None, but: int = 0) -> None:
-    if parent is not None and db.value(_SAME_NAME, parent=parent.id, name=name) not in (None, but):
+def _require_unique_name(db: Connection, name: str, parent: Namespace | None, except_id: int = 0) -> None:
+    if parent is not None and db.value(_SAME_NAME, parent=parent.id, name=name) not in (None, except_id):
         raise Conflict(name=["has already been taken"])
 
 
@@ -104,7 +104,7 @@ def rename_namespace(db: Connection, namespace: Namespace, name: str, path: str)
 def move_namespace(db: Connection, namespace: Namespace, parent: Namespace | None) -> Namespace:
     """Move a namespace and its descendants to another parent or to the top level."""
     db.must_hold(NAMESPACES)
-    _require_unique_name(db, namespace.name, parent, but=namespace.id)
+    _require_unique_name(db, namespace.name, parent, except_id=namespace.id)
     old_ancestors = [each for each in ancestor_ids(db, namespace.id) if each != namespace.id]
     descendants = [each.id for each in subtree_of(db, namespace.id)]
     for descendant_id in descendants:
@@ -130,8 +130,8 @@ def _write_paths(db: Connection, namespace: Namespace, name: str, path: str, par
     db.must_hold(NAMESPACES)
     full_path = f"{parent.full_path}/{path}" if parent else path
     full_name = f"{parent.full_name} / {name}" if parent else name
-    require_available_path(db, full_path, but=namespace.id)
-    _require_unique_name(db, name, parent, but=namespace.id)
+    require_available_path(db, full_path, except_id=namespace.id)
+    _require_unique_name(db, name, parent, except_id=namespace.id)
     db.update(namespaces, namespace.id, name=name, path=path, name_key=name.casefold(), updated_at=db.now)
     for each in subtree_of(db, namespace.id):
         new_path = full_path + each.full_path[len(namespace.full_path) :]

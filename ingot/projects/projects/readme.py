@@ -1,4 +1,4 @@
-"""The file that says what a project is."""
+"""Lookup of a project's README file."""
 
 from functools import lru_cache
 
@@ -10,12 +10,12 @@ from ingot.git.trees.listing import list_tree
 from ingot.projects.projects.tables import Project
 
 README_NAMES = ("readme.md", "readme.markdown", "readme", "readme.txt", "readme.rst")
-"""In small letters; what comes first counts."""
+"""Lowercase names in order of precedence."""
 _MAX_ENTRIES = 10_000
 
 
 def readme_path(store: RepositoryStore, project: Project) -> str | None:
-    """The README at the top of the default branch."""
+    """Return the path of the README in the root folder of the default branch."""
     try:
         return _readme_path(store, project.repository_key, project.default_branch, project.generation)
     except Exception as error:

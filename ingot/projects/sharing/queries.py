@@ -137,7 +137,7 @@ def _membership_sources(db: Connection, actor: Actor, project: Project) -> Invit
 
 
 def users_with_access(db: Connection, project: Project, user_ids: Collection[int]) -> dict[int, Level]:
-    """Return those of the users who are active and may see a project, with their levels."""
+    """Return the levels of those users, by id, that are active and may see a project."""
     candidates = [
         user for user in users_by_ids(db, user_ids).values() if user.state == "active" and not user.placeholder
     ]
