@@ -1,1 +1,1 @@
-"""Projects, groups, members, forks, imports and what belongs to a project or group."""
+"""Projects and groups, with members, forks, imports, variables, environments and other project settings."""

@@ -83,7 +83,7 @@ def test_a_fork_whose_original_goes_meanwhile_says_so(
 
     house.work()
 
-    assert _status(api, home, person) == ("failed", "The original is gone")
+    assert _status(api, home, person) == ("failed", "The source project no longer exists")
     page = owner.get(home).text
     assert ("The copy failed" in page, "Three steps" in page) == (True, True)
 

@@ -1,1 +1,1 @@
-"""Badges: small linked pictures on a project or on all projects of a group."""
+"""Badges: small linked images on a project or on all projects of a group."""

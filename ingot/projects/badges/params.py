@@ -1,4 +1,4 @@
-"""What callers may send about badges."""
+"""Request parameters of badges."""
 
 from msgspec import UNSET, UnsetType
 
@@ -6,20 +6,20 @@ from ingot.core.api.params import Params
 
 
 class ListBadges(Params):
-    """Which of them."""
+    """Filter of the list of badges."""
 
     name: str | None = None
 
 
 class RenderBadge(Params):
-    """URLs to try out."""
+    """URLs to preview."""
 
     link_url: str
     image_url: str
 
 
 class CreateBadge(Params):
-    """A new badge."""
+    """New badge."""
 
     link_url: str
     image_url: str

@@ -1,4 +1,4 @@
-"""How badges are found and listed."""
+"""Lookups and lists of badges."""
 
 from functools import lru_cache
 from typing import Any
@@ -27,27 +27,27 @@ def _list_query(kind: str, named: bool) -> ListQuery:
     shown = or_(_OWN["project"], _INHERITED) if kind == "project" else _OWN["group"]
     matching = select(badges).where(shown)
     if named:
-        matching = matching.where(badges.c.name == bindparam("wanted_name"))
+        matching = matching.where(badges.c.name == bindparam("badge_name"))
     return list_query(matching, badges.c.id, badges.c.id.asc())
 
 
 def list_badges(db: Connection, source: MemberSource, name: str | None, page: Page) -> Listing[Badge]:
-    """A page of the badges that a project shows, its groups' too; or of those of a group."""
+    """List the badges of a group, or those of a project including its groups' badges."""
     values: dict[str, Any] = {"source": source.id}
     if source.kind == "project":
         values["namespace"] = source.namespace_id
     if name is not None:
-        values["wanted_name"] = name
+        values["badge_name"] = name
     return fetch_page(db, Badge, _list_query(source.kind, name is not None), page, **values)
 
 
 def badge_or_none(db: Connection, source: MemberSource, badge_id: int) -> Badge | None:
-    """One of the very project's or group's own badges."""
+    """Return a badge of this project or group; inherited badges are not found."""
     return db.first(Badge, _BY_ID[source.kind], source=source.id, badge=badge_id)
 
 
 def find_badge(db: Connection, source: MemberSource, badge_id: int) -> Badge:
-    """The same, where there must be one."""
+    """Return a badge of this project or group; raise NotFound if there is none."""
     badge = badge_or_none(db, source, badge_id)
     if badge is None:
         raise NotFound("Badge")

@@ -1,4 +1,4 @@
-"""What changes badges."""
+"""State changes of badges."""
 
 import re
 from urllib.parse import urlsplit
@@ -17,7 +17,7 @@ _WEB = re.compile(r"https?://[^\s\x00-\x1f\x7f\"<>\\^`|]+", re.IGNORECASE)
 
 
 def create_badge(db: Connection, source: MemberSource, params: CreateBadge) -> Badge:
-    """Add a badge."""
+    """Create a badge; raise Invalid for invalid fields."""
     validate_badge(params.name, params.link_url, params.image_url)
     badge_id = db.insert(
         badges,
@@ -32,21 +32,21 @@ def create_badge(db: Connection, source: MemberSource, params: CreateBadge) -> B
 
 
 def edit_badge(db: Connection, source: MemberSource, badge: Badge, params: EditBadge) -> Badge:
-    """Change what was sent."""
+    """Change the given fields; raise Invalid for invalid fields."""
     columns = given_fields(params)
-    now = {"name": badge.name, "link_url": badge.link_url, "image_url": badge.image_url, **columns}
-    validate_badge(now["name"], now["link_url"], now["image_url"])
+    merged = {"name": badge.name, "link_url": badge.link_url, "image_url": badge.image_url, **columns}
+    validate_badge(merged["name"], merged["link_url"], merged["image_url"])
     db.update(badges, badge.id, **columns)
     return find_badge(db, source, badge.id)
 
 
 def delete_badge(db: Connection, badge: Badge) -> None:
-    """Remove a badge."""
+    """Delete a badge."""
     db.delete(badges, badge.id)
 
 
 def validate_badge(name: str | None, link_url: str, image_url: str) -> None:
-    """Refuse what a badge cannot be: above all links that are no addresses in the web, since pages show them."""
+    """Raise Invalid for invalid fields; URLs must be http or https, because pages link to them."""
     errors: dict[str, list[str]] = {}
     for field, url in (("link_url", link_url), ("image_url", image_url)):
         if len(url) > MAX_URL_LENGTH:

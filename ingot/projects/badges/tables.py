@@ -1,4 +1,4 @@
-"""What is stored of badges."""
+"""Table and record of badges."""
 
 from sqlalchemy import Table
 
@@ -21,7 +21,7 @@ badges = Table(
 
 
 class Badge(Record, frozen=True):
-    """A badge; its URLs may hold placeholders."""
+    """Badge; the URLs may contain placeholders."""
 
     id: int
     project_id: int | None

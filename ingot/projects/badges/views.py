@@ -1,4 +1,4 @@
-"""What callers see of badges, with the placeholders in their URLs replaced."""
+"""Response views of badges, with the placeholders in their URLs replaced."""
 
 import re
 from collections.abc import Callable
@@ -10,12 +10,12 @@ from ingot.projects.badges.tables import Badge
 from ingot.projects.projects.tables import Project
 
 _PLACEHOLDER = re.compile(r"%\{(\w+)\}")
-# What may stand in a URL stays as it is; all else is written in per cent.
+# Characters that are allowed in URLs are left unchanged; all others are percent-encoded.
 _URL_CHARACTERS = ":/?#[]@!$&'()*+,;=%~{}"
 
 
 class RenderedBadgeView(View):
-    """A badge that need not exist."""
+    """Preview of a badge that may not exist."""
 
     name: str | None
     link_url: str
@@ -25,30 +25,30 @@ class RenderedBadgeView(View):
 
 
 class BadgeView(RenderedBadgeView):
-    """A badge."""
+    """Badge."""
 
     id: int
     kind: Literal["project", "group"]
 
 
 class BadgeRenderer:
-    """Puts what a project is called where its badges have placeholders; without a project they stay."""
+    """Replacement of placeholders by a project's values; without a project they are left unchanged."""
 
     def __init__(self, project: Project | None, commit_sha: Callable[[Project], str | None]) -> None:
         self._project = project
         self._commit_sha = commit_sha
-        self._known: dict[str, str | None] = {}
+        self._values: dict[str, str | None] = {}
 
     def url(self, text: str) -> str:
-        """The URL with its placeholders replaced, as far as they are known."""
+        """Return the URL with its known placeholders replaced."""
         return quote(_PLACEHOLDER.sub(self._replace, text), safe=_URL_CHARACTERS)
 
-    def _replace(self, found: "re.Match[str]") -> str:
-        name = found[1]
-        if name not in self._known:
-            self._known[name] = self._value(name)
-        value = self._known[name]
-        return found[0] if value is None else quote(value, safe="/")
+    def _replace(self, match: "re.Match[str]") -> str:
+        name = match[1]
+        if name not in self._values:
+            self._values[name] = self._value(name)
+        value = self._values[name]
+        return match[0] if value is None else quote(value, safe="/")
 
     def _value(self, name: str) -> str | None:
         project = self._project
@@ -67,12 +67,12 @@ class BadgeRenderer:
 
 
 def rendered_view(name: str | None, link_url: str, image_url: str, rendering: BadgeRenderer) -> RenderedBadgeView:
-    """What a badge with these URLs would look like."""
+    """Return the preview of a badge with these URLs."""
     return RenderedBadgeView(name, link_url, image_url, rendering.url(link_url), rendering.url(image_url))
 
 
 def badge_view(badge: Badge, rendering: BadgeRenderer) -> BadgeView:
-    """The badge for whoever sees its project or group."""
+    """Return the view of a badge."""
     return BadgeView(
         badge.name,
         badge.link_url,

@@ -1,1 +1,1 @@
-"""What administrators note on projects and groups, under keys of their own."""
+"""Custom attributes of projects and groups, set by administrators."""

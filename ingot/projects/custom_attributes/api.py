@@ -1,4 +1,4 @@
-"""Custom attributes of projects and groups over the API; they are administrators' own."""
+"""Endpoints of custom attributes of projects and groups, for administrators only."""
 
 from ingot.accounts.users.views import CustomAttributeView
 from ingot.core.access.rules import administrators, require
@@ -19,41 +19,41 @@ def _attribute_view(attribute: ResourceCustomAttribute) -> CustomAttributeView:
     return CustomAttributeView(attribute.key, attribute.value)
 
 
-def _require_not_archived(place: ProjectOrGroup) -> None:
-    """What is archived keeps what it has."""
-    require(not (isinstance(place, Project) and place.archived))
+def _require_not_archived(owner: ProjectOrGroup) -> None:
+    """Raise Denied for archived projects, which must not change."""
+    require(not (isinstance(owner, Project) and owner.archived))
 
 
 @routes.get("/groups/:id/custom_attributes", on=group_in_path, may=administrators, returns=list[CustomAttributeView])
 @routes.get(
     "/projects/:id/custom_attributes", on=project_in_path, may=administrators, returns=list[CustomAttributeView]
 )
-def list_attributes(call: Call, place: ProjectOrGroup, page: Page) -> Listing[CustomAttributeView]:
+def list_attributes(call: Call, owner: ProjectOrGroup, page: Page) -> Listing[CustomAttributeView]:
     """List the custom attributes of a project or group."""
-    found = queries.list_attributes(call.db, member_source(place), page)
-    return found.of([_attribute_view(attribute) for attribute in found.items])
+    listing = queries.list_attributes(call.db, member_source(owner), page)
+    return listing.of([_attribute_view(attribute) for attribute in listing.items])
 
 
 @routes.get("/groups/:id/custom_attributes/:key", on=group_in_path, may=administrators, returns=CustomAttributeView)
 @routes.get("/projects/:id/custom_attributes/:key", on=project_in_path, may=administrators, returns=CustomAttributeView)
-def get_attribute(call: Call, place: ProjectOrGroup) -> CustomAttributeView:
+def get_attribute(call: Call, owner: ProjectOrGroup) -> CustomAttributeView:
     """Get a custom attribute of a project or group."""
-    return _attribute_view(queries.find_attribute(call.db, member_source(place), call.path["key"]))
+    return _attribute_view(queries.find_attribute(call.db, member_source(owner), call.path["key"]))
 
 
 @routes.put("/groups/:id/custom_attributes/:key", on=group_in_path, may=administrators, returns=CustomAttributeView)
 @routes.put("/projects/:id/custom_attributes/:key", on=project_in_path, may=administrators, returns=CustomAttributeView)
-def set_attribute(call: Call, place: ProjectOrGroup, params: SetAttribute) -> CustomAttributeView:
+def set_attribute(call: Call, owner: ProjectOrGroup, params: SetAttribute) -> CustomAttributeView:
     """Set a custom attribute of a project or group."""
-    _require_not_archived(place)
-    return _attribute_view(service.set_attribute(call.db, member_source(place), call.path["key"], params.value))
+    _require_not_archived(owner)
+    return _attribute_view(service.set_attribute(call.db, member_source(owner), call.path["key"], params.value))
 
 
 @routes.delete("/groups/:id/custom_attributes/:key", on=group_in_path, may=administrators, returns=None)
 @routes.delete("/projects/:id/custom_attributes/:key", on=project_in_path, may=administrators, returns=None)
-def delete_attribute(call: Call, place: ProjectOrGroup) -> None:
+def delete_attribute(call: Call, owner: ProjectOrGroup) -> None:
     """Delete a custom attribute of a project or group."""
-    _require_not_archived(place)
-    attribute = queries.attribute_or_none(call.db, member_source(place), call.path["key"])
+    _require_not_archived(owner)
+    attribute = queries.attribute_or_none(call.db, member_source(owner), call.path["key"])
     if attribute is not None:
         service.delete_attribute(call.db, attribute)

@@ -1,9 +1,9 @@
-"""What callers may send about custom attributes."""
+"""Request parameters of custom attributes."""
 
 from ingot.core.api.params import Params
 
 
 class SetAttribute(Params):
-    """What to note."""
+    """Value of an attribute."""
 
     value: str

@@ -1,4 +1,4 @@
-"""How custom attributes are found and listed."""
+"""Lookups and lists of custom attributes."""
 
 from sqlalchemy import bindparam, select
 
@@ -20,17 +20,17 @@ _ONE = {kind: on.where(custom_attributes.c.key == bindparam("key")) for kind, on
 
 
 def list_attributes(db: Connection, source: MemberSource, page: Page) -> Listing[ResourceCustomAttribute]:
-    """A page of what is noted on a project or group, by key."""
+    """List the attributes of a project or group, ordered by key."""
     return fetch_page(db, ResourceCustomAttribute, _LISTS[source.kind], page, source=source.id)
 
 
 def attribute_or_none(db: Connection, source: MemberSource, key: str) -> ResourceCustomAttribute | None:
-    """What is noted under a key."""
+    """Return the attribute with this key."""
     return db.first(ResourceCustomAttribute, _ONE[source.kind], source=source.id, key=key)
 
 
 def find_attribute(db: Connection, source: MemberSource, key: str) -> ResourceCustomAttribute:
-    """The same, where there must be something."""
+    """Return the attribute with this key; raise NotFound if there is none."""
     attribute = attribute_or_none(db, source, key)
     if attribute is None:
         raise NotFound("Custom Attribute")

@@ -1,4 +1,4 @@
-"""What changes custom attributes."""
+"""State changes of custom attributes."""
 
 from ingot.accounts.users.service import validate_custom_attribute
 from ingot.core.db.connection import Connection
@@ -8,11 +8,11 @@ from ingot.projects.members.queries import MemberSource
 
 
 def set_attribute(db: Connection, source: MemberSource, key: str, value: str) -> ResourceCustomAttribute:
-    """Note a value under a key, instead of the one before."""
+    """Create or replace the attribute with this key."""
     validate_custom_attribute(key, value)
-    held = attribute_or_none(db, source, key)
-    if held is not None:
-        db.update(custom_attributes, held.id, value=value)
+    existing = attribute_or_none(db, source, key)
+    if existing is not None:
+        db.update(custom_attributes, existing.id, value=value)
     elif source.kind == "project":
         db.insert(custom_attributes, project_id=source.id, key=key, value=value)
     else:
@@ -21,5 +21,5 @@ def set_attribute(db: Connection, source: MemberSource, key: str, value: str) ->
 
 
 def delete_attribute(db: Connection, attribute: ResourceCustomAttribute) -> None:
-    """Forget what is noted under a key."""
+    """Delete an attribute."""
     db.delete(custom_attributes, attribute.id)

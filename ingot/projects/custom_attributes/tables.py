@@ -1,11 +1,11 @@
-"""What is stored of custom attributes; the table itself lies lower, where lists are filtered by it."""
+"""Record of custom attributes; the table is in ``namespaces``, because lists of groups are filtered by it."""
 
 from ingot.core.db.schema import Record
-from ingot.projects.namespaces.tables import custom_attributes as custom_attributes  # For the modules of this room.
+from ingot.projects.namespaces.tables import custom_attributes as custom_attributes  # Re-exported for this package.
 
 
 class ResourceCustomAttribute(Record, frozen=True):
-    """A value under a key."""
+    """Custom attribute of a project or group."""
 
     id: int
     project_id: int | None

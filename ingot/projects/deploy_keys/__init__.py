@@ -1,1 +1,1 @@
-"""Keys that let machines into projects over SSH, instead of standing for a person."""
+"""SSH keys that give machines access to projects, independent of a user."""

@@ -1,4 +1,4 @@
-"""Deploy keys over the API."""
+"""Endpoints of deploy keys."""
 
 from msgspec import UNSET
 
@@ -19,15 +19,15 @@ routes = Routes("deploy_keys")
 @routes.get("/deploy_keys", may=administrators, returns=list[DeployKeyView])
 def list_all_deploy_keys(call: Call, page: Page) -> Listing[DeployKeyView]:
     """List the deploy keys of all projects."""
-    found = queries.list_all_deploy_keys(call.db, page)
-    return found.of([deploy_key_view(key) for key in found.items])
+    listing = queries.list_all_deploy_keys(call.db, page)
+    return listing.of([deploy_key_view(key) for key in listing.items])
 
 
 @routes.get("/projects/:id/deploy_keys", on=project_in_path, may=may_admin_project, returns=list[DeployKeyView])
 def list_deploy_keys(call: Call, project: Project, page: Page) -> Listing[DeployKeyView]:
     """List the deploy keys of a project."""
-    found = queries.list_deploy_keys(call.db, project.id, page)
-    return found.of([deploy_key_view(key) for key in found.items])
+    listing = queries.list_deploy_keys(call.db, project.id, page)
+    return listing.of([deploy_key_view(key) for key in listing.items])
 
 
 @routes.get("/projects/:id/deploy_keys/:key_id", on=project_in_path, may=may_admin_project, returns=DeployKeyView)
@@ -38,13 +38,13 @@ def get_deploy_key(call: Call, project: Project) -> DeployKeyView:
 
 @routes.post("/projects/:id/deploy_keys", on=project_in_path, may=may_change_project, returns=DeployKeyView)
 def create_deploy_key(call: Call, project: Project, params: CreateDeployKey) -> DeployKeyView:
-    """Let a key into a project."""
+    """Add a deploy key to a project."""
     return deploy_key_view(service.create_deploy_key(call.db, call.actor, project, params))
 
 
 @routes.put("/projects/:id/deploy_keys/:key_id", on=project_in_path, may=may_change_project, returns=DeployKeyView)
 def edit_deploy_key(call: Call, project: Project, params: EditDeployKey) -> DeployKeyView:
-    """Rename a deploy key of a project, or say whether it may push."""
+    """Change the title of a deploy key, or whether it may push to the project."""
     key_id = path_number(call.path, "key_id")
     if params.title is UNSET and params.can_push is UNSET:
         raise MissingParameter("title")
@@ -55,12 +55,12 @@ def edit_deploy_key(call: Call, project: Project, params: EditDeployKey) -> Depl
     "/projects/:id/deploy_keys/:key_id/enable", on=project_in_path, may=may_change_project, returns=DeployKeyView
 )
 def enable_deploy_key(call: Call, project: Project) -> DeployKeyView:
-    """Let a key into a project that the caller knows from another one."""
+    """Enable a deploy key of another project of the caller."""
     key_id = path_number(call.path, "key_id")
     return deploy_key_view(service.enable_deploy_key(call.db, call.actor, project, key_id))
 
 
 @routes.delete("/projects/:id/deploy_keys/:key_id", on=project_in_path, may=may_change_project, returns=None)
 def delete_deploy_key(call: Call, project: Project) -> None:
-    """Let a key into a project no more."""
+    """Remove a deploy key from a project."""
     service.remove_deploy_key(call.db, project.id, path_number(call.path, "key_id"))

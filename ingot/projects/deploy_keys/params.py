@@ -1,4 +1,4 @@
-"""What callers may send about deploy keys."""
+"""Request parameters of deploy keys."""
 
 from msgspec import UNSET, UnsetType
 
@@ -7,7 +7,7 @@ from ingot.core.db.times import Timestamp
 
 
 class CreateDeployKey(Params):
-    """A key to let in."""
+    """New deploy key."""
 
     title: str
     key: str
@@ -16,7 +16,7 @@ class CreateDeployKey(Params):
 
 
 class EditDeployKey(Params):
-    """What changes of a key."""
+    """Changes of a deploy key."""
 
     title: str | UnsetType = UNSET
     can_push: bool | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""How deploy keys are found and listed."""
+"""Lookups and lists of deploy keys."""
 
 from typing import Any
 
@@ -35,25 +35,25 @@ _LIST_ALL = list_query(
     _keys(_CAN_PUSH_ANYWHERE).where(ssh_keys.c.user_id.is_(None)), ssh_keys.c.id, ssh_keys.c.id.asc()
 )
 _current_links = deploy_key_projects.alias()
-_HERE = exists().where(_current_links.c.key_id == ssh_keys.c.id, _current_links.c.project_id == bindparam("project"))
-_ELSEWHERE = (
+_ENABLED = exists().where(_current_links.c.key_id == ssh_keys.c.id, _current_links.c.project_id == bindparam("project"))
+_AVAILABLE = (
     select(ssh_keys.c.id, ssh_keys.c.title, ssh_keys.c.fingerprint_sha256, func.min(projects.c.full_path))
     .join(_links, _links.c.key_id == ssh_keys.c.id)
     .join(projects, projects.c.id == _links.c.project_id)
-    .where(~_HERE, projects.c.namespace_id.is_not(None))
+    .where(~_ENABLED, projects.c.namespace_id.is_not(None))
     .group_by(ssh_keys.c.id, ssh_keys.c.title, ssh_keys.c.fingerprint_sha256)
     .order_by(ssh_keys.c.title, ssh_keys.c.id)
     .limit(100)
 )
-_THEIRS_ELSEWHERE = _ELSEWHERE.where(_links.c.project_id.in_(projects_of_actor(Level.MASTER).scalar_subquery()))
+_AVAILABLE_TO_ACTOR = _AVAILABLE.where(_links.c.project_id.in_(projects_of_actor(Level.MASTER).scalar_subquery()))
 _LINK = select(_links).where(_links.c.key_id == bindparam("key"), _links.c.project_id == bindparam("project"))
 _KEYS_OF_PROJECT = select(_links.c.key_id).where(_links.c.project_id == bindparam("project")).order_by(_links.c.key_id)
 _IN_ANY = select(_links.c.id).where(_links.c.key_id == bindparam("key")).limit(1)
-_IN_THEIRS = _IN_ANY.where(_links.c.project_id.in_(projects_of_actor(Level.MASTER).scalar_subquery()))
+_IN_PROJECT_OF_ACTOR = _IN_ANY.where(_links.c.project_id.in_(projects_of_actor(Level.MASTER).scalar_subquery()))
 
 
 class AvailableDeployKey(Record, frozen=True):
-    """A deploy key that opens other projects, one of which is named."""
+    """Deploy key of other projects, with the path of one of them."""
 
     id: int
     title: str
@@ -62,24 +62,26 @@ class AvailableDeployKey(Record, frozen=True):
 
 
 def list_available_deploy_keys(db: Connection, actor: Actor, project_id: int) -> list[AvailableDeployKey]:
-    """The deploy keys that somebody knows from other projects and that do not open this one; a hundred at most."""
+    """List at most 100 deploy keys of the caller's other projects that this project does not have."""
     if actor.admin:
-        return db.all(AvailableDeployKey, _ELSEWHERE, project=project_id)
-    return db.all(AvailableDeployKey, _THEIRS_ELSEWHERE, project=project_id, actor=actor.user_id, today=day_of(db.now))
+        return db.all(AvailableDeployKey, _AVAILABLE, project=project_id)
+    return db.all(
+        AvailableDeployKey, _AVAILABLE_TO_ACTOR, project=project_id, actor=actor.user_id, today=day_of(db.now)
+    )
 
 
 def list_all_deploy_keys(db: Connection, page: Page) -> Listing[DeployKey]:
-    """A page of the deploy keys of all projects, the oldest first."""
+    """List the deploy keys of all projects, the oldest first."""
     return fetch_page(db, DeployKey, _LIST_ALL, page)
 
 
 def list_deploy_keys(db: Connection, project_id: int, page: Page) -> Listing[DeployKey]:
-    """A page of the deploy keys of a project, the oldest first."""
+    """List the deploy keys of a project, the oldest first."""
     return fetch_page(db, DeployKey, _LIST, page, project=project_id)
 
 
 def find_deploy_key(db: Connection, project_id: int, key_id: int) -> DeployKey:
-    """One of the deploy keys of a project."""
+    """Return a deploy key of a project; raise NotFound if there is none."""
     key = db.first(DeployKey, _ONE_OF_PROJECT, project=project_id, key=key_id)
     if key is None:
         raise NotFound("Deploy Key")
@@ -87,17 +89,17 @@ def find_deploy_key(db: Connection, project_id: int, key_id: int) -> DeployKey:
 
 
 def deploy_key_project_or_none(db: Connection, key_id: int, project_id: int) -> DeployKeyProject | None:
-    """What a key may do in a project, if it opens that."""
+    """Return the permission of a key in a project."""
     return db.first(DeployKeyProject, _LINK, key=key_id, project=project_id)
 
 
 def deploy_key_ids(db: Connection, project_id: int) -> list[int]:
-    """The ids of all deploy keys of a project."""
+    """Return the ids of all deploy keys of a project."""
     return [key_id for (key_id,) in db.rows(_KEYS_OF_PROJECT, project=project_id)]
 
 
 def may_use_deploy_key(db: Connection, actor: Actor, key_id: int) -> bool:
-    """Whether somebody sees a deploy key somewhere: as master of a project that it opens."""
+    """Check whether the caller is a master of a project that has this deploy key."""
     if actor.admin:
         return db.value(_IN_ANY, key=key_id) is not None
-    return db.value(_IN_THEIRS, key=key_id, actor=actor.user_id, today=day_of(db.now)) is not None
+    return db.value(_IN_PROJECT_OF_ACTOR, key=key_id, actor=actor.user_id, today=day_of(db.now)) is not None

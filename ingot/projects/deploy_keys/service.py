@@ -1,4 +1,4 @@
-"""Letting keys into projects, and out again; a key that opens nothing any more is gone."""
+"""State changes of deploy keys; a key without projects is deleted."""
 
 from msgspec import UNSET
 from sqlalchemy import bindparam, delete, exists, update
@@ -35,20 +35,23 @@ _DELETE_UNUSED = delete(ssh_keys).where(
 
 
 def create_deploy_key(db: Connection, actor: Actor, project: Project, params: CreateDeployKey) -> DeployKey:
-    """Let a key into a project: a new one, or one that the caller knows from another project of theirs."""
-    known = _deploy_key_by_text(db, params.key)
-    if known is None:
-        known = add_key(db, None, params.title, params.key, params.expires_at).id
-    elif deploy_key_project_or_none(db, known, project.id) is not None:
-        return find_deploy_key(db, project.id, known)
-    elif not may_use_deploy_key(db, actor, known):
+    """Add a key to a project: a new one, or one that another project of the caller already has.
+
+    Raises Invalid if the key belongs to a project that the caller does not administer.
+    """
+    key_id = _deploy_key_by_text(db, params.key)
+    if key_id is None:
+        key_id = add_key(db, None, params.title, params.key, params.expires_at).id
+    elif deploy_key_project_or_none(db, key_id, project.id) is not None:
+        return find_deploy_key(db, project.id, key_id)
+    elif not may_use_deploy_key(db, actor, key_id):
         raise Invalid(fingerprint=["has already been taken"])
-    _add_to_project(db, actor, project, known, can_push=params.can_push)
-    return find_deploy_key(db, project.id, known)
+    _add_to_project(db, actor, project, key_id, can_push=params.can_push)
+    return find_deploy_key(db, project.id, key_id)
 
 
 def enable_deploy_key(db: Connection, actor: Actor, project: Project, key_id: int) -> DeployKey:
-    """Let in a key that the caller knows from another project of theirs; it may read."""
+    """Give a key of another project of the caller read access to a project; raise NotFound for other keys."""
     if deploy_key_project_or_none(db, key_id, project.id) is None:
         if not may_use_deploy_key(db, actor, key_id):
             raise NotFound("Deploy Key")
@@ -57,7 +60,7 @@ def enable_deploy_key(db: Connection, actor: Actor, project: Project, key_id: in
 
 
 def edit_deploy_key(db: Connection, project: Project, key_id: int, params: EditDeployKey) -> DeployKey:
-    """Change a key's title, which all its projects show, or whether it may push to this one."""
+    """Change a key's title, which is shared by all its projects, or whether it may push to this project."""
     link = deploy_key_project_or_none(db, key_id, project.id)
     if link is None:
         raise NotFound("Deploy Key")
@@ -69,7 +72,7 @@ def edit_deploy_key(db: Connection, project: Project, key_id: int, params: EditD
 
 
 def remove_deploy_key(db: Connection, project_id: int, key_id: int) -> None:
-    """Let a key into a project no more; none is no error."""
+    """Remove a key from a project, if it is there; delete the key when no project has it any more."""
     _lock_key(db, key_id)
     link = deploy_key_project_or_none(db, key_id, project_id)
     if link is not None:
@@ -80,18 +83,18 @@ def remove_deploy_key(db: Connection, project_id: int, key_id: int) -> None:
 
 
 def remove_deploy_keys(db: Connection, project_id: int) -> None:
-    """Let no key into a project any more."""
+    """Remove all deploy keys from a project."""
     for key_id in deploy_key_ids(db, project_id):
         remove_deploy_key(db, project_id, key_id)
 
 
 def _deploy_key_by_text(db: Connection, text: str) -> int | None:
-    """The deploy key that a text spells, if there is one; what is no key at all is refused where it is added."""
+    """Return the id of the deploy key with this text; malformed keys are reported when they are added."""
     try:
-        known = key_by_fingerprint_or_none(db, parse_public_key(text).fingerprint_sha256)
+        key = key_by_fingerprint_or_none(db, parse_public_key(text).fingerprint_sha256)
     except Invalid:
         return None
-    return known.id if known is not None and known.user_id is None else None
+    return key.id if key is not None and key.user_id is None else None
 
 
 def _add_to_project(db: Connection, actor: Actor, project: Project, key_id: int, *, can_push: bool) -> None:
@@ -108,5 +111,8 @@ def _add_to_project(db: Connection, actor: Actor, project: Project, key_id: int,
 
 
 def _lock_key(db: Connection, key_id: int) -> bool:
-    """Lock a key's row until the end, so that it is not dropped as unused while somebody lets it in elsewhere."""
+    """Lock a key's row until the end of the transaction; return whether it exists.
+
+    Prevents that the key is deleted as unused while another transaction adds it to a project.
+    """
     return db.run(_LOCK, key=key_id) > 0

@@ -1,4 +1,4 @@
-"""What becomes of deploy keys when projects go."""
+"""Removal of deploy keys when projects are deleted."""
 
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
@@ -10,5 +10,5 @@ subscriptions = Subscriptions()
 
 @subscriptions.on(ProjectDeleted)
 def remove_keys_of_project(db: Connection, event: ProjectDeleted) -> None:
-    """A key opens a deleted project no more, though its rows stay for a while."""
+    """Remove the deploy keys of a deleted project, whose rows remain until a job removes them."""
     remove_deploy_keys(db, event.project_id)

@@ -1,4 +1,4 @@
-"""What is stored of deploy keys, besides the keys themselves: which projects each of them opens."""
+"""Table of the projects of each deploy key, and records of deploy keys; the keys are in ``ssh_keys``."""
 
 from sqlalchemy import Table, UniqueConstraint
 
@@ -11,7 +11,7 @@ deploy_key_projects = Table(
     row_id(),
     reference("key_id", "ssh_keys.id"),
     reference("project_id", "projects.id", index=True),
-    # What is pushed with the key is recorded in the name of whoever let it in.
+    # Pushes with the key are attributed to the user who added it.
     reference("creator_id", "users.id", ondelete="SET NULL", nullable=True, index=True),
     flag("can_push"),
     text("created_at"),
@@ -21,7 +21,7 @@ deploy_key_projects = Table(
 
 
 class DeployKeyProject(Record, frozen=True):
-    """A project that a key opens."""
+    """Permission of a key in a project."""
 
     id: int
     key_id: int
@@ -32,7 +32,7 @@ class DeployKeyProject(Record, frozen=True):
 
 
 class DeployKey(Record, frozen=True):
-    """A key, and whether it may push: to the project at hand, or, for administrators, to any."""
+    """Key with its push permission: for one project, or in the administrators' list for any project."""
 
     id: int
     title: str

@@ -1,4 +1,4 @@
-"""What callers see of deploy keys."""
+"""Response views of deploy keys."""
 
 from ingot.core.api.views import View
 from ingot.core.db.times import Timestamp
@@ -6,7 +6,7 @@ from ingot.projects.deploy_keys.tables import DeployKey
 
 
 class DeployKeyView(View):
-    """A deploy key."""
+    """Deploy key."""
 
     id: int
     title: str
@@ -20,7 +20,7 @@ class DeployKeyView(View):
 
 
 def deploy_key_view(key: DeployKey) -> DeployKeyView:
-    """One key."""
+    """Return the view of a deploy key."""
     return DeployKeyView(
         key.id,
         key.title,

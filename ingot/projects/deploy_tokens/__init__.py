@@ -1,1 +1,1 @@
-"""Tokens that belong to a project or group rather than to a person, for machines that fetch from it."""
+"""Tokens that give machines read access to a project or group, independent of a user."""

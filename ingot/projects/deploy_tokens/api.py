@@ -1,4 +1,4 @@
-"""Deploy tokens over the API."""
+"""Endpoints of deploy tokens."""
 
 from ingot.core.access.rules import administrators
 from ingot.core.api.params import path_number
@@ -18,8 +18,8 @@ routes = Routes("deploy_tokens")
 
 
 def _list(call: Call, source: MemberSource | None, params: ListDeployTokens, page: Page) -> Listing[DeployTokenView]:
-    found = queries.list_deploy_tokens(call.db, source, params, page)
-    return found.of([deploy_token_view(token, call.db.now) for token in found.items])
+    listing = queries.list_deploy_tokens(call.db, source, params, page)
+    return listing.of([deploy_token_view(token, call.db.now) for token in listing.items])
 
 
 @routes.get("/deploy_tokens", may=administrators, returns=list[DeployTokenView])
@@ -33,34 +33,34 @@ def list_all_deploy_tokens(call: Call, params: ListDeployTokens, page: Page) -> 
 )
 @routes.get("/projects/:id/deploy_tokens", on=project_in_path, may=may_admin_project, returns=list[DeployTokenView])
 def list_deploy_tokens(
-    call: Call, place: ProjectOrGroup, params: ListDeployTokens, page: Page
+    call: Call, owner: ProjectOrGroup, params: ListDeployTokens, page: Page
 ) -> Listing[DeployTokenView]:
     """List the deploy tokens of a project or group."""
-    return _list(call, member_source(place), params, page)
+    return _list(call, member_source(owner), params, page)
 
 
 @routes.get(
     "/groups/:id/deploy_tokens/:token_id", on=group_in_path, may=policy.may_read_group_tokens, returns=DeployTokenView
 )
 @routes.get("/projects/:id/deploy_tokens/:token_id", on=project_in_path, may=may_admin_project, returns=DeployTokenView)
-def get_deploy_token(call: Call, place: ProjectOrGroup) -> DeployTokenView:
-    """Get a deploy token of a project or group; its secret was shown once, when it was made."""
-    token = queries.find_deploy_token(call.db, member_source(place), path_number(call.path, "token_id"))
+def get_deploy_token(call: Call, owner: ProjectOrGroup) -> DeployTokenView:
+    """Get a deploy token of a project or group, without its secret."""
+    token = queries.find_deploy_token(call.db, member_source(owner), path_number(call.path, "token_id"))
     return deploy_token_view(token, call.db.now)
 
 
 @routes.post("/groups/:id/deploy_tokens", on=group_in_path, may=may_admin_group, returns=DeployTokenView)
 @routes.post("/projects/:id/deploy_tokens", on=project_in_path, may=may_change_project, returns=DeployTokenView)
-def create_deploy_token(call: Call, place: ProjectOrGroup, params: CreateDeployToken) -> DeployTokenView:
+def create_deploy_token(call: Call, owner: ProjectOrGroup, params: CreateDeployToken) -> DeployTokenView:
     """Create a deploy token of a project or group."""
-    token, secret = service.create_deploy_token(call.db, call.actor, member_source(place), params)
+    token, secret = service.create_deploy_token(call.db, call.actor, member_source(owner), params)
     return deploy_token_view(token, call.db.now, secret)
 
 
 @routes.delete("/groups/:id/deploy_tokens/:token_id", on=group_in_path, may=may_admin_group, returns=None)
 @routes.delete("/projects/:id/deploy_tokens/:token_id", on=project_in_path, may=may_change_project, returns=None)
-def delete_deploy_token(call: Call, place: ProjectOrGroup) -> None:
+def delete_deploy_token(call: Call, owner: ProjectOrGroup) -> None:
     """Delete a deploy token of a project or group."""
-    token = queries.deploy_token_or_none(call.db, member_source(place), path_number(call.path, "token_id"))
+    token = queries.deploy_token_or_none(call.db, member_source(owner), path_number(call.path, "token_id"))
     if token is not None:
         service.delete_deploy_token(call.db, token)

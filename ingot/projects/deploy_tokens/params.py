@@ -1,4 +1,4 @@
-"""What callers may send about deploy tokens."""
+"""Request parameters of deploy tokens."""
 
 from typing import Literal
 
@@ -11,13 +11,13 @@ DeployScope = Literal[
 
 
 class ListDeployTokens(Params):
-    """Whether only those that still open something."""
+    """Filter of the list of deploy tokens."""
 
     active: bool | None = None
 
 
 class CreateDeployToken(Params):
-    """A new deploy token."""
+    """New deploy token."""
 
     name: str
     scopes: list[DeployScope]

@@ -1,4 +1,4 @@
-"""How deploy tokens are found and listed."""
+"""Lookups and lists of deploy tokens."""
 
 from functools import lru_cache
 from typing import Any
@@ -13,7 +13,7 @@ from ingot.projects.deploy_tokens.tables import DeployToken, deploy_tokens
 from ingot.projects.members.queries import MemberSource
 from ingot.projects.projects.tables import projects
 
-# The rows of a deleted project stay until a job has removed them, and must open nothing meanwhile.
+# The rows of a deleted project remain until a job removes them; they must not give access until then.
 _ACTIVE = select(deploy_tokens).where(
     or_(
         deploy_tokens.c.project_id.is_(None),
@@ -41,7 +41,7 @@ def _list_query(filters: frozenset[str]) -> ListQuery:
 def list_deploy_tokens(
     db: Connection, source: MemberSource | None, params: ListDeployTokens, page: Page
 ) -> Listing[DeployToken]:
-    """A page of the tokens of a project or group, or of all."""
+    """List the tokens of a project or group, or all tokens."""
     filters: set[str] = set()
     values: dict[str, Any] = {}
     if source is not None:
@@ -54,12 +54,12 @@ def list_deploy_tokens(
 
 
 def deploy_token_or_none(db: Connection, source: MemberSource, token_id: int) -> DeployToken | None:
-    """One of the tokens of a project or group."""
+    """Return a token of a project or group."""
     return db.first(DeployToken, _BY_ID[source.kind], source=source.id, token=token_id)
 
 
 def find_deploy_token(db: Connection, source: MemberSource, token_id: int) -> DeployToken:
-    """The same, where there must be one."""
+    """Return a token of a project or group; raise NotFound if there is none."""
     token = deploy_token_or_none(db, source, token_id)
     if token is None:
         raise NotFound("Deploy Token")
@@ -67,8 +67,8 @@ def find_deploy_token(db: Connection, source: MemberSource, token_id: int) -> De
 
 
 def deploy_token_by_credentials(db: Connection, username: str, token: str) -> DeployToken | None:
-    """The token that these credentials prove, if it still opens anything; what, its scopes and place say."""
-    held = db.first(DeployToken, _BY_DIGEST, digest=db.vault.digest(token))
-    if held is None or held.username != username or held.expired(db.now):
+    """Return the unexpired token with these credentials; its scopes and owner determine the access."""
+    match = db.first(DeployToken, _BY_DIGEST, digest=db.vault.digest(token))
+    if match is None or match.username != username or match.expired(db.now):
         return None
-    return held
+    return match

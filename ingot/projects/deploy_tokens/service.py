@@ -1,4 +1,4 @@
-"""Making and removing deploy tokens."""
+"""State changes of deploy tokens."""
 
 import re
 import secrets
@@ -19,7 +19,7 @@ _USERNAME_PATTERN = re.compile(r"[A-Za-z0-9.+_-]+")
 def create_deploy_token(
     db: Connection, actor: Actor, source: MemberSource, params: CreateDeployToken
 ) -> tuple[DeployToken, str]:
-    """Make a token; its secret is told here and never again."""
+    """Create a token and return it with its secret, which is not stored; raise Invalid for invalid fields."""
     errors: dict[str, list[str]] = {}
     if not params.name.strip():
         errors["name"] = ["can't be blank"]
@@ -50,5 +50,5 @@ def create_deploy_token(
 
 
 def delete_deploy_token(db: Connection, token: DeployToken) -> None:
-    """Let a token open nothing from now on."""
+    """Delete a token, which revokes it at once."""
     db.delete(deploy_tokens, token.id)

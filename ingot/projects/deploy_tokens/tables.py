@@ -1,4 +1,4 @@
-"""What is stored of deploy tokens."""
+"""Table and record of deploy tokens."""
 
 from sqlalchemy import Table
 
@@ -24,7 +24,7 @@ deploy_tokens = Table(
 
 
 class DeployToken(Record, frozen=True):
-    """A deploy token; its scopes are separated by spaces."""
+    """Deploy token; the scopes are separated by spaces."""
 
     id: int
     project_id: int | None
@@ -39,9 +39,9 @@ class DeployToken(Record, frozen=True):
 
     @property
     def username(self) -> str:
-        """The name to sign in with: the one that was asked for, or one that scripts know."""
+        """Username for authentication: the chosen one, or GitLab's default, which scripts expect."""
         return self.given_username or f"gitlab+deploy-token-{self.id}"
 
     def expired(self, now: Timestamp) -> bool:
-        """Whether its time is over."""
+        """Check whether the token has expired."""
         return self.expires_at is not None and self.expires_at <= now

@@ -1,4 +1,4 @@
-"""What callers see of deploy tokens; the secret itself only once, in the answer that made it."""
+"""Response views of deploy tokens; only the response to the creation contains the secret."""
 
 from msgspec import UNSET, UnsetType
 
@@ -8,7 +8,7 @@ from ingot.projects.deploy_tokens.tables import DeployToken
 
 
 class DeployTokenView(View):
-    """A deploy token; one that was revoked is gone altogether."""
+    """Deploy token; ``revoked`` is always false because revoked tokens are deleted."""
 
     id: int
     name: str
@@ -22,7 +22,7 @@ class DeployTokenView(View):
 
 
 def deploy_token_view(token: DeployToken, now: Timestamp, secret: str | UnsetType = UNSET) -> DeployTokenView:
-    """The token, with its secret where that was just made."""
+    """Return the view of a token, with its secret if it was just created."""
     expired = token.expired(now)
     return DeployTokenView(
         token.id,

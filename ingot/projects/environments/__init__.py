@@ -1,1 +1,1 @@
-"""Environments of projects, and what was deployed to them."""
+"""Environments of projects and deployments to them."""

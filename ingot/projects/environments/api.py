@@ -1,4 +1,4 @@
-"""Environments and deployments over the API."""
+"""Endpoints of environments and deployments."""
 
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
@@ -38,8 +38,8 @@ def _environment_view(call: Call, project: Project, environment: Environment) ->
 )
 def list_environments(call: Call, project: Project, params: ListEnvironments, page: Page) -> Listing[EnvironmentView]:
     """List the environments of a project."""
-    found = queries.list_environments(call.db, project, params, page)
-    return found.of([_environment_view(call, project, environment) for environment in found.items])
+    listing = queries.list_environments(call.db, project, params, page)
+    return listing.of([_environment_view(call, project, environment) for environment in listing.items])
 
 
 @routes.get(
@@ -49,7 +49,7 @@ def list_environments(call: Call, project: Project, params: ListEnvironments, pa
     returns=EnvironmentView,
 )
 def get_environment(call: Call, project: Project) -> EnvironmentView:
-    """Get an environment, with what was deployed there last."""
+    """Get an environment with its last successful deployment."""
     environment = _environment_in_path(call, project)
     view = _environment_view(call, project, environment)
     last = queries.last_deployment_or_none(call.db, project, environment)
@@ -96,7 +96,7 @@ def delete_environment(call: Call, project: Project) -> None:
     returns=EnvironmentView,
     status=200,
 )
-def stop_environment(call: Call, project: Project, params: StopEnvironment) -> EnvironmentView:  # noqa: ARG001 - No job could refuse.
+def stop_environment(call: Call, project: Project, params: StopEnvironment) -> EnvironmentView:  # noqa: ARG001 - No stop job exists, so force has no effect.
     """Stop an environment."""
     return _environment_view(
         call, project, service.stop_environment(call.db, project, _environment_in_path(call, project))
@@ -111,8 +111,8 @@ def stop_environment(call: Call, project: Project, params: StopEnvironment) -> E
 )
 def list_deployments(call: Call, project: Project, params: ListDeployments, page: Page) -> Listing[DeploymentView]:
     """List the deployments of a project."""
-    found = queries.list_deployments(call.db, project, params, page)
-    return found.of([deployment_view(deployment, call.origin.base) for deployment in found.items])
+    listing = queries.list_deployments(call.db, project, params, page)
+    return listing.of([deployment_view(deployment, call.origin.base) for deployment in listing.items])
 
 
 @routes.get(
@@ -129,7 +129,7 @@ def get_deployment(call: Call, project: Project) -> DeploymentView:
 
 @routes.post("/projects/:id/deployments", on=project_in_path, may=policy.may_deploy, returns=DeploymentView)
 def create_deployment(call: Call, project: Project, params: CreateDeployment) -> DeploymentView:
-    """Note a deployment that was done by other means than our own jobs."""
+    """Create a deployment that was made outside of our own jobs."""
     return deployment_view(service.create_deployment(call.db, call.actor, project, params), call.origin.base)
 
 
@@ -140,6 +140,6 @@ def create_deployment(call: Call, project: Project, params: CreateDeployment) ->
     returns=DeploymentView,
 )
 def edit_deployment(call: Call, project: Project, params: EditDeployment) -> DeploymentView:
-    """Say how a deployment went."""
+    """Change the status of a deployment."""
     deployment = queries.find_deployment(call.db, project, path_number(call.path, "deployment_id"))
     return deployment_view(service.edit_deployment(call.db, project, deployment, params.status), call.origin.base)

@@ -1,4 +1,4 @@
-"""What callers may send about environments and deployments."""
+"""Request parameters of environments and deployments."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ from ingot.projects.environments.tables import Status, Tier
 
 
 class ListEnvironments(Params):
-    """Filters of the list; a name or a search, not both."""
+    """Filters of the list of environments; name and search exclude each other."""
 
     name: str = ""
     search: str = ""
@@ -18,7 +18,7 @@ class ListEnvironments(Params):
 
 
 class CreateEnvironment(Params):
-    """A new environment; its slug follows from its name."""
+    """New environment; the slug is derived from the name and must not be given."""
 
     name: str
     external_url: str | None = None
@@ -36,13 +36,13 @@ class EditEnvironment(Params):
 
 
 class StopEnvironment(Params):
-    """Whether to do so without the job that stops it; there are no jobs yet."""
+    """Whether to skip the job that stops the environment; there are no such jobs yet."""
 
     force: bool = False
 
 
 class ListDeployments(Params):
-    """Filters and order of the list."""
+    """Filters and order of the list of deployments."""
 
     environment: str = ""
     status: Literal["created", "running", "success", "failed", "canceled", "skipped", "blocked"] | None = None
@@ -55,7 +55,7 @@ class ListDeployments(Params):
 
 
 class CreateDeployment(Params):
-    """What was deployed where; the environment is made where there is none of this name."""
+    """New deployment; an unknown environment is created."""
 
     environment: str
     sha: str
@@ -65,6 +65,6 @@ class CreateDeployment(Params):
 
 
 class EditDeployment(Params):
-    """How a deployment went."""
+    """New status of a deployment."""
 
     status: Status

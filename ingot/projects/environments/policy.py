@@ -1,4 +1,4 @@
-"""Who may do what with environments and deployments: nobody anything where the project has no pipelines."""
+"""Permissions for environments and deployments; all of them require CI to be enabled."""
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
@@ -6,17 +6,17 @@ from ingot.projects.projects.tables import Project
 
 
 def may_read_environments(actor: Actor, access: Access, project: Project) -> bool:
-    """Reporters."""
+    """Reporters and above."""
     return _has_level(actor, access, project, Level.REPORTER)
 
 
 def may_deploy(actor: Actor, access: Access, project: Project) -> bool:
-    """Developers make and stop environments and deploy to them, unless the project is archived."""
+    """Developers and above, unless the project is archived: create and stop environments, and deploy."""
     return _has_level(actor, access, project, Level.DEVELOPER) and not project.archived
 
 
 def may_change_environments(actor: Actor, access: Access, project: Project) -> bool:
-    """Masters change and delete what is there, unless the project is archived."""
+    """Masters and above, unless the project is archived: edit and delete environments."""
     return _has_level(actor, access, project, Level.MASTER) and not project.archived
 
 

@@ -1,4 +1,4 @@
-"""How environments and deployments are found and listed."""
+"""Lookups and lists of environments and deployments."""
 
 from functools import lru_cache
 from typing import Any
@@ -59,7 +59,7 @@ _DEPLOYMENT_CONDITIONS = {
     "finished_after": deployments.c.finished_at >= bindparam("finished_after"),
     "finished_before": deployments.c.finished_at <= bindparam("finished_before"),
 }
-# Numbers within a project are given out one after the other, so whoever comes second waits here.
+# The row lock serializes the numbering of deployments in a project; concurrent requests would get the same iid.
 _LOCK_PROJECT = select(projects.c.id).where(projects.c.id == bindparam("project")).with_for_update()
 _LAST_IID = select(func.max(deployments.c.iid)).where(deployments.c.project_id == bindparam("project"))
 
@@ -71,11 +71,11 @@ def _environment_query(filters: frozenset[str]) -> ListQuery:
 
 
 def list_environments(db: Connection, project: Project, params: ListEnvironments, page: Page) -> Listing[Environment]:
-    """A page of a project's environments."""
+    """List a project's environments; raise Invalid for a combination of filters that GitLab refuses."""
     if params.name and params.search:
         raise Invalid("400 (Bad request) name and search cannot be used together")
     if params.search and len(params.search) < MIN_SEARCH_LENGTH:
-        raise Invalid(f"400 (Bad request) a search has at least {MIN_SEARCH_LENGTH} characters")
+        raise Invalid(f"400 (Bad request) search must have at least {MIN_SEARCH_LENGTH} characters")
     filters: set[str] = set()
     values: dict[str, Any] = {"project": project.id}
     if params.name:
@@ -91,12 +91,12 @@ def list_environments(db: Connection, project: Project, params: ListEnvironments
 
 
 def environment_or_none(db: Connection, project: Project, environment_id: int) -> Environment | None:
-    """One of a project's environments."""
+    """Return an environment of a project."""
     return db.first(Environment, _BY_ID, project=project.id, environment=environment_id)
 
 
 def find_environment(db: Connection, project: Project, environment_id: int) -> Environment:
-    """The same, where there must be one."""
+    """Return an environment of a project; raise NotFound if there is none."""
     environment = environment_or_none(db, project, environment_id)
     if environment is None:
         raise NotFound("Environment")
@@ -104,17 +104,17 @@ def find_environment(db: Connection, project: Project, environment_id: int) -> E
 
 
 def environment_by_name_or_none(db: Connection, project: Project, name: str) -> Environment | None:
-    """The environment of this very name."""
+    """Return the environment with exactly this name."""
     return db.first(Environment, _BY_NAME, project=project.id, name=name)
 
 
 def environment_by_slug_or_none(db: Connection, project: Project, slug: str) -> Environment | None:
-    """The environment with this slug."""
+    """Return the environment with this slug."""
     return db.first(Environment, _BY_SLUG, project=project.id, slug=slug)
 
 
 def environment_by_url_or_none(db: Connection, project: Project, url: str) -> Environment | None:
-    """The environment that is at this address."""
+    """Return the environment with this external URL."""
     return db.first(Environment, _BY_URL, project=project.id, url=url)
 
 
@@ -127,15 +127,15 @@ def _deployment_query(filters: frozenset[str], order_by: str, sort: str) -> List
 
 
 def list_deployments(db: Connection, project: Project, params: ListDeployments, page: Page) -> Listing[Deployment]:
-    """A page of a project's deployments."""
-    given = {name: getattr(params, name) for name in _DEPLOYMENT_CONDITIONS}
-    values = {name: value for name, value in given.items() if value}
+    """List a project's deployments."""
+    filters = {name: getattr(params, name) for name in _DEPLOYMENT_CONDITIONS}
+    values = {name: value for name, value in filters.items() if value}
     query = _deployment_query(frozenset(values), params.order_by, params.sort)
     return fetch_page(db, Deployment, query, page, project=project.id, **values)
 
 
 def find_deployment(db: Connection, project: Project, deployment_id: int) -> Deployment:
-    """One of a project's deployments."""
+    """Return a deployment of a project; raise NotFound if there is none."""
     deployment = db.first(Deployment, _DEPLOYMENT, project=project.id, deployment=deployment_id)
     if deployment is None:
         raise NotFound("Deployment")
@@ -143,12 +143,12 @@ def find_deployment(db: Connection, project: Project, deployment_id: int) -> Dep
 
 
 def last_deployment_or_none(db: Connection, project: Project, environment: Environment) -> Deployment | None:
-    """The latest that succeeded: what runs there now."""
+    """Return the last successful deployment of an environment."""
     return db.first(Deployment, _LAST_DEPLOYMENT, project=project.id, environment=environment.id)
 
 
 def next_iid(db: Connection, project: Project) -> int:
-    """The number for the project's next deployment; nobody else gets one until this transaction ends."""
+    """Return the iid of the project's next deployment; holds a row lock until the transaction ends."""
     db.value(_LOCK_PROJECT, project=project.id)
     last: int | None = db.value(_LAST_IID, project=project.id)
     return (last or 0) + 1

@@ -1,4 +1,4 @@
-"""What changes environments and deployments."""
+"""State changes of environments and deployments."""
 
 import re
 import secrets
@@ -39,7 +39,7 @@ _TIERS: tuple[tuple[Tier, "re.Pattern[str]"], ...] = (
 
 
 def create_environment(db: Connection, project: Project, params: CreateEnvironment) -> Environment:
-    """Add an environment, whose slug follows from its name."""
+    """Create an environment with a slug derived from its name; raise Invalid for invalid fields."""
     _reject_slug(params.slug)
     url = params.external_url or None
     _validate(db, project, params.name, url, None)
@@ -58,38 +58,40 @@ def create_environment(db: Connection, project: Project, params: CreateEnvironme
     return find_environment(db, project, environment_id)
 
 
-def edit_environment(db: Connection, project: Project, held: Environment, params: EditEnvironment) -> Environment:
-    """Change what was sent; the slug stays, because addresses were made of it."""
+def edit_environment(
+    db: Connection, project: Project, environment: Environment, params: EditEnvironment
+) -> Environment:
+    """Change the given fields; the slug does not change because URLs contain it."""
     _reject_slug(params.slug)
-    name = held.name if params.name is UNSET else params.name
-    url = held.external_url if params.external_url is UNSET else params.external_url or None
-    tier = held.tier if params.tier is UNSET else params.tier
-    _validate(db, project, name, url, held)
+    name = environment.name if params.name is UNSET else params.name
+    url = environment.external_url if params.external_url is UNSET else params.external_url or None
+    tier = environment.tier if params.tier is UNSET else params.tier
+    _validate(db, project, name, url, environment)
     db.update(
         environments,
-        held.id,
+        environment.id,
         name=name,
         name_key=name.casefold(),
         external_url=url,
         tier=tier,
         updated_at=db.now,
     )
-    return find_environment(db, project, held.id)
+    return find_environment(db, project, environment.id)
 
 
 def stop_environment(db: Connection, project: Project, environment: Environment) -> Environment:
-    """Say that nothing runs there any more; one that is stopped stays so."""
+    """Mark an environment as stopped."""
     _set_state(db, environment, "stopped")
     return find_environment(db, project, environment.id)
 
 
 def delete_environment(db: Connection, environment: Environment) -> None:
-    """Remove an environment with its deployments."""
+    """Delete an environment with its deployments."""
     db.delete(environments, environment.id)
 
 
 def create_deployment(db: Connection, actor: Actor, project: Project, params: CreateDeployment) -> Deployment:
-    """Note a deployment that happened outside, and make its environment where it is new."""
+    """Record a deployment made outside of our jobs; creates its environment if it does not exist."""
     errors: dict[str, list[str]] = {}
     if not _SHA.fullmatch(params.sha):
         errors["sha"] = ["is invalid"]
@@ -120,7 +122,7 @@ def create_deployment(db: Connection, actor: Actor, project: Project, params: Cr
 
 
 def edit_deployment(db: Connection, project: Project, deployment: Deployment, status: Status) -> Deployment:
-    """Say how a deployment went; one that has ended does not run again."""
+    """Change the status of a deployment; raise Invalid if a finished deployment would run again."""
     if status == deployment.status:
         return deployment
     if status == "running":
@@ -132,14 +134,14 @@ def edit_deployment(db: Connection, project: Project, deployment: Deployment, st
 
 
 def tier_of(name: str) -> Tier:
-    """What kind of environment people mean by such a name."""
+    """Return the deployment tier that GitLab infers from an environment's name."""
     return next((tier for tier, words in _TIERS if words.search(name)), "other")
 
 
 def slug_of(name: str) -> str:
-    """A name for DNS: small letters, digits and single dashes, from a letter on, at most 24 of them.
+    """Return a DNS label for a name: lowercase letters, digits and single dashes, at most 24 characters.
 
-    Where that loses anything of the name, random characters at the end keep it apart from others.
+    The slug starts with a letter. If it differs from the name, a random suffix makes it unique.
     """
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower())
     if not slug[:1].isalpha():
@@ -154,17 +156,17 @@ def slug_of(name: str) -> str:
 def _free_slug(db: Connection, project: Project, name: str) -> str:
     slug = slug_of(name)
     while environment_by_slug_or_none(db, project, slug) is not None:
-        # Two names can differ and one be the other's slug; random characters then settle it.
+        # A name may equal the slug of another environment; the added space forces a random suffix.
         slug = slug_of(f"{slug} ")
     return slug
 
 
 def _reject_slug(slug: Any) -> None:
     if slug is not UNSET:
-        raise Invalid(slug=["follows from the name and cannot be given"])
+        raise Invalid(slug=["is derived from the name and cannot be set"])
 
 
-def _validate(db: Connection, project: Project, name: str, url: str | None, held: Environment | None) -> None:
+def _validate(db: Connection, project: Project, name: str, url: str | None, edited: Environment | None) -> None:
     errors: dict[str, list[str]] = {}
     if not name.strip():
         errors["name"] = ["can't be blank"]
@@ -172,25 +174,25 @@ def _validate(db: Connection, project: Project, name: str, url: str | None, held
         errors["name"] = [too_long_message(MAX_LENGTH)]
     elif not _NAME.fullmatch(name):
         errors["name"] = ["can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.' and spaces"]
-    elif _is_taken(environment_by_name_or_none(db, project, name), held):
+    elif _is_taken(environment_by_name_or_none(db, project, name), edited):
         errors["name"] = ["has already been taken"]
     if url is not None:
         if len(url) > MAX_LENGTH:
             errors["external_url"] = [too_long_message(MAX_LENGTH)]
         elif not _is_url(url):
             errors["external_url"] = ["must be a valid URL"]
-        elif _is_taken(environment_by_url_or_none(db, project, url), held):
+        elif _is_taken(environment_by_url_or_none(db, project, url), edited):
             errors["external_url"] = ["has already been taken"]
     if errors:
         raise Invalid(**errors)
 
 
-def _is_taken(found: Environment | None, held: Environment | None) -> bool:
-    return found is not None and (held is None or found.id != held.id)
+def _is_taken(existing: Environment | None, edited: Environment | None) -> bool:
+    return existing is not None and (edited is None or existing.id != edited.id)
 
 
 def _is_url(url: str) -> bool:
-    """Whether pages may show it as a link: no scheme but these, since some run scripts."""
+    """Check whether pages may link to a URL; other schemes are refused because some execute scripts."""
     if not _URL.fullmatch(url):
         return False
     try:

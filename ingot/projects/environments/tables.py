@@ -1,4 +1,4 @@
-"""What is stored of environments and deployments."""
+"""Tables and records of environments and deployments."""
 
 from typing import Literal
 
@@ -54,7 +54,7 @@ deployments = Table(
 
 
 class Environment(Record, frozen=True):
-    """A place to which a project is deployed."""
+    """Target of deployments of a project."""
 
     id: int
     project_id: int
@@ -69,7 +69,7 @@ class Environment(Record, frozen=True):
 
 
 class Deployment(Record, frozen=True):
-    """What was deployed, with what its answers show of the environment and of who did it."""
+    """Deployment, with the columns of its environment and user that responses show."""
 
     id: int
     iid: int

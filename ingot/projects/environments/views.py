@@ -1,4 +1,4 @@
-"""What callers see of environments and deployments."""
+"""Response views of environments and deployments."""
 
 from msgspec import UNSET, UnsetType
 
@@ -11,7 +11,7 @@ from ingot.projects.projects.views import InstanceUrls, SimpleProjectView, simpl
 
 
 class EnvironmentBrief(View):
-    """An environment wherever one is only named."""
+    """Environment inside the view of a deployment."""
 
     id: int
     name: str
@@ -22,7 +22,7 @@ class EnvironmentBrief(View):
 
 
 class DeploymentView(View):
-    """A deployment; the job that did it is empty until there are jobs."""
+    """Deployment; ``deployable`` is null because our jobs do not create deployments yet."""
 
     id: int
     iid: int
@@ -37,7 +37,7 @@ class DeploymentView(View):
 
 
 class EnvironmentView(EnvironmentBrief):
-    """An environment; asked for alone, it shows what runs there."""
+    """Environment; the view of a single one includes its last deployment."""
 
     state: State
     tier: Tier
@@ -46,7 +46,7 @@ class EnvironmentView(EnvironmentBrief):
 
 
 def environment_view(environment: Environment, project: Project, urls: InstanceUrls) -> EnvironmentView:
-    """The environment for whoever may see those of its project."""
+    """Return the view of an environment."""
     return EnvironmentView(
         environment.id,
         environment.name,
@@ -61,7 +61,7 @@ def environment_view(environment: Environment, project: Project, urls: InstanceU
 
 
 def deployment_view(deployment: Deployment, base: str) -> DeploymentView:
-    """The deployment for whoever may see those of its project."""
+    """Return the view of a deployment."""
     return DeploymentView(
         deployment.id,
         deployment.iid,

@@ -1,1 +1,1 @@
-"""Forks, and what they were forked from."""
+"""Forks and fork relations of projects."""

@@ -1,4 +1,4 @@
-"""Forks over the API."""
+"""Endpoints of forks."""
 
 from functools import partial
 
@@ -24,26 +24,26 @@ from ingot.projects.projects.views import ProjectView, SimpleProjectView
 routes = Routes("projects")
 
 
-def _fork_repository(ahead: PrepareContext, params: ForkProject) -> tuple[str, str]:
-    """Copy the repository ahead of the transaction, for those who may; it goes again where the row is refused.
+def _fork_repository(context: PrepareContext, params: ForkProject) -> tuple[str, str]:
+    """Copy the repository before the transaction, after a permission check; it is deleted if the request fails.
 
-    Where a job is to copy it, an empty one stands there until then.
+    If a job is to copy it, an empty repository is created in its place.
     """
 
-    def look(db: Connection) -> Project:
-        access, project = find_project(db, ahead.actor, ahead.path["id"])
-        require(policy.may_fork_project(ahead.actor, access, project))
-        _target_namespace(db, ahead.actor, params)
+    def find_source(db: Connection) -> Project:
+        access, project = find_project(db, context.actor, context.path["id"])
+        require(policy.may_fork_project(context.actor, access, project))
+        _target_namespace(db, context.actor, params)
         return project
 
-    key, store = new_key(), repository_store(ahead.settings)
-    source = ahead.database.read(look, ahead_of_change=True)
+    key, store = new_key(), repository_store(context.settings)
+    source = context.database.read(find_source, ahead_of_change=True)
     if params.by_job:
         store.create(key, source.default_branch)
     else:
         store.fork(source.repository_key, key)
-    ahead.undo.append(partial(delete_unused_repository, ahead.database, store, key))
-    # Not what the source's row says later on: this is where HEAD of the copy points.
+    context.undo.append(partial(delete_unused_repository, context.database, store, key))
+    # Read HEAD from the copy: the default branch in the source's row may change before the transaction.
     return key, store.open(key).head_branch()
 
 
@@ -56,7 +56,7 @@ def _fork_repository(ahead: PrepareContext, params: ForkProject) -> tuple[str, s
     locks=NAMESPACES,
 )
 def fork_project(call: Call, project: Project, params: ForkProject, repository: tuple[str, str]) -> ProjectView:
-    """Fork a project; its repository is there when the call answers, unless a job was asked for."""
+    """Fork a project; the repository is copied before the response, unless a job was requested."""
     namespace = _target_namespace(call.db, call.actor, params)
     return project_response(call, service.fork_project(call.db, call.actor, project, params, namespace, repository))
 
@@ -66,15 +66,15 @@ def fork_project(call: Call, project: Project, params: ForkProject, repository: 
 )
 def list_forks(call: Call, project: Project, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
     """List the forks of a project that the caller may see."""
-    found = list_projects(call.db, call.actor, params, page, "forks", forked_from=project.id)
-    return project_page(call, found, params)
+    listing = list_projects(call.db, call.actor, params, page, "forks", forked_from=project.id)
+    return project_page(call, listing, params)
 
 
 @routes.post(
     "/projects/:id/fork/:forked_from_id", on=project_in_path, may=administrators, returns=ProjectView, locks=NAMESPACES
 )
 def set_fork_relation(call: Call, project: Project) -> ProjectView:
-    """Say that a project is a fork of another one."""
+    """Mark a project as a fork of another project."""
     require(not project.archived)
     _, source = find_project(call.db, call.actor, call.path["forked_from_id"])
     if project.forked_from_id is not None:
@@ -84,7 +84,7 @@ def set_fork_relation(call: Call, project: Project) -> ProjectView:
 
 @routes.delete("/projects/:id/fork", on=project_in_path, may=administrators, returns=None, locks=NAMESPACES)
 def delete_fork_relation(call: Call, project: Project) -> None:
-    """Say that a project is no fork any more; 304 where it is none."""
+    """Remove the fork relation of a project; 304 if there is none."""
     if project.forked_from_id is None:
         raise Unchanged
     require(not project.archived)
@@ -92,12 +92,12 @@ def delete_fork_relation(call: Call, project: Project) -> None:
 
 
 def _target_namespace(db: Connection, actor: Actor, params: ForkProject) -> Namespace:
-    named = params.namespace or params.namespace_path or params.namespace_id
-    if not named:
+    target = params.namespace or params.namespace_path or params.namespace_id
+    if not target:
         if actor.external:
             raise Denied
         return namespace_of_user(db, actor.user_id)
-    namespace = namespace_or_none(db, str(named))
+    namespace = namespace_or_none(db, str(target))
     if namespace is None or not may_create_in(db, actor, namespace):
         raise NotFound("Target Namespace")
     return namespace

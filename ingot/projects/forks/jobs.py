@@ -1,4 +1,4 @@
-"""What the job of a fork does: the copy is made aside and takes the place of the empty repository in one step."""
+"""Background job that copies the repository of a fork, then replaces the empty repository in one step."""
 
 from functools import partial
 from typing import Any
@@ -14,31 +14,31 @@ from ingot.projects.imports.queries import job_attempts
 
 MAX_ATTEMPTS = 3
 RETRY_DELAY_SECONDS = 10.0
-_GONE = "The original is gone"
+_SOURCE_MISSING = "The source project no longer exists"
 _NOT_STORED = "The repository could not be stored"
 
 
 class ForkJobs:
-    """The handler of forks that are made by a job; it may run twice."""
+    """Handler of the jobs that copy forks; idempotent."""
 
     def __init__(self, store: RepositoryStore) -> None:
         self._store = store
 
     def run(self, database: Database, payload: Any) -> None:
-        """Copy the repository, and say how it went; a copy that a crash leaves behind is swept up later."""
+        """Copy the repository and record the result; the daily sweep removes a copy that a crash leaves behind."""
         project_id: int = payload["project_id"]
-        wanted = database.read(partial(copy_or_none, project_id=project_id))
-        if wanted is None:
+        copy = database.read(partial(copy_or_none, project_id=project_id))
+        if copy is None:
             return
         database.write(partial(start_copy, project_id=project_id))
         key = new_key()
         try:
-            if wanted.source_key is None:
+            if copy.source_key is None:
                 raise MissingRepository
-            self._store.fork(wanted.source_key, key)
-            brought = import_result_of(self._store.open(key))
+            self._store.fork(copy.source_key, key)
+            result = import_result_of(self._store.open(key))
         except MissingRepository:  # Shown as the reason of the failed copy.
-            database.write(partial(fail_copy, project_id=project_id, reason=_GONE))
+            database.write(partial(fail_copy, project_id=project_id, reason=_SOURCE_MISSING))
             return
         except (OSError, GitError) as error:
             self._store.remove(key)
@@ -46,6 +46,6 @@ class ForkJobs:
                 raise RetryLater(RETRY_DELAY_SECONDS, _NOT_STORED) from error
             database.write(partial(fail_copy, project_id=project_id, reason=_NOT_STORED))
             return
-        if not database.write(partial(finish_copy, project_id=project_id, key=key, brought=brought)):
+        if not database.write(partial(finish_copy, project_id=project_id, key=key, result=result)):
             self._store.remove(key)
-        # Somebody may just be reading the empty one that stood there; no row names it any more, so it is swept up.
+        # The empty repository is left to the sweep, because a request may still be reading it.

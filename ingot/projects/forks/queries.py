@@ -1,4 +1,4 @@
-"""Finding the forks whose repository a job still has to copy."""
+"""Lookups of forks whose repository still has to be copied by a job."""
 
 from sqlalchemy import Text, bindparam, cast, exists, literal, select
 
@@ -10,7 +10,7 @@ from ingot.projects.projects.tables import projects
 
 JOB_KEY = "fork "
 _SOURCES = projects.alias()
-# An import has an address that it comes from. A deleted project has no namespace; nobody waits for it.
+# An import has a URL, a fork does not. A deleted project has no namespace, so its copy is canceled.
 _UNFINISHED = (
     one_of(projects.c.import_status, "scheduled", "started"),
     projects.c.import_url.is_(None),
@@ -31,23 +31,23 @@ _LOST = select(projects.c.id).where(
 
 
 class ForkCopy(Record, frozen=True):
-    """What copying needs to know."""
+    """Pending copy of a fork's repository."""
 
     project_id: int
     source_key: str | None
 
 
 def copy_or_none(db: Connection, project_id: int) -> ForkCopy | None:
-    """What is to be copied, as long as anybody waits for it."""
+    """Return the pending copy of a fork, or None if it has ended or the project was deleted."""
     return db.first(ForkCopy, _BY_ID, project=project_id)
 
 
 def locked_copy_or_none(db: Connection, project_id: int) -> int | None:
-    """Whether anybody does, for whoever is about to change it."""
-    found: int | None = db.value(_BY_ID_LOCKED, project=project_id)
-    return found
+    """Lock the row of a fork whose copy is pending and return its id."""
+    pending_id: int | None = db.value(_BY_ID_LOCKED, project=project_id)
+    return pending_id
 
 
 def lost_copies(db: Connection) -> list[int]:
-    """Forks that wait for a job which does not exist any more."""
+    """Return the ids of forks that wait for a job that no longer exists."""
     return [project_id for (project_id,) in db.rows(_LOST)]

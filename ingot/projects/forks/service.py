@@ -1,4 +1,4 @@
-"""Making forks, and saying what is one."""
+"""State changes of forks and fork relations."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def fork_project(
     namespace: Namespace,
     repository: tuple[str, str],
 ) -> Project:
-    """Add a fork whose repository exists already; it is never more visible than its source."""
+    """Create a fork with an existing repository; it is never more visible than its source."""
     visibility = _fork_visibility(db, actor, source, namespace)
     attributes = {name: getattr(source, name) for name in _COPIED_ATTRIBUTES}
     attributes |= {"visibility": visibility, "name": source.name, "path": source.path}
@@ -84,13 +84,13 @@ def _copied_columns(source: Project) -> dict[str, Any]:
 
 
 def start_copy(db: Connection, project_id: int) -> None:
-    """Say that it runs, if anybody still waits for it."""
+    """Mark a pending copy as started."""
     if locked_copy_or_none(db, project_id) is not None:
         db.update(projects, project_id, import_status="started", import_error=None)
 
 
-def finish_copy(db: Connection, project_id: int, key: str, brought: ImportResult) -> bool:
-    """Let the fork have the repository with this key; says whether anybody still waited for it."""
+def finish_copy(db: Connection, project_id: int, key: str, result: ImportResult) -> bool:
+    """Set the repository of the fork to this key and mark the copy as finished; return whether it was still pending."""
     if locked_copy_or_none(db, project_id) is None:
         return False
     db.update(
@@ -100,36 +100,38 @@ def finish_copy(db: Connection, project_id: int, key: str, brought: ImportResult
         import_status="finished",
         import_error=None,
         updated_at=db.now,
-        **brought._asdict(),
+        **result._asdict(),
     )
     emit(db, ProjectImported(project_id=project_id))
     return True
 
 
 def fail_copy(db: Connection, project_id: int, reason: str) -> None:
-    """Say that it did not work, and why."""
+    """Mark a pending copy as failed for this reason."""
     if locked_copy_or_none(db, project_id) is not None:
         db.update(projects, project_id, import_status="failed", import_error=reason, updated_at=db.now)
 
 
 def fail_lost_copies(db: Connection) -> None:
-    """End those whose job was given up, so that nobody waits for them for ever."""
+    """Mark copies whose job no longer exists as failed; otherwise they would be pending forever."""
     for project_id in lost_copies(db):
         fail_copy(db, project_id, _INTERRUPTED)
 
 
 def _fork_visibility(db: Connection, actor: Actor, source: Project, namespace: Namespace) -> str:
-    """As visible as its source, but for what the group around it and the administrators allow."""
-    most = VISIBILITY_ORDER[source.visibility]
+    """Return the source's visibility, lowered to the maximum that the group and the instance settings allow."""
+    max_rank = VISIBILITY_ORDER[source.visibility]
     if namespace.kind == "group":
-        most = min(most, VISIBILITY_ORDER[namespace.visibility])
+        max_rank = min(max_rank, VISIBILITY_ORDER[namespace.visibility])
     restricted = () if actor.admin else current_settings(db).restricted_visibility_levels
-    allowed = [word for word, openness in VISIBILITY_ORDER.items() if openness <= most and word not in restricted]
+    allowed = [
+        visibility for visibility, rank in VISIBILITY_ORDER.items() if rank <= max_rank and visibility not in restricted
+    ]
     return max(allowed, key=VISIBILITY_ORDER.__getitem__, default="private")
 
 
 def set_fork_relation(db: Connection, project: Project, source: Project) -> Project:
-    """Say what a project was forked from."""
+    """Set the source of a fork; raise Invalid if this would create a cycle."""
     if project.id in fork_ancestry(db, source.id):
         raise Invalid("A project cannot be a fork of itself or of one of its forks")
     db.update(projects, project.id, forked_from_id=source.id)
@@ -138,7 +140,7 @@ def set_fork_relation(db: Connection, project: Project, source: Project) -> Proj
 
 
 def delete_fork_relation(db: Connection, project: Project) -> None:
-    """Forget what a project was forked from."""
+    """Delete the fork relation of a project and update the source's fork count."""
     if project.forked_from_id is not None:
         add_to_forks_count(db, project.forked_from_id, -1)
         db.update(projects, project.id, forked_from_id=None)

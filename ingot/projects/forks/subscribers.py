@@ -1,4 +1,4 @@
-"""What forks do when others act."""
+"""Updates of forks when jobs are deleted."""
 
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
@@ -12,6 +12,6 @@ _DROPPED = "The copy was stopped by an administrator"
 
 @subscriptions.on(JobDeleted)
 def fail_copy_of_dropped_job(db: Connection, event: JobDeleted) -> None:
-    """Nobody waits for a copy that nobody makes any more."""
+    """Mark the copy of a fork as failed when its job is deleted."""
     if event.kind == COPY_FORK and event.unique_key is not None:
         fail_copy(db, int(event.unique_key.removeprefix(JOB_KEY)), _DROPPED)

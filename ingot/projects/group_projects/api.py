@@ -38,7 +38,7 @@ MAX_PROJECTS = 100
 
 
 class GroupDetailView(GroupView):
-    """A group with its projects, as many as one page holds, and with the groups that were invited into it."""
+    """Group with the first page of its projects, and with the groups invited into it."""
 
     shared_with_groups: list[SharedGroupView] | UnsetType = UNSET
     projects: list[ProjectView] | UnsetType = UNSET
@@ -81,14 +81,14 @@ def get_group(call: Call, group: Namespace, params: GetGroup) -> GroupDetailView
 
 @routes.post("/groups", may=signed_in, returns=GroupDetailView, locks=NAMESPACES)
 def create_group(call: Call, params: CreateGroup) -> GroupDetailView:
-    """Create a group, or one in another."""
+    """Create a group or a subgroup."""
     creator = find_user(call.db, call.actor.user_id)
     parent: Namespace | None = None
     if params.parent_id is None:
         require(policy.may_create_group(call.actor, NO_ACCESS, creator))
     else:
-        there, parent = find_group(call.db, call.actor, params.parent_id)
-        require(policy.may_create_subgroup(call.actor, there, creator))
+        access, parent = find_group(call.db, call.actor, params.parent_id)
+        require(policy.may_create_subgroup(call.actor, access, creator))
     return _group_detail_view(call, service.create_group(call.db, call.actor, params, parent))
 
 
@@ -110,7 +110,7 @@ def share_group(call: Call, group: Namespace, params: ShareGroup) -> GroupDetail
 
 @routes.get("/projects/:id/groups", on=project_in_path, may=may_see_project, returns=list[GroupBrief])
 def list_groups_of_project(call: Call, project: Project, params: ListProjectGroups, page: Page) -> Listing[GroupBrief]:
-    """List the groups around a project, and with with_shared those that were invited into it."""
+    """List the groups that contain a project, and with with_shared those it is shared with."""
     found = ancestor_ids(call.db, project.namespace_id) if project.space_kind == "group" else []
     if params.with_shared:
         found += groups_invited_to_project(call.db, project, params.shared_min_access_level or 0)
@@ -121,7 +121,7 @@ def list_groups_of_project(call: Call, project: Project, params: ListProjectGrou
 def list_groups_invited_into_project(
     call: Call, project: Project, params: ListInvitedGroups, page: Page
 ) -> Listing[GroupBrief]:
-    """List the groups that were invited into a project or into a group around it."""
+    """List the groups that are invited into a project or into a group that contains it."""
     relation, least = params.relation or ("direct", "inherited"), params.min_access_level or 0
     found = groups_invited_to_project(call.db, project, least) if "direct" in relation else []
     if "inherited" in relation:
@@ -138,9 +138,9 @@ def list_groups_invited_into_project(
 def list_projects_of_group(
     call: Call, group: Namespace, params: ListGroupProjects, page: Page
 ) -> Listing[SimpleProjectView]:
-    """List the projects of a group and those shared with it, with include_subgroups also of the groups in it."""
-    also = {"deep": params.include_subgroups, "with_shared": params.with_shared}
-    return project_page(call, list_group_projects(call.db, call.actor, group, params, page, **also), params)
+    """List the projects of a group and those shared with it; include_subgroups adds those of subgroups."""
+    scope = {"deep": params.include_subgroups, "with_shared": params.with_shared}
+    return project_page(call, list_group_projects(call.db, call.actor, group, params, page, **scope), params)
 
 
 @routes.get(
@@ -152,7 +152,7 @@ def list_projects_of_group(
 def list_projects_shared_with_group(
     call: Call, group: Namespace, params: ListProjects, page: Page
 ) -> Listing[SimpleProjectView]:
-    """List the projects that were shared with a group."""
+    """List the projects that are shared with a group."""
     return project_page(call, list_shared_projects(call.db, call.actor, group, params, page), params)
 
 
@@ -160,7 +160,7 @@ def list_projects_shared_with_group(
     "/groups/:id/projects/:project_id", on=group_in_path, may=administrators, returns=GroupDetailView, locks=NAMESPACES
 )
 def transfer_project_to_group(call: Call, group: Namespace) -> GroupDetailView:
-    """Put a project into a group."""
+    """Move a project into a group."""
     _, project = find_project(call.db, call.actor, call.path["project_id"])
     require(not project.archived)
     transfer_project(call.db, call.actor, project, group)

@@ -1,1 +1,1 @@
-"""Groups that were invited into other groups."""
+"""Invitations of groups into other groups."""

@@ -1,4 +1,4 @@
-"""What callers may send about shares of groups."""
+"""Request parameters of group shares."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from ingot.core.db.times import Date
 
 
 class ShareGroup(Params):
-    """With whom, at most at which level, until when."""
+    """Invited group, its maximum level and the expiry date."""
 
     group_id: int
     group_access: int
@@ -16,7 +16,7 @@ class ShareGroup(Params):
 
 
 class ListInvitedGroups(Params):
-    """Filters of the groups that were invited."""
+    """Filters of the list of invited groups."""
 
     search: str = ""
     min_access_level: LevelNumber | None = None

@@ -1,4 +1,4 @@
-"""How the groups that were invited into a group are found."""
+"""Lookups of the groups that are invited into a group."""
 
 from sqlalchemy import bindparam, select
 
@@ -16,7 +16,7 @@ _SHARE = _SHARES.where(group_shares.c.group_id == bindparam("group"), group_shar
 _OF_GROUP = _SHARES.where(
     group_shares.c.group_id == bindparam("group"), is_unexpired(group_shares.c.expires_at)
 ).order_by(group_shares.c.id)
-# Not everybody who sees a group may know every group that was invited there.
+# A user who may see a group may not see every group that is invited into it.
 _VISIBLE = {external: _OF_GROUP.where(visible_groups(external=external)) for external in (False, True)}
 _INVITED = (
     select(group_shares.c.invited_id, namespace_tree.c.ancestor_id)
@@ -30,12 +30,12 @@ _INVITED = (
 
 
 def share_or_none(db: Connection, group: Namespace, invited_id: int) -> GroupShare | None:
-    """The share of a group with another one, also one whose time is over."""
+    """Return the share of a group with another group, even if it has expired."""
     return db.first(GroupShare, _SHARE, group=group.id, invited=invited_id)
 
 
 def visible_shares(db: Connection, actor: Actor, group: Namespace) -> list[GroupShare]:
-    """The groups that were invited into this very one, as far as the caller may see them."""
+    """Return the direct shares of a group, limited to invited groups that the caller may see."""
     values = {"group": group.id, "today": day_of(db.now)}
     if actor.admin:
         return db.all(GroupShare, _OF_GROUP, **values)
@@ -45,6 +45,6 @@ def visible_shares(db: Connection, actor: Actor, group: Namespace) -> list[Group
 def invited_group_ids(
     db: Connection, group_id: int, least: int = 0, *, direct: bool = True, inherited: bool = True
 ) -> list[int]:
-    """The ids of the groups that were invited into a group, and of those that were invited into one above it."""
+    """Return the ids of the groups invited into a group or into its ancestors."""
     rows = db.rows(_INVITED, group=group_id, least=least, today=day_of(db.now))
-    return [invited for invited, into in rows if (direct if into == group_id else inherited)]
+    return [invited for invited, inviting in rows if (direct if inviting == group_id else inherited)]

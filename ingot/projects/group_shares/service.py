@@ -1,4 +1,4 @@
-"""Inviting groups into groups."""
+"""State changes of group shares."""
 
 from sqlalchemy import bindparam, delete
 
@@ -14,17 +14,20 @@ _DELETE_EXPIRED = delete(group_shares).where(group_shares.c.expires_at <= bindpa
 
 
 def share_group(db: Connection, group: Namespace, invited: Namespace, level: int, expires_at: Date | None) -> None:
-    """Let the members of a group belong to another one, at most at this level; only owners do it, who hold all."""
+    """Invite a group into another one with at most this level; raise Conflict if it is already invited.
+
+    Does not compare the level with the caller's: only owners, who have the highest level, may call it.
+    """
     db.must_hold(NAMESPACES)
     if level not in LEVELS:
         raise Invalid(group_access=["is not included in the list"])
     if invited.id == group.id:
         raise Conflict("Group cannot be shared with itself")
-    held = share_or_none(db, group, invited.id)
-    if held is not None and (held.expires_at is None or held.expires_at > day_of(db.now)):
+    existing = share_or_none(db, group, invited.id)
+    if existing is not None and (existing.expires_at is None or existing.expires_at > day_of(db.now)):
         raise Conflict("Group already shared with this group")
-    if held is not None:
-        db.delete(group_shares, held.id)
+    if existing is not None:
+        db.delete(group_shares, existing.id)
     db.insert(
         group_shares,
         group_id=group.id,
@@ -36,10 +39,10 @@ def share_group(db: Connection, group: Namespace, invited: Namespace, level: int
 
 
 def unshare_group(db: Connection, share: GroupShare) -> None:
-    """Take an invitation back; what came by it ends at once."""
+    """Delete a share; access through it ends at once."""
     db.delete(group_shares, share.id)
 
 
 def delete_expired_group_shares(db: Connection) -> int:
-    """Remove shares whose time is over; they have not counted since."""
+    """Delete expired shares, which have not counted since their expiry, and return their number."""
     return db.run(_DELETE_EXPIRED, today=day_of(db.now))

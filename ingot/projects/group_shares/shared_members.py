@@ -1,4 +1,4 @@
-"""Who belongs to a group, or to what is in it, because a group of theirs was invited."""
+"""Queries of members through invited groups."""
 
 from collections.abc import Sequence
 
@@ -20,15 +20,15 @@ _IN_GROUP_OR_ANCESTOR = group_shares.c.group_id.in_(
     select(namespace_tree.c.ancestor_id).where(namespace_tree.c.descendant_id == bindparam("namespace"))
 )
 INVITED_GROUP_IDS = select(group_shares.c.invited_id).where(_IN_GROUP_OR_ANCESTOR)
-"""The groups that were invited into a namespace or into one above it."""
+"""Groups invited into a namespace or its ancestors."""
 MEMBERS_BY_INVITATION = members_by_share(group_shares, group_shares.c.invited_id, with_above=False).where(
     _IN_GROUP_OR_ANCESTOR, in_list(group_shares.c.invited_id, "seen")
 )
-"""Their members, of those groups that are ``seen``."""
+"""Members of these groups, limited to the groups in ``seen``."""
 
 
 def invited_member_queries(db: Connection, actor: Actor, namespace_id: int) -> InvitedMemberQueries:
-    """By which invitations into a group or into one above it people belong, as far as the caller may know."""
+    """Return the queries of members through invitations into a group or its ancestors that the caller may see."""
     return InvitedMemberQueries(
         (MEMBERS_BY_INVITATION,),
         visible_group_ids(db, actor, [invited for (invited,) in db.rows(INVITED_GROUP_IDS, namespace=namespace_id)]),
@@ -36,7 +36,7 @@ def invited_member_queries(db: Connection, actor: Actor, namespace_id: int) -> I
 
 
 def visible_group_ids(db: Connection, actor: Actor, invited: Sequence[int]) -> Sequence[int]:
-    """Those groups that the caller may see; of the others they are not told who is in them."""
+    """Return those of the invited groups that the caller may see; the members of others must not be listed."""
     if actor.admin or not invited:
         return invited
     bound = {"groups": invited, "actor": actor.user_id, "today": day_of(db.now)}

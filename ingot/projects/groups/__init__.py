@@ -1,1 +1,1 @@
-"""Groups, the namespaces that users and groups own, and memberships in groups and projects."""
+"""Groups."""

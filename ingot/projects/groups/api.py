@@ -28,7 +28,7 @@ routes = Routes("groups")
 
 
 def group_in_path(call: Call) -> tuple[Access, Namespace]:
-    """The group that the path names by number or full path."""
+    """Find the group that the path names by id or full path."""
     return queries.find_group(call.db, call.actor, call.path["id"])
 
 
@@ -58,21 +58,21 @@ def _add_statistics(db: Connection, views: list[GroupView]) -> None:
 
 @routes.get("/groups/:id/subgroups", on=group_in_path, may=policy.may_see_group, returns=list[GroupView])
 def list_subgroups(call: Call, group: Namespace, params: ListGroups, page: Page) -> Listing[GroupView]:
-    """List the groups directly in a group."""
-    found = queries.list_groups(call.db, call.actor, params, page, group)
-    return found.of(_views(call, found.items, params))
+    """List the direct subgroups of a group."""
+    listing = queries.list_groups(call.db, call.actor, params, page, group)
+    return listing.of(_views(call, listing.items, params))
 
 
 @routes.get("/groups/:id/descendant_groups", on=group_in_path, may=policy.may_see_group, returns=list[GroupView])
 def list_descendant_groups(call: Call, group: Namespace, params: ListGroups, page: Page) -> Listing[GroupView]:
-    """List all groups in a group, however deep."""
-    found = queries.list_groups(call.db, call.actor, params, page, group, deep=True)
-    return found.of(_views(call, found.items, params))
+    """List all descendant groups of a group."""
+    listing = queries.list_groups(call.db, call.actor, params, page, group, deep=True)
+    return listing.of(_views(call, listing.items, params))
 
 
 @routes.get("/groups/:id/avatar", on=group_in_path, may=policy.may_see_group, returns=RawResponse)
 def get_group_avatar(call: Call, group: Namespace) -> RawResponse:
-    """Get the picture of a group."""
+    """Get the avatar of a group."""
     return avatar_response(call.db, group.avatar_id)
 
 
@@ -84,14 +84,14 @@ def delete_group(call: Call, group: Namespace) -> None:
 
 @routes.post("/groups/:id/transfer", on=group_in_path, may=policy.may_admin_group, returns=GroupView, locks=NAMESPACES)
 def transfer_group(call: Call, group: Namespace, params: TransferGroup) -> GroupView:
-    """Put a group into another one, or to the top."""
+    """Move a group into another group, or to the top level."""
     creator = find_user(call.db, call.actor.user_id)
     parent: Namespace | None = None
     if params.group_id is None:
         require(policy.may_create_group(call.actor, NO_ACCESS, creator))
     else:
-        there, parent = queries.find_group(call.db, call.actor, params.group_id)
-        require(policy.may_create_subgroup(call.actor, there, creator))
+        access, parent = queries.find_group(call.db, call.actor, params.group_id)
+        require(policy.may_create_subgroup(call.actor, access, creator))
     return group_view(service.transfer_group(call.db, group, parent), call.origin.base)
 
 
@@ -123,28 +123,28 @@ def list_briefs(call: Call, group_ids: list[int], params: ListGroups, page: Page
 
 @routes.get("/groups/:id/members/all", on=group_in_path, may=policy.may_see_group, returns=list[MemberView])
 def list_all_group_members(call: Call, group: Namespace, params: ListMembers, page: Page) -> Listing[MemberView]:
-    """List the members of a group, of all groups around it, and of those that were invited there."""
-    ways = invited_member_queries(call.db, call.actor, group.id)
-    found = members.list_members(call.db, queries.member_source(group), params, page, ways)
-    return found.of([member_view(member, call.origin.base) for member in found.items])
+    """List the members of a group, of its ancestors, and of the groups invited there."""
+    invited = invited_member_queries(call.db, call.actor, group.id)
+    listing = members.list_members(call.db, queries.member_source(group), params, page, invited)
+    return listing.of([member_view(member, call.origin.base) for member in listing.items])
 
 
 @routes.get("/groups/:id/members/all/:user_id", on=group_in_path, may=policy.may_see_group, returns=MemberView)
 def get_any_group_member(call: Call, group: Namespace) -> MemberView:
-    """Get a member of a group, of one around it, or of one that was invited there."""
+    """Get a member of a group, of its ancestors, or of a group invited there."""
     user_id = path_number(call.path, "user_id")
-    ways = invited_member_queries(call.db, call.actor, group.id)
-    found = members.find_member(call.db, queries.member_source(group), user_id, ways)
-    return member_view(found, call.origin.base)
+    invited = invited_member_queries(call.db, call.actor, group.id)
+    member = members.find_member(call.db, queries.member_source(group), user_id, invited)
+    return member_view(member, call.origin.base)
 
 
 _MEMBER_ENDPOINTS = MemberEndpoints(
     group_in_path,
-    again=lambda db, actor, group: queries.find_group(db, actor, group.id)[0],
+    access=lambda db, actor, group: queries.find_group(db, actor, group.id)[0],
     source=queries.member_source,
     may_see=policy.may_see_group,
     may_leave=policy.may_see_group,
-    may_ask=policy.may_request_access,
+    may_request=policy.may_request_access,
     may_admin=policy.may_admin_group,
     may_change=policy.may_admin_group,
 )

@@ -1,17 +1,17 @@
-"""What is announced of groups."""
+"""Events of groups."""
 
 from ingot.core.events.bus import Event
 
 
 class GroupCreated(Event, frozen=True):
-    """A group exists now."""
+    """Creation of a group."""
 
     group_id: int
     owner_id: int
 
 
 class GroupVisibilityLowered(Event, frozen=True):
-    """A group moved to where it may only be as visible as this; what is in it follows."""
+    """Transfer of a group to a parent with this visibility, which limits everything in the group."""
 
     namespace_id: int
     visibility: str

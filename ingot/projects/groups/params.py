@@ -1,4 +1,4 @@
-"""What callers may send about groups."""
+"""Request parameters of groups."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ from ingot.core.api.params import Params, Upload
 
 
 class ListGroups(Params):
-    """Filters of the lists."""
+    """Filters of the lists of groups."""
 
     search: str = ""
     owned: bool = False
@@ -27,7 +27,7 @@ class ListGroups(Params):
 
 
 ProjectCreation = Literal["noone", "administrator", "owner", "maintainer", "developer"]
-"""Who makes projects in a group: those who hold this level; administrators always."""
+"""Level that a member needs to create projects in a group; administrators always may."""
 
 
 class _Attributes(Params):
@@ -41,7 +41,7 @@ class _Attributes(Params):
 
 
 class CreateGroup(_Attributes, kw_only=True):
-    """A new group."""
+    """New group."""
 
     name: str
     path: str
@@ -56,6 +56,6 @@ class EditGroup(_Attributes, kw_only=True):
 
 
 class TransferGroup(Params):
-    """Where to; to the top where it is not said."""
+    """New parent group; the top level if it is omitted."""
 
     group_id: int | None = None

@@ -1,4 +1,4 @@
-"""Who may do what with groups."""
+"""Permissions for groups."""
 
 from functools import cache
 
@@ -14,7 +14,7 @@ from ingot.projects.namespaces.tables import Namespace, memberships, namespace_t
 
 
 def may_see_group(actor: Actor, access: Access, group: Namespace) -> bool:
-    """Those who belong to it or to anything in it, and those to whom its visibility opens it."""
+    """Members of the group or of anything in it, and users to whom its visibility gives access."""
     return (
         group.visibility == "public"
         or (group.visibility == "internal" and actor.known and not actor.external)
@@ -25,23 +25,28 @@ def may_see_group(actor: Actor, access: Access, group: Namespace) -> bool:
 
 
 def visible_groups(external: bool) -> ColumnElement[bool]:
-    """The same for a list of one who is no administrator; ``actor`` and ``today`` are bound."""
+    """Return ``may_see_group`` as an SQL condition for users without administrator rights.
+
+    ``actor`` and ``today`` are bound.
+    """
     open_to = ("public",) if external else ("public", "internal")
-    return or_(one_of(namespaces.c.visibility, *open_to), without_index(namespaces.c.id).in_(_membership_around()))
+    return or_(
+        one_of(namespaces.c.visibility, *open_to), without_index(namespaces.c.id).in_(_groups_around_memberships())
+    )
 
 
 def groups_visible_by_membership() -> ColumnElement[bool]:
-    """The part of them that is open to ``actor`` because they belong to it, or to anything in it."""
-    return namespaces.c.id.in_(_membership_around())
+    """Return the condition for groups visible through a membership in them or in anything below."""
+    return namespaces.c.id.in_(_groups_around_memberships())
 
 
 @cache
-def _membership_around() -> ScalarSelect[int]:
-    held, tree = memberships.alias(), namespace_tree.alias()
+def _groups_around_memberships() -> ScalarSelect[int]:
+    membership, tree = memberships.alias(), namespace_tree.alias()
     around = (
         select(tree.c.ancestor_id)
-        .join(held, held.c.namespace_id == tree.c.descendant_id)
-        .where(held.c.user_id == bindparam("actor"), is_unexpired(held.c.expires_at))
+        .join(membership, membership.c.namespace_id == tree.c.descendant_id)
+        .where(membership.c.user_id == bindparam("actor"), is_unexpired(membership.c.expires_at))
     )
     above = namespace_tree.alias()
     inviting = groups_inviting_actor().scalar_subquery()
@@ -50,17 +55,20 @@ def _membership_around() -> ScalarSelect[int]:
 
 
 def has_membership_below() -> ColumnElement[bool]:
-    """``actor`` belongs to a group or project below, or one of their groups was invited into a group there."""
-    held, tree, above = memberships.alias(), namespace_tree.alias(), namespace_tree.alias()
+    """Return the condition that ``actor`` is a member of something below a group.
+
+    Counts memberships in groups and projects, and groups of the actor that are invited into a group there.
+    """
+    membership, tree, above = memberships.alias(), namespace_tree.alias(), namespace_tree.alias()
     invited = exists().where(
         above.c.ancestor_id == namespaces.c.id, above.c.descendant_id.in_(groups_inviting_actor().scalar_subquery())
     )
     return invited | exists().where(
         and_(
             tree.c.ancestor_id == namespaces.c.id,
-            held.c.namespace_id == tree.c.descendant_id,
-            held.c.user_id == bindparam("actor"),
-            is_unexpired(held.c.expires_at),
+            membership.c.namespace_id == tree.c.descendant_id,
+            membership.c.user_id == bindparam("actor"),
+            is_unexpired(membership.c.expires_at),
         )
     )
 
@@ -71,14 +79,14 @@ def may_admin_group(actor: Actor, access: Access, group: Namespace) -> bool:  # 
 
 
 def may_create_project_in(actor: Actor, access: Access, group: Namespace) -> bool:
-    """Those who hold what the group asks for, and administrators; external users never."""
+    """Members with the level that the group requires, and administrators; never external users."""
     if actor.admin:
         return True
-    least = _PROJECT_CREATION_LEVELS.get(group.project_creation_level)
-    return least is not None and access.level >= least and not actor.external
+    required = _PROJECT_CREATION_LEVELS.get(group.project_creation_level)
+    return required is not None and access.level >= required and not actor.external
 
 
-# Of what is not named here nobody holds enough.
+# Other settings ("noone", "administrator") allow administrators only.
 _PROJECT_CREATION_LEVELS = {"owner": Level.OWNER, "maintainer": Level.MASTER, "developer": Level.DEVELOPER}
 
 
@@ -88,11 +96,11 @@ def may_create_subgroup(actor: Actor, access: Access, creator: User) -> bool:
 
 
 def may_create_group(actor: Actor, access: Access, creator: User) -> bool:  # noqa: ARG001 - All rules take the same three.
-    """Those who were not denied it; external users never."""
+    """Users with the permission to create groups, and administrators; never external users."""
     return actor.admin or (creator.can_create_group and not creator.external)
 
 
 def may_request_access(actor: Actor, access: Access, group: Namespace) -> bool:
-    """Those who see a group that is open to requests, and do not belong to it yet."""
-    seen = group.visibility == "public" or (group.visibility == "internal" and not actor.external)
-    return actor.known and seen and group.request_access_enabled and access.level == Level.NONE
+    """Users who may see a group that accepts access requests, and are not members yet."""
+    visible = group.visibility == "public" or (group.visibility == "internal" and not actor.external)
+    return actor.known and visible and group.request_access_enabled and access.level == Level.NONE

@@ -1,4 +1,4 @@
-"""How groups are found and listed."""
+"""Lookups and lists of groups."""
 
 from functools import lru_cache
 from typing import Any
@@ -51,7 +51,10 @@ _BY_PATH = _WITH_ACCESS.where(namespaces.c.full_path_key == bindparam("path"))
 
 
 def find_group(db: Connection, actor: Actor, name: str | int) -> tuple[Access, Namespace]:
-    """The group with this number or full path, for who looks also an old one, and what the caller holds in it."""
+    """Return the caller's access and the group with this id or full path; raise NotFound if it is not visible.
+
+    Also finds groups by an old path if ``db.follow_redirects`` is set.
+    """
     number = number_or_none(str(name))
     values = {"actor": actor.user_id, "today": day_of(db.now)}
     if number is not None:
@@ -65,20 +68,20 @@ def find_group(db: Connection, actor: Actor, name: str | int) -> tuple[Access, N
         raise NotFound("Group")
     *columns, packed, invited, inside = rows[0]
     group = Namespace(*columns)
-    held = unpack_levels(packed)
-    here = Access(level=Level(max(held[0] if held else 0, invited or 0)), inside=bool(inside))
-    if not policy.may_see_group(actor, here, group):
+    unpacked = unpack_levels(packed)
+    access = Access(level=Level(max(unpacked[0] if unpacked else 0, invited or 0)), inside=bool(inside))
+    if not policy.may_see_group(actor, access, group):
         raise NotFound("Group")
-    return here, group
+    return access, group
 
 
 def groups_with_sole_owner(db: Connection, user_id: int) -> list[Namespace]:
-    """The groups that nobody would own if this user went, parents before children."""
+    """Return the groups of which this user is the only owner, parents before children."""
     return db.all(Namespace, _WITH_SOLE_OWNER, member=user_id, today=day_of(db.now))
 
 
 def member_source(group: Namespace) -> MemberSource:
-    """The group as the one that has members."""
+    """Return the group as a source of members."""
     return MemberSource("group", group.id, group.id)
 
 
@@ -100,18 +103,18 @@ _CONDITIONS = {
     "skip": ~in_list(namespaces.c.id, "skipped"),
     "visibility": namespaces.c.visibility == bindparam("wanted_visibility"),
     "chosen": in_list(namespaces.c.id, "chosen"),
-    "noted": in_list(namespaces.c.id, "noted"),
+    "custom_attributes": in_list(namespaces.c.id, "custom_attributes"),
     "children": namespaces.c.parent_id == bindparam("above"),
     "descendants": and_(namespaces.c.id != bindparam("above"), namespaces.c.id.in_(_BELOW.scalar_subquery())),
 }
 _ACTOR_GROUPS = frozenset({"visible", "visible_to_external", "belongs", "at_least"})
-_FEW = frozenset({"belongs", "at_least", "children", "descendants", "chosen", "noted", "search"})
+_FEW = frozenset({"belongs", "at_least", "children", "descendants", "chosen", "custom_attributes", "search"})
 
 
 @lru_cache(maxsize=512)
 def _list_query(filters: frozenset[str], order_by: str, sort: str) -> ListQuery:
     groups = namespaces.c.kind == "group"
-    # As an expression it serves no index: what says which groups are meant leads to them sooner.
+    # The expression disables the index on kind, so that the planner uses the more selective filters.
     of_these = namespaces.c.kind.concat("") == "group"
     few = bool(filters & _FEW)
     matching = select(namespaces).where(of_these if few else groups, *(_CONDITIONS[name] for name in sorted(filters)))
@@ -119,15 +122,15 @@ def _list_query(filters: frozenset[str], order_by: str, sort: str) -> ListQuery:
     column = names.get(order_by, namespaces.c.name_key)
     order = (column.asc(), namespaces.c.id.asc()) if sort == "asc" else (column.desc(), namespaces.c.id.desc())
     query = list_query(matching, namespaces.c.id, *order)
-    seen = filters & {"visible", "visible_to_external"}
-    if not seen or few:
+    visibility_filters = filters & {"visible", "visible_to_external"}
+    if not visibility_filters or few:
         return query
-    # Most groups are seen because they are open: counting these by an index, and then the few others, is cheap.
-    others = [_CONDITIONS[name] for name in sorted(filters - seen)]
-    opened = ("public", "internal") if "visible" in seen else ("public",)
-    closed = [namespaces.c.visibility != word for word in opened]
+    # Count by an index: the groups visible to all users, plus the few that are visible only through a membership.
+    others = [_CONDITIONS[name] for name in sorted(filters - visibility_filters)]
+    open_visibilities = ("public", "internal") if "visible" in visibility_filters else ("public",)
+    closed = [namespaces.c.visibility != visibility for visibility in open_visibilities]
     parts = [
-        *([groups, *others, namespaces.c.visibility == word] for word in opened),
+        *([groups, *others, namespaces.c.visibility == visibility] for visibility in open_visibilities),
         [of_these, *others, *closed, policy.groups_visible_by_membership()],
     ]
     return query._replace(total=sum_counts(*parts))
@@ -143,40 +146,43 @@ def list_groups(
     deep: bool = False,
     among: list[int] | None = None,
 ) -> Listing[Namespace]:
-    """A page of groups: below one, among some, or else those to which the caller belongs, unless they ask for more."""
-    # The filters of the statement, and what each of them is asked for.
-    asked: dict[str, dict[str, Any]] = {}
+    """List the groups below a group, among given ids, or by default those of the caller.
+
+    ``params.all_available`` lists all groups that the caller may see.
+    """
+    # The filters of the statement, with the bind parameters of each.
+    filters: dict[str, dict[str, Any]] = {}
     if below is not None:
-        asked["descendants" if deep else "children"] = {"above": below.id}
+        filters["descendants" if deep else "children"] = {"above": below.id}
     if among is not None:
-        asked["chosen"] = {"chosen": among}
+        filters["chosen"] = {"chosen": among}
     least = Level.OWNER if params.owned else params.min_access_level
     if least is not None:
-        asked["at_least"] = {"least": least}
+        filters["at_least"] = {"least": least}
     elif below is None and among is None and not params.all_available and not actor.admin:
-        asked["belongs"] = {}
-    if not actor.admin and not asked.keys() & {"at_least", "belongs"}:
-        asked["visible_to_external" if actor.external else "visible"] = {}
-    asked |= _filters_for(params)
-    noted = ids_by_custom_attributes(db, actor, "group", params.custom_attributes)
-    if noted is not None:
-        asked["noted"] = {"noted": noted}
-    values = {name: value for each in asked.values() for name, value in each.items()}
-    if asked.keys() & _ACTOR_GROUPS:
+        filters["belongs"] = {}
+    if not actor.admin and not filters.keys() & {"at_least", "belongs"}:
+        filters["visible_to_external" if actor.external else "visible"] = {}
+    filters |= _filters_for(params)
+    attribute_matches = ids_by_custom_attributes(db, actor, "group", params.custom_attributes)
+    if attribute_matches is not None:
+        filters["custom_attributes"] = {"custom_attributes": attribute_matches}
+    values = {name: value for each in filters.values() for name, value in each.items()}
+    if filters.keys() & _ACTOR_GROUPS:
         values |= {"actor": actor.user_id, "today": day_of(db.now)}
-    return fetch_page(db, Namespace, _list_query(frozenset(asked), params.order_by, params.sort), page, **values)
+    return fetch_page(db, Namespace, _list_query(frozenset(filters), params.order_by, params.sort), page, **values)
 
 
 def _filters_for(params: ListGroups) -> dict[str, dict[str, Any]]:
-    asked: dict[str, dict[str, Any]] = {}
+    filters: dict[str, dict[str, Any]] = {}
     if params.search and is_indexed(params.search):
-        asked["search"] = {"needle": search_term(params.search)}
+        filters["search"] = {"needle": search_term(params.search)}
     elif params.search:
-        asked["short_search"] = {"pattern": like_pattern(params.search)}
+        filters["short_search"] = {"pattern": like_pattern(params.search)}
     if params.top_level_only:
-        asked["top_level_only"] = {}
+        filters["top_level_only"] = {}
     if params.skip_groups:
-        asked["skip"] = {"skipped": params.skip_groups}
+        filters["skip"] = {"skipped": params.skip_groups}
     if params.visibility:
-        asked["visibility"] = {"wanted_visibility": params.visibility}
-    return asked
+        filters["visibility"] = {"wanted_visibility": params.visibility}
+    return filters

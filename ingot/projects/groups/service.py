@@ -1,4 +1,4 @@
-"""What changes groups."""
+"""State changes of groups."""
 
 from typing import Any
 
@@ -48,12 +48,12 @@ _COLUMNS = (
 
 
 def create_group(db: Connection, actor: Actor, params: CreateGroup, parent: Namespace | None) -> Namespace:
-    """Add a group whose creator owns it."""
+    """Create a group owned by the caller; raise Invalid for invalid fields."""
     settings = current_settings(db)
     columns = _columns(given_fields(params))
     default = settings.default_group_visibility
     if parent and VISIBILITY_ORDER[default] > VISIBILITY_ORDER[parent.visibility]:
-        default = parent.visibility  # type: ignore[assignment] # It is one of the same three words.
+        default = parent.visibility  # type: ignore[assignment] # The column holds one of the same three literals.
     columns.setdefault("visibility", default)
     _validate(params.name.strip(), params.path, columns, parent)
     _require_allowed_visibility(db, actor, columns["visibility"])
@@ -64,14 +64,14 @@ def create_group(db: Connection, actor: Actor, params: CreateGroup, parent: Name
     except Conflict as error:
         raise Invalid(**error.errors) from error
     _set_avatar(db, group, params.avatar)
-    # Nobody hears who belongs to a group before they hear of the group.
+    # Subscribers must receive the event of the group before that of its first member.
     emit(db, GroupCreated(group.id, actor.user_id))
     write_membership(db, member_source(group), actor.user_id, Level.OWNER)
     return namespace_by_id(db, group.id)
 
 
 def edit_group(db: Connection, actor: Actor, group: Namespace, params: EditGroup) -> Namespace:
-    """Change what was sent; another path moves everything below."""
+    """Change the given fields; a new path also moves everything below."""
     db.must_hold(NAMESPACES)
     parent = namespace_by_id(db, group.parent_id) if group.parent_id else None
     columns = _columns(given_fields(params))
@@ -93,21 +93,21 @@ def edit_group(db: Connection, actor: Actor, group: Namespace, params: EditGroup
 
 
 def transfer_group(db: Connection, group: Namespace, parent: Namespace | None) -> Namespace:
-    """Put a group below another one, or at the top; it and what is in it become no more visible than that."""
-    below = subtree_of(db, group.id)
-    if parent is not None and parent.id in {each.id for each in below}:
+    """Move a group below another group or to the top level; lowers visibilities to that of the new parent."""
+    subtree = subtree_of(db, group.id)
+    if parent is not None and parent.id in {each.id for each in subtree}:
         raise Invalid("Transfer failed: Cannot transfer group to itself or to one of its subgroups.")
     if (parent.id if parent else None) == group.parent_id:
         raise Invalid("Transfer failed: Group is already associated to the parent group.")
     _require_depth_within_limit(
-        db, parent, max(each.full_path.count("/") for each in below) - group.full_path.count("/") + 1
+        db, parent, max(each.full_path.count("/") for each in subtree) - group.full_path.count("/") + 1
     )
     try:
         move_namespace(db, group, parent)
     except Conflict as error:
         raise Invalid("Transfer failed: The parent group already has a subgroup or a project like it.") from error
     if parent is not None:
-        for each in below:
+        for each in subtree:
             if VISIBILITY_ORDER[each.visibility] > VISIBILITY_ORDER[parent.visibility]:
                 db.update(namespaces, each.id, visibility=parent.visibility)
         emit(db, GroupVisibilityLowered(namespace_id=group.id, visibility=parent.visibility))
@@ -115,16 +115,16 @@ def transfer_group(db: Connection, group: Namespace, parent: Namespace | None) -
 
 
 def delete_group(db: Connection, group: Namespace) -> None:
-    """Remove a group with everything in it."""
+    """Delete a group with everything in it."""
     for each in reversed(subtree_of(db, group.id)):
-        # Its members are still known to those who tell that it goes.
+        # Memberships are deleted last, because subscribers of the deletion read them.
         delete_namespace(db, each)
         delete_memberships(db, member_source(each))
         delete_avatar(db, each.avatar_id)
 
 
 def _release_own_old_path(db: Connection, actor: Actor, path: str, parent: Namespace | None) -> None:
-    """What an old path leads to is its owner's, so they may use the path for something else."""
+    """Delete the redirect from a path if it points to a namespace of the caller, who may reuse the path."""
     full_path = f"{parent.full_path}/{path}" if parent else path
     moved = namespace_by_old_path(db, full_path)
     if moved is None:
@@ -142,12 +142,12 @@ def _columns(sent: dict[str, Any]) -> dict[str, Any]:
 
 def _validate(name: str, path: str, columns: dict[str, Any], parent: Namespace | None) -> None:
     errors: dict[str, list[str]] = {}
-    trouble = group_name_error(name)
-    if trouble:
-        errors["name"] = [trouble]
-    trouble = path_error(path, RESERVED_BELOW if parent else RESERVED_AT_TOP)
-    if trouble:
-        errors["path"] = [trouble]
+    error = group_name_error(name)
+    if error:
+        errors["name"] = [error]
+    error = path_error(path, RESERVED_BELOW if parent else RESERVED_AT_TOP)
+    if error:
+        errors["path"] = [error]
     if len(columns.get("description", "")) > MAX_DESCRIPTION_LENGTH:
         errors["description"] = [too_long_message(MAX_DESCRIPTION_LENGTH)]
     if parent and VISIBILITY_ORDER[columns["visibility"]] > VISIBILITY_ORDER[parent.visibility]:
@@ -164,7 +164,7 @@ def _require_allowed_visibility(db: Connection, actor: Actor, visibility: str) -
 
 
 def _require_depth_within_limit(db: Connection, parent: Namespace | None, levels: int) -> None:
-    """Every group has a row for each one above it, so the depth is bounded."""
+    """Raise Invalid if groups are nested too deeply; each group has a row per ancestor."""
     if parent is not None and len(ancestor_ids(db, parent.id)) + levels > MAX_DEPTH:
         raise Invalid(parent_id=["has too deep level of nesting"])
 

@@ -1,4 +1,4 @@
-"""What groups do when users go."""
+"""Handling of groups when users are deleted."""
 
 from ingot.accounts.users.events import UserDeleting
 from ingot.core.db.connection import Connection
@@ -14,13 +14,15 @@ _MAX_GROUPS_NAMED = 10
 
 @subscriptions.on(UserDeleting)
 def handle_groups_of_sole_owner(db: Connection, event: UserDeleting) -> None:
-    """No group stays behind without an owner: they go too where that was asked for, else the user stays."""
-    alone = groups_with_sole_owner(db, event.user_id)
-    if alone and not event.hard:
-        named = ", ".join(group.full_path for group in alone[:_MAX_GROUPS_NAMED])
-        more = ", ..." if len(alone) > _MAX_GROUPS_NAMED else ""
-        raise Conflict(f"The user is the only owner of groups: {named}{more}. Give them another owner or delete them")
-    for group in alone:
-        # One that was in another of them is gone by now.
+    """Delete the groups that only this user owns, if requested, or raise Conflict."""
+    groups = groups_with_sole_owner(db, event.user_id)
+    if groups and not event.hard:
+        paths = ", ".join(group.full_path for group in groups[:_MAX_GROUPS_NAMED])
+        more = ", ..." if len(groups) > _MAX_GROUPS_NAMED else ""
+        raise Conflict(
+            f"The user is the only owner of groups: {paths}{more}. Add another owner to these groups or delete them"
+        )
+    for group in groups:
+        # A subgroup has already been deleted together with its parent.
         if namespace_or_none(db, str(group.id)) is not None:
             delete_group(db, group)

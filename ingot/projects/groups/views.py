@@ -1,4 +1,4 @@
-"""What callers see of groups."""
+"""Response views of groups."""
 
 from msgspec import UNSET, UnsetType
 
@@ -9,7 +9,7 @@ from ingot.projects.namespaces.tables import Namespace
 
 
 class GroupStatisticsView(View):
-    """How much there is in the projects of a group."""
+    """Storage used by the projects of a group, in bytes."""
 
     storage_size: int
     repository_size: int
@@ -18,7 +18,7 @@ class GroupStatisticsView(View):
 
 
 class SharedGroupView(View):
-    """A group with which a group or project was shared."""
+    """Group that a group or project is shared with."""
 
     group_id: int
     group_name: str
@@ -28,7 +28,7 @@ class SharedGroupView(View):
 
 
 class GroupBrief(View):
-    """A group wherever one is only named."""
+    """Group inside other responses."""
 
     id: int
     web_url: str
@@ -39,7 +39,7 @@ class GroupBrief(View):
 
 
 class GroupView(View):
-    """A group."""
+    """Group."""
 
     id: int
     name: str
@@ -61,20 +61,20 @@ class GroupView(View):
 
 
 def group_avatar_url(group: Namespace, base: str) -> str | None:
-    """The group's picture."""
+    """Return the URL of a group's avatar."""
     if group.avatar_id is None:
         return None
     return f"{base}/uploads/-/system/group/avatar/{group.id}/{group.avatar_file}"
 
 
 def group_brief(group: Namespace, base: str) -> GroupBrief:
-    """The group in brief."""
-    place = f"{base}/groups/{group.full_path}"
-    return GroupBrief(group.id, place, group.name, group_avatar_url(group, base), group.full_name, group.full_path)
+    """Return the brief view of a group."""
+    web_url = f"{base}/groups/{group.full_path}"
+    return GroupBrief(group.id, web_url, group.name, group_avatar_url(group, base), group.full_name, group.full_path)
 
 
 def group_view(group: Namespace, base: str) -> GroupView:
-    """The group for whoever may see it."""
+    """Return the view of a group."""
     return GroupView(
         group.id,
         group.name,

@@ -1,1 +1,1 @@
-"""Repositories that are fetched from elsewhere, by a job."""
+"""Imports of repositories from a URL, executed by a background job."""

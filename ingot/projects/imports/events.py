@@ -1,9 +1,9 @@
-"""What is announced of imports."""
+"""Events of imports."""
 
 from ingot.core.events.bus import Event
 
 
 class ProjectImported(Event, frozen=True):
-    """A project's repository holds now what its import brought."""
+    """Completed import or copy of a project's repository."""
 
     project_id: int

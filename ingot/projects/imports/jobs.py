@@ -1,4 +1,4 @@
-"""What the job of an import does; it may run twice, and after a crash it begins anew."""
+"""Background job that imports a repository; idempotent, starts again after a crash."""
 
 import fcntl
 import os
@@ -34,13 +34,13 @@ from ingot.projects.imports.service import (
 
 TIMEOUT_SECONDS = 3600.0
 RETRY_DELAYS_SECONDS = (5.0, 20.0)
-"""How long to wait before the second and the third try; there is no fourth."""
+"""Delays before the second and the third attempt; there is no fourth."""
 RESERVED_BYTES = 256 * 2**20
-"""What an import leaves free on the disk."""
+"""Disk space that an import must leave free."""
 LOCK_RETRY_SECONDS = 30.0
 PROGRESS_SECONDS = 1.0
 CANCEL_CHECK_SECONDS = 0.5
-"""How often to look whether anybody still waits for it."""
+"""Interval of the checks whether the import was canceled."""
 NOT_STORED = "The repository could not be stored"
 TRANSIENT_REASONS = frozenset(
     {
@@ -51,23 +51,23 @@ TRANSIENT_REASONS = frozenset(
         NOT_STORED,
     }
 )
-"""Reasons that may be gone in a minute."""
+"""Reasons for which the job retries."""
 _SERVER_FAILED = "The server answered with status 5"
 
 
 class ImportFailure(NamedTuple):
-    """Why an import did not work, and whether trying again may help."""
+    """Reason of a failed import, and whether a retry may succeed."""
 
     reason: str
     transient: bool
 
 
 class _ImportCancelled(Exception):
-    """The project was deleted while its import ran, or its job dropped."""
+    """Signal that the project or the job was deleted during the import."""
 
 
 class ImportJobs:
-    """The handler of imports."""
+    """Handler of import jobs."""
 
     def __init__(
         self,
@@ -82,31 +82,31 @@ class ImportJobs:
         self._guard = guard
         self._pauses = tuple(pauses)
         self._timeout = timeout
-        self._most_bytes = max_bytes
+        self._max_bytes = max_bytes
 
     def run(self, database: Database, payload: Any) -> None:
-        """Fetch the repository, and say how it went."""
+        """Fetch the repository and record the result; raise RetryLater for a transient failure."""
         project_id: int = payload["project_id"]
         job = f"{JOB_KEY}{project_id}"
-        wanted, attempts = database.read(lambda db: (import_or_none(db, project_id), job_attempts(db, job)))
-        if wanted is None:
+        pending, attempts = database.read(lambda db: (import_or_none(db, project_id), job_attempts(db, job)))
+        if pending is None:
             return
-        key, branch = wanted.repository_key, wanted.default_branch
-        with ExitStack() as held:
-            self._lock_repository(held, key, branch)
-            begun = database.write(lambda db: start_import(db, wanted))
-            if begun is None:
+        key, branch = pending.repository_key, pending.default_branch
+        with ExitStack() as locks:
+            self._lock_repository(locks, key, branch)
+            previous = database.write(lambda db: start_import(db, pending))
+            if previous is None:
                 return
-            if begun.status == "started":
-                # A worker died on it. Its git may still run, so what it writes to must not be ours.
+            if previous.status == "started":
+                # A worker crashed during this import. Its git process may still run and write to the old folder.
                 self._store.remove(key)
-                self._lock_repository(held, key, branch)
+                self._lock_repository(locks, key, branch)
             try:
                 outcome = self._fetch_repository(
-                    key, database.vault.unseal(begun.sealed_url), _ProgressMonitor(database, project_id)
+                    key, database.vault.unseal(previous.sealed_url), _ProgressMonitor(database, project_id)
                 )
             except _ImportCancelled:
-                database.write(lambda db: start_next_import(db, begun))
+                database.write(lambda db: start_next_import(db, previous))
                 return
             if isinstance(outcome, ImportResult):
                 database.write(lambda db: finish_import(db, project_id, outcome))
@@ -116,35 +116,35 @@ class ImportJobs:
             else:
                 database.write(lambda db: fail_import(db, project_id, outcome.reason))
 
-    def _lock_repository(self, held: ExitStack, key: str, branch: str) -> None:
-        """Lock the repository's folder, or wait: a worker whose lease is over may still be at work in it.
+    def _lock_repository(self, locks: ExitStack, key: str, branch: str) -> None:
+        """Lock the repository's folder; raise RetryLater if a worker whose lease has expired still holds the lock.
 
-        The lock ends with its holder, however that ends.
+        The operating system releases the lock when its process ends, also after a crash.
         """
-        if not self._store.exists(key):  # A crash came between taking one away and making the next.
+        if not self._store.exists(key):  # A crash between the removal and the creation of the repository.
             self._store.create(key, branch)
         descriptor = os.open(self._store.path_of(key), os.O_RDONLY | os.O_DIRECTORY)
-        held.callback(os.close, descriptor)
+        locks.callback(os.close, descriptor)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise RetryLater(LOCK_RETRY_SECONDS) from None
 
-    def _fetch_repository(self, key: str, url: str, watch: "_ProgressMonitor") -> ImportResult | ImportFailure:
+    def _fetch_repository(self, key: str, url: str, monitor: "_ProgressMonitor") -> ImportResult | ImportFailure:
         path = self._store.path_of(key)
         address, username, password = strip_credentials(url)
         try:
-            watch.look()
-            found = follow_git_redirects(self._guard, _normalized_url(address), username, password)
+            monitor.check_pending()
+            remote = follow_git_redirects(self._guard, _normalized_url(address), username, password)
             reason = fetch_into(
                 path,
-                _normalized_url(found.url),
-                found.pinned,
-                found.username,
-                found.password,
+                _normalized_url(remote.url),
+                remote.pinned,
+                remote.username,
+                remote.password,
                 self._timeout,
-                watch.note,
-                watch.look,
+                monitor.record,
+                monitor.check_pending,
                 max_bytes=self._check_disk_space(path),
             )
             return ImportFailure(reason, reason in TRANSIENT_REASONS) if reason else self._import_result(key)
@@ -158,21 +158,21 @@ class ImportJobs:
 
     def _check_disk_space(self, path: Path) -> int:
         free = max(0, shutil.disk_usage(path).free - RESERVED_BYTES)
-        return free if self._most_bytes is None else min(free, self._most_bytes)
+        return free if self._max_bytes is None else min(free, self._max_bytes)
 
     def _import_result(self, key: str) -> ImportResult:
         return import_result_of(self._store.open(key))
 
 
 def import_result_of(repository: Repository) -> ImportResult:
-    """What is in a repository now."""
+    """Return the default branch, size and commit count of a repository."""
     return ImportResult(
         repository.head_branch(), repository.is_empty(), repository.commit_count(), repository.size_bytes()
     )
 
 
 def _normalized_url(url: str) -> str:
-    """The URL in the one spelling in which git is given it; redirects may lead to any."""
+    """Return the URL in the normalized form that is passed to git; redirects may use another form."""
     scheme, _, rest = url.partition("://")
     if "?" in rest or "#" in rest:
         raise Unreachable("The server redirects to what is not a repository")
@@ -180,19 +180,19 @@ def _normalized_url(url: str) -> str:
 
 
 class _ProgressMonitor:
-    """Writes down how far git is, not too often, and ends the work that nobody waits for."""
+    """Callbacks of a running fetch: records progress at most once a second and stops canceled imports."""
 
     def __init__(self, database: Database, project_id: int) -> None:
         self._database = database
         self._project_id = project_id
-        self._next_note = 0.0
-        self._next_look = 0.0
+        self._next_record = 0.0
+        self._next_check = 0.0
 
-    def look(self) -> None:
-        """End the work where the project was deleted, or its job dropped."""
-        if monotonic() < self._next_look:
+    def check_pending(self) -> None:
+        """Raise _ImportCancelled if the project or its job was deleted."""
+        if monotonic() < self._next_check:
             return
-        self._next_look = monotonic() + CANCEL_CHECK_SECONDS
+        self._next_check = monotonic() + CANCEL_CHECK_SECONDS
         try:
             wanted = self._database.read(partial(is_import_pending, project_id=self._project_id))
         except Unavailable as error:  # The import goes on, and asks again.
@@ -201,11 +201,11 @@ class _ProgressMonitor:
         if not wanted:
             raise _ImportCancelled
 
-    def note(self, text: str) -> None:
-        """Show how far it is."""
-        if monotonic() < self._next_note:
+    def record(self, text: str) -> None:
+        """Store git's progress line; raise _ImportCancelled if the project or its job was deleted."""
+        if monotonic() < self._next_record:
             return
-        self._next_note = monotonic() + PROGRESS_SECONDS
+        self._next_record = monotonic() + PROGRESS_SECONDS
         try:
             wanted = self._database.write(partial(record_progress, project_id=self._project_id, text=text))
         except (Unavailable, Conflict) as error:  # Progress is not worth losing an import for.

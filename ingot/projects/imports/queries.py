@@ -1,4 +1,4 @@
-"""Finding the imports that have not ended."""
+"""Lookups of imports that have not ended."""
 
 from sqlalchemy import Text, and_, bindparam, cast, exists, literal, select
 
@@ -9,7 +9,7 @@ from ingot.core.jobs.tables import jobs
 from ingot.projects.projects.tables import projects
 
 JOB_KEY = "import "
-# A deleted project has no namespace; nobody waits for its import.
+# A deleted project has no namespace; its import is canceled.
 _UNFINISHED = (
     one_of(projects.c.import_status, "scheduled", "started"),
     projects.c.import_url.is_not(None),
@@ -29,7 +29,7 @@ _KEY = literal(JOB_KEY) + cast(projects.c.id, Text)
 _LOST = _COLUMNS.where(
     *_UNFINISHED, ~exists().where(jobs.c.unique_key == _KEY, one_of(jobs.c.state, "waiting", "running"))
 )
-# One whose worker died has started and does not run; it must not keep others waiting until somebody takes it over.
+# An import whose worker crashed is "started" without a running job; it must not block the user's other imports.
 _RUNNING_BY_CREATOR = (
     select(projects.c.id)
     .join(jobs, and_(jobs.c.unique_key == _KEY, jobs.c.state == "running"))
@@ -41,7 +41,7 @@ _RUNNING_BY_CREATOR = (
     )
     .limit(1)
 )
-# Those that failed before keep their pause.
+# Only first attempts: jobs that wait for a retry keep their delay.
 _NEXT_BY_CREATOR = (
     select(jobs.c.id)
     .join(projects, jobs.c.unique_key == _KEY)
@@ -58,7 +58,7 @@ _ATTEMPTS = select(jobs.c.attempts).where(jobs.c.unique_key == bindparam("key"),
 
 
 class Import(Record, frozen=True):
-    """What an import needs to know."""
+    """Import of a project, as the job needs it."""
 
     project_id: int
     repository_key: str
@@ -69,31 +69,31 @@ class Import(Record, frozen=True):
 
 
 def import_or_none(db: Connection, project_id: int) -> Import | None:
-    """The import of a project, as long as it has not ended and the project is there."""
+    """Return the import of a project, or None if it has ended or the project was deleted."""
     return db.first(Import, _BY_ID, project=project_id)
 
 
 def locked_import_or_none(db: Connection, project_id: int) -> Import | None:
-    """The same for whoever is about to change it."""
+    """Return the import of a project and lock its row until the end of the transaction."""
     return db.first(Import, _BY_ID_LOCKED, project=project_id)
 
 
 def lost_imports(db: Connection) -> list[Import]:
-    """Imports that wait for a job which does not exist any more."""
+    """Return the imports that wait for a job that no longer exists."""
     return db.all(Import, _LOST)
 
 
 def has_running_import(db: Connection, creator_id: int, project_id: int) -> bool:
-    """Whether another import of the same user is at work."""
+    """Check whether another import of this user is running."""
     return db.value(_RUNNING_BY_CREATOR, creator=creator_id, project=project_id) is not None
 
 
 def next_waiting_job(db: Connection, creator_id: int) -> int | None:
-    """The job of the import that waited longest for this user's turn."""
-    found: int | None = db.value(_NEXT_BY_CREATOR, creator=creator_id)
-    return found
+    """Return the id of the user's import job that has waited longest."""
+    job_id: int | None = db.value(_NEXT_BY_CREATOR, creator=creator_id)
+    return job_id
 
 
 def job_attempts(db: Connection, key: str) -> int:
-    """How often the work with this key has been begun, as the queue counts it."""
+    """Return the number of attempts of the running job with this key, including the current one."""
     return db.value(_ATTEMPTS, key=key) or 1

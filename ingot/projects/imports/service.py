@@ -1,4 +1,4 @@
-"""Scheduling imports, and writing down how they go."""
+"""State changes of imports."""
 
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from ingot.projects.projects.tables import Project, projects
 
 IMPORT_PROJECT = "import project"
 USER_TURN_TIMEOUT_SECONDS = 120.0
-"""How long an import waits for its user's turn, if nothing else lets it begin earlier."""
+"""Delay before an import that waits for another import of its user is tried again."""
 _INTERRUPTED = "The import was interrupted too often"
 _DROPPED = "The import was stopped by an administrator"
 _RUN_NOW = (
@@ -37,7 +37,7 @@ _RUN_NOW = (
 
 
 class ImportResult(NamedTuple):
-    """What an import brought."""
+    """Properties of an imported repository."""
 
     default_branch: str
     empty: bool
@@ -46,63 +46,64 @@ class ImportResult(NamedTuple):
 
 
 def validate_import_url(url: str, guard: SsrfGuard) -> None:
-    """Refuse at once what can be told to be unfit without asking anybody."""
+    """Raise Invalid if a URL can be refused without a network request."""
     try:
         guard.check_url(url, credentials=True)
         rest = url.partition("://")[2]
         if "?" in rest or "#" in rest:
             raise OutgoingRequestBlocked("The URL of a repository has no query and no fragment")
         if "://" in rest:
-            # No path has it, but it is how options are smuggled into configuration (threats.md, D17).
+            # Valid paths do not contain it, but it can inject options into git's configuration (threats.md, D17).
             raise OutgoingRequestBlocked("The URL is not valid")
     except OutgoingRequestBlocked as error:
         raise Invalid(import_url=[error.reason]) from error
 
 
 def schedule_import(db: Connection, project: Project, url: str) -> None:
-    """Let a job fetch a repository into a new project; the credentials in the URL stay sealed in its row."""
+    """Enqueue the import of a repository into a new project; the URL with its credentials is stored encrypted."""
     if "git" not in current_settings(db).import_sources:
         raise Denied("Imports from a URL are disabled")
     db.update(projects, project.id, import_status="scheduled", import_url=db.vault.seal(url))
     enqueue(db, IMPORT_PROJECT, {"project_id": project.id}, unique_key=f"{JOB_KEY}{project.id}")
 
 
-def start_import(db: Connection, wanted: Import) -> Import | None:
-    """Say that it runs; gives it as it was before, or nothing where it has ended or the project is gone.
+def start_import(db: Connection, pending: Import) -> Import | None:
+    """Mark an import as started; return its previous state, or None if it has ended or the project was deleted.
 
-    Of one user's imports one runs at a time, so that nobody's slow servers keep everybody else waiting.
+    Only one import of a user runs at a time, so that one user's slow servers do not block the imports of others. Raises
+    RetryLater if another import of the user is running.
     """
-    if wanted.creator_id is not None:
-        db.lock(f"imports of {wanted.creator_id}")
-    found = locked_import_or_none(db, wanted.project_id)
-    if found is None:
+    if pending.creator_id is not None:
+        db.lock(f"imports of {pending.creator_id}")
+    current = locked_import_or_none(db, pending.project_id)
+    if current is None:
         return None
-    creator = found.creator_id
-    if found.status == "scheduled" and creator is not None and has_running_import(db, creator, found.project_id):
+    creator = current.creator_id
+    if current.status == "scheduled" and creator is not None and has_running_import(db, creator, current.project_id):
         raise RetryLater(USER_TURN_TIMEOUT_SECONDS)
-    # Why the last try failed is shown until there is something newer to say.
-    db.update(projects, found.project_id, import_status="started", import_progress=None)
-    return found
+    # The error of the previous attempt stays visible until this attempt ends.
+    db.update(projects, current.project_id, import_status="started", import_progress=None)
+    return current
 
 
 def is_import_pending(db: Connection, project_id: int) -> bool:
-    """Whether anybody still waits for an import that has started."""
-    found = import_or_none(db, project_id)
-    return found is not None and found.status == "started"
+    """Check whether an import is still in the state "started"."""
+    pending = import_or_none(db, project_id)
+    return pending is not None and pending.status == "started"
 
 
 def record_progress(db: Connection, project_id: int, text: str) -> bool:
-    """Show how far it is; says whether anybody still waits for it."""
-    found = locked_import_or_none(db, project_id)
-    if found is not None:
+    """Store the progress of an import; return whether it is still pending."""
+    pending = locked_import_or_none(db, project_id)
+    if pending is not None:
         db.update(projects, project_id, import_progress=text)
-    return found is not None
+    return pending is not None
 
 
-def finish_import(db: Connection, project_id: int, brought: ImportResult) -> None:
-    """Say that the repository is there."""
-    found = locked_import_or_none(db, project_id)
-    if found is None:
+def finish_import(db: Connection, project_id: int, result: ImportResult) -> None:
+    """Mark an import as finished and store the repository's properties."""
+    pending = locked_import_or_none(db, project_id)
+    if pending is None:
         return
     db.update(
         projects,
@@ -110,72 +111,72 @@ def finish_import(db: Connection, project_id: int, brought: ImportResult) -> Non
         import_status="finished",
         import_error=None,
         import_progress=None,
-        import_url=_strip_stored_credentials(db, found),
-        default_branch=brought.default_branch,
-        empty=brought.empty,
-        commit_count=brought.commit_count,
-        repository_size=brought.repository_size,
+        import_url=_strip_stored_credentials(db, pending),
+        default_branch=result.default_branch,
+        empty=result.empty,
+        commit_count=result.commit_count,
+        repository_size=result.repository_size,
         last_activity_at=db.now,
         updated_at=db.now,
     )
-    start_next_import(db, found)
+    start_next_import(db, pending)
     emit(db, ProjectImported(project_id=project_id))
 
 
 def fail_import(db: Connection, project_id: int, reason: str) -> None:
-    """Say that it did not work, and why."""
-    found = locked_import_or_none(db, project_id)
-    if found is not None:
-        _fail(db, found, reason)
+    """Mark an import as failed for this reason."""
+    pending = locked_import_or_none(db, project_id)
+    if pending is not None:
+        _fail(db, pending, reason)
 
 
 def schedule_retry(db: Connection, project_id: int, reason: str) -> None:
-    """Say that it will be tried again, and what was in the way."""
-    found = locked_import_or_none(db, project_id)
-    if found is None:
+    """Mark an import as scheduled again, with the reason of the failed attempt."""
+    pending = locked_import_or_none(db, project_id)
+    if pending is None:
         return
     db.update(
         projects,
         project_id,
         import_status="scheduled",
         import_error=reason,
-        import_progress=f"Waiting for another try: {reason}",
+        import_progress=f"Waiting to retry: {reason}",
     )
-    start_next_import(db, found)
+    start_next_import(db, pending)
 
 
 def cancel_import(db: Connection, project_id: int) -> None:
-    """End an import whose job somebody took away; what runs of it finds that out by itself."""
+    """Fail an import whose job was deleted; a running fetch notices this at its next check."""
     fail_import(db, project_id, _DROPPED)
 
 
 def fail_lost_imports(db: Connection) -> None:
-    """End the imports whose job was given up or dropped, so that nobody waits for them for ever."""
-    for found in lost_imports(db):
-        _fail(db, found, _INTERRUPTED)
+    """Mark imports whose job no longer exists as failed; otherwise they would be pending forever."""
+    for lost in lost_imports(db):
+        _fail(db, lost, _INTERRUPTED)
 
 
-def start_next_import(db: Connection, found: Import) -> None:
-    """Let the next import of the same user begin, which waits for this one."""
-    job_id = next_waiting_job(db, found.creator_id) if found.creator_id is not None else None
+def start_next_import(db: Connection, ended: Import) -> None:
+    """Start the user's next waiting import."""
+    job_id = next_waiting_job(db, ended.creator_id) if ended.creator_id is not None else None
     if job_id is not None:
         db.run(_RUN_NOW, waiting=job_id, now=db.now)
         wake_workers(db)
 
 
-def _fail(db: Connection, found: Import, reason: str) -> None:
+def _fail(db: Connection, pending: Import, reason: str) -> None:
     db.update(
         projects,
-        found.project_id,
+        pending.project_id,
         import_status="failed",
         import_error=reason,
         import_progress=None,
-        import_url=_strip_stored_credentials(db, found),
+        import_url=_strip_stored_credentials(db, pending),
         updated_at=db.now,
     )
-    start_next_import(db, found)
+    start_next_import(db, pending)
 
 
-def _strip_stored_credentials(db: Connection, found: Import) -> bytes:
-    """The address is kept; the credentials are not needed any more, and what is not kept cannot leak."""
-    return db.vault.seal(strip_credentials(db.vault.unseal(found.sealed_url))[0])
+def _strip_stored_credentials(db: Connection, ended: Import) -> bytes:
+    """Return the encrypted URL without credentials, which are no longer needed and must not leak later."""
+    return db.vault.seal(strip_credentials(db.vault.unseal(ended.sealed_url))[0])

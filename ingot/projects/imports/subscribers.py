@@ -1,4 +1,4 @@
-"""What imports do when others act."""
+"""Updates of imports when jobs are deleted."""
 
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
@@ -11,6 +11,6 @@ subscriptions = Subscriptions()
 
 @subscriptions.on(JobDeleted)
 def cancel_import_of_dropped_job(db: Connection, event: JobDeleted) -> None:
-    """Nobody waits for an import that nobody does any more."""
+    """Cancel an import when its job is deleted."""
     if event.kind == IMPORT_PROJECT and event.unique_key is not None:
         cancel_import(db, int(event.unique_key.removeprefix(JOB_KEY)))

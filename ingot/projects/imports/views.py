@@ -1,4 +1,4 @@
-"""What callers see of imports."""
+"""Response views of imports."""
 
 from ingot.core.api.views import View
 from ingot.core.db.times import Timestamp
@@ -6,7 +6,7 @@ from ingot.projects.projects.tables import Project
 
 
 class ImportView(View):
-    """How the import of a project goes; where it came from is not shown."""
+    """Status of a project's import, without the URL."""
 
     id: int
     description: str | None
@@ -19,11 +19,11 @@ class ImportView(View):
     import_type: str | None
     import_error: str | None
     import_progress: str | None
-    """The newest line of git's own progress while it runs."""
+    """Latest progress line of git while the import runs."""
 
 
 def import_view(project: Project, *, in_full: bool) -> ImportView:
-    """The import of a project; only who administers it hears what the other server said."""
+    """Return the view of a project's import; only project administrators see the remote server's messages."""
     return ImportView(
         project.id,
         project.description,

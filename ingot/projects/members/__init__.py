@@ -1,1 +1,1 @@
-"""Memberships in groups and projects, and requests for them."""
+"""Memberships in groups and projects, and access requests."""

@@ -22,26 +22,26 @@ PermissionCheck = Callable[[Actor, Access, Any], bool]
 
 @dataclass(frozen=True, slots=True)
 class MemberEndpoints(Generic[P]):
-    """What a room tells of what people belong to; ``P`` is what its finder finds."""
+    """Lookups and permission checks of the groups or projects that have members; ``P`` is the subject's record."""
 
     finder: Callable[[Call], tuple[Access, P]]
-    again: Callable[[Connection, Actor, P], Access]
-    """What the caller holds there."""
+    access: Callable[[Connection, Actor, P], Access]
+    """Returns the caller's access to the subject."""
     source: Callable[[P], queries.MemberSource]
     may_see: PermissionCheck
     may_leave: PermissionCheck
-    may_ask: PermissionCheck
+    may_request: PermissionCheck
     may_admin: PermissionCheck
     may_change: PermissionCheck
-    """The same, while it is not kept as it is."""
+    """Like ``may_admin``, but false while the subject is archived."""
 
-    def here(self, call: Call, found: P) -> tuple[Access, queries.MemberSource]:
-        """What the caller holds, and where."""
-        return self.again(call.db, call.actor, found), self.source(found)
+    def access_and_source(self, call: Call, found: P) -> tuple[Access, queries.MemberSource]:
+        """Return the caller's access and the source of members."""
+        return self.access(call.db, call.actor, found), self.source(found)
 
     def require_own_or_admin(self, call: Call, found: P, user_id: int) -> tuple[Access, queries.MemberSource]:
-        """The same for what everybody may do to themselves, and administrators of it to others."""
-        access, source = self.here(call, found)
+        """Return access and source if the user is the caller or the caller may administer members; raise otherwise."""
+        access, source = self.access_and_source(call, found)
         require(user_id == call.actor.user_id or self.may_admin(call.actor, access, found))
         return access, source
 
@@ -65,21 +65,21 @@ def member_routes(routes: Routes, endpoints: MemberEndpoints[P], *, members: str
     @routes.post(members, on=finder, may=endpoints.may_change, returns=MemberView, locks=NAMESPACES)
     def add_member(call: Call, found: P, params: AddMember) -> MemberView:
         """Add a member to a group or a project."""
-        access, source = endpoints.here(call, found)
+        access, source = endpoints.access_and_source(call, found)
         service.add_member(call.db, call.actor, access, source, params.user_id, params.access_level, params.expires_at)
         return _written_member_view(call, source, params.user_id)
 
     @routes.put(member, on=finder, may=endpoints.may_change, returns=MemberView, locks=NAMESPACES)
     def edit_member(call: Call, found: P, params: EditMember) -> MemberView:
         """Change a member of a group or a project."""
-        access, source = endpoints.here(call, found)
+        access, source = endpoints.access_and_source(call, found)
         user_id = path_number(call.path, "user_id")
         service.edit_member(call.db, call.actor, access, source, user_id, params.access_level, params.expires_at)
         return _written_member_view(call, source, user_id)
 
     @routes.delete(member, on=finder, may=endpoints.may_leave, returns=None, locks=NAMESPACES)
     def remove_member(call: Call, found: P) -> None:
-        """Remove a member from a group or a project; everybody may leave."""
+        """Remove a member from a group or a project; members may remove themselves."""
         user_id = path_number(call.path, "user_id")
         access, source = endpoints.require_own_or_admin(call, found, user_id)
         if queries.membership_or_none(call.db, source, user_id) is not None:
@@ -92,28 +92,28 @@ def request_routes(routes: Routes, endpoints: MemberEndpoints[P], *, requests: s
 
     @routes.get(requests, on=finder, may=endpoints.may_admin, returns=list[RequesterView])
     def list_access_requests(call: Call, found: P, page: Page) -> Listing[RequesterView]:
-        """List who would like to belong to a group or a project."""
+        """List the access requests of a group or a project."""
         listing = queries.list_requesters(call.db, endpoints.source(found), page)
         return listing.of([requester_view(requester, call.origin.base) for requester in listing.items])
 
-    @routes.post(requests, on=finder, may=endpoints.may_ask, returns=RequesterView, locks=NAMESPACES)
+    @routes.post(requests, on=finder, may=endpoints.may_request, returns=RequesterView, locks=NAMESPACES)
     def request_access(call: Call, found: P) -> RequesterView:
-        """Ask to belong to a group or a project."""
+        """Request access to a group or a project."""
         source = endpoints.source(found)
         service.request_access(call.db, call.actor, source)
         return requester_view(queries.find_requester(call.db, source, call.actor.user_id), call.origin.base)
 
     @routes.put(approve, on=finder, may=endpoints.may_change, returns=MemberView, status=201, locks=NAMESPACES)
     def approve_access(call: Call, found: P, params: ApproveRequest) -> MemberView:
-        """Let somebody belong who asked."""
-        access, source = endpoints.here(call, found)
+        """Approve an access request."""
+        access, source = endpoints.access_and_source(call, found)
         user_id = path_number(call.path, "user_id")
         service.approve_request(call.db, call.actor, access, source, user_id, params.access_level)
         return _written_member_view(call, source, user_id)
 
     @routes.delete(request, on=finder, may=endpoints.may_leave, returns=None)
     def deny_access(call: Call, found: P) -> None:
-        """Deny a request, or take one's own back."""
+        """Deny an access request, or withdraw one's own."""
         user_id = path_number(call.path, "user_id")
         _, source = endpoints.require_own_or_admin(call, found, user_id)
         if queries.request_or_none(call.db, source, user_id) is not None:

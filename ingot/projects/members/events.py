@@ -1,4 +1,4 @@
-"""What is announced of members."""
+"""Events of members."""
 
 from ingot.core.db.times import Timestamp
 from ingot.core.events.bus import Event
@@ -6,7 +6,7 @@ from ingot.projects.namespaces.tables import SourceKind
 
 
 class MemberAdded(Event, frozen=True):
-    """Somebody belongs to a group or a project now."""
+    """New membership of a user in a group or project."""
 
     source_kind: SourceKind
     source_id: int
@@ -14,11 +14,11 @@ class MemberAdded(Event, frozen=True):
     access_level: int
     created_at: Timestamp
     owns: bool = False
-    """Whether the project lives in their own namespace, to which they belonged from its start."""
+    """Whether the project is in the user's personal namespace, so that the user owns it from the start."""
 
 
 class MemberRemoved(Event, frozen=True):
-    """Somebody belongs to a group or a project no more, though it goes on."""
+    """End of a user's membership; not emitted when the group or project itself is deleted."""
 
     source_kind: SourceKind
     source_id: int
@@ -26,4 +26,4 @@ class MemberRemoved(Event, frozen=True):
     access_level: int
     created_at: Timestamp
     expired: bool = False
-    """Whether their time was over."""
+    """Whether the membership ended on its expiry date."""

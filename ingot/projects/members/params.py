@@ -1,4 +1,4 @@
-"""What callers may send about members."""
+"""Request parameters of members."""
 
 from msgspec import UNSET, UnsetType
 
@@ -7,14 +7,14 @@ from ingot.core.db.times import Date
 
 
 class ListMembers(Params):
-    """Filters of the lists."""
+    """Filters of the lists of members."""
 
     query: str = ""
     user_ids: list[int] | None = None
 
 
 class AddMember(Params):
-    """A new member; which levels there are is for the service to say."""
+    """New member; the service checks the level."""
 
     user_id: int
     access_level: int
@@ -22,13 +22,13 @@ class AddMember(Params):
 
 
 class EditMember(Params):
-    """Another level; an end that is not sent stays, an emptied one goes."""
+    """Changed level; an omitted expiry date is left unchanged, an empty one removes it."""
 
     access_level: int
     expires_at: Date | UnsetType | None = UNSET
 
 
 class ApproveRequest(Params):
-    """At which level."""
+    """Access level of the new member."""
 
     access_level: int = 30

@@ -1,4 +1,4 @@
-"""How members are found and listed, of a group or a project alike."""
+"""Lookups and lists of members of groups and projects."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -39,20 +39,20 @@ from ingot.projects.namespaces.tables import (
 
 
 class MemberSource(NamedTuple):
-    """The group or project that has the members, and the namespace from which it inherits more."""
+    """Group or project that has members, with the namespace from which it inherits more."""
 
     kind: SourceKind
     id: int
     namespace_id: int
     owner_id: int | None = None
-    """The user in whose own namespace the project lives, if it does."""
+    """Owner of the personal namespace that contains the project, if it is in one."""
 
 
 class InvitedMemberQueries(NamedTuple):
-    """How one belongs besides by a membership there or above: by groups that were invited and that the caller sees."""
+    """Queries of members through invited groups that the caller may see."""
 
     by_shares: tuple[Select[Any], ...] = ()
-    """Each made once by ``members_by_share``, of the groups in ``seen``."""
+    """Statements built by ``members_by_share``; each is limited to the groups in ``seen``."""
     seen: Sequence[int] = ()
 
 
@@ -62,20 +62,23 @@ _MEMBERSHIP = select(memberships).where(_OF_SOURCE, memberships.c.user_id == bin
 
 
 def other_owner_query(group_id: ColumnElement[int]) -> Select[Any]:
-    """Somebody besides ``member`` who owns a group, there or above, can act, and will still own it tomorrow."""
-    held, tree, owner = memberships.alias(), namespace_tree.alias(), users.alias()
+    """Select an owner of a group other than ``member``, including inherited owners.
+
+    Only active users whose membership has no expiry date count, because the group must still have an owner later.
+    """
+    membership, tree, owner = memberships.alias(), namespace_tree.alias(), users.alias()
     return (
-        select(held.c.id)
+        select(membership.c.id)
         .select_from(
-            tree.join(held, and_(held.c.source_id == tree.c.ancestor_id, held.c.source_kind == "group")).join(
-                owner, owner.c.id == held.c.user_id
-            )
+            tree.join(
+                membership, and_(membership.c.source_id == tree.c.ancestor_id, membership.c.source_kind == "group")
+            ).join(owner, owner.c.id == membership.c.user_id)
         )
         .where(
             tree.c.descendant_id == group_id,
-            held.c.access_level == Level.OWNER,
-            held.c.user_id != bindparam("member"),
-            held.c.expires_at.is_(None),
+            membership.c.access_level == Level.OWNER,
+            membership.c.user_id != bindparam("member"),
+            membership.c.expires_at.is_(None),
             owner.c.state == "active",
         )
         .limit(literal_column("1"))
@@ -113,51 +116,64 @@ _WRITTEN_MEMBER = (
 
 
 def members_by_share(share: FromClause, invited_id: ColumnElement[int], *, with_above: bool) -> Select[Any]:
-    """What the members of an invited group hold by a share: never more than was given, and never for longer.
+    """Select the members of an invited group with the lower level and the earlier expiry of membership and share.
 
-    ``with_above`` lets those of the groups above it count as well; a condition says which shares are meant.
+    ``with_above`` includes the members of the invited group's ancestors. Callers add the condition that selects the
+    shares.
     """
-    held, tree = memberships.alias(), namespace_tree.alias()
+    membership, tree = memberships.alias(), namespace_tree.alias()
     group_id = invited_id
-    found: FromClause = share
+    source: FromClause = share
     if with_above:
-        found = found.join(tree, tree.c.descendant_id == invited_id)
+        source = source.join(tree, tree.c.descendant_id == invited_id)
         group_id = tree.c.ancestor_id
-    level = lower_level(held.c.access_level, share.c.group_access)
+    level = lower_level(membership.c.access_level, share.c.group_access)
     return (
-        select(held.c.id, held.c.user_id, level.label("access_level"), _earlier_expiry(held, share), held.c.created_at)
-        .select_from(found.join(held, and_(held.c.source_kind == "group", held.c.source_id == group_id)))
-        .where(is_unexpired(held.c.expires_at), is_unexpired(share.c.expires_at))
+        select(
+            membership.c.id,
+            membership.c.user_id,
+            level.label("access_level"),
+            _earlier_expiry(membership, share),
+            membership.c.created_at,
+        )
+        .select_from(
+            source.join(membership, and_(membership.c.source_kind == "group", membership.c.source_id == group_id))
+        )
+        .where(is_unexpired(membership.c.expires_at), is_unexpired(share.c.expires_at))
     )
 
 
-def _earlier_expiry(held: FromClause, share: FromClause) -> ColumnElement[str | None]:
-    one, other = held.c.expires_at, share.c.expires_at
-    return case((or_(other.is_(None), one < other), one), else_=other).label("expires_at")
+def _earlier_expiry(membership: FromClause, share: FromClause) -> ColumnElement[str | None]:
+    member_expiry, share_expiry = membership.c.expires_at, share.c.expires_at
+    return case((or_(share_expiry.is_(None), member_expiry < share_expiry), member_expiry), else_=share_expiry).label(
+        "expires_at"
+    )
 
 
 def _with_inherited(by_shares: tuple[Select[Any], ...]) -> Select[Any]:
-    """Everybody here or in a group above, and who comes by shares, each with the highest level that they hold."""
+    """Select direct, inherited and invited members, each once with the highest level."""
     inherited = and_(
         memberships.c.source_kind == "group",
         memberships.c.source_id.in_(
             select(namespace_tree.c.ancestor_id).where(namespace_tree.c.descendant_id == bindparam("namespace"))
         ),
     )
-    here = select(
+    direct_or_inherited = select(
         memberships.c.id,
         memberships.c.user_id,
         memberships.c.access_level,
         memberships.c.expires_at,
         memberships.c.created_at,
     ).where(or_(_OF_SOURCE, inherited), is_unexpired(memberships.c.expires_at))
-    ways = (union_all(here, *by_shares) if by_shares else here).subquery()
-    place = func.row_number().over(partition_by=ways.c.user_id, order_by=(ways.c.access_level.desc(), ways.c.id))
-    ranked = select(ways, place.label("place")).subquery()
+    candidates = (union_all(direct_or_inherited, *by_shares) if by_shares else direct_or_inherited).subquery()
+    rank = func.row_number().over(
+        partition_by=candidates.c.user_id, order_by=(candidates.c.access_level.desc(), candidates.c.id)
+    )
+    ranked = select(candidates, rank.label("rank")).subquery()
     return (
         select(*_BRIEF, ranked.c.access_level, ranked.c.expires_at, ranked.c.created_at)
         .join(ranked, ranked.c.user_id == users.c.id)
-        .where(ranked.c.place == 1)
+        .where(ranked.c.rank == 1)
     )
 
 
@@ -172,16 +188,16 @@ def _list_query(by_shares: tuple[Select[Any], ...] | None, search: bool, chosen:
 
 
 def list_members(
-    db: Connection, source: MemberSource, params: ListMembers, page: Page, ways: InvitedMemberQueries | None = None
+    db: Connection, source: MemberSource, params: ListMembers, page: Page, invited: InvitedMemberQueries | None = None
 ) -> Listing[Member]:
-    """A page of those who belong here; with ``ways`` also of those who belong by a group above, or by these."""
+    """List the direct members; with ``invited`` also the inherited members and those of invited groups."""
     values: dict[str, Any] = {"kind": source.kind, "source": source.id, "today": day_of(db.now)}
     by_shares = None
-    if ways is not None:
+    if invited is not None:
         values["namespace"] = source.namespace_id
-        if ways.seen:
-            values["seen"] = ways.seen
-        by_shares = ways.by_shares if ways.seen else ()
+        if invited.seen:
+            values["seen"] = invited.seen
+        by_shares = invited.by_shares if invited.seen else ()
     if params.query:
         values["pattern"] = like_pattern(params.query)
     if params.user_ids:
@@ -190,36 +206,38 @@ def list_members(
     return fetch_page(db, Member, query, page, **values)
 
 
-def find_member(db: Connection, source: MemberSource, user_id: int, ways: InvitedMemberQueries | None = None) -> Member:
-    """One of them."""
-    found = list_members(db, source, ListMembers(user_ids=[user_id]), Page(size=1), ways)
-    if not found.items:
+def find_member(
+    db: Connection, source: MemberSource, user_id: int, invited: InvitedMemberQueries | None = None
+) -> Member:
+    """Return a member like those of ``list_members`` by user id; raise NotFound if there is none."""
+    listing = list_members(db, source, ListMembers(user_ids=[user_id]), Page(size=1), invited)
+    if not listing.items:
         raise NotFound()
-    return found.items[0]
+    return listing.items[0]
 
 
 def membership_or_none(db: Connection, source: MemberSource, user_id: int) -> Membership | None:
-    """The row itself, also when its time is over."""
+    """Return the direct membership of a user, even if it has expired."""
     return db.first(Membership, _MEMBERSHIP, kind=source.kind, source=source.id, member=user_id)
 
 
 def has_other_owner(db: Connection, group_id: int, user_id: int) -> bool:
-    """Whether a group keeps an owner when this one goes."""
+    """Check whether a group still has an owner without this user."""
     return db.value(_OTHER_OWNER, group=group_id, member=user_id) is not None
 
 
 def list_requesters(db: Connection, source: MemberSource, page: Page) -> Listing[Requester]:
-    """Who would like to belong."""
+    """List the users who requested access."""
     return fetch_page(db, Requester, _REQUESTERS, page, kind=source.kind, source=source.id)
 
 
 def request_or_none(db: Connection, source: MemberSource, user_id: int) -> AccessRequest | None:
-    """A user's request, if they made one."""
+    """Return a user's access request."""
     return db.first(AccessRequest, _REQUEST, kind=source.kind, source=source.id, member=user_id)
 
 
 def find_requester(db: Connection, source: MemberSource, user_id: int) -> Requester:
-    """One of those who would like to belong."""
+    """Return a user who requested access; raise NotFound if there is no request."""
     requester = db.first(Requester, _REQUESTER, kind=source.kind, source=source.id, member=user_id)
     if requester is None:
         raise NotFound()
@@ -227,7 +245,7 @@ def find_requester(db: Connection, source: MemberSource, user_id: int) -> Reques
 
 
 def find_written_member(db: Connection, source: MemberSource, user_id: int) -> Member:
-    """A member as just written, also one whose end lies in the past and who therefore does not count."""
+    """Return a member just written, even if the expiry date is in the past."""
     member = db.first(Member, _WRITTEN_MEMBER, kind=source.kind, source=source.id, member=user_id)
     if member is None:
         raise NotFound()

@@ -1,11 +1,11 @@
-"""Rows that hold a user together with their place in a group or project."""
+"""Records of users with their membership or access request."""
 
 from ingot.core.db.schema import Record
 from ingot.core.db.times import Date, Timestamp
 
 
 class Member(Record, frozen=True):
-    """A user as a member."""
+    """User with a membership."""
 
     id: int
     username: str
@@ -19,7 +19,7 @@ class Member(Record, frozen=True):
 
 
 class Requester(Record, frozen=True):
-    """A user who would like to be one."""
+    """User with an access request."""
 
     id: int
     username: str

@@ -1,4 +1,4 @@
-"""Adding, changing and removing members, of a group or a project alike."""
+"""State changes of members and access requests of groups and projects."""
 
 from msgspec import UNSET, UnsetType
 from sqlalchemy import bindparam, delete, select, update
@@ -41,12 +41,12 @@ def add_member(
     level: int,
     expires_at: Date | None,
 ) -> None:
-    """Let somebody belong; nobody gives more than they hold themselves."""
+    """Add a member; raise Denied if the level is higher than the caller's own."""
     _check_level(actor, access, source, level)
     if find_user(db, user_id).placeholder:
         raise Invalid(user_id=["is invalid"])
-    held = membership_or_none(db, source, user_id)
-    if held is not None and (held.expires_at is None or held.expires_at > day_of(db.now)):
+    existing = membership_or_none(db, source, user_id)
+    if existing is not None and (existing.expires_at is None or existing.expires_at > day_of(db.now)):
         raise Conflict("Member already exists")
     write_membership(db, source, user_id, level, expires_at, actor.user_id)
 
@@ -59,11 +59,11 @@ def write_membership(
     expires_at: Date | None = None,
     by: int | None = None,
 ) -> None:
-    """Write a membership, whoever decided on it; a request of theirs is settled by it, one that ended goes."""
+    """Write a membership without a permission check; replaces an expired one and deletes the user's access request."""
     db.must_hold(NAMESPACES)
-    ended = membership_or_none(db, source, user_id)
-    if ended is not None:
-        db.delete(memberships, ended.id)
+    expired = membership_or_none(db, source, user_id)
+    if expired is not None:
+        db.delete(memberships, expired.id)
     request = request_or_none(db, source, user_id)
     if request is not None:
         db.delete(access_requests, request.id)
@@ -91,30 +91,30 @@ def edit_member(
     level: int,
     expires_at: Date | UnsetType | None,
 ) -> None:
-    """Give a member another level or end; nobody touches those who hold more than they do."""
-    held = _find_membership(db, source, user_id)
-    _check_level(actor, access, source, max(level, held.access_level) if level in _LEVELS[source.kind] else level)
-    ends = held.expires_at if expires_at is UNSET else expires_at
-    if source.owner_id == user_id and (level < held.access_level or ends is not None):
-        raise Denied("The owner of a project stays in it")
-    if level < Level.OWNER or ends is not None:
-        _require_other_owner(db, source, held)
-    db.update(memberships, held.id, access_level=level, expires_at=ends)
+    """Change the level or expiry of a member; raise Denied if the member's level is higher than the caller's."""
+    membership = _find_membership(db, source, user_id)
+    _check_level(actor, access, source, max(level, membership.access_level) if level in _LEVELS[source.kind] else level)
+    new_expiry = membership.expires_at if expires_at is UNSET else expires_at
+    if source.owner_id == user_id and (level < membership.access_level or new_expiry is not None):
+        raise Denied("The access of the project's owner cannot be limited")
+    if level < Level.OWNER or new_expiry is not None:
+        _require_other_owner(db, source, membership)
+    db.update(memberships, membership.id, access_level=level, expires_at=new_expiry)
 
 
 def remove_member(db: Connection, actor: Actor, access: Access, source: MemberSource, user_id: int) -> None:
-    """Let a member go; everybody may go by themselves."""
-    held = _find_membership(db, source, user_id)
-    if actor.user_id != user_id and not actor.admin and held.access_level > access.level:
+    """Remove a member; members may always remove themselves, except the last owner."""
+    membership = _find_membership(db, source, user_id)
+    if actor.user_id != user_id and not actor.admin and membership.access_level > access.level:
         raise Denied
     if source.owner_id == user_id:
-        raise Denied("The owner of a project stays in it")
-    _require_other_owner(db, source, held)
-    _delete(db, held)
+        raise Denied("The owner of a project cannot be removed")
+    _require_other_owner(db, source, membership)
+    _delete(db, membership)
 
 
 def request_access(db: Connection, actor: Actor, source: MemberSource) -> None:
-    """Ask to belong."""
+    """Create an access request of the caller."""
     db.must_hold(NAMESPACES)
     if request_or_none(db, source, actor.user_id) is not None:
         raise Invalid(user=["already exists in source"])
@@ -131,7 +131,7 @@ def request_access(db: Connection, actor: Actor, source: MemberSource) -> None:
 def approve_request(
     db: Connection, actor: Actor, access: Access, source: MemberSource, user_id: int, level: int
 ) -> None:
-    """Let somebody belong who asked."""
+    """Make a user with an access request a member; raise NotFound if there is no request."""
     if request_or_none(db, source, user_id) is None:
         raise NotFound()
     _check_level(actor, access, source, level)
@@ -139,7 +139,7 @@ def approve_request(
 
 
 def delete_access_request(db: Connection, source: MemberSource, user_id: int) -> None:
-    """Deny a request, or take one's own back."""
+    """Delete an access request; raise NotFound if there is none."""
     request = request_or_none(db, source, user_id)
     if request is None:
         raise NotFound()
@@ -147,36 +147,38 @@ def delete_access_request(db: Connection, source: MemberSource, user_id: int) ->
 
 
 def delete_memberships(db: Connection, source: MemberSource) -> None:
-    """Forget everybody, since the group or project goes."""
+    """Delete all memberships and access requests of a group or project that is being deleted."""
     db.run(_DELETE_ALL, kind=source.kind, source=source.id)
     db.run(_DELETE_REQUESTS, kind=source.kind, source=source.id)
 
 
 def move_memberships(db: Connection, source: MemberSource, namespace_id: int) -> None:
-    """Note that a project lives in another namespace now."""
+    """Record that a project was moved to another namespace."""
     for move in _MOVES:
         db.run(move, kind=source.kind, source=source.id, moved_to=namespace_id)
 
 
 def delete_expired_memberships(db: Connection) -> int:
-    """Remove memberships whose time is over; they have not counted since."""
-    ended = db.all(Membership, _EXPIRED, today=day_of(db.now))
-    return sum(_delete(db, held, expired=True) for held in ended)
+    """Delete expired memberships, which have not counted since their expiry, and return their number."""
+    expired = db.all(Membership, _EXPIRED, today=day_of(db.now))
+    return sum(_delete(db, membership, expired=True) for membership in expired)
 
 
-def _delete(db: Connection, held: Membership, *, expired: bool = False) -> int:
-    dropped = db.delete(memberships, held.id)
-    if dropped:
-        since = (held.access_level, held.created_at)
-        emit(db, MemberRemoved(held.source_kind, held.source_id, held.user_id, *since, expired=expired))
-    return dropped
+def _delete(db: Connection, membership: Membership, *, expired: bool = False) -> int:
+    deleted = db.delete(memberships, membership.id)
+    if deleted:
+        since = (membership.access_level, membership.created_at)
+        emit(
+            db, MemberRemoved(membership.source_kind, membership.source_id, membership.user_id, *since, expired=expired)
+        )
+    return deleted
 
 
 def _find_membership(db: Connection, source: MemberSource, user_id: int) -> Membership:
-    held = membership_or_none(db, source, user_id)
-    if held is None:
+    membership = membership_or_none(db, source, user_id)
+    if membership is None:
         raise NotFound()
-    return held
+    return membership
 
 
 def _check_level(actor: Actor, access: Access, source: MemberSource, level: int) -> None:
@@ -186,7 +188,11 @@ def _check_level(actor: Actor, access: Access, source: MemberSource, level: int)
         raise Denied
 
 
-def _require_other_owner(db: Connection, source: MemberSource, held: Membership) -> None:
+def _require_other_owner(db: Connection, source: MemberSource, membership: Membership) -> None:
     db.must_hold(NAMESPACES)
-    if source.kind == "group" and held.access_level == Level.OWNER and not has_other_owner(db, source.id, held.user_id):
-        raise Denied("The last owner of a group must stay one")
+    if (
+        source.kind == "group"
+        and membership.access_level == Level.OWNER
+        and not has_other_owner(db, source.id, membership.user_id)
+    ):
+        raise Denied("A group must have at least one owner")

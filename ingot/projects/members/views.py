@@ -1,4 +1,4 @@
-"""What callers see of members."""
+"""Response views of members and access requests."""
 
 from ingot.accounts.users.views import avatar_url, web_url
 from ingot.core.api.views import View
@@ -7,7 +7,7 @@ from ingot.projects.members.records import Member, Requester
 
 
 class MemberView(View):
-    """A user with their level."""
+    """User with access level."""
 
     id: int
     username: str
@@ -21,7 +21,7 @@ class MemberView(View):
 
 
 class RequesterView(View):
-    """A user who would like to belong."""
+    """User with an access request."""
 
     id: int
     username: str
@@ -33,7 +33,7 @@ class RequesterView(View):
 
 
 def member_view(member: Member, base: str) -> MemberView:
-    """The member for whoever may see the list."""
+    """Return the view of a member."""
     return MemberView(
         member.id,
         member.username,
@@ -48,7 +48,7 @@ def member_view(member: Member, base: str) -> MemberView:
 
 
 def requester_view(requester: Requester, base: str) -> RequesterView:
-    """The requester for whoever decides."""
+    """Return the view of a user who requested access."""
     return RequesterView(
         requester.id,
         requester.username,

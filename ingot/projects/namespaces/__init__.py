@@ -1,1 +1,1 @@
-"""Namespaces: the paths that users and groups own, and their tree."""
+"""Namespaces: the paths that users and groups own, and their hierarchy."""

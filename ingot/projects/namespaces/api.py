@@ -1,4 +1,4 @@
-"""Namespaces over the API."""
+"""Endpoints of namespaces."""
 
 from ingot.core.access.rules import signed_in
 from ingot.core.api.routes import Call, Routes
@@ -13,21 +13,21 @@ routes = Routes("namespaces")
 @routes.get("/namespaces", may=signed_in, returns=list[NamespaceView])
 def list_namespaces(call: Call, params: ListNamespaces, page: Page) -> Listing[NamespaceView]:
     """List the namespaces that the caller may see; administrators see all."""
-    found = queries.list_namespaces(call.db, call.actor, params, page)
-    return found.of(namespace_views(call.db, call.actor, found.items, call.origin.base))
+    listing = queries.list_namespaces(call.db, call.actor, params, page)
+    return listing.of(namespace_views(call.db, call.actor, listing.items, call.origin.base))
 
 
 @routes.get("/namespaces/:id", may=signed_in, returns=NamespaceView)
 def get_namespace(call: Call) -> NamespaceView:
     """Get a namespace by its number or full path."""
-    found = queries.find_namespace(call.db, call.actor, call.path["id"])
-    return namespace_views(call.db, call.actor, [found], call.origin.base)[0]
+    namespace = queries.find_namespace(call.db, call.actor, call.path["id"])
+    return namespace_views(call.db, call.actor, [namespace], call.origin.base)[0]
 
 
 @routes.get("/namespaces/:id/exists", may=signed_in, returns=NamespaceExistsView)
 def namespace_exists(call: Call, params: NamespaceExists) -> NamespaceExistsView:
-    """Say whether a path is taken."""
-    asked = (call.db, call.actor, params.parent_id, call.path["id"])
-    taken = queries.is_path_taken(*asked)
-    suggests = [queries.suggest_free_path(*asked)] if taken else []
+    """Check whether a path is taken."""
+    lookup = (call.db, call.actor, params.parent_id, call.path["id"])
+    taken = queries.is_path_taken(*lookup)
+    suggests = [queries.suggest_free_path(*lookup)] if taken else []
     return NamespaceExistsView(taken, suggests)

@@ -1,4 +1,4 @@
-"""What administrators noted on groups and projects, where lists of these ask for it."""
+"""Custom attributes in the lists of groups and projects; visible to administrators only."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -18,7 +18,7 @@ _IDS_WITH_ATTRIBUTE = {
     kind: select(ids).where(
         ids.is_not(None),
         custom_attributes.c.key == bindparam("key"),
-        custom_attributes.c.value == bindparam("noted"),
+        custom_attributes.c.value == bindparam("value"),
     )
     for kind, ids in _IDS.items()
 }
@@ -31,31 +31,34 @@ _ATTRIBUTES = {
 
 
 class HasCustomAttributes(Protocol):
-    """What can show it."""
+    """View with an optional list of custom attributes."""
 
     id: int
     custom_attributes: list[CustomAttributeView] | UnsetType
 
 
 def ids_by_custom_attributes(
-    db: Connection, actor: Actor, kind: SourceKind, wanted: dict[str, str] | None
+    db: Connection, actor: Actor, kind: SourceKind, attributes: dict[str, str] | None
 ) -> list[int] | None:
-    """The groups or projects on which all this was noted; nothing where it is not asked for, or not theirs to ask."""
-    if not wanted or not actor.admin:
+    """Return the ids of the groups or projects that have all these attributes.
+
+    Returns None, meaning no filter, if no attributes are given or the caller is not an administrator.
+    """
+    if not attributes or not actor.admin:
         return None
-    found = [
-        {row[0] for row in db.rows(_IDS_WITH_ATTRIBUTE[kind], key=key, noted=value)}
-        for key, value in attribute_filters(wanted)
+    matching_ids = [
+        {row[0] for row in db.rows(_IDS_WITH_ATTRIBUTE[kind], key=key, value=value)}
+        for key, value in attribute_filters(attributes)
     ]
-    return sorted(set.intersection(*found))
+    return sorted(set.intersection(*matching_ids))
 
 
 def add_custom_attributes(db: Connection, actor: Actor, kind: SourceKind, views: Sequence[HasCustomAttributes]) -> None:
-    """Show administrators what was noted on each of them."""
+    """Set the custom attributes of each view if the caller is an administrator."""
     if not views or not actor.admin:
         return
-    noted: dict[int, list[CustomAttributeView]] = {}
+    by_source: dict[int, list[CustomAttributeView]] = {}
     for source_id, key, value in db.rows(_ATTRIBUTES[kind], sources=[view.id for view in views]):
-        noted.setdefault(source_id, []).append(CustomAttributeView(key, value))
+        by_source.setdefault(source_id, []).append(CustomAttributeView(key, value))
     for view in views:
-        view.custom_attributes = noted.get(view.id, [])
+        view.custom_attributes = by_source.get(view.id, [])

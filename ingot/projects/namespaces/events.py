@@ -1,21 +1,21 @@
-"""What is announced of namespaces."""
+"""Events of namespaces."""
 
 from ingot.core.events.bus import Event
 
 
 class NamespaceMoved(Event, frozen=True):
-    """A namespace, and so everything below it, has another full path or name."""
+    """Change of a namespace's full path or name, emitted for it and for each namespace below it."""
 
     namespace_id: int
 
 
 class NamespacePathRequested(Event, frozen=True):
-    """A namespace is about to have this full path; who has it already refuses."""
+    """Check before a namespace gets this full path; a subscriber raises if the path is taken."""
 
     full_path_key: str
 
 
 class NamespaceDeleting(Event, frozen=True):
-    """A namespace is about to go, and with it all that lives there."""
+    """Upcoming deletion of a namespace and everything in it."""
 
     namespace_id: int

@@ -1,4 +1,4 @@
-"""How namespaces are found and listed."""
+"""Lookups and lists of namespaces."""
 
 from functools import lru_cache
 from typing import Any
@@ -69,7 +69,7 @@ def _list_query(least: Level | None, search: str) -> ListQuery:
 
 
 def list_namespaces(db: Connection, actor: Actor, params: ListNamespaces, page: Page) -> Listing[Namespace]:
-    """A page of the namespaces that the caller may see, or only of those that they own."""
+    """List the namespaces that the caller may see, or only those that they own."""
     least = Level.OWNER if params.owned_only else None if actor.admin else Level.GUEST
     values: dict[str, Any] = {} if least is None else {"actor": actor.user_id, "today": day_of(db.now)}
     search = ""
@@ -81,7 +81,7 @@ def list_namespaces(db: Connection, actor: Actor, params: ListNamespaces, page: 
 
 
 def namespace_or_none(db: Connection, name: str) -> Namespace | None:
-    """The namespace with this number or full path."""
+    """Return the namespace with this id or full path, without a permission check."""
     number = number_or_none(name)
     if number is not None:
         return db.first(Namespace, _BY_ID, namespace=number)
@@ -89,7 +89,7 @@ def namespace_or_none(db: Connection, name: str) -> Namespace | None:
 
 
 def find_namespace(db: Connection, actor: Actor, name: str) -> Namespace:
-    """The same, if the caller may see it."""
+    """Return a visible namespace by its id or full path; raise NotFound otherwise."""
     namespace = namespace_or_none(db, name)
     if namespace is None or not _is_visible(db, actor, namespace):
         raise NotFound("Namespace")
@@ -103,7 +103,7 @@ def _is_visible(db: Connection, actor: Actor, namespace: Namespace) -> bool:
 
 
 def namespace_by_id(db: Connection, namespace_id: int) -> Namespace:
-    """The namespace with this number, whoever asks."""
+    """Return the namespace with this id, without a permission check; raise NotFound if there is none."""
     namespace = db.first(Namespace, _BY_ID, namespace=namespace_id)
     if namespace is None:
         raise NotFound("Namespace")
@@ -111,17 +111,17 @@ def namespace_by_id(db: Connection, namespace_id: int) -> Namespace:
 
 
 def namespace_by_path(db: Connection, full_path: str) -> Namespace | None:
-    """The namespace with this full path, whoever asks."""
+    """Return the namespace with this full path, without a permission check."""
     return db.first(Namespace, _BY_PATH, path=full_path.lower())
 
 
 def namespace_by_old_path(db: Connection, full_path: str) -> Namespace | None:
-    """The namespace that had this full path before it moved."""
+    """Return the namespace that had this full path before it was moved or renamed."""
     return db.first(Namespace, _BY_OLD_PATH, path=full_path.lower())
 
 
 def namespace_of_user(db: Connection, user_id: int) -> Namespace:
-    """The user's own namespace."""
+    """Return the personal namespace of a user; raise NotFound if there is none."""
     namespace = db.first(Namespace, _OF_USER, owner=user_id)
     if namespace is None:
         raise NotFound("Namespace")
@@ -129,39 +129,40 @@ def namespace_of_user(db: Connection, user_id: int) -> Namespace:
 
 
 def ancestor_ids(db: Connection, namespace_id: int) -> list[int]:
-    """The ids of a namespace and of all above it, the topmost first."""
+    """Return the ids of a namespace and its ancestors, the topmost first."""
     return [row[0] for row in db.rows(_ANCESTORS, namespace=namespace_id)]
 
 
 def subtree_of(db: Connection, namespace_id: int) -> list[Namespace]:
-    """A namespace and all below it, parents before children."""
+    """Return a namespace and all its descendants, parents before children."""
     return db.all(Namespace, _SUBTREE, namespace=namespace_id)
 
 
 def member_counts(db: Connection, namespace_ids: list[int]) -> dict[int, int]:
-    """How many people belong to these groups or to any group below them."""
+    """Return the number of distinct members of each group and its descendants, by group id."""
     if not namespace_ids:
         return {}
     return {row[0]: row[1] for row in db.rows(_MEMBER_COUNTS, namespaces=namespace_ids, today=day_of(db.now))}
 
 
 def actor_levels_in(db: Connection, actor: Actor, namespace_ids: list[int]) -> dict[int, int]:
-    """What the caller holds in each of these groups, there or above."""
+    """Return the caller's highest level in each of these groups, including inherited levels."""
     values = {"namespaces": namespace_ids, "actor": actor.user_id, "today": day_of(db.now)}
     if not namespace_ids:
         return {}
     levels: dict[int, int] = {row[0]: row[1] or 0 for row in db.rows(_INVITED, **values)}
     for namespace_id, packed in db.rows(_HELD, **values):
-        held = policy.unpack_levels(packed)
-        if held is not None:
-            levels[namespace_id] = max(held[0], levels.get(namespace_id, 0))
+        unpacked = policy.unpack_levels(packed)
+        if unpacked is not None:
+            levels[namespace_id] = max(unpacked[0], levels.get(namespace_id, 0))
     return levels
 
 
 def is_path_taken(db: Connection, actor: Actor, parent_id: int | None, path: str) -> bool:
-    """Whether a path leads somewhere already, or did; whose it is stays untold.
+    """Check whether a path is in use or redirects to a moved namespace, without revealing the owner.
 
-    Everybody learns by trying whether a path at the top is free. Below a group, only those who belong there do.
+    Every user can learn whether a top-level path is taken by trying to create it. Below a group only visible children
+    are reported, so that the names of private subgroups stay hidden.
     """
     if parent_id is None:
         key = path.lower()
@@ -174,7 +175,7 @@ def is_path_taken(db: Connection, actor: Actor, parent_id: int | None, path: str
 
 
 def suggest_free_path(db: Connection, actor: Actor, parent_id: int | None, path: str) -> str:
-    """The first path with a number behind it that is free."""
+    """Return the path with the lowest number appended that is free."""
     number = 1
     while is_path_taken(db, actor, parent_id, f"{path}{number}"):
         number += 1

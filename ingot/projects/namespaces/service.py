@@ -1,4 +1,4 @@
-"""Making, moving and removing namespaces; full paths and the tree follow."""
+"""State changes of namespaces, which also maintain full paths, redirects and the hierarchy table."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ _NEWEST_FIRST = (
     .where(path_redirects.c.namespace_id == bindparam("namespace"))
     .order_by(path_redirects.c.id.desc())
 )
-# Whoever goes through many names would otherwise keep all of them from everybody else.
+# Without this limit, a user who renames a namespace often would block all of its former paths for others.
 _DELETE_OLDEST = delete(path_redirects).where(
     path_redirects.c.id.in_(_NEWEST_FIRST.offset(literal_column(str(MAX_OLD_PATHS))).scalar_subquery())
 )
@@ -32,35 +32,38 @@ _DELETE_TREE_LINKS = delete(namespace_tree).where(
 )
 
 
-def require_available_path(db: Connection, full_path: str, but: int = 0) -> None:
-    """Stop where a path leads to another namespace, or led to one that has moved since."""
-    held = namespace_by_path(db, full_path)
-    if held is not None and held.id != but:
+def require_available_path(db: Connection, full_path: str, except_id: int = 0) -> None:
+    """Raise Conflict if the path belongs to another namespace or redirects to one that was moved."""
+    existing = namespace_by_path(db, full_path)
+    if existing is not None and existing.id != except_id:
         raise Conflict(path=["has already been taken"])
-    _require_not_old_path(db, full_path, but)
+    _require_not_old_path(db, full_path, except_id)
     emit(db, NamespacePathRequested(full_path_key=full_path.lower()))
 
 
-def _require_not_old_path(db: Connection, full_path: str, but: int) -> None:
-    """Whoever takes the old path of something that moved would get what is still sent there."""
-    if db.value(_REDIRECT, path=full_path.lower()) not in (None, but):
+def _require_not_old_path(db: Connection, full_path: str, except_id: int) -> None:
+    """Raise Conflict if the path redirects to another namespace.
+
+    A new owner of the path would otherwise receive requests that are meant for the moved namespace.
+    """
+    if db.value(_REDIRECT, path=full_path.lower()) not in (None, except_id):
         raise Conflict(path=["has already been taken"])
 
 
 def release_old_path(db: Connection, full_path: str) -> None:
-    """Let nothing be led on from an old path any more, so that something new can lie there."""
+    """Delete the redirect from an old path so that the path can be used again."""
     db.run(_DELETE_REDIRECT, path=full_path.lower())
 
 
-def _require_unique_name(db: Connection, name: str, parent: Namespace | None, but: int = 0) -> None:
-    if parent is not None and db.value(_SAME_NAME, parent=parent.id, name=name) not in (None, but):
+def _require_unique_name(db: Connection, name: str, parent: Namespace | None, except_id: int = 0) -> None:
+    if parent is not None and db.value(_SAME_NAME, parent=parent.id, name=name) not in (None, except_id):
         raise Conflict(name=["has already been taken"])
 
 
 def add_namespace(
     db: Connection, kind: str, name: str, path: str, parent: Namespace | None, **columns: Any
 ) -> Namespace:
-    """Add a namespace below ``parent``, or at the top."""
+    """Add a namespace below ``parent``, or at the top level; raise Conflict if its path or name is taken."""
     db.must_hold(NAMESPACES)
     full_path = f"{parent.full_path}/{path}" if parent else path
     require_available_path(db, full_path)
@@ -86,36 +89,36 @@ def add_namespace(
         name_key=name.casefold(),
         **{**defaults, **columns},
     )
-    above = ancestor_ids(db, parent.id) if parent else []
-    for ancestor_id in [*above, namespace_id]:
+    ancestors = ancestor_ids(db, parent.id) if parent else []
+    for ancestor_id in [*ancestors, namespace_id]:
         db.insert(namespace_tree, ancestor_id=ancestor_id, descendant_id=namespace_id)
     return namespace_by_id(db, namespace_id)
 
 
 def rename_namespace(db: Connection, namespace: Namespace, name: str, path: str) -> Namespace:
-    """Give a namespace another name or path; the old path leads on to it, for itself and all below."""
+    """Change the name or path of a namespace; old paths, also those of its descendants, become redirects."""
     parent = namespace_by_id(db, namespace.parent_id) if namespace.parent_id else None
     return _write_paths(db, namespace, name, path, parent)
 
 
 def move_namespace(db: Connection, namespace: Namespace, parent: Namespace | None) -> Namespace:
-    """Put a namespace, with all below it, under another one or at the top."""
+    """Move a namespace and its descendants to another parent or to the top level."""
     db.must_hold(NAMESPACES)
-    _require_unique_name(db, namespace.name, parent, but=namespace.id)
-    old_above = [each for each in ancestor_ids(db, namespace.id) if each != namespace.id]
-    below = [each.id for each in subtree_of(db, namespace.id)]
-    for descendant_id in below:
-        for ancestor_id in old_above:
+    _require_unique_name(db, namespace.name, parent, except_id=namespace.id)
+    old_ancestors = [each for each in ancestor_ids(db, namespace.id) if each != namespace.id]
+    descendants = [each.id for each in subtree_of(db, namespace.id)]
+    for descendant_id in descendants:
+        for ancestor_id in old_ancestors:
             db.run(_DELETE_TREE_LINKS, descendant=descendant_id, ancestor=ancestor_id)
     for ancestor_id in ancestor_ids(db, parent.id) if parent else []:
-        for descendant_id in below:
+        for descendant_id in descendants:
             db.insert(namespace_tree, ancestor_id=ancestor_id, descendant_id=descendant_id)
     db.update(namespaces, namespace.id, parent_id=parent.id if parent else None)
     return _write_paths(db, namespace, namespace.name, namespace.path, parent)
 
 
 def delete_namespace(db: Connection, namespace: Namespace) -> None:
-    """Remove a namespace with all below it, the deepest first."""
+    """Delete a namespace and its descendants, the deepest first."""
     db.must_hold(NAMESPACES)
     for each in reversed(subtree_of(db, namespace.id)):
         emit(db, NamespaceDeleting(namespace_id=each.id))
@@ -123,12 +126,12 @@ def delete_namespace(db: Connection, namespace: Namespace) -> None:
 
 
 def _write_paths(db: Connection, namespace: Namespace, name: str, path: str, parent: Namespace | None) -> Namespace:
-    """Write name and full path, of the namespace and of all below it."""
+    """Write the name and full path of a namespace, and the full paths of its descendants."""
     db.must_hold(NAMESPACES)
     full_path = f"{parent.full_path}/{path}" if parent else path
     full_name = f"{parent.full_name} / {name}" if parent else name
-    require_available_path(db, full_path, but=namespace.id)
-    _require_unique_name(db, name, parent, but=namespace.id)
+    require_available_path(db, full_path, except_id=namespace.id)
+    _require_unique_name(db, name, parent, except_id=namespace.id)
     db.update(namespaces, namespace.id, name=name, path=path, name_key=name.casefold(), updated_at=db.now)
     for each in subtree_of(db, namespace.id):
         new_path = full_path + each.full_path[len(namespace.full_path) :]

@@ -1,4 +1,4 @@
-"""What namespaces do when users change."""
+"""Updates of personal namespaces when users change."""
 
 from sqlalchemy import bindparam, select
 
@@ -16,7 +16,7 @@ _TAKEN = "Username has already been taken"
 
 @subscriptions.on(UserCreated)
 def create_user_namespace(db: Connection, event: UserCreated) -> None:
-    """Every user has a namespace of the same path."""
+    """Create the personal namespace of a new user, with the username as its path."""
     try:
         add_namespace(db, "user", event.username, event.username, None, owner_id=event.user_id)
     except Conflict as error:
@@ -25,7 +25,7 @@ def create_user_namespace(db: Connection, event: UserCreated) -> None:
 
 @subscriptions.on(UserRenamed)
 def rename_user_namespace(db: Connection, event: UserRenamed) -> None:
-    """The namespace follows its user's name."""
+    """Rename the personal namespace together with its user."""
     namespace = db.first(Namespace, _OF_USER, owner=event.user_id)
     if namespace is not None and namespace.path != event.username:
         try:
@@ -36,7 +36,7 @@ def rename_user_namespace(db: Connection, event: UserRenamed) -> None:
 
 @subscriptions.on(UserDeleting)
 def delete_user_namespace(db: Connection, event: UserDeleting) -> None:
-    """A user's own namespace goes with them, and so do the projects in it."""
+    """Delete the personal namespace of a deleted user, with its projects."""
     namespace = db.first(Namespace, _OF_USER, owner=event.user_id)
     if namespace is not None:
         delete_namespace(db, namespace)

@@ -1,4 +1,4 @@
-"""What is stored of namespaces, of their tree, and of who belongs where."""
+"""Tables and records of namespaces, their hierarchy, memberships, group shares and access requests."""
 
 from typing import Literal
 
@@ -28,18 +28,18 @@ namespaces = Table(
     text("avatar_file", nullable=True),
     text("created_at"),
     text("updated_at"),
-    # Folded copies: unique and searchable whatever the case.
+    # Case-folded copies, for case-insensitive uniqueness and search.
     text("full_path_key", unique=True),
     text("name_key"),
-    # Names are told apart where they stand side by side; at the top it is paths that people know.
+    # Names are unique among siblings only; at the top level (NULL parent) the path identifies a namespace.
     UniqueConstraint("parent_id", "name"),
     sqlite_autoincrement=True,
 )
-# Lists walk along these, and look at nothing else until they know which rows they show.
+# Covering indexes: lists find the rows of a page in the index alone, before they read any row.
 Index("ix_namespaces_name_key", namespaces.c.kind, namespaces.c.name_key, namespaces.c.id, namespaces.c.visibility)
 Index("ix_namespaces_visibility", namespaces.c.kind, namespaces.c.visibility, namespaces.c.id)
 
-# Every namespace with itself and all above it: what is inherited is then one indexed join, however deep.
+# Pairs of each namespace with itself and each ancestor, so that inherited access is one indexed join at any depth.
 namespace_tree = Table(
     "namespace_tree",
     metadata,
@@ -48,7 +48,7 @@ namespace_tree = Table(
     Index("ix_namespace_tree_descendant_id", "descendant_id", "ancestor_id"),
 )
 
-# Where a path led before a rename or transfer; nobody else can take such a path.
+# Former paths of renamed or transferred namespaces; they redirect, and no other namespace can take them.
 path_redirects = Table(
     "path_redirects",
     metadata,
@@ -58,7 +58,7 @@ path_redirects = Table(
     sqlite_autoincrement=True,
 )
 
-# The same tables for groups and projects, which live in a higher room.
+# One set of tables serves groups and projects; projects are in a higher package, so there is no foreign key to them.
 SourceKind = Literal["group", "project"]
 
 memberships = Table(
@@ -67,7 +67,7 @@ memberships = Table(
     row_id(),
     text("source_kind"),
     number("source_id"),
-    # The group itself, or the namespace in which the project lives: members of a project see the groups around it.
+    # The group itself, or the namespace of the project: members of a project may see the groups that contain it.
     reference("namespace_id", "namespaces.id"),
     reference("user_id", "users.id"),
     number("access_level"),
@@ -84,7 +84,7 @@ memberships = Table(
     sqlite_autoincrement=True,
 )
 
-# A group whose own members belong to another one, too: at most at this level, there and in all below it.
+# Invitations of a group into another one: its direct members get at most this level there and in all descendants.
 group_shares = Table(
     "group_shares",
     metadata,
@@ -98,7 +98,7 @@ group_shares = Table(
     sqlite_autoincrement=True,
 )
 
-# What administrators note: exactly one of the two ids is set; those of users live with the users.
+# Attributes set by administrators; exactly one of the two ids is set. Attributes of users are in a table of accounts.
 custom_attributes = Table(
     "custom_attributes",
     metadata,
@@ -127,7 +127,7 @@ access_requests = Table(
 
 
 class Namespace(Record, frozen=True):
-    """A path under which projects live: a user's own, or a group's."""
+    """Path that contains projects: a user's personal namespace or a group."""
 
     id: int
     kind: str
@@ -152,7 +152,7 @@ class Namespace(Record, frozen=True):
 
 
 class Membership(Record, frozen=True):
-    """A user's level in one group or project, for everything below it too."""
+    """User's access level in a group or project; it also applies to everything below."""
 
     id: int
     source_kind: SourceKind
@@ -167,7 +167,7 @@ class Membership(Record, frozen=True):
 
 
 class GroupShare(Record, frozen=True):
-    """A group that was invited into another one, with what answers show of it."""
+    """Invitation of a group into another one, with the name and path that responses show."""
 
     id: int
     group_id: int
@@ -180,7 +180,7 @@ class GroupShare(Record, frozen=True):
 
 
 class AccessRequest(Record, frozen=True):
-    """Somebody who would like to belong."""
+    """User's request to become a member of a group or project."""
 
     id: int
     source_kind: SourceKind

@@ -1,4 +1,4 @@
-"""What callers see of namespaces."""
+"""Response views of namespaces."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from ingot.projects.namespaces.tables import Namespace
 
 
 class NamespaceView(View):
-    """A namespace."""
+    """Namespace."""
 
     id: int
     name: str
@@ -26,18 +26,21 @@ class NamespaceView(View):
 
 
 class NamespaceExistsView(View):
-    """Whether a path is taken, and what could be taken instead."""
+    """Whether a path is taken, with a free alternative."""
 
     exists: bool
     suggests: list[str]
 
 
 def namespace_views(db: Connection, actor: Actor, page: Sequence[Namespace], base: str) -> list[NamespaceView]:
-    """A page of namespaces; masters and owners of a group see how many belong to it and to the groups in it."""
+    """Return the views of a page of namespaces.
+
+    Only masters and owners of a group see the number of its members and those of its descendants.
+    """
     groups = [namespace.id for namespace in page if namespace.kind == "group"]
     if not actor.admin:
-        held = actor_levels_in(db, actor, groups)
-        groups = [group for group in groups if held.get(group, Level.NONE) >= Level.MASTER]
+        levels = actor_levels_in(db, actor, groups)
+        groups = [group for group in groups if levels.get(group, Level.NONE) >= Level.MASTER]
     counts = member_counts(db, groups)
     views = [_view(namespace, base) for namespace in page]
     counted = set(groups)

@@ -1,1 +1,1 @@
-"""Projects and the permissions on them."""
+"""Projects: settings, permissions, lists, repositories and default branches."""

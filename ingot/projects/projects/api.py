@@ -1,4 +1,4 @@
-"""Projects over the API."""
+"""Endpoints of projects."""
 
 from functools import lru_cache, partial
 from pathlib import Path
@@ -52,18 +52,18 @@ routes = Routes("projects")
 
 
 def project_in_path(call: Call) -> tuple[Access, Project]:
-    """The project that the path names by number or full path."""
+    """Find the project that the path names by id or full path."""
     return queries.find_project(call.db, call.actor, call.path["id"])
 
 
 def project_lookup_in_path(call: Call) -> tuple[Access, policy.ProjectLookup]:
-    """The same together with what the caller holds in it, for the call that is made most often."""
-    found = queries.find_project_lookup(call.db, call.actor, call.path["id"])
-    return found.here, found
+    """Find the project in the path together with the caller's access; used by the most frequent endpoint."""
+    lookup = queries.find_project_lookup(call.db, call.actor, call.path["id"])
+    return lookup.here, lookup
 
 
 def repository_store(settings: Settings) -> RepositoryStore:
-    """Where the repositories are."""
+    """Return the store of all repositories of the instance."""
     return _store_at(settings.data)
 
 
@@ -72,21 +72,21 @@ def _store_at(data: Path) -> RepositoryStore:
     return RepositoryStore(data / "repositories")
 
 
-def project_page(call: Call, found: Listing[Project], params: ListProjects) -> Listing[SimpleProjectView]:
-    """A page of projects as its caller asked for it."""
-    at = instance_urls(call.origin, call.settings)
+def project_page(call: Call, listing: Listing[Project], params: ListProjects) -> Listing[SimpleProjectView]:
+    """Return a page of projects in the form that the parameters request."""
+    urls = instance_urls(call.origin, call.settings)
     if params.simple:
-        return found.of([simple_view(project, at) for project in found.items])
-    views = project_views(call.db, call.actor, found.items, at, statistics=params.statistics)
+        return listing.of([simple_view(project, urls) for project in listing.items])
+    views = project_views(call.db, call.actor, listing.items, urls, statistics=params.statistics)
     if params.with_custom_attributes:
         add_custom_attributes(call.db, call.actor, "project", views)
-    return found.of(list[SimpleProjectView](views))
+    return listing.of(list[SimpleProjectView](views))
 
 
 def project_response(call: Call, project: Project) -> ProjectView:
-    """One project as its caller may see it."""
-    found = queries.find_project_lookup(call.db, call.actor, project.id)
-    return project_view(call.db, call.actor, found, instance_urls(call.origin, call.settings))
+    """Return a project as the caller may see it."""
+    lookup = queries.find_project_lookup(call.db, call.actor, project.id)
+    return project_view(call.db, call.actor, lookup, instance_urls(call.origin, call.settings))
 
 
 @routes.get("/projects", may=anyone, returns=list[ProjectView | SimpleProjectView])
@@ -97,7 +97,7 @@ def list_projects(call: Call, params: ListProjects, page: Page) -> Listing[Simpl
 
 @routes.get("/users/:user_id/projects", may=anyone, returns=list[ProjectView | SimpleProjectView])
 def list_user_projects(call: Call, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
-    """List the projects in a user's own namespace."""
+    """List the projects in a user's personal namespace."""
     name = call.path["user_id"]
     user = user_or_none(call.db, name) or user_by_username_or_none(call.db, name)
     if user is None:
@@ -109,7 +109,7 @@ def list_user_projects(call: Call, params: ListProjects, page: Page) -> Listing[
 
 @routes.get("/projects/search/:query", may=anyone, returns=list[ProjectView | SimpleProjectView])
 def search_projects(call: Call, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
-    """List the projects whose name holds a text."""
+    """List the projects whose name contains a text."""
     return project_page(
         call, queries.search_projects_by_name(call.db, call.actor, call.path["query"], params, page), params
     )
@@ -120,9 +120,9 @@ def search_projects(call: Call, params: ListProjects, page: Page) -> Listing[Sim
 )
 def get_project(call: Call, lookup: policy.ProjectLookup, params: GetProject) -> ProjectView:
     """Get a project."""
-    at = instance_urls(call.origin, call.settings)
-    view = project_view(call.db, call.actor, lookup, at, statistics=params.statistics)
-    # Only here: where something is written, git is not asked before it is.
+    urls = instance_urls(call.origin, call.settings)
+    view = project_view(call.db, call.actor, lookup, urls, statistics=params.statistics)
+    # Only in this endpoint: responses to writes must not depend on a read from git.
     if policy.may_download_code(call.actor, lookup.here, lookup.project):
         path = readme_path(repository_store(call.settings), lookup.project)
         if path is not None:
@@ -133,40 +133,41 @@ def get_project(call: Call, lookup: policy.ProjectLookup, params: GetProject) ->
 
 
 class NewRepository(NamedTuple):
-    """A repository that no row names yet, and its first commit where it has one."""
+    """Repository of a project whose row does not exist yet, with its first commit if it has one."""
 
     key: str
     branch: str
     begun: RefUpdate | None
 
 
-def _create_repository(ahead: PrepareContext, params: CreateProject) -> NewRepository:
-    """Make the repository ahead of the row that names it; it goes again where the row is refused."""
-    branch = params.default_branch or ahead.settings.default_branch
+def _create_repository(context: PrepareContext, params: CreateProject) -> NewRepository:
+    """Create the repository before the transaction; it is deleted if the request fails."""
+    branch = params.default_branch or context.settings.default_branch
     if ref_name_error(branch):
         raise Invalid(default_branch=["is invalid"])
     if params.name is UNSET and params.path is UNSET:
         raise MissingParameter("name")
     if params.import_url:
         validate_import_url(
-            params.import_url, SsrfGuard(ahead.settings.allow_local_requests, ahead.settings.allowed_outgoing_networks)
+            params.import_url,
+            SsrfGuard(context.settings.allow_local_requests, context.settings.allowed_outgoing_networks),
         )
-    begins = params.initialize_with_readme and not params.import_url
-    author = _first_commit_author(ahead) if begins else None
+    with_readme = params.initialize_with_readme and not params.import_url
+    author = _first_commit_author(context) if with_readme else None
     key = new_key()
-    store = repository_store(ahead.settings)
+    store = repository_store(context.settings)
     store.create(key, branch)
-    ahead.undo.append(partial(delete_unused_repository, ahead.database, store, key))
+    context.undo.append(partial(delete_unused_repository, context.database, store, key))
     if author is None:
         return NewRepository(key, branch, None)
     name, description = (params.name or params.path or "").strip(), params.description or ""
     return NewRepository(key, branch, commit_readme(store.open(key), branch, name, description, author))
 
 
-def _first_commit_author(ahead: PrepareContext) -> Signature:
-    """Whose project it will be."""
-    user = ahead.database.read(lambda db: find_user(db, ahead.path.get("user_id", ahead.actor.user_id)))
-    return Signature(user.name, user.email, int(to_datetime(ahead.database.clock()).timestamp()), 0)
+def _first_commit_author(context: PrepareContext) -> Signature:
+    """Return the owner of the new project as the author of its first commit."""
+    user = context.database.read(lambda db: find_user(db, context.path.get("user_id", context.actor.user_id)))
+    return Signature(user.name, user.email, int(to_datetime(context.database.clock()).timestamp()), 0)
 
 
 @routes.post("/projects", may=signed_in, returns=ProjectView, prepare=_create_repository, locks=NAMESPACES)
@@ -224,19 +225,19 @@ def delete_project(call: Call, project: Project) -> None:
 
 @routes.post("/projects/:id/archive", on=project_in_path, may=policy.may_own_project, returns=ProjectView)
 def archive_project(call: Call, project: Project) -> ProjectView:
-    """Make a project read-only."""
+    """Archive a project, which makes it read-only."""
     return project_response(call, service.archive_project(call.db, project, True))
 
 
 @routes.post("/projects/:id/unarchive", on=project_in_path, may=policy.may_own_project, returns=ProjectView)
 def unarchive_project(call: Call, project: Project) -> ProjectView:
-    """Make an archived project writable again."""
+    """Unarchive a project, which makes it writable again."""
     return project_response(call, service.archive_project(call.db, project, False))
 
 
 @routes.get("/projects/:id/avatar", on=project_in_path, may=policy.may_see_project, returns=RawResponse)
 def get_project_avatar(call: Call, project: Project) -> RawResponse:
-    """Get the picture of a project."""
+    """Get the avatar of a project."""
     return avatar_response(call.db, project.avatar_id)
 
 
@@ -244,7 +245,7 @@ def get_project_avatar(call: Call, project: Project) -> RawResponse:
     "/projects/:id/transfer", on=project_in_path, may=policy.may_transfer_project, returns=ProjectView, locks=NAMESPACES
 )
 def transfer_project(call: Call, project: Project, params: TransferProject) -> ProjectView:
-    """Put a project into another namespace."""
+    """Move a project to another namespace."""
     namespace = namespace_or_none(call.db, params.namespace)
     if namespace is None or not may_create_in(call.db, call.actor, namespace):
         raise NotFound("Namespace")
@@ -255,19 +256,19 @@ def transfer_project(call: Call, project: Project, params: TransferProject) -> P
     "/projects/:id/languages", on=project_in_path, may=policy.may_download_code, returns=dict[str, float], heavy=True
 )
 def get_languages(call: Call, project: Project) -> dict[str, float]:
-    """Get the languages of a project's default branch, in per cent."""
+    """Get the languages of a project's default branch, in percent."""
     return repository_store(call.settings).open(project.repository_key).languages()
 
 
 @routes.post("/projects/:id/housekeeping", on=project_in_path, may=policy.may_change_project, returns=dict[str, Any])
 def start_housekeeping(call: Call, project: Project) -> dict[str, Any]:
-    """Tidy a project's repository, by a job."""
+    """Enqueue the housekeeping of a project's repository."""
     service.enqueue_housekeeping(call.db, project)
     return {}
 
 
 def _target_namespace(db: Connection, actor: Actor, namespace_id: int | None) -> Namespace:
-    """The namespace for a new project; one that is not there and one that is not theirs look the same."""
+    """Return the namespace for a new project; raise the same error for missing and forbidden namespaces."""
     own = namespace_of_user(db, actor.user_id)
     if namespace_id is None or namespace_id == own.id:
         require(not actor.external)
@@ -279,7 +280,10 @@ def _target_namespace(db: Connection, actor: Actor, namespace_id: int | None) ->
 
 
 def may_create_in(db: Connection, actor: Actor, namespace: Namespace) -> bool:
-    """One's own namespace, and groups in which one holds what these ask for; administrators everywhere."""
+    """Check whether the caller may create projects in a namespace.
+
+    True for the personal namespace, for groups in which the caller has the required level, and for administrators.
+    """
     if actor.admin:
         return True
     if namespace.kind == "user":

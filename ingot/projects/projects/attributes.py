@@ -1,4 +1,4 @@
-"""A project's attributes: what is stored of what was sent, and what is refused."""
+"""Attributes of projects: conversion of parameters to columns, defaults and validation."""
 
 import re
 import secrets
@@ -58,7 +58,7 @@ _ALIASES = {
     "public_builds": "public_jobs",
     "printing_merge_requests_link_enabled": "printing_merge_request_link_enabled",
 }
-# Newer clients say so what older ones say by a flag; where both are said, this counts.
+# Newer clients send access levels instead of flags; if both are sent, the level takes precedence.
 _LEVELS = {
     "issues_access_level": "issues_enabled",
     "merge_requests_access_level": "merge_requests_enabled",
@@ -71,15 +71,15 @@ _OFF_BY_DEFAULT = ("only_allow_merge_if_pipeline_succeeds", "only_allow_merge_if
 
 
 def path_from_name(name: str) -> str:
-    """The path of a project of which only the name was given: lower case, with dashes."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    return re.sub(r"[^a-z0-9_]+", "-", plain.lower()).strip("-")
+    """Return the path of a project whose name alone was given: lowercase ASCII with dashes."""
+    ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9_]+", "-", ascii_name.lower()).strip("-")
 
 
 def columns_from_params(params: ProjectAttributes) -> dict[str, Any]:
-    """What is stored of what was sent, under whichever of its names."""
+    """Return the columns to store, from any of the parameters' alternative names."""
     sent = given_fields(params)
-    columns = {flag: sent[other] for other, flag in _ALIASES.items() if other in sent}
+    columns = {flag: sent[alias] for alias, flag in _ALIASES.items() if alias in sent}
     columns |= {name: sent[name] for name in _STORED_AS_SENT if name in sent}
     columns |= {flag: sent[level] == "enabled" for level, flag in _LEVELS.items() if level in sent}
     if "ci_config_path" in columns:
@@ -88,7 +88,7 @@ def columns_from_params(params: ProjectAttributes) -> dict[str, Any]:
 
 
 def default_columns(db: Connection, settings: InstanceSettings) -> dict[str, Any]:
-    """What a new project begins with, where nothing else is said."""
+    """Return the default columns of a new project."""
     return {
         "archived": False,
         **{flag: flag not in _OFF_BY_DEFAULT for flag in _FLAGS},
@@ -104,20 +104,20 @@ def default_columns(db: Connection, settings: InstanceSettings) -> dict[str, Any
 
 
 def default_visibility(default: str, namespace: Namespace) -> str:
-    """Who sees a project of which nothing is said: no more than those who see its group."""
+    """Return the default visibility, lowered to that of the group."""
     if namespace.kind == "group" and VISIBILITY_ORDER[default] > VISIBILITY_ORDER[namespace.visibility]:
         return namespace.visibility
     return default
 
 
 def check_not_placeholder_namespace(db: Connection, namespace: Namespace) -> None:
-    """Nobody answers for what would lie there."""
+    """Raise Invalid for the namespace of a placeholder user, who cannot sign in to manage a project."""
     if namespace.owner_id is not None and find_user(db, namespace.owner_id).placeholder:
         raise Invalid(namespace=["is not valid"])
 
 
 def check_projects_limit(db: Connection, actor: Actor, namespace: Namespace) -> None:
-    """Stop who has as many projects of their own as they may have."""
+    """Raise Denied if a user has reached the limit of personal projects."""
     if namespace.kind != "user" or actor.admin or namespace.owner_id is None:
         return
     limit = find_user(db, namespace.owner_id).projects_limit
@@ -126,14 +126,14 @@ def check_projects_limit(db: Connection, actor: Actor, namespace: Namespace) -> 
 
 
 def validate_project(name: str, path: str, columns: dict[str, Any]) -> None:
-    """Stop where a name, a path or a text cannot be one."""
+    """Raise Invalid if the name, path, description or CI path is invalid."""
     errors: dict[str, list[str]] = {}
-    trouble = project_name_error(name)
-    if trouble:
-        errors["name"] = [trouble]
-    trouble = path_error(path, RESERVED_PROJECTS)
-    if trouble:
-        errors["path"] = [trouble]
+    error = project_name_error(name)
+    if error:
+        errors["name"] = [error]
+    error = path_error(path, RESERVED_PROJECTS)
+    if error:
+        errors["path"] = [error]
     if len(columns.get("description") or "") > MAX_DESCRIPTION_LENGTH:
         errors["description"] = [too_long_message(MAX_DESCRIPTION_LENGTH)]
     ci_path = columns.get("ci_config_path") or ""
@@ -146,7 +146,7 @@ def validate_project(name: str, path: str, columns: dict[str, Any]) -> None:
 def check_visibility(
     db: Connection, actor: Actor, visibility: str, namespace: Namespace, forked_from_id: int | None = None
 ) -> None:
-    """Refuse what shows more than the group, the source of a fork, or the administrators allow."""
+    """Raise Invalid if a visibility exceeds that of the group or fork source, or is restricted."""
     if namespace.kind == "group" and VISIBILITY_ORDER[visibility] > VISIBILITY_ORDER[namespace.visibility]:
         raise Invalid(visibility_level=[f"{visibility} is not allowed in a {namespace.visibility} group."])
     if visibility in current_settings(db).restricted_visibility_levels and not actor.admin:
@@ -157,13 +157,16 @@ def check_visibility(
         raise Invalid(visibility_level=[reason])
 
 
-def require_available_name(db: Connection, namespace: Namespace, name: str, path: str, but: int = 0) -> None:
-    """Stop where the namespace has a project of this name or path, or a group of this path."""
+def require_available_name(db: Connection, namespace: Namespace, name: str, path: str, except_id: int = 0) -> None:
+    """Raise Invalid if the namespace has a project with this name or path, or a group with this path."""
     errors: dict[str, list[str]] = {}
     full_path = f"{namespace.full_path}/{path}"
-    if project_id_by_name_or_none(db, namespace.id, name) not in (None, but):
+    if project_id_by_name_or_none(db, namespace.id, name) not in (None, except_id):
         errors["name"] = ["has already been taken"]
-    if project_id_by_path_or_none(db, full_path) not in (None, but) or namespace_by_path(db, full_path) is not None:
+    if (
+        project_id_by_path_or_none(db, full_path) not in (None, except_id)
+        or namespace_by_path(db, full_path) is not None
+    ):
         errors["path"] = ["has already been taken"]
     if errors:
         raise Invalid(**errors)

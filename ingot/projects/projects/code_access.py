@@ -1,4 +1,4 @@
-"""The code of a project, as those see it who may read it."""
+"""Access to the repository of a project."""
 
 from ingot.git.core.layout import MERGE_REQUEST_REFS
 from ingot.git.core.repository import Repository
@@ -7,6 +7,6 @@ from ingot.projects.projects.tables import Project
 
 
 def project_repository(store: RepositoryStore, project: Project) -> Repository:
-    """Its repository, without what only merge requests brought where nobody may see these."""
+    """Return the repository of a project, without merge request refs if merge requests are disabled."""
     repository = store.open(project.repository_key)
     return repository if project.merge_requests_enabled else repository.without(MERGE_REQUEST_REFS)

@@ -1,7 +1,7 @@
-"""HEAD and the row that says where it is to point: how the two agree again after a crash.
+"""Consistency of a repository's HEAD with the default branch in the project's row.
 
-HEAD is what git serves, so it is the truth; the row holds a copy for lists. A change is committed in the row
-together with a job, HEAD follows at once, and the job sees to it where a crash came between.
+HEAD is authoritative because git serves it; the row holds a copy for lists. A change is committed in the row together
+with a job. HEAD is updated right after the commit, and the job repeats this if a crash prevented it.
 """
 
 from sqlalchemy import bindparam, select, update
@@ -18,42 +18,45 @@ _INTENDED_HEAD = select(projects.c.default_branch, projects.c.import_status, pro
 )
 _RECORD_HEAD = (
     update(projects)
-    .where(projects.c.id == bindparam("project"), projects.c.default_branch == bindparam("noted"))
+    .where(projects.c.id == bindparam("project"), projects.c.default_branch == bindparam("expected"))
     .values(default_branch=bindparam("head"))
 )
 
 
 def head_job_key(project_id: int) -> str:
-    """The key of the job that lets HEAD of a project follow its row."""
+    """Return the key of the job that reconciles a project's HEAD."""
     return f"head {project_id}"
 
 
 def reconcile_head(db: Connection, store: RepositoryStore, project_id: int) -> tuple[str, str] | None:
-    """Let HEAD follow the row; gives the row's branch and HEAD's where it cannot, because that branch is gone."""
+    """Point HEAD to the branch in the row.
+
+    Returns the row's branch and that of HEAD if they still differ, because the row's branch no longer exists.
+    """
     row = _intended_head(db, project_id)
     if row is None:
         return None
-    asked: list[str] = []
+    intended: list[str] = []
 
-    def ask() -> str | None:
-        now = _intended_head(db, project_id)
-        asked.extend(now[:1] if now else ())
-        return now[0] if now else None
+    def read_intended() -> str | None:
+        current = _intended_head(db, project_id)
+        intended.extend(current[:1] if current else ())
+        return current[0] if current else None
 
     try:
-        head = settle_head_of(store.open(row[1]), ask)
-    except (MissingRepository, FileNotFoundError):  # The project was deleted, or an import begins anew.
+        head = settle_head_of(store.open(row[1]), read_intended)
+    except (MissingRepository, FileNotFoundError):  # The project was deleted, or an import starts again.
         return None
-    return (asked[0], head) if asked and head is not None and head != asked[0] else None
+    return (intended[0], head) if intended and head is not None and head != intended[0] else None
 
 
-def record_head(db: Connection, project_id: int, noted: str, head: str) -> None:
-    """Let the row say where HEAD points, unless it was given another wish meanwhile."""
-    db.run(_RECORD_HEAD, project=project_id, noted=noted, head=head)
+def record_head(db: Connection, project_id: int, expected: str, head: str) -> None:
+    """Write HEAD's branch to the row, unless the row has changed from the expected branch in the meantime."""
+    db.run(_RECORD_HEAD, project=project_id, expected=expected, head=head)
 
 
 def _intended_head(db: Connection, project_id: int) -> tuple[str, str] | None:
-    """What the row says, and of which repository; an import that is not over decides by itself."""
+    """Return the branch and the repository key in the row, or None while an import sets HEAD."""
     rows = db.rows(_INTENDED_HEAD, project=project_id)
     if not rows or rows[0][1] in ("scheduled", "started"):
         return None

@@ -1,4 +1,4 @@
-"""What is left of projects that were deleted, until a job has removed it."""
+"""Deleted projects whose files and rows have not been removed yet."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from ingot.projects.projects.tables import projects
 
 REMOVAL_KEY = "remove "
 _MAX_PATHS = 10
-# Who was deleted has no namespace, and keeps the path that it had. There are few of them at any time.
+# A deleted project has no namespace and keeps its path. There are few at a time, so a scan is cheap.
 _PENDING = (
     projects.c.namespace_id.is_(None),
     projects.c.updated_at >= bindparam("since"),
@@ -28,19 +28,21 @@ _STUCK = (
 
 
 class PendingRemovals(NamedTuple):
-    """Projects whose repository, files and rows are still there."""
+    """Deleted projects whose repository, files and rows still exist."""
 
     number: int
     paths: list[str]
-    """Some of them."""
+    """Paths of at most ten of them."""
     stuck: bool
-    """Whether the queue gave one of them up."""
+    """Whether a removal job has failed permanently."""
 
 
 def pending_removals(db: Connection, full_path: str, since: Timestamp) -> PendingRemovals:
-    """What was deleted at a path or below it, from that moment on, and is not gone yet."""
-    asked = {"path": f"{full_path}/", "since": since}
-    count: int = db.value(_COUNT, **asked)
+    """Return the pending removals of projects that were deleted at or below a path since a time."""
+    values = {"path": f"{full_path}/", "since": since}
+    count: int = db.value(_COUNT, **values)
     if count == 0:
         return PendingRemovals(0, [], False)
-    return PendingRemovals(count, [path for (path,) in db.rows(_PATHS, **asked)], db.value(_STUCK, **asked) is not None)
+    return PendingRemovals(
+        count, [path for (path,) in db.rows(_PATHS, **values)], db.value(_STUCK, **values) is not None
+    )

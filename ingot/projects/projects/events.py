@@ -1,11 +1,11 @@
-"""What is announced of projects."""
+"""Events of projects."""
 
 from ingot.core.events.bus import Event
 from ingot.git.writing.ref_updates import RefUpdate
 
 
 class ProjectCreated(Event, frozen=True):
-    """A project exists now; ``forked_from_id`` where it is a fork."""
+    """Creation of a project; ``forked_from_id`` is set for a fork."""
 
     project_id: int
     actor_id: int
@@ -13,7 +13,7 @@ class ProjectCreated(Event, frozen=True):
 
 
 class ProjectInitialized(Event, frozen=True):
-    """A new project has its first commit, which was made ahead of its row."""
+    """First commit of a new project, written before its row."""
 
     project_id: int
     actor_id: int
@@ -21,27 +21,27 @@ class ProjectInitialized(Event, frozen=True):
 
 
 class ProjectEdited(Event, frozen=True):
-    """Something about a project is different; where it lies is announced by itself."""
+    """Change of a project's settings; a change of its path is a ``ProjectMoved`` event."""
 
     project_id: int
 
 
 class ProjectMoved(Event, frozen=True):
-    """A project has another full path."""
+    """Change of a project's full path."""
 
     project_id: int
     old_full_path: str
 
 
 class ProjectDeleted(Event, frozen=True):
-    """A project is gone for everybody; its rows and files go by a job."""
+    """Deletion of a project, which is no longer visible; a job removes its rows and files later."""
 
     project_id: int
     repository_key: str
 
 
 class ProjectTopicsChanged(Event, frozen=True):
-    """A project carries other topics: the names that came, by their folded spelling, and the spellings that went."""
+    """Change of a project's topics: added names by case-folded name, and removed case-folded names."""
 
     project_id: int
     added: dict[str, str]

@@ -1,4 +1,4 @@
-"""The lists of projects as statements: what can be asked of one, and how each shape of it is best answered."""
+"""Statements of project lists: conditions, and the query strategy for each combination of filters."""
 
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from ingot.projects.namespaces.tables import namespace_tree, namespaces
 from ingot.projects.projects import policy
 from ingot.projects.projects.tables import project_topics, projects, shares, stars
 
-# A deleted project has no namespace, so the join leaves it out of everything.
+# A deleted project has no namespace, so the join excludes it everywhere.
 PROJECTS: Select[Any] = (
     select(
         projects,
@@ -48,8 +48,8 @@ def _shared_with(groups: ColumnElement[bool]) -> ColumnElement[bool]:
 
 
 def _ids_as_list(ids: CompoundSelect[tuple[int]]) -> Select[Any]:
-    found = ids.subquery()
-    return select(aggregated_list(found.c[0])).select_from(found)
+    matching = ids.subquery()
+    return select(aggregated_list(matching.c[0])).select_from(matching)
 
 
 _TAGGED = select(project_topics.c.project_id).where(in_list(project_topics.c.name_key, "wanted_topics"))
@@ -75,7 +75,7 @@ _BROAD_CONDITIONS = {
     "last_activity_after": projects.c.last_activity_at >= bindparam("last_activity_after"),
     "last_activity_before": projects.c.last_activity_at <= bindparam("last_activity_before"),
 }
-# These say which projects they mean; mostly they are few.
+# Conditions that usually match few projects, so that looking these up is faster than a scan.
 SELECTIVE = {
     "chosen": in_list(projects.c.id, "chosen"),
     "search": text_search(projects.c.id, "needle", *_SEARCHED),
@@ -95,7 +95,8 @@ SELECTIVE = {
     "below_group_or_shared": or_(_BELOW_GROUP, _shared_with(shares.c.group_id.in_(_BELOW.scalar_subquery()))),
 }
 _CONDITIONS = {**_BROAD_CONDITIONS, **SELECTIVE}
-# The same for those who walk through all projects in an order: no index on what most rows meet leads them off it.
+# Conditions for a scan of all projects in list order. Expressions disable the other indexes: the planner would use
+# them for conditions that most rows meet, and then sort.
 _SCAN_CONDITIONS = {
     **_CONDITIONS,
     "chosen": in_list(without_index(projects.c.id), "chosen"),
@@ -109,38 +110,38 @@ _SCAN_CONDITIONS = {
     "starred_by": without_index(projects.c.id).in_(_starred_by("starrer")),
     "topic": without_index(projects.c.id).in_(_TAGGED.scalar_subquery()),
 }
-# And for those who look up the few that are meant: only what says which ones leads to them.
+# Conditions for the lookup of few projects: only the selective conditions may use an index.
 _LOOKUP_CONDITIONS = {**_SCAN_CONDITIONS, **SELECTIVE}
 _ALL = select(func.count()).select_from(projects).scalar_subquery()
 _DELETED = select(func.count()).where(projects.c.namespace_id.is_(None)).scalar_subquery()
-# These are known without a look at any row: who deletes a project lets its members and shares go at once. To gather
-# their ids takes no longer than to count them, and a page is then found among these.
+# These filters need no column of projects, because deleting a project deletes its memberships and shares at once.
+# Collecting the ids costs no more than counting them, and the page is then selected among these ids.
 ID_LIST_QUERIES: dict[frozenset[str], Select[Any]] = {
     frozenset({"membership"}): _ids_as_list(policy.projects_of_actor()),
     frozenset({"at_least"}): _ids_as_list(policy.projects_of_actor(bindparam("least"))),
 }
 _NOT_DELETED = without_index(projects.c.namespace_id).is_not(None)
 _VISIBILITY_FILTERS = frozenset({"visible", "visible_to_external"})
-# What belongs to somebody is seen by them, whatever else it is.
+# Members may see their projects, so these filters make a check of the visibility unnecessary.
 MEMBERSHIP_FILTERS = frozenset({"membership", "owned", "at_least"})
 NEED_ACTOR = _VISIBILITY_FILTERS | MEMBERSHIP_FILTERS | {"starred"}
 NEED_TODAY = _VISIBILITY_FILTERS | MEMBERSHIP_FILTERS | {"shared_with", "in_group_or_shared", "below_group_or_shared"}
-# Up to here it is cheaper to look each of them up than to meet them on a walk through all.
+# Up to this number of matches, looking each one up is cheaper than a scan in list order.
 MAX_LOOKUP_IDS = 250
 
 
 class ProjectListQueries(NamedTuple):
-    """The statements of one filter shape."""
+    """Statements of one combination of filters and order."""
 
-    looked_up: ListQuery
-    """Finds what matches, then sorts it."""
-    walking: ListQuery
-    """Goes along the order until a page is full."""
+    by_lookup: ListQuery
+    """Finds all matches, then sorts them."""
+    by_scan: ListQuery
+    """Scans in list order until a page is full."""
 
 
 @lru_cache(maxsize=1024)
 def project_list_queries(filters: frozenset[str], order_by: str, sort: str) -> ProjectListQueries:
-    """The statements of a list on which these conditions lie, in this order."""
+    """Return the statements of a list with these filters, in this order."""
     total = _count_query(filters)
     return ProjectListQueries(
         _list_query([_LOOKUP_CONDITIONS[name] for name in sorted(filters)], total, order_by, sort),
@@ -149,14 +150,14 @@ def project_list_queries(filters: frozenset[str], order_by: str, sort: str) -> P
 
 
 def _list_query(conditions: list[ColumnElement[bool]], total: Select[Any], order_by: str, sort: str) -> ListQuery:
-    """Which rows they are is found on narrow indexes; whole rows are read for one page only.
+    """Build the statements of a list: narrow indexes find the ids, and full rows are read for one page only.
 
-    Pages by number give ids alone: to read the rows then by another statement spares an engine to sort whole rows.
+    Numbered pages return ids alone; a second statement reads the rows, so that the engine does not sort full rows.
     """
     column = projects.c[f"{order_by}_key" if order_by in ("name", "path") else order_by]
-    upward = [column.asc(), projects.c.id.asc()]
-    downward = [column.desc(), projects.c.id.desc()]
-    order = (upward if sort == "asc" else downward)[1 if order_by == "id" else 0 :]
+    ascending = [column.asc(), projects.c.id.asc()]
+    descending = [column.desc(), projects.c.id.desc()]
+    order = (ascending if sort == "asc" else descending)[1 if order_by == "id" else 0 :]
     narrow = list_query(select(projects.c.id).where(_NOT_DELETED, *conditions), projects.c.id, *order)
     return ListQuery(
         narrow.by_number,
@@ -167,24 +168,30 @@ def _list_query(conditions: list[ColumnElement[bool]], total: Select[Any], order
 
 
 def _full_rows(page: Select[Any]) -> Select[Any]:
-    """The rows of a page of ids."""
+    """Select the full rows of a page of ids."""
     chosen = page.subquery()
     return PROJECTS.where(projects.c.id.in_(select(chosen.c.id).scalar_subquery()))
 
 
 def _count_query(filters: frozenset[str]) -> Select[Any]:
-    """Most projects are seen because they are open: counting these by an index, and then the few others, is cheap."""
+    """Build the statement that counts a list.
+
+    Counts by an index the projects visible to all users, then the few that are visible only through a membership.
+    """
     if not filters:
         return select(_ALL - _DELETED)
     if not filters.isdisjoint(SELECTIVE):
         return sum_counts([_NOT_DELETED, *(_LOOKUP_CONDITIONS[name] for name in sorted(filters))])
-    seen = filters & _VISIBILITY_FILTERS
-    others = [_CONDITIONS[name] for name in sorted(filters - seen)]
-    if not seen:
+    visibility_filters = filters & _VISIBILITY_FILTERS
+    others = [_CONDITIONS[name] for name in sorted(filters - visibility_filters)]
+    if not visibility_filters:
         return sum_counts([_NOT_DELETED, *others])
-    opened = ("public", "internal") if "visible" in filters else ("public",)
-    closed = [projects.c.visibility != word for word in opened]
+    open_visibilities = ("public", "internal") if "visible" in filters else ("public",)
+    closed = [projects.c.visibility != visibility for visibility in open_visibilities]
     return sum_counts(
-        *([projects.c.namespace_id.is_not(None), *others, projects.c.visibility == word] for word in opened),
+        *(
+            [projects.c.namespace_id.is_not(None), *others, projects.c.visibility == visibility]
+            for visibility in open_visibilities
+        ),
         [_NOT_DELETED, *others, *closed, policy.belongs_to_project()],
     )

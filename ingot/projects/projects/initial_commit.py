@@ -1,4 +1,4 @@
-"""The first commit of a project that is not to begin empty."""
+"""Initial commit of a project that starts with a README."""
 
 from ingot.git.core.errors import GitError
 from ingot.git.core.repository import Repository
@@ -13,7 +13,7 @@ FIRST_COMMIT_MESSAGE = "Initial commit"
 def commit_readme(
     repository: Repository, branch: str, name: str, description: str, author: Signature
 ) -> RefUpdate | None:
-    """Commit a README to a new repository that no row names yet; nothing where that fails, and it stays empty."""
+    """Commit a README to a new repository; return None, leaving the repository empty, if this fails."""
     text = f"# {name}\n\n{description}\n" if description else f"# {name}\n"
     readme = TreeAction("create", "README.md", content=text.encode())
     try:

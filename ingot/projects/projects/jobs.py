@@ -1,4 +1,4 @@
-"""What jobs do for projects: removing what was deleted, tidying repositories, sweeping up."""
+"""Background jobs of projects: removal, housekeeping, statistics, HEAD and sweep of repositories."""
 
 from functools import partial
 from typing import Any
@@ -24,20 +24,20 @@ _WIKI_KEY = select(project_wikis.c.repository_key).where(project_wikis.c.project
 
 
 def enqueue_repository_sweep(db: Connection) -> None:
-    """Let a job sweep up; it walks the disk, which no transaction should wait for."""
+    """Enqueue the sweep, which reads the disk and must not run inside a transaction."""
     enqueue(db, SWEEP_PROJECTS, None, unique_key=SWEEP_PROJECTS)
 
 
 def is_repository_in_use(database: Database, key: str) -> bool:
-    """Whether a row names the repository with this key."""
+    """Check whether a project or wiki has the repository with this key."""
     found = database.read(lambda db: db.value(_BY_KEY, key=key) or db.value(_WIKI_BY_KEY, key=key))
     return found is not None
 
 
 def delete_unused_repository(database: Database, store: RepositoryStore, key: str) -> None:
-    """Take away a repository that was made for a project which then was refused; what fails is swept up later.
+    """Delete the repository of a project whose creation failed; on errors it is left to the sweep.
 
-    The row is looked for, since a call that is tried again may be refused by what its first try committed.
+    Checks for a row first, because the first attempt of a retried request may have committed one.
     """
     try:
         if not is_repository_in_use(database, key):
@@ -47,7 +47,7 @@ def delete_unused_repository(database: Database, store: RepositoryStore, key: st
 
 
 class ProjectJobs:
-    """The handlers of jobs on repositories; each may run twice."""
+    """Handlers of repository jobs; idempotent."""
 
     def __init__(self, store: RepositoryStore, uploads: UploadFiles) -> None:
         self._store = store
@@ -63,7 +63,7 @@ class ProjectJobs:
         database.write(lambda db: db.delete(projects, payload["project_id"]))
 
     def housekeep(self, database: Database, payload: Any) -> None:
-        """Tidy a repository, and measure it anew."""
+        """Run housekeeping on a repository and update its statistics."""
         key = payload["repository_key"]
         if not self._store.exists(key):
             return
@@ -71,27 +71,27 @@ class ProjectJobs:
         self.update_statistics(database, payload)
 
     def update_statistics(self, database: Database, payload: Any) -> None:
-        """Count a repository's commits and bytes."""
+        """Store the commit count and size of a repository."""
         key = payload["repository_key"]
         if not self._store.exists(key):
             return
         repository = self._store.open(key)
         size, commits, empty = repository.size_bytes(), repository.commit_count(), repository.is_empty()
 
-        def note(db: Connection) -> None:
+        def store(db: Connection) -> None:
             project_id = db.value(_BY_KEY, key=key)
             if project_id is not None:
                 db.update(projects, project_id, repository_size=size, commit_count=commits, empty=empty)
 
-        database.write(note)
+        database.write(store)
 
     def reconcile_head(self, database: Database, payload: Any) -> None:
-        """Let HEAD follow its project's row, where a crash kept it from doing so at once."""
+        """Point HEAD to the branch in the project's row, if a crash prevented this earlier."""
         project_id: int = payload["project_id"]
         differs = database.read(lambda db: reconcile_head(db, self._store, project_id))
         if differs is not None:
             database.write(lambda db: record_head(db, project_id, *differs))
 
     def sweep(self, database: Database, _payload: Any) -> None:
-        """Remove repositories that no row names: what a crash or a refused creation left behind."""
+        """Remove repositories without a row, left by a crash or a failed creation."""
         self._store.sweep(partial(is_repository_in_use, database), SWEEP_AFTER_SECONDS)

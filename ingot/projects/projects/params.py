@@ -1,4 +1,4 @@
-"""What callers may send about projects."""
+"""Request parameters of projects."""
 
 from typing import ClassVar, Literal
 
@@ -11,7 +11,7 @@ from ingot.core.db.times import Date, Timestamp
 
 
 class ListProjects(Params):
-    """Filters and order of every list of projects."""
+    """Filters and order of all lists of projects."""
 
     archived: bool | None = None
     visibility: Visibility | None = None
@@ -36,14 +36,14 @@ class ListProjects(Params):
 
 
 class ListGroupProjects(ListProjects):
-    """The same for a group, whose list also holds what was shared with it."""
+    """Filters of the projects of a group, which include projects shared with it."""
 
     include_subgroups: bool = False
     with_shared: bool = True
 
 
 class ListProjectGroups(Params):
-    """Filters of the groups of a project; groups that the caller may not see are never shown, whatever they ask for."""
+    """Filters of the groups of a project; groups that the caller may not see are never listed."""
 
     search: str = ""
     skip_groups: list[int] | None = None
@@ -53,32 +53,32 @@ class ListProjectGroups(Params):
 
 
 class ListMemberships(Params):
-    """Whether only those in projects, or only those in groups."""
+    """Filter of a user's memberships by the kind of source."""
 
     type: Literal["Project", "Namespace"] | None = None
 
 
 class GetProject(Params):
-    """Whether to count, and whether to show administrators what they noted."""
+    """Optional parts of a project's view."""
 
     statistics: bool = False
     with_custom_attributes: bool = False
 
 
 class SearchUsers(Params):
-    """Filters of the people of a project."""
+    """Filter of the users of a project."""
 
     search: str = ""
 
 
 RepositoryLevel = Literal["enabled", "private", "disabled"]
-"""Whether the code is for whoever the project's visibility lets, for its members, or for nobody."""
+"""Access to the code: by the project's visibility, for members only, or disabled."""
 Feature = Literal["enabled", "disabled"]
-"""Whether there is a feature; one for members only is refused, because nothing would keep others from it."""
+"""State of a feature; "private" is refused because the features do not enforce it."""
 
 
 class ProjectAttributes(Params):
-    """What both creating and editing take."""
+    """Parameters that creating and editing share."""
 
     description: str | UnsetType | None = UNSET
     visibility: Visibility | UnsetType = UNSET
@@ -115,7 +115,7 @@ class ProjectAttributes(Params):
 
 
 class CreateProject(ProjectAttributes, kw_only=True):
-    """A new project; it needs a name or a path."""
+    """New project; a name or a path is required."""
 
     name: str | UnsetType = UNSET
     path: str | UnsetType = UNSET
@@ -125,7 +125,7 @@ class CreateProject(ProjectAttributes, kw_only=True):
 
 
 class EditProject(ProjectAttributes, kw_only=True):
-    """Changes of a project; any one of them is enough."""
+    """Changes of a project; at least one is required."""
 
     refuses_unknown: ClassVar[bool] = True
     name: str | UnsetType = UNSET
@@ -133,7 +133,7 @@ class EditProject(ProjectAttributes, kw_only=True):
 
 
 class ShareProject(Params):
-    """With whom, at most at which level, until when."""
+    """Group, its maximum level and the expiry date."""
 
     group_id: int
     group_access: int
@@ -141,16 +141,16 @@ class ShareProject(Params):
 
 
 class TransferProject(Params):
-    """Where to: a namespace's number or full path."""
+    """Target namespace by id or full path."""
 
     namespace: str
 
 
 class ForkProject(Params):
-    """Where to, one's own namespace where it is not said; and as what."""
+    """Target namespace, by default the caller's own, and attributes of the fork."""
 
     by_job: bool = False
-    """Answer before the repository is copied; ``import_status`` then tells how that goes."""
+    """Respond before the repository is copied; ``import_status`` then shows the progress."""
     namespace: str | None = None
     namespace_id: int | None = None
     namespace_path: str | None = None

@@ -1,4 +1,4 @@
-"""Where things belong that projects and groups both have: rooms declare the calls about them once."""
+"""Common handling of projects and groups, for endpoints that are declared for both."""
 
 from ingot.projects.groups.queries import member_source as source_of_group
 from ingot.projects.members.queries import MemberSource
@@ -9,6 +9,6 @@ from ingot.projects.projects.tables import Project
 ProjectOrGroup = Project | Namespace
 
 
-def member_source(place: ProjectOrGroup) -> MemberSource:
-    """The project or group as the one that has members, and whatever else belongs to either."""
-    return source_of_project(place) if isinstance(place, Project) else source_of_group(place)
+def member_source(owner: ProjectOrGroup) -> MemberSource:
+    """Return a project or group as a source of members."""
+    return source_of_project(owner) if isinstance(owner, Project) else source_of_group(owner)

@@ -1,4 +1,4 @@
-"""Who may do what with projects: each ability is a level, a feature and a state, readable here as a table."""
+"""Permissions for projects, each a combination of level, feature and state."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -20,35 +20,35 @@ from ingot.projects.projects.tables import Project, projects, shares
 
 
 def may_see_project(actor: Actor, access: Access, project: Project) -> bool:
-    """Members, and those to whom its visibility opens it."""
+    """Members, and users to whom its visibility gives access."""
     return _is_open_to(actor, project) or access.level >= Level.GUEST or actor.admin
 
 
 class ProjectLookup(NamedTuple):
-    """A project together with what the caller holds in it."""
+    """Project with the caller's access."""
 
     here: Access
     project: Project
     shared: bool
-    """Whether it was shared with any group at all."""
+    """Whether it is shared with any group."""
     has_topics: bool
     """Whether it has any topic."""
 
 
 def may_see_project_lookup(actor: Actor, access: Access, lookup: ProjectLookup) -> bool:
-    """Members, and those to whom its visibility opens it."""
+    """Members, and users to whom its visibility gives access."""
     return may_see_project(actor, access, lookup.project)
 
 
 def _is_open_to(actor: Actor, project: Project) -> bool:
-    """Whether somebody may see a project without belonging to it."""
+    """Check whether a user may see a project without being a member."""
     return project.visibility == "public" or (project.visibility == "internal" and actor.known and not actor.external)
 
 
 def may_download_code(actor: Actor, access: Access, project: Project) -> bool:
-    """Reporters, and those to whom its visibility opens it; a guest who is external has only what guests have.
+    """Reporters, and users to whom its visibility gives access; guest level alone is not enough.
 
-    Where the repository is for members only, visibility opens nothing of it; where it is switched off, nobody has it.
+    If the repository is private, only members with the level of a reporter have access; if it is disabled, no user has.
     """
     if project.repository_access_level != "enabled":
         return project.repository_access_level == "private" and (access.level >= Level.REPORTER or actor.admin)
@@ -56,17 +56,17 @@ def may_download_code(actor: Actor, access: Access, project: Project) -> bool:
 
 
 def may_download_wiki(actor: Actor, access: Access, project: Project) -> bool:
-    """Reporters, and those to whom its visibility opens it, whatever becomes of the code."""
+    """Reporters, and users to whom its visibility gives access, independent of the access to the code."""
     return _is_open_to(actor, project) or access.level >= Level.REPORTER or actor.admin
 
 
 def may_push_code(actor: Actor, access: Access, project: Project) -> bool:
-    """Developers, unless the project is archived or its repository switched off."""
+    """Developers, unless the project is archived or its repository is disabled."""
     return may_write_project(actor, access, project) and may_download_code(actor, access, project)
 
 
 def may_see_statistics(actor: Actor, access: Access, project: Project) -> bool:  # noqa: ARG001 - All rules take the same three.
-    """Members who may read the code, and administrators; that everybody may read it is not enough."""
+    """Reporters and administrators; access by visibility is not enough."""
     return access.level >= Level.REPORTER or actor.admin
 
 
@@ -76,12 +76,12 @@ def may_fork_project(actor: Actor, access: Access, project: Project) -> bool:
 
 
 def may_upload(actor: Actor, access: Access, project: Project) -> bool:
-    """Users who see the project, unless it is archived."""
+    """Users who may see the project, unless it is archived."""
     return actor.known and may_see_project(actor, access, project) and not project.archived
 
 
 def may_star_project(actor: Actor, access: Access, project: Project) -> bool:
-    """Users who see the project."""
+    """Users who may see the project."""
     return actor.known and may_see_project(actor, access, project)
 
 
@@ -96,12 +96,12 @@ def may_admin_project(actor: Actor, access: Access, project: Project) -> bool:  
 
 
 def may_change_project(actor: Actor, access: Access, project: Project) -> bool:
-    """Those who administer it, unless it is archived: then nobody, before somebody unarchives it."""
+    """Masters, owners and administrators, unless the project is archived."""
     return may_admin_project(actor, access, project) and not project.archived
 
 
 def may_join_or_leave(actor: Actor, access: Access, project: Project) -> bool:
-    """Who sees a project may take back what concerns themselves alone, unless it is archived."""
+    """Users who may see the project, unless it is archived; applies to their own membership or request."""
     return actor.known and may_see_project(actor, access, project) and not project.archived
 
 
@@ -116,62 +116,71 @@ def may_own_project(actor: Actor, access: Access, project: Project) -> bool:  # 
 
 
 def may_request_access(actor: Actor, access: Access, project: Project) -> bool:
-    """Users who see a project that is open to requests, and do not belong to it yet."""
-    asked_for = project.request_access_enabled and not project.archived
-    return actor.known and _is_open_to(actor, project) and asked_for and access.level == Level.NONE
+    """Users who may see a project that accepts access requests, and are not members yet."""
+    accepts_requests = project.request_access_enabled and not project.archived
+    return actor.known and _is_open_to(actor, project) and accepts_requests and access.level == Level.NONE
 
 
 def visible_projects(*, external: bool) -> ColumnElement[bool]:
-    """``may_see_project`` for the lists of a user who is no administrator; ``actor`` and ``today`` are bound."""
+    """Return ``may_see_project`` as an SQL condition for users without administrator rights.
+
+    ``actor`` and ``today`` are bound.
+    """
     return or_(_visible_without_membership(external), belongs_to_scanned_project())
 
 
 def readable_projects(*, external: bool) -> ColumnElement[bool]:
-    """``may_download_code`` in the same way."""
-    opened = and_(_visible_without_membership(external), has_open_code())
-    return and_(or_(opened, belongs_to_scanned_project(Level.REPORTER)), has_code())
+    """Return ``may_download_code`` as an SQL condition for users without administrator rights."""
+    open_code = and_(_visible_without_membership(external), has_open_code())
+    return and_(or_(open_code, belongs_to_scanned_project(Level.REPORTER)), has_code())
 
 
 def has_open_code() -> ColumnElement[bool]:
-    """A project's visibility decides on its code too."""
+    """Return the condition that the project's visibility also applies to its code."""
     return projects.c.repository_access_level == "enabled"
 
 
 def has_code() -> ColumnElement[bool]:
-    """A project's repository is not switched off."""
+    """Return the condition that the project's repository is not disabled."""
     return projects.c.repository_access_level != "disabled"
 
 
 def _visible_without_membership(external: bool) -> ColumnElement[bool]:
-    """Its visibility opens it, as long as it is there: one that is being deleted keeps that, and belongs to nobody."""
+    """Return the condition that the project's visibility gives access.
+
+    Deleted projects keep their visibility until a job removes them, so they are excluded by their missing namespace.
+    """
     open_to = ("public",) if external else ("public", "internal")
     return and_(one_of(projects.c.visibility, *open_to), without_index(projects.c.namespace_id).is_not(None))
 
 
 def belongs_to_project(least: ColumnElement[int] | Level = Level.GUEST) -> ColumnElement[bool]:
-    """``actor`` holds this level or more: directly, by a group around it, by a share, or as its namespace's owner.
+    """Return the condition that ``actor`` has at least this level in a project.
 
-    Says which projects these are, so that each can be looked up; the next one asks of a project at hand.
+    The level may be direct, inherited from a group, from a share, or from owning the namespace. The condition uses an
+    index, for queries that look up few projects; ``belongs_to_scanned_project`` is the variant for scans.
     """
     direct, by_namespace, shared = _membership_queries(least)
     return projects.c.id.in_(direct.union_all(by_namespace, shared).scalar_subquery())
 
 
 def projects_of_actor(least: ColumnElement[int] | Level = Level.GUEST) -> CompoundSelect[tuple[int]]:
-    """Their ids, each once."""
+    """Select the distinct ids of the projects of ``belongs_to_project``."""
     direct, by_namespace, shared = _membership_queries(least)
     return direct.union(by_namespace, shared)
 
 
 @lru_cache(maxsize=256)
 def _membership_queries(least: ColumnElement[int] | Level) -> tuple[Select[tuple[int]], ...]:
-    around = projects.alias()
-    by_namespace = select(around.c.id).where(around.c.namespace_id.in_(_member_namespaces(least).scalar_subquery()))
+    contained = projects.alias()
+    by_namespace = select(contained.c.id).where(
+        contained.c.namespace_id.in_(_member_namespaces(least).scalar_subquery())
+    )
     return _direct_projects(least), by_namespace, _shared_projects(least)
 
 
 def belongs_to_scanned_project(least: ColumnElement[int] | Level = Level.GUEST) -> ColumnElement[bool]:
-    """The same, for whoever walks through projects in some order: it serves no index, so nothing is sorted."""
+    """Return ``belongs_to_project`` for scans in list order; it disables indexes, so that no sort is needed."""
     return or_(
         without_index(projects.c.id).in_(_direct_projects(least).scalar_subquery()),
         without_index(projects.c.namespace_id).in_(_member_namespaces(least).scalar_subquery()),
@@ -180,24 +189,24 @@ def belongs_to_scanned_project(least: ColumnElement[int] | Level = Level.GUEST) 
 
 
 def owned_projects() -> ColumnElement[bool]:
-    """Projects in ``actor``'s own namespace, or in a group that they own."""
+    """Return the condition for projects in ``actor``'s personal namespace or in a group that they own."""
     return projects.c.namespace_id.in_(_member_namespaces(Level.OWNER).scalar_subquery())
 
 
 @lru_cache(maxsize=256)
 def _direct_projects(least: ColumnElement[int] | Level) -> Select[tuple[int]]:
-    held = memberships.alias()
-    return select(held.c.source_id).where(
-        held.c.user_id == bindparam("actor"),
-        held.c.source_kind == "project",
-        held.c.access_level >= least,
-        is_unexpired(held.c.expires_at),
+    membership = memberships.alias()
+    return select(membership.c.source_id).where(
+        membership.c.user_id == bindparam("actor"),
+        membership.c.source_kind == "project",
+        membership.c.access_level >= least,
+        is_unexpired(membership.c.expires_at),
     )
 
 
 @lru_cache(maxsize=256)
 def _member_namespaces(least: ColumnElement[int] | Level) -> CompoundSelect[tuple[int]]:
-    """One's own namespace, and every group in or below one to which one belongs."""
+    """Select the personal namespace and every group in which the actor has at least this level."""
     space = namespaces.alias()
     own = select(space.c.id).where(space.c.owner_id == bindparam("actor"))
     return union_all(*groups_of_actor_by_origin(least), own)
@@ -205,30 +214,30 @@ def _member_namespaces(least: ColumnElement[int] | Level) -> CompoundSelect[tupl
 
 @lru_cache(maxsize=256)
 def _shared_projects(least: ColumnElement[int] | Level) -> Select[tuple[int]]:
-    """By a share one holds the lesser of what one holds in the group and what was given to it."""
-    held, tree, share = memberships.alias(), namespace_tree.alias(), shares.alias()
+    """Select projects shared with a group, where both the actor's level there and the share's level suffice."""
+    membership, tree, share = memberships.alias(), namespace_tree.alias(), shares.alias()
     return (
         select(share.c.project_id)
         .join(tree, tree.c.descendant_id == share.c.group_id)
-        .join(held, and_(held.c.source_id == tree.c.ancestor_id, held.c.source_kind == "group"))
+        .join(membership, and_(membership.c.source_id == tree.c.ancestor_id, membership.c.source_kind == "group"))
         .where(
-            held.c.user_id == bindparam("actor"),
-            held.c.access_level >= least,
+            membership.c.user_id == bindparam("actor"),
+            membership.c.access_level >= least,
             share.c.group_access >= least,
-            is_unexpired(held.c.expires_at),
+            is_unexpired(membership.c.expires_at),
             is_unexpired(share.c.expires_at),
         )
     )
 
 
 def shared_level() -> ScalarSelect[int | None]:
-    """The most that ``actor`` holds by shares: never more than in the group, nor than was given."""
-    held, tree, share = memberships.alias(), namespace_tree.alias(), shares.alias()
+    """Select the highest level of ``actor`` through shares: the lower of the level in the group and the share's."""
+    membership, tree, share = memberships.alias(), namespace_tree.alias(), shares.alias()
     return (
-        select(func.max(lower_level(held.c.access_level, share.c.group_access)))
+        select(func.max(lower_level(membership.c.access_level, share.c.group_access)))
         .select_from(
             share.outerjoin(tree, tree.c.descendant_id == share.c.group_id).outerjoin(
-                held, actor_membership_in_ancestors(held, tree)
+                membership, actor_membership_in_ancestors(membership, tree)
             )
         )
         .where(share.c.project_id == projects.c.id, is_unexpired(share.c.expires_at))

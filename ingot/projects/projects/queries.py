@@ -1,4 +1,4 @@
-"""How projects are found and listed."""
+"""Lookups and lists of projects."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -73,7 +73,7 @@ _MORE_OPEN_BELOW = (
 _FORK_ANCESTRY_STEP = (
     select(projects.c.id, projects.c.forked_from_id).where(projects.c.id == bindparam("project")).cte(recursive=True)
 )
-# As a union without doubles it ends also where a line leads back into itself.
+# UNION instead of UNION ALL: the recursion also ends if fork relations form a cycle.
 _FORK_ANCESTRY = select(
     _FORK_ANCESTRY_STEP.union(
         select(projects.c.id, projects.c.forked_from_id).join(
@@ -85,13 +85,16 @@ _STARRED = select(stars.c.id).where(stars.c.user_id == bindparam("user"), stars.
 
 
 def find_project(db: Connection, actor: Actor, name: str | int) -> tuple[Access, Project]:
-    """The project with this number or full path, for who looks also an old one, and what the caller holds in it."""
-    found = find_project_lookup(db, actor, name)
-    return found.here, found.project
+    """Return the caller's access and the project with this id or full path; raise NotFound if it is not visible.
+
+    Also finds projects by an old path if ``db.follow_redirects`` is set.
+    """
+    lookup = find_project_lookup(db, actor, name)
+    return lookup.here, lookup.project
 
 
 def find_project_lookup(db: Connection, actor: Actor, name: str | int) -> policy.ProjectLookup:
-    """The same, with all that one look at it tells."""
+    """Find a project by id or full path, with the caller's access to it; nearly all requests do, so it is cached."""
     user_id, today = actor.user_id, day_of(db.now)
     found = db.cached(
         ("project", name, user_id, today, db.follow_redirects),
@@ -104,32 +107,36 @@ def find_project_lookup(db: Connection, actor: Actor, name: str | int) -> policy
 
 
 def _project_lookup_or_none(db: Connection, user_id: int, today: Date, id_or_path: str) -> policy.ProjectLookup | None:
-    """A project and what a user holds in it, whether they may see it or not."""
+    """Return a project with a user's access, without a check of visibility."""
     number = number_or_none(id_or_path)
-    held = {"actor": user_id, "today": today}
+    values = {"actor": user_id, "today": today}
     if number is not None:
-        rows = db.rows(_BY_ID, project=number, **held)
+        rows = db.rows(_BY_ID, project=number, **values)
     else:
-        rows = db.rows(_BY_PATH, path=id_or_path.lower(), **held)
+        rows = db.rows(_BY_PATH, path=id_or_path.lower(), **values)
         if not rows and db.follow_redirects:
             moved = _redirect_target(db, id_or_path.lower())
-            rows = db.rows(_BY_ID, project=moved, **held) if moved is not None else []
+            rows = db.rows(_BY_ID, project=moved, **values) if moved is not None else []
     return _lookup_from_row(user_id, rows[0]) if rows else None
 
 
 def _lookup_from_row(user_id: int, row: tuple[Any, ...]) -> policy.ProjectLookup:
     *columns, own, group, by_share, by_invitation, shared, tagged = row
     project = Project(*columns)
-    here = _access(user_id, project, unpack_levels(own), unpack_levels(group), max(by_share or 0, by_invitation or 0))
-    return policy.ProjectLookup(here, project, bool(shared), bool(tagged))
+    access = _access(user_id, project, unpack_levels(own), unpack_levels(group), max(by_share or 0, by_invitation or 0))
+    return policy.ProjectLookup(access, project, bool(shared), bool(tagged))
 
 
 def visible_projects_by_path(db: Connection, actor: Actor, paths: Iterable[str]) -> dict[str, policy.ProjectLookup]:
-    """The projects at these full paths that the caller may see, by their folded paths; one statement for all."""
+    """Return the projects at these full paths that the caller may see, by lowercase path, in one statement."""
     values = {"actor": actor.user_id, "today": day_of(db.now)}
     rows = db.rows(_BY_PATHS, paths=sorted({path.lower() for path in paths}), **values)
-    found = (_lookup_from_row(actor.user_id, row) for row in rows)
-    return {one.project.full_path.lower(): one for one in found if policy.may_see_project(actor, one.here, one.project)}
+    lookups = (_lookup_from_row(actor.user_id, row) for row in rows)
+    return {
+        lookup.project.full_path.lower(): lookup
+        for lookup in lookups
+        if policy.may_see_project(actor, lookup.here, lookup.project)
+    }
 
 
 def _lookup_size(lookup: policy.ProjectLookup) -> int:
@@ -152,19 +159,19 @@ def _access(
 
 
 def _redirect_target(db: Connection, path: str) -> int | None:
-    """Where a path leads that a project, or the namespace around it, or first one and then the other had before."""
-    around, _, last = path.rpartition("/")
-    if not around:
+    """Return the id of the project that had this path before it, or a namespace that contains it, was moved."""
+    parent_path, _, name = path.rpartition("/")
+    if not parent_path:
         return None
-    namespace = namespace_by_path(db, around) or namespace_by_old_path(db, around)
+    namespace = namespace_by_path(db, parent_path) or namespace_by_old_path(db, parent_path)
     if namespace is None:
         return None
-    found: int | None = db.value(_ID_BY_PATH, path=f"{namespace.full_path_key}/{last}")
-    return found if found is not None else db.value(_REDIRECT, namespace=namespace.id, path=last)
+    project_id: int | None = db.value(_ID_BY_PATH, path=f"{namespace.full_path_key}/{name}")
+    return project_id if project_id is not None else db.value(_REDIRECT, namespace=namespace.id, path=name)
 
 
 def user_access_or_none(db: Connection, user: User, project: Project) -> Access | None:
-    """What a user holds in a project, or nothing where they cannot see it."""
+    """Return a user's access to a project, or None if they may not see it."""
     actor = Actor(user_id=user.id, username=user.username, name=user.name, admin=user.admin, external=user.external)
     try:
         return find_project(db, actor, project.id)[0]
@@ -173,22 +180,22 @@ def user_access_or_none(db: Connection, user: User, project: Project) -> Access 
 
 
 def paths_of_projects(db: Connection, project_ids: Sequence[int]) -> dict[int, str]:
-    """The full paths of projects by number, whoever asks; one statement for all."""
+    """Return the full paths of projects by id, without a permission check, in one statement."""
     return dict(db.rows(_PATHS, projects=list(project_ids)))
 
 
 def projects_by_ids(db: Connection, project_ids: Sequence[int]) -> dict[int, Project]:
-    """The projects with these numbers, whoever asks; one statement for all."""
+    """Return projects by id, without a permission check, in one statement."""
     return {project.id: project for project in db.all(Project, _BY_NUMBERS, projects=list(project_ids))}
 
 
 def project_or_none(db: Connection, project_id: int) -> Project | None:
-    """The project with this number, whoever asks."""
+    """Return the project with this id, without a permission check."""
     return db.first(Project, _BY_NUMBER, project=project_id)
 
 
 def existing_project(db: Connection, project_id: int) -> Project:
-    """The same, which must be there."""
+    """Return the project with this id, without a permission check; raise NotFound if there is none."""
     project = project_or_none(db, project_id)
     if project is None:
         raise NotFound("Project")
@@ -196,64 +203,64 @@ def existing_project(db: Connection, project_id: int) -> Project:
 
 
 def project_id_by_path_or_none(db: Connection, full_path: str) -> int | None:
-    """Which project has this full path now."""
-    found: int | None = db.value(_ID_BY_PATH, path=full_path.lower())
-    return found
+    """Return the id of the project with this full path; redirects are not followed."""
+    project_id: int | None = db.value(_ID_BY_PATH, path=full_path.lower())
+    return project_id
 
 
 def projects_in_namespace(db: Connection, namespace_id: int) -> list[Project]:
-    """All projects directly in a namespace."""
+    """Return all projects directly in a namespace."""
     return db.all(Project, _IN_NAMESPACE, namespace=namespace_id)
 
 
 def count_personal_projects(db: Connection, namespace_id: int) -> int:
-    """How many projects count against the limit of a namespace's user."""
+    """Return the number of projects that count against the limit of a namespace's user."""
     count: int = db.value(_COUNT_IN, namespace=namespace_id)
     return count
 
 
 def project_id_by_name_or_none(db: Connection, namespace_id: int, name: str) -> int | None:
-    """Which project of a namespace has this very name."""
-    found: int | None = db.value(_BY_NAME, namespace=namespace_id, name=name)
-    return found
+    """Return the id of the project with exactly this name in a namespace."""
+    project_id: int | None = db.value(_BY_NAME, namespace=namespace_id, name=name)
+    return project_id
 
 
 def more_open_forks(db: Connection, project_id: int, visibilities: list[str]) -> list[int]:
-    """The forks of a project that have one of these visibilities."""
+    """Return the ids of a project's forks that have one of these visibilities."""
     return [row[0] for row in db.rows(_MORE_OPEN_FORKS, project=project_id, visibilities=visibilities)]
 
 
 def fork_ancestry(db: Connection, project_id: int) -> list[int]:
-    """A project, what it was forked from, what that was forked from, and so on."""
+    """Return the ids of a project and of all its fork sources."""
     return [row[0] for row in db.rows(_FORK_ANCESTRY, project=project_id)]
 
 
 def more_open_below(db: Connection, namespace_id: int, visibilities: list[str]) -> list[int]:
-    """The projects in a group, however deep, that have one of these visibilities."""
+    """Return the ids of projects in a group and its descendants that have one of these visibilities."""
     return [row[0] for row in db.rows(_MORE_OPEN_BELOW, namespace=namespace_id, visibilities=visibilities)]
 
 
 def star_or_none(db: Connection, user_id: int, project: Project) -> int | None:
-    """The row that says that a user starred a project."""
+    """Return the id of a user's star on a project."""
     row_id: int | None = db.value(_STARRED, user=user_id, project=project.id)
     return row_id
 
 
 def member_source(project: Project) -> MemberSource:
-    """The project as the one that has members."""
+    """Return the project as a source of members."""
     return MemberSource("project", project.id, project.namespace_id, project.space_owner_id)
 
 
 def list_projects(
     db: Connection, actor: Actor, params: ListProjects, page: Page, *also: str, **values: Any
 ) -> Listing[Project]:
-    """A page of the projects that match and that the caller may see; ``also`` names further conditions."""
+    """List the projects that match and that the caller may see; ``also`` names additional filters."""
     filters = set(also)
     filters |= _filters_from_params(actor, params, values)
-    noted = ids_by_custom_attributes(db, actor, "project", params.custom_attributes)
-    if noted is not None:
+    attribute_matches = ids_by_custom_attributes(db, actor, "project", params.custom_attributes)
+    if attribute_matches is not None:
         filters.add("chosen")
-        values["chosen"] = noted
+        values["chosen"] = attribute_matches
     if not actor.known:
         filters.add("public")
     elif not actor.admin and not filters & MEMBERSHIP_FILTERS:
@@ -266,10 +273,13 @@ def list_projects(
 
 
 def _visibility_filters(actor: Actor, params: ListProjects) -> set[str]:
-    """What leaves only projects that a user may see; of one visibility they see all, or those that are theirs."""
+    """Return the filters that leave only visible projects.
+
+    With a filter for one visibility, the caller may see either all matching projects or only those of a membership.
+    """
     if params.visibility:
-        opened = params.visibility == "public" or (params.visibility == "internal" and not actor.external)
-        return set() if opened else {"membership"}
+        open_to_all = params.visibility == "public" or (params.visibility == "internal" and not actor.external)
+        return set() if open_to_all else {"membership"}
     return {"visible_to_external" if actor.external else "visible"}
 
 
@@ -278,19 +288,19 @@ def _fetch_page(
 ) -> Listing[Project]:
     gathering = ID_LIST_QUERIES.get(filters)
     if gathering is not None and not page.keyset:
-        # 250 µs for somebody with 500 projects, at every page that they look through.
+        # Cached: the query takes 250 µs for a user with 500 projects, on each page of the list.
         key = ("projects", filters, *values.items())
         ids = db.cached(key, lambda: parse_aggregated(db.value(gathering, **values)), _ids_size)
         return _fetch_among(db, ids or [], params, page)
     lists = project_list_queries(filters, params.order_by, params.sort)
     if page.keyset:
-        query = lists.walking if filters.isdisjoint(SELECTIVE) else lists.looked_up
+        query = lists.by_scan if filters.isdisjoint(SELECTIVE) else lists.by_lookup
         return fetch_page(db, Project, query, page, **values)
-    total: int = db.value(lists.walking.total, **values)
+    total: int = db.value(lists.by_scan.total, **values)
     offset = (page.number - 1) * page.size
     if offset >= total:
         return Listing([], page, total)
-    query = lists.looked_up if total <= MAX_LOOKUP_IDS and not filters.isdisjoint(SELECTIVE) else lists.walking
+    query = lists.by_lookup if total <= MAX_LOOKUP_IDS and not filters.isdisjoint(SELECTIVE) else lists.by_scan
     return Listing(_read_page(db, query, page, values), page, total)
 
 
@@ -303,20 +313,20 @@ def _fetch_among(db: Connection, ids: list[int], params: ListProjects, page: Pag
     if offset >= len(ids):
         return Listing([], page, len(ids))
     lists = project_list_queries(frozenset({"chosen"}), params.order_by, params.sort)
-    query = lists.looked_up if len(ids) <= MAX_LOOKUP_IDS else lists.walking
+    query = lists.by_lookup if len(ids) <= MAX_LOOKUP_IDS else lists.by_scan
     return Listing(_read_page(db, query, page, {"chosen": ids}), page, len(ids))
 
 
 def _read_page(db: Connection, query: ListQuery, page: Page, values: dict[str, Any]) -> list[Project]:
     offset = (page.number - 1) * page.size
     ids = [row[0] for row in db.rows(query.by_number, page_size=page.size, page_offset=offset, **values)]
-    found = {project.id: project for project in db.all(Project, _BY_NUMBERS, projects=ids)}
-    # One may have gone in between, where a server's statements do not all see the same moment.
-    return [found[project_id] for project_id in ids if project_id in found]
+    by_id = {project.id: project for project in db.all(Project, _BY_NUMBERS, projects=ids)}
+    # On PostgreSQL, a project may be deleted between the two statements.
+    return [by_id[project_id] for project_id in ids if project_id in by_id]
 
 
 def _filters_from_params(actor: Actor, params: ListProjects, values: dict[str, Any]) -> set[str]:
-    """The conditions that the parameters ask for; what they are bound to goes into ``values``."""
+    """Return the filters that the parameters request, and add their bind parameters to ``values``."""
     filters = {name for name in ("with_issues_enabled", "with_merge_requests_enabled") if getattr(params, name)}
     if params.archived is not None:
         filters.add("archived" if params.archived else "unarchived")
@@ -341,7 +351,7 @@ def _filters_from_params(actor: Actor, params: ListProjects, values: dict[str, A
 
 
 def _search_filter(text: str, values: dict[str, Any]) -> str:
-    """The condition that a text is in the name or path; what it is bound to goes into ``values``."""
+    """Return the filter for a text in the name or path, and add its bind parameter to ``values``."""
     if is_indexed(text):
         values["needle"] = search_term(text)
         return "search"
@@ -352,7 +362,7 @@ def _search_filter(text: str, values: dict[str, Any]) -> str:
 def search_projects_by_name(
     db: Connection, actor: Actor, text: str, params: ListProjects, page: Page
 ) -> Listing[Project]:
-    """A page of the projects with a text in their name."""
+    """List the projects whose name contains a text."""
     if is_indexed(text):
         return list_projects(db, actor, params, page, "name", name_needle=search_term(text))
     return list_projects(db, actor, params, page, "short_name", name_pattern=like_pattern(text))
@@ -368,13 +378,13 @@ def list_group_projects(
     deep: bool = False,
     with_shared: bool = False,
 ) -> Listing[Project]:
-    """A page of a group's projects, of the groups in it when ``deep``, and of those that were shared with it."""
-    place = ("below_group" if deep else "in_group") + ("_or_shared" if with_shared else "")
-    return list_projects(db, actor, params, page, place, group=group.id)
+    """List a group's projects; ``deep`` includes its descendants, ``with_shared`` the projects shared with it."""
+    scope = ("below_group" if deep else "in_group") + ("_or_shared" if with_shared else "")
+    return list_projects(db, actor, params, page, scope, group=group.id)
 
 
 def list_shared_projects(
     db: Connection, actor: Actor, group: Namespace, params: ListProjects, page: Page
 ) -> Listing[Project]:
-    """A page of the projects that were shared with a group."""
+    """List the projects that are shared with a group."""
     return list_projects(db, actor, params, page, "shared_with", group=group.id)

@@ -1,4 +1,4 @@
-"""The file that says what a project is."""
+"""Lookup of a project's README file."""
 
 from ingot.cache import BoundedCache, declare_cache
 from ingot.git.core.errors import is_unreadable_error
@@ -11,14 +11,14 @@ from ingot.log import log_failure
 from ingot.projects.projects.tables import Project
 
 README_NAMES = ("readme.md", "readme.markdown", "readme", "readme.txt", "readme.rst")
-"""In small letters; what comes first counts."""
+"""Lowercase names in order of precedence."""
 _MAX_ENTRIES = 10_000
 _readme_cache: BoundedCache[tuple[str, str, int], str] = declare_cache("readme-paths", share=1)
 """Path by repository, branch and generation; empty where there is none."""
 
 
 def readme_path(store: RepositoryStore, project: Project) -> str | None:
-    """The README at the top of the default branch."""
+    """Return the path of the README in the root folder of the default branch."""
     try:
         return _readme_path(store, project)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""What a page of projects shows of other rows: one statement per relation, whatever the page's size."""
+"""Related rows of a page of projects, read with one statement per relation for any page size."""
 
 from collections import defaultdict
 
@@ -18,7 +18,7 @@ from ingot.projects.projects.policy import ProjectLookup, belongs_to_scanned_pro
 from ingot.projects.projects.tables import Project, Share, project_topics, projects, shares
 
 MembershipLevels = tuple[int, int]
-"""An access level and a notification level."""
+"""Access level and notification level."""
 
 _TOPICS = (
     select(project_topics.c.project_id, project_topics.c.name)
@@ -31,10 +31,10 @@ _SHARES = (
     .where(in_list(shares.c.project_id, "projects"), is_unexpired(shares.c.expires_at))
     .order_by(shares.c.id)
 )
-# Not everybody who sees a project may know every group with which it was shared.
+# A user who may see a project may not see every group that it is shared with.
 _PUBLIC_SHARES = _SHARES.where(namespaces.c.visibility == "public")
 _VISIBLE_SHARES = {external: _SHARES.where(visible_groups(external=external)) for external in (False, True)}
-# A fork names its source only to those who may see that one.
+# The source of a fork is shown only to users who may see the source.
 _SOURCES = PROJECTS.where(in_list(projects.c.id, "projects"))
 _PUBLIC_SOURCES = _SOURCES.where(projects.c.visibility == "public", projects.c.namespace_id.is_not(None))
 _VISIBLE_SOURCES = {external: _SOURCES.where(visible_projects(external=external)) for external in (False, True)}
@@ -51,7 +51,7 @@ _WITH_STATISTICS = select(projects.c.id).where(
 
 
 class ProjectRelations(msgspec.Struct):
-    """The rows around a page of projects."""
+    """Related rows of a page of projects."""
 
     topics: dict[int, list[str]]
     shares: dict[int, list[Share]]
@@ -61,7 +61,7 @@ class ProjectRelations(msgspec.Struct):
 
 
 def ids_with_statistics(db: Connection, actor: Actor, page: list[Project]) -> frozenset[int]:
-    """Those of a page of which the caller may see the statistics."""
+    """Return the ids of the projects on a page whose statistics the caller may see."""
     ids = [project.id for project in page]
     if actor.admin:
         return frozenset(ids)
@@ -75,7 +75,7 @@ def ids_with_statistics(db: Connection, actor: Actor, page: list[Project]) -> fr
 def project_relations(
     db: Connection, actor: Actor, page: list[Project], lookup: ProjectLookup | None = None
 ) -> ProjectRelations:
-    """Read them all, but for what the look at the only project of a page has told already."""
+    """Read the related rows; ``lookup`` of a single project saves statements for relations that it rules out."""
     ids = [project.id for project in page]
     topics: defaultdict[int, list[str]] = defaultdict(list)
     for project_id, name in db.rows(_TOPICS, projects=ids) if lookup is None or lookup.has_topics else ():
@@ -104,7 +104,7 @@ def _membership_levels(
     spaces = list({project.namespace_id for project in page if project.space_kind == "group"})
     own = {row[0]: (row[1], row[2]) for row in db.rows(_OWN, projects=ids, **values)}
     in_groups = {row[0]: unpack_levels(row[1]) for row in db.rows(_GROUP, spaces=spaces, **values)} if spaces else {}
-    return own, {namespace_id: held for namespace_id, held in in_groups.items() if held}
+    return own, {namespace_id: levels for namespace_id, levels in in_groups.items() if levels}
 
 
 def _levels_from_access(

@@ -1,4 +1,4 @@
-"""What changes projects: making, editing, moving and removing them."""
+"""State changes of projects: creation, editing, transfer, archiving and deletion."""
 
 from functools import partial
 from typing import Any
@@ -61,7 +61,7 @@ def create_project(
     default_branch: str,
     **more: Any,
 ) -> Project:
-    """Add a project whose repository exists already; whoever makes it in their own namespace is its master."""
+    """Create a project with an existing repository; the owner of a personal namespace becomes a master."""
     db.must_hold(NAMESPACES)
     name = (params.name or params.path or "").strip()
     path = params.path or path_from_name(name)
@@ -97,14 +97,14 @@ def create_project(
     set_topics(db, project, params)
     _set_avatar(db, project, params.avatar)
     emit(db, ProjectCreated(project_id=project_id, actor_id=actor.user_id, forked_from_id=project.forked_from_id))
-    # Nobody hears who belongs to a project before they hear of the project.
+    # Subscribers must receive the event of the project before that of its first member.
     if namespace.kind == "user":
         write_membership(db, member_source(project), namespace.owner_id or actor.user_id, MASTER)
     return existing_project(db, project_id)
 
 
 def edit_project(db: Connection, actor: Actor, project: Project, params: EditProject) -> Project:
-    """Change what was sent; another path moves the project and leaves a redirect."""
+    """Change the given fields; a new path moves the project and leaves a redirect."""
     db.must_hold(NAMESPACES)
     columns = columns_from_params(params)
     namespace = namespace_by_id(db, project.namespace_id)
@@ -114,7 +114,7 @@ def edit_project(db: Connection, actor: Actor, project: Project, params: EditPro
     visibility = columns.get("visibility", project.visibility)
     if visibility != project.visibility:
         check_visibility(db, actor, visibility, namespace, project.forked_from_id)
-    require_available_name(db, namespace, name, path, but=project.id)
+    require_available_name(db, namespace, name, path, except_id=project.id)
     db.update(projects, project.id, **columns, name=name, name_key=name.casefold(), updated_at=db.now)
     set_topics(db, project, params)
     _set_avatar(db, project, params.avatar)
@@ -127,14 +127,14 @@ def edit_project(db: Connection, actor: Actor, project: Project, params: EditPro
 
 
 def transfer_project(db: Connection, actor: Actor, project: Project, namespace: Namespace) -> Project:
-    """Put a project into another namespace; the old path leads on to it, and the new group bounds its visibility."""
+    """Move a project to another namespace; leaves a redirect and lowers the visibility to that of the group."""
     db.must_hold(NAMESPACES)
     if namespace.id == project.namespace_id:
         raise Invalid("Transfer failed: Project is already in this namespace.")
     check_not_placeholder_namespace(db, namespace)
     check_projects_limit(db, actor, namespace)
     try:
-        require_available_name(db, namespace, project.name, project.path, but=project.id)
+        require_available_name(db, namespace, project.name, project.path, except_id=project.id)
     except Invalid as error:
         reason = "Transfer failed: Project with same name or path in target namespace already exists"
         raise Invalid(reason) from error
@@ -146,37 +146,37 @@ def transfer_project(db: Connection, actor: Actor, project: Project, namespace: 
 
 
 def lower_visibility(db: Connection, project_id: int, visibility: str) -> None:
-    """Make a project less visible, and its forks with it."""
+    """Lower the visibility of a project and its forks."""
     db.update(projects, project_id, visibility=visibility, updated_at=db.now)
     lower_fork_visibility(db, project_id, visibility)
 
 
 def lower_fork_visibility(db: Connection, project_id: int, visibility: str) -> None:
-    """No fork shows to more people what its source shows to fewer."""
+    """Lower the visibility of forks that are more visible than their source."""
     more_open = more_visible_than(visibility)
     for fork_id in more_open_forks(db, project_id, more_open) if more_open else ():
         lower_visibility(db, fork_id, visibility)
 
 
 def more_visible_than(visibility: str) -> list[str]:
-    """The visibilities that show more."""
-    return [word for word, openness in VISIBILITY_ORDER.items() if openness > VISIBILITY_ORDER[visibility]]
+    """Return the visibilities that are higher than this one."""
+    return [name for name, rank in VISIBILITY_ORDER.items() if rank > VISIBILITY_ORDER[visibility]]
 
 
 def archive_project(db: Connection, project: Project, archived: bool) -> Project:
-    """Make a project read-only, or writable again."""
+    """Archive a project, which makes it read-only, or unarchive it."""
     if project.archived != archived:
         db.update(projects, project.id, archived=archived, updated_at=db.now, last_activity_at=db.now)
     return existing_project(db, project.id)
 
 
 def delete_project(db: Connection, project: Project) -> None:
-    """Take a project from everybody's sight and free its path; rows and files go by a job."""
+    """Hide a project and free its path; a job removes its rows and files."""
     db.must_hold(NAMESPACES)
     emit(db, ProjectDeleted(project_id=project.id, repository_key=project.repository_key))
     delete_memberships(db, member_source(project))
     db.run(_DELETE_SHARES, project=project.id)
-    # No path has two slashes in a row, so nobody's project can have this one.
+    # Paths of projects never contain two slashes in a row, so this key is unique.
     db.update(projects, project.id, namespace_id=None, full_path_key=f"deleted//{project.id}", updated_at=db.now)
     delete_avatar(db, project.avatar_id)
     if project.forked_from_id is not None:
@@ -186,9 +186,9 @@ def delete_project(db: Connection, project: Project) -> None:
 
 
 def set_default_branch(db: Connection, project: Project, store: RepositoryStore, branch: str) -> Project:
-    """Let HEAD point to another branch; an empty repository takes any good name, others one that is there.
+    """Change the default branch; raise Invalid if it does not exist, except in an empty repository.
 
-    The row says what is wanted, and HEAD follows once that is committed; where a crash comes between, by the job.
+    HEAD is updated after the commit of the row; the job repeats this if a crash prevented it.
     """
     repository = store.open(project.repository_key)
     if ref_name_error(branch) or not can_be_head(repository, branch):
@@ -207,25 +207,25 @@ def set_default_branch(db: Connection, project: Project, store: RepositoryStore,
 
 
 def enqueue_housekeeping(db: Connection, project: Project, run_at: Timestamp | None = None) -> None:
-    """Let a job tidy the repository; asking twice tidies once."""
+    """Enqueue the housekeeping of the repository, unless it is already queued."""
     payload = {"repository_key": project.repository_key}
     enqueue(db, HOUSEKEEP_PROJECT, payload, run_at=run_at, unique_key=f"tidy {project.id}")
 
 
 def enqueue_statistics_update(db: Connection, project: Project) -> None:
-    """Let a job count the repository's commits and bytes; asking twice measures once."""
+    """Enqueue the update of commit count and size, unless it is already queued."""
     payload = {"repository_key": project.repository_key}
     enqueue(db, UPDATE_PROJECT_STATISTICS, payload, unique_key=f"measure {project.id}")
 
 
 def add_to_forks_count(db: Connection, project_id: int, by: int) -> None:
-    """Keep the number of forks of a project."""
+    """Add a number to the fork count of a project."""
     db.must_hold(NAMESPACES)
     db.run(_COUNT_FORKS, counted=project_id, change=by)
 
 
 def add_to_open_issues_count(db: Connection, project_id: int, by: int) -> None:
-    """Keep the number of open issues of a project."""
+    """Add a number to the open issue count of a project."""
     db.run(_COUNT_OPEN_ISSUES, counted=project_id, change=by)
 
 
@@ -242,7 +242,7 @@ _COUNT_FORKS = (
 
 
 def delete_redirect(db: Connection, namespace: Namespace, path: str) -> None:
-    """Something new lies at a path, so it leads nowhere else any more."""
+    """Delete the redirect from a path that is used again."""
     db.run(_DELETE_REDIRECT, namespace=namespace.id, path=path.lower())
 
 

@@ -1,4 +1,4 @@
-"""What projects do when namespaces change and users go."""
+"""Updates of projects when namespaces and groups change or users are deleted."""
 
 from sqlalchemy import bindparam, update
 
@@ -21,7 +21,7 @@ _REASSIGN = (
 
 @subscriptions.on(NamespaceMoved)
 def move_projects_with_namespace(db: Connection, event: NamespaceMoved) -> None:
-    """The paths of projects follow the namespace around them."""
+    """Update the full paths of projects when their namespace is moved or renamed."""
     namespace = namespace_by_id(db, event.namespace_id)
     for project in projects_in_namespace(db, namespace.id):
         full_path = f"{namespace.full_path}/{project.path}"
@@ -31,25 +31,25 @@ def move_projects_with_namespace(db: Connection, event: NamespaceMoved) -> None:
 
 @subscriptions.on(NamespaceDeleting)
 def delete_projects_of_namespace(db: Connection, event: NamespaceDeleting) -> None:
-    """Projects go with the namespace around them."""
+    """Delete the projects of a deleted namespace."""
     for project in projects_in_namespace(db, event.namespace_id):
         delete_project(db, project)
 
 
 @subscriptions.on(NamespacePathRequested)
 def release_or_refuse_path(db: Connection, event: NamespacePathRequested) -> None:
-    """A path that leads to a project cannot lead to a group; one that only did leads there no more."""
+    """Raise Conflict if a project has the requested path; delete a redirect from it."""
     if project_id_by_path_or_none(db, event.full_path_key) is not None:
         raise Conflict(path=["has already been taken"])
-    around, _, last = event.full_path_key.rpartition("/")
-    parent = namespace_by_path(db, around) if around else None
+    parent_path, _, name = event.full_path_key.rpartition("/")
+    parent = namespace_by_path(db, parent_path) if parent_path else None
     if parent is not None:
-        delete_redirect(db, parent, last)
+        delete_redirect(db, parent, name)
 
 
 @subscriptions.on(GroupVisibilityLowered)
 def lower_visibility_with_group(db: Connection, event: GroupVisibilityLowered) -> None:
-    """Projects become no more visible than the group that moved with them."""
+    """Lower the visibility of projects to that of the transferred group."""
     more_open = more_visible_than(event.visibility)
     for project_id in more_open_below(db, event.namespace_id, more_open) if more_open else ():
         lower_visibility(db, project_id, event.visibility)
@@ -57,5 +57,5 @@ def lower_visibility_with_group(db: Connection, event: GroupVisibilityLowered) -
 
 @subscriptions.on(UserDeleting)
 def reassign_projects(db: Connection, event: UserDeleting) -> None:
-    """What somebody made and others keep was made by the placeholder."""
+    """Make the placeholder user the creator of the projects that a deleted user created."""
     db.run(_REASSIGN, user=event.user_id, placeholder=event.placeholder_id)

@@ -1,4 +1,4 @@
-"""What is stored of projects."""
+"""Tables and records of projects, redirects, stars, shares, topics and wikis."""
 
 from sqlalchemy import Index, Table, UniqueConstraint, true
 
@@ -56,19 +56,19 @@ projects = Table(
     number("job_artifacts_size"),
     flag("empty"),
     text("repository_key", unique=True),
-    # Counts the changes of references; what is kept of them in memory is kept under it.
+    # Counts the changes of refs; part of the key of caches that depend on refs.
     number("generation", server_default="0"),
     text("created_at"),
     text("updated_at"),
     text("last_activity_at"),
-    # Folded copies: unique, sorted and searchable whatever the case, on both engines alike.
+    # Case-folded copies, for case-insensitive uniqueness, order and search on both engines.
     text("full_path_key", unique=True),
     text("name_key"),
     text("path_key"),
-    # Those that were deleted have no namespace, so they clash with nothing.
+    # Deleted projects have no namespace, so they do not conflict with others.
     UniqueConstraint("namespace_id", "name"),
     Index("ix_projects_namespace_id", "namespace_id", "id"),
-    # Lists walk along these, and look at nothing else until they know which rows they show.
+    # Covering indexes: lists find the rows of a page in the index alone, before they read any row.
     Index("ix_projects_created_at", "created_at", "id", *_SELECTED_BY),
     Index("ix_projects_last_activity_at", "last_activity_at", "id", *_SELECTED_BY),
     Index("ix_projects_updated_at", "updated_at", "id", *_SELECTED_BY),
@@ -79,7 +79,7 @@ projects = Table(
     sqlite_autoincrement=True,
 )
 
-# Where a project lay before: kept by namespace rather than by full path, so that it holds when that moves too.
+# Former paths of projects, stored by namespace instead of full path, so that they stay valid if that is moved too.
 project_redirects = Table(
     "project_redirects",
     metadata,
@@ -128,7 +128,7 @@ project_topics = Table(
     sqlite_autoincrement=True,
 )
 
-# The wiki of a project lies in a repository of its own, which is made when it is first used.
+# The wiki of a project is stored in a separate repository, which is created on first use.
 project_wikis = Table(
     "project_wikis",
     metadata,
@@ -140,7 +140,7 @@ project_wikis = Table(
 
 
 class Project(Record, frozen=True):
-    """A project, with what its answers show of the namespace around it and of the user whose namespace it is."""
+    """Project, with the columns of its namespace and its owner that responses show."""
 
     id: int
     namespace_id: int
@@ -210,12 +210,12 @@ class Project(Record, frozen=True):
 
     @property
     def full_name(self) -> str:
-        """Its name behind those of the groups around it, or behind its owner's."""
+        """Name of the project after those of its groups or that of its owner."""
         return f"{self.owner_name or self.space_full_name} / {self.name}"
 
 
 class Share(Record, frozen=True):
-    """A group whose members may use a project, at most at this level."""
+    """Group that a project is shared with, and its maximum level."""
 
     id: int
     project_id: int

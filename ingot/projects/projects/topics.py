@@ -1,4 +1,4 @@
-"""What projects say they are about."""
+"""Topics of a project."""
 
 from collections.abc import Iterable
 
@@ -19,11 +19,11 @@ _KEYS = select(project_topics.c.name_key).where(_OF_PROJECT)
 
 
 def set_topics(db: Connection, project: Project, params: ProjectAttributes) -> None:
-    """Let a project carry the topics that were sent, and no others."""
-    named = params.topics if params.topics is not UNSET else params.tag_list
-    if named is UNSET:
+    """Replace the topics of a project by those in the parameters, if given."""
+    names = params.topics if params.topics is not UNSET else params.tag_list
+    if names is UNSET:
         return
-    topics = _topics(named or ())
+    topics = _topics(names or ())
     before = {row[0] for row in db.rows(_KEYS, project=project.id)}
     db.run(_DROP_TOPICS, project=project.id)
     for key, topic in topics.items():
@@ -33,15 +33,15 @@ def set_topics(db: Connection, project: Project, params: ProjectAttributes) -> N
         emit(db, ProjectTopicsChanged(project_id=project.id, added=added, removed=sorted(before - topics.keys())))
 
 
-def _topics(named: Iterable[str]) -> dict[str, str]:
+def _topics(names: Iterable[str]) -> dict[str, str]:
     topics: dict[str, str] = {}
-    for part in (part for topic in named for part in topic.split(",")):
+    for part in (part for topic in names for part in topic.split(",")):
         topic = " ".join(part.split())
         if not topic.isprintable():
             raise Invalid(topics=["cannot contain control characters"])
         if len(topic) > MAX_LENGTH:
             raise Invalid(topics=[too_long_message(MAX_LENGTH)])
-        # Of names that differ in case only, the first is kept.
+        # Among names that differ only in case, the first takes precedence.
         topics.setdefault(topic.casefold(), topic)
     topics.pop("", None)
     return topics

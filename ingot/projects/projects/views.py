@@ -1,4 +1,4 @@
-"""What callers see of projects."""
+"""Response views of projects."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -22,15 +22,15 @@ from ingot.settings import Settings
 
 
 class InstanceUrls(msgspec.Struct, frozen=True):
-    """Where people and git reach a project."""
+    """Base URLs of the instance for HTTP and SSH."""
 
     base: str
     ssh: str
-    """What stands before the project's path."""
+    """Prefix of a project's path in an SSH URL."""
 
 
 class SimpleProjectView(View):
-    """A project wherever one is only named."""
+    """Project inside other responses and in simple lists."""
 
     id: int
     name: str
@@ -43,7 +43,7 @@ class SimpleProjectView(View):
 
 
 class NamespaceBrief(View):
-    """The namespace around a project."""
+    """Namespace of a project."""
 
     id: int
     name: str
@@ -54,7 +54,7 @@ class NamespaceBrief(View):
 
 
 class ProjectOwnerView(View):
-    """The user in whose namespace a project lives."""
+    """Owner of the personal namespace of a project."""
 
     id: int
     username: str
@@ -66,21 +66,21 @@ class ProjectOwnerView(View):
 
 
 class MembershipLevelView(View):
-    """A level in a project or in the group around it."""
+    """Levels in a project or in its group."""
 
     access_level: int
     notification_level: int
 
 
 class PermissionsView(View):
-    """What the caller holds."""
+    """Levels of the caller."""
 
     project_access: MembershipLevelView | None
     group_access: MembershipLevelView | None
 
 
 class StatisticsView(View):
-    """How much there is."""
+    """Commit count and sizes in bytes."""
 
     commit_count: int
     storage_size: int
@@ -90,7 +90,7 @@ class StatisticsView(View):
 
 
 class ProjectView(SimpleProjectView):
-    """A project."""
+    """Project."""
 
     description: str | None
     default_branch: str | None
@@ -145,16 +145,16 @@ class ProjectView(SimpleProjectView):
 
 
 def instance_urls(origin: Origin, settings: Settings) -> InstanceUrls:
-    """Where the caller of this request reaches us."""
+    """Return the base URLs as the client of this request sees them."""
     return instance_urls_at(origin.base, settings)
 
 
 def instance_urls_at(base: str, settings: Settings) -> InstanceUrls:
-    """The same for a door that has no request; ``base`` is where the pages begin."""
+    """Return the base URLs outside of a request; ``base`` is the root URL of the pages."""
     return _instance_urls(base, settings.host, settings.ssh_port)
 
 
-# To take an address apart costs 4 µs at every call, and most callers use the same one.
+# Cached: parsing a URL takes 4 µs per request, and most requests use the same URL.
 @lru_cache(64)
 def _instance_urls(base: str, own_host: str, port: int) -> InstanceUrls:
     host = urlsplit(base).hostname or own_host
@@ -162,25 +162,25 @@ def _instance_urls(base: str, own_host: str, port: int) -> InstanceUrls:
 
 
 def simple_view(project: Project, urls: InstanceUrls) -> SimpleProjectView:
-    """The project in brief."""
+    """Return the brief view of a project."""
     return SimpleProjectView(*_brief(project, urls))
 
 
 def project_views(
     db: Connection, actor: Actor, page: Sequence[Project], urls: InstanceUrls, *, statistics: bool = False
 ) -> list[ProjectView]:
-    """A page of projects; the statements do not grow with it."""
+    """Return the views of a page of projects, with a fixed number of statements."""
     if not page:
         return []
-    around = project_relations(db, actor, list(page))
+    relations = project_relations(db, actor, list(page))
     counted = ids_with_statistics(db, actor, list(page)) if statistics else frozenset()
-    return [_view(actor, project, around, urls, project.id in counted) for project in page]
+    return [_view(actor, project, relations, urls, project.id in counted) for project in page]
 
 
 def project_view(
     db: Connection, actor: Actor, lookup: policy.ProjectLookup, urls: InstanceUrls, *, statistics: bool = False
 ) -> ProjectView:
-    """One project; those who administer it also see what only they need."""
+    """Return the view of a project; project administrators also see the import error and the runners token."""
     project = lookup.project
     counted = statistics and policy.may_see_statistics(actor, lookup.here, project)
     view = _view(actor, project, project_relations(db, actor, [project], lookup), urls, counted)
@@ -191,7 +191,7 @@ def project_view(
 
 
 def project_avatar_url(project: Project, base: str) -> str | None:
-    """The project's picture."""
+    """Return the URL of a project's avatar."""
     if project.avatar_id is None:
         return None
     return f"{base}/uploads/-/system/project/avatar/{project.id}/{project.avatar_file}"
@@ -211,8 +211,8 @@ def _brief(project: Project, urls: InstanceUrls) -> tuple[Any, ...]:
     )
 
 
-def _project_fields(project: Project, around: ProjectRelations, urls: InstanceUrls) -> tuple[Any, ...]:
-    topics = around.topics.get(project.id, [])
+def _project_fields(project: Project, relations: ProjectRelations, urls: InstanceUrls) -> tuple[Any, ...]:
+    topics = relations.topics.get(project.id, [])
     return (
         project.description,
         project.default_branch,
@@ -265,25 +265,25 @@ def _project_fields(project: Project, around: ProjectRelations, urls: InstanceUr
             SharedGroupView(
                 share.group_id, share.group_name, share.group_full_path, share.group_access, share.expires_at
             )
-            for share in around.shares.get(project.id, ())
+            for share in relations.shares.get(project.id, ())
         ],
     )
 
 
 def _view(
-    actor: Actor, project: Project, around: ProjectRelations, urls: InstanceUrls, statistics: bool
+    actor: Actor, project: Project, relations: ProjectRelations, urls: InstanceUrls, statistics: bool
 ) -> ProjectView:
-    view = ProjectView(*_brief(project, urls), *_project_fields(project, around, urls))
+    view = ProjectView(*_brief(project, urls), *_project_fields(project, relations, urls))
     if project.space_owner_id is not None:
         view.owner = _owner(project, urls.base)
-    source = around.sources.get(project.forked_from_id or 0)
+    source = relations.sources.get(project.forked_from_id or 0)
     if source is not None:
         view.forked_from_project = simple_view(source, urls)
     if project.issues_enabled:
         view.open_issues_count = project.open_issues_count
     if actor.known:
         view.permissions = PermissionsView(
-            _level_view(around.own.get(project.id)), _level_view(around.group.get(project.namespace_id))
+            _level_view(relations.own.get(project.id)), _level_view(relations.group.get(project.namespace_id))
         )
     if statistics:
         view.statistics = _statistics(project)
@@ -291,22 +291,22 @@ def _view(
 
 
 def _owner(project: Project, base: str) -> ProjectOwnerView:
-    picture = None
+    avatar_url = None
     if project.owner_avatar_id is not None:
-        picture = f"{base}/uploads/-/system/user/avatar/{project.space_owner_id}/{project.owner_avatar_file}"
+        avatar_url = f"{base}/uploads/-/system/user/avatar/{project.space_owner_id}/{project.owner_avatar_file}"
     return ProjectOwnerView(
         project.space_owner_id or 0,
         project.owner_username or "",
         project.owner_name or "",
         project.owner_state or "",
-        picture,
+        avatar_url,
         f"{base}/{project.owner_username}",
         project.owner_created_at or project.created_at,
     )
 
 
-def _level_view(held: MembershipLevels | None) -> MembershipLevelView | None:
-    return MembershipLevelView(*held) if held else None
+def _level_view(levels: MembershipLevels | None) -> MembershipLevelView | None:
+    return MembershipLevelView(*levels) if levels else None
 
 
 def _statistics(project: Project) -> StatisticsView:

@@ -1,1 +1,1 @@
-"""Services: what a project is connected to elsewhere, described by data, and the issue tracker that it uses instead."""
+"""Integrations of a project with external services, described by a registry, including external issue trackers."""

@@ -1,4 +1,4 @@
-"""Services over the API, under their older name and the newer one."""
+"""Endpoints of services, at ``/services`` and, as in newer GitLab versions, at ``/integrations``."""
 
 from ingot.core.api.params import Params
 from ingot.core.api.routes import Call, Routes
@@ -15,8 +15,8 @@ routes = Routes("services")
 
 
 def _list(call: Call, project: Project, page: Page) -> Listing[ServiceBriefView]:
-    found = queries.list_services(call.db, project.id, page)
-    return found.of([service_brief_view(each) for each in found.items])
+    listing = queries.list_services(call.db, project.id, page)
+    return listing.of([service_brief_view(each) for each in listing.items])
 
 
 def _get(call: Call, project: Project) -> ServiceView:
@@ -32,14 +32,14 @@ def _set(call: Call, project: Project, params: Params) -> ServiceView:
 
 def _delete(call: Call, project: Project) -> None:
     integration = queries.find_integration(call.path["slug"])
-    found = queries.service_or_none(call.db, project.id, integration.slug)
-    if found is not None:
-        service.delete_service(call.db, found)
+    existing = queries.service_or_none(call.db, project.id, integration.slug)
+    if existing is not None:
+        service.delete_service(call.db, existing)
 
 
 @routes.get("/projects/:id/services", on=project_in_path, may=may_admin_project, returns=list[ServiceBriefView])
 def list_services(call: Call, project: Project, page: Page) -> Listing[ServiceBriefView]:
-    """List the services that a project is connected to."""
+    """List the services of a project."""
     return _list(call, project, page)
 
 
@@ -47,7 +47,7 @@ def list_services(call: Call, project: Project, page: Page) -> Listing[ServiceBr
     "/projects/:id/services/:slug", on=project_in_path, may=may_admin_project, returns=ServiceView, kinds=PARAMS_BY_SLUG
 )
 def get_service(call: Call, project: Project) -> ServiceView:
-    """Get how a project is connected to a service."""
+    """Get the settings of a service."""
     return _get(call, project)
 
 
@@ -59,7 +59,7 @@ def get_service(call: Call, project: Project) -> ServiceView:
     kinds=PARAMS_BY_SLUG,
 )
 def set_service(call: Call, project: Project, params: Params) -> ServiceView:
-    """Connect a project to a service, or change how it is."""
+    """Set up a service for a project, or change its settings."""
     return _set(call, project, params)
 
 
@@ -67,13 +67,13 @@ def set_service(call: Call, project: Project, params: Params) -> ServiceView:
     "/projects/:id/services/:slug", on=project_in_path, may=may_change_project, returns=None, kinds=PARAMS_BY_SLUG
 )
 def delete_service(call: Call, project: Project) -> None:
-    """Disconnect a project from a service."""
+    """Delete a service from a project."""
     _delete(call, project)
 
 
 @routes.get("/projects/:id/integrations", on=project_in_path, may=may_admin_project, returns=list[ServiceBriefView])
 def list_integrations(call: Call, project: Project, page: Page) -> Listing[ServiceBriefView]:
-    """List the services that a project is connected to, under their newer name."""
+    """List the integrations of a project."""
     return _list(call, project, page)
 
 
@@ -85,7 +85,7 @@ def list_integrations(call: Call, project: Project, page: Page) -> Listing[Servi
     kinds=PARAMS_BY_SLUG,
 )
 def get_integration(call: Call, project: Project) -> ServiceView:
-    """Get how a project is connected to a service, under its newer name."""
+    """Get the settings of an integration."""
     return _get(call, project)
 
 
@@ -97,7 +97,7 @@ def get_integration(call: Call, project: Project) -> ServiceView:
     kinds=PARAMS_BY_SLUG,
 )
 def set_integration(call: Call, project: Project, params: Params) -> ServiceView:
-    """Connect a project to a service, under its newer name."""
+    """Set up an integration for a project, or change its settings."""
     return _set(call, project, params)
 
 
@@ -105,5 +105,5 @@ def set_integration(call: Call, project: Project, params: Params) -> ServiceView
     "/projects/:id/integrations/:slug", on=project_in_path, may=may_change_project, returns=None, kinds=PARAMS_BY_SLUG
 )
 def delete_integration(call: Call, project: Project) -> None:
-    """Disconnect a project from a service, under its newer name."""
+    """Delete an integration from a project."""
     _delete(call, project)

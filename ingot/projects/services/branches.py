@@ -1,4 +1,4 @@
-"""Which branches a service is told of."""
+"""Branch filter of services."""
 
 from ingot.errors import Invalid
 
@@ -6,11 +6,11 @@ BRANCH_CHOICES = ("all", "default")
 
 
 def notifies_branch(choice: str | None, branch: str, default_branch: str | None) -> bool:
-    """Whether a service is told of a branch."""
+    """Check whether a service receives events of a branch."""
     return choice != "default" or branch == default_branch
 
 
 def validate_branch_choice(choice: str) -> None:
-    """Refuse what nobody could follow."""
+    """Raise Invalid for an unknown choice of branches."""
     if choice not in BRANCH_CHOICES:
         raise Invalid(branches_to_be_notified=["does not have a valid value"])

@@ -1,10 +1,10 @@
-"""What is announced of services."""
+"""Events of services."""
 
 from ingot.core.events.bus import Event
 from ingot.projects.services.tables import Service
 
 
 class ServiceChanged(Event, frozen=True):
-    """A project is connected to a service, or in another way than before."""
+    """Creation or change of a project's service."""
 
     service: Service

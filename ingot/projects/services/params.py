@@ -1,4 +1,4 @@
-"""What callers may send about services: one struct for each, made from what the registry says of it."""
+"""Request parameters of services: one struct per service, generated from the registry."""
 
 from typing import Annotated, Any, cast
 
@@ -20,13 +20,13 @@ _TYPES: dict[PropertyKind, Any] = {
 
 
 def event_param_names(event: str) -> tuple[str, ...]:
-    """What callers call the flag of an event: as it is shown, and as version 9.4 takes it."""
+    """Return the parameter names of an event's flag: the name in responses and that of version 9.4."""
     return tuple(dict.fromkeys((EVENTS[event], f"{event}_events")))
 
 
-def _field(each: Property) -> tuple[Any, ...]:
-    kind = _TYPES[each.kind]
-    return (each.name, kind) if each.required else (each.name, kind | UnsetType | None, UNSET)
+def _field(definition: Property) -> tuple[Any, ...]:
+    kind = _TYPES[definition.kind]
+    return (definition.name, kind) if definition.required else (definition.name, kind | UnsetType | None, UNSET)
 
 
 def _params_struct(integration: Integration) -> type[Params]:

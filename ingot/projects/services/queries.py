@@ -1,4 +1,4 @@
-"""How services are found."""
+"""Lookups of services."""
 
 from sqlalchemy import bindparam, select
 
@@ -22,24 +22,24 @@ _TRACKER = (
 
 
 def find_integration(slug: str) -> Integration:
-    """What the registry says of a service."""
+    """Return the registry entry of a service; raise NotFound if there is none."""
     if slug not in REGISTRY:
         raise NotFound("Service")
     return REGISTRY[slug]
 
 
 def list_services(db: Connection, project_id: int, page: Page) -> Listing[Service]:
-    """A page of what a project is connected to."""
+    """List the services of a project."""
     return fetch_page(db, Service, _LIST, page, project=project_id)
 
 
 def service_or_none(db: Connection, project_id: int, slug: str) -> Service | None:
-    """How a project is connected to a service, if it is."""
+    """Return a project's service."""
     return db.first(Service, _ONE, project=project_id, name=slug)
 
 
 def active_service_or_none(db: Connection, project_id: int, slug: str) -> Service | None:
-    """The same, where something is to be done with it."""
+    """Return a project's service if it is active."""
     return db.first(Service, _ACTIVE, project=project_id, name=slug)
 
 

@@ -1,4 +1,4 @@
-"""Whom a service sends mail to."""
+"""Email recipients of services."""
 
 import re
 
@@ -10,14 +10,14 @@ _SEPARATORS = re.compile(r"[\s,;]+")
 
 
 def parse_recipients(text: str) -> list[str]:
-    """The addresses in a text, however they are separated, each once."""
+    """Return the distinct email addresses in a text, separated by whitespace, commas or semicolons."""
     return list(dict.fromkeys(part for part in _SEPARATORS.split(text) if part))
 
 
 def validate_recipients(text: str) -> None:
-    """Refuse what no mail can be sent to."""
-    found = parse_recipients(text)
-    if not found or not all(is_valid_email(each) for each in found):
+    """Raise Invalid if the text contains no addresses, invalid ones, or too many."""
+    recipients = parse_recipients(text)
+    if not recipients or not all(is_valid_email(recipient) for recipient in recipients):
         raise Invalid(recipients=["is invalid"])
-    if len(found) > MAX_RECIPIENTS:
+    if len(recipients) > MAX_RECIPIENTS:
         raise Invalid(recipients=[too_long_message(MAX_RECIPIENTS, "addresses")])

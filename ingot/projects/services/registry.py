@@ -1,12 +1,12 @@
-"""Every service there is, as data: what it is called, what it takes, of what it can be told, and what we do with it."""
+"""Registry of all services: titles, properties, supported events, and the implementation that handles each."""
 
 from typing import Literal, NamedTuple
 
 PropertyKind = Literal["text", "secret", "address", "secret address", "flag", "number"]
 IntegrationKind = Literal["chat", "mail", "tracker", "none"]
-"""What is done with a service: it is told in a chat, by mail, links lead to it, or it is only kept."""
+"""Implementation of a service: chat messages, emails, links to an issue tracker, or none (settings are only stored)."""
 
-# What each event is called where it is stored and shown.
+# Flag of each event, as stored and as shown in responses.
 EVENTS = {
     "push": "push_events",
     "tag_push": "tag_push_events",
@@ -22,11 +22,11 @@ EVENTS = {
 }
 FLAGS = tuple(EVENTS.values())
 CONFIDENTIAL = frozenset({"confidential_issues_events", "confidential_note_events"})
-"""Only told where somebody asks for it."""
+"""Events that are disabled by default."""
 
 
 class Property(NamedTuple):
-    """Something that a service has to know."""
+    """Setting of a service."""
 
     name: str
     kind: PropertyKind = "text"
@@ -34,17 +34,17 @@ class Property(NamedTuple):
 
     @property
     def secret(self) -> bool:
-        """Whether it is sealed, and never shown again."""
+        """Whether the value is stored encrypted and never returned."""
         return self.kind.startswith("secret")
 
     @property
     def address(self) -> bool:
-        """Whether it is a web address."""
+        """Whether the value is a URL."""
         return self.kind.endswith("address")
 
 
 class Integration(NamedTuple):
-    """A service that projects can be connected to."""
+    """Service that a project can set up."""
 
     slug: str
     title: str
@@ -54,7 +54,7 @@ class Integration(NamedTuple):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What is never shown."""
+        """Names of the secret properties."""
         return tuple(each.name for each in self.properties if each.secret)
 
 
@@ -161,7 +161,7 @@ REGISTRY: dict[str, Integration] = {
             (
                 _required("url", "address"),
                 _optional("api_url", "address"),
-                # Later versions take none, and today's clients send none.
+                # Optional because later GitLab versions removed it, and current clients do not send it.
                 _optional("project_key"),
                 _optional("username"),
                 _optional("password", "secret"),
@@ -224,5 +224,5 @@ REGISTRY: dict[str, Integration] = {
     )
 }
 SLUGS_BY_KIND = {
-    duty: tuple(each.slug for each in REGISTRY.values() if each.kind == duty) for duty in ("chat", "mail", "tracker")
+    kind: tuple(each.slug for each in REGISTRY.values() if each.kind == kind) for kind in ("chat", "mail", "tracker")
 }

@@ -1,4 +1,4 @@
-"""What changes services."""
+"""State changes of services."""
 
 from typing import Any
 
@@ -37,25 +37,25 @@ _FOR_UPDATE = (
 def set_service(
     db: Connection, project: Project, integration: Integration, params: Params, guard: SsrfGuard
 ) -> Service:
-    """Connect a project to a service, or change how it is; what is only kept is never active."""
+    """Create or change a project's service; services without an implementation are never active."""
     sent = given_fields(params)
     _validate_properties(integration, sent, guard)
     before = _lock_or_create(db, project, integration)
     plain, secret = unseal_properties(db, before)
-    named = {each.name: each for each in integration.properties}
-    given_now = {name: value for name, value in sent.items() if name in named}
-    if _changes_target(integration, plain, given_now):
-        # The secrets of one receiver are not for another.
+    properties = {each.name: each for each in integration.properties}
+    changes = {name: value for name, value in sent.items() if name in properties}
+    if _changes_target(integration, plain, changes):
+        # A project administrator could otherwise redirect stored secrets, which they may not read, to their own server.
         secret = {}
-    for name, value in given_now.items():
-        kept = secret if named[name].secret else plain
+    for name, value in changes.items():
+        stored = secret if properties[name].secret else plain
         if value is None or value == "":
-            kept.pop(name, None)
+            stored.pop(name, None)
         else:
-            kept[name] = value
-    asked = True if sent.get("active", UNSET) is UNSET else bool(sent["active"])
+            stored[name] = value
+    requested_active = True if sent.get("active", UNSET) is UNSET else bool(sent["active"])
     columns: Values = {
-        "active": asked and integration.kind != "none",
+        "active": requested_active and integration.kind != "none",
         "events": _encoded(_events(integration, before, sent)),
         "properties": _encoded(plain),
         "secrets": db.vault.seal(_encoded(secret)) if secret else None,
@@ -70,36 +70,36 @@ def set_service(
 
 
 def delete_service(db: Connection, service: Service) -> None:
-    """Disconnect a project from a service; nothing of what it knew stays."""
+    """Delete a project's service with its settings and secrets."""
     db.delete(services, service.id)
 
 
 def unseal_properties(db: Connection, service: Service) -> tuple[Values, Values]:
-    """What a service knows: what may be shown, and what must not."""
+    """Return the plain and the decrypted secret properties of a service."""
     secret = msgspec.json.decode(db.vault.unseal(service.secrets)) if service.secrets else {}
     return msgspec.json.decode(service.properties), secret
 
 
 def _lock_or_create(db: Connection, project: Project, integration: Integration) -> Service:
-    """The row, which is there from now on; whoever else changes it waits."""
-    named = {"project": project.id, "name": integration.slug}
-    db.run(_ENSURE, **named, events=_encoded(_DEFAULT_EVENTS), now=db.now)
-    held = db.first(Service, _FOR_UPDATE, **named)
-    if held is None:
-        raise RuntimeError("A service that was just written is gone")
-    return held
+    """Return the row of a service, locked until the end of the transaction; create it if it does not exist."""
+    key = {"project": project.id, "name": integration.slug}
+    db.run(_ENSURE, **key, events=_encoded(_DEFAULT_EVENTS), now=db.now)
+    service = db.first(Service, _FOR_UPDATE, **key)
+    if service is None:
+        raise RuntimeError("The row of a service disappeared after its insertion")
+    return service
 
 
 def _validate_properties(integration: Integration, sent: Values, guard: SsrfGuard) -> None:
     errors: dict[str, list[str]] = {}
-    for each in integration.properties:
-        value = sent.get(each.name)
-        if each.required and isinstance(value, str) and not value.strip():
-            errors[each.name] = ["can't be blank"]
-        elif each.address and value:
-            reason = _url_error(each, value, guard if integration.kind == "chat" else None)
+    for definition in integration.properties:
+        value = sent.get(definition.name)
+        if definition.required and isinstance(value, str) and not value.strip():
+            errors[definition.name] = ["can't be blank"]
+        elif definition.address and value:
+            reason = _url_error(definition, value, guard if integration.kind == "chat" else None)
             if reason:
-                errors[each.name] = [reason]
+                errors[definition.name] = [reason]
     if errors:
         raise Invalid(**errors)
     if integration.kind == "mail":
@@ -109,7 +109,7 @@ def _validate_properties(integration: Integration, sent: Values, guard: SsrfGuar
 
 
 def _url_error(each: Property, url: str, guard: SsrfGuard | None) -> str | None:
-    """Why an address does not do; where we send to it ourselves, only what the guard lets through does."""
+    """Return the reason why a URL is invalid, or None; URLs that we send requests to must pass the SSRF guard."""
     try:
         if guard is not None:
             guard.check_url(url)
@@ -120,19 +120,19 @@ def _url_error(each: Property, url: str, guard: SsrfGuard | None) -> str | None:
     return None
 
 
-def _changes_target(integration: Integration, known: Values, given_now: Values) -> bool:
-    """Whether it is connected to another place than before."""
-    places = [each.name for each in integration.properties if each.address and not each.secret]
-    return any(name in given_now and (given_now[name] or None) != known.get(name) for name in places)
+def _changes_target(integration: Integration, stored: Values, changes: Values) -> bool:
+    """Check whether one of the service's public URLs changes."""
+    url_names = [each.name for each in integration.properties if each.address and not each.secret]
+    return any(name in changes and (changes[name] or None) != stored.get(name) for name in url_names)
 
 
 def _events(integration: Integration, before: Service, sent: Values) -> list[str]:
     chosen = set(msgspec.json.decode(before.events))
     for event in integration.events:
-        for spelled in event_param_names(event):
-            if spelled in sent:
-                (chosen.add if sent[spelled] else chosen.discard)(EVENTS[event])
-    return [name for name in FLAGS if name in chosen]
+        for name in event_param_names(event):
+            if name in sent:
+                (chosen.add if sent[name] else chosen.discard)(EVENTS[event])
+    return [flag for flag in FLAGS if flag in chosen]
 
 
 def _encoded(values: Any) -> str:

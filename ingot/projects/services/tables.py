@@ -1,4 +1,4 @@
-"""What is stored of services."""
+"""Table and record of services."""
 
 from sqlalchemy import Table, UniqueConstraint
 
@@ -12,7 +12,7 @@ services = Table(
     reference("project_id", "projects.id"),
     text("slug"),
     flag("active"),
-    # As JSON: the events that it is told of, and what it has to know; the secrets among that are sealed.
+    # JSON: the enabled events and the properties; secret properties are encrypted in a separate column.
     text("events"),
     text("properties"),
     binary("secrets", nullable=True),
@@ -24,7 +24,7 @@ services = Table(
 
 
 class Service(Record, frozen=True):
-    """What one project is connected to."""
+    """Service of a project."""
 
     id: int
     project_id: int

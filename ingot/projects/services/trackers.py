@@ -1,4 +1,4 @@
-"""Issue trackers elsewhere: which of a text's references lead there, and where to."""
+"""External issue trackers: issue ids in references, and links to issues."""
 
 from collections.abc import Iterable
 from urllib.parse import quote
@@ -11,17 +11,17 @@ from ingot.projects.services.tables import Service
 
 
 class IssueTracker(msgspec.Struct, frozen=True):
-    """Where a project keeps its issues."""
+    """External issue tracker of a project."""
 
     slug: str
     title: str
     project_url: str
     issues_url: str
-    """``:id`` in it stands for the issue."""
+    """URL in which ``:id`` is replaced by the issue id."""
     new_issue_url: str
 
     def issue_id_of(self, reference: Reference) -> str | None:
-        """What the tracker calls what a reference names; nothing where that is none of its issues."""
+        """Return the tracker's issue id for a reference, or None if the reference is not an issue of the tracker."""
         if reference.project is not None or reference.url is not None:
             return None
         if reference.kind == "external_issue":
@@ -29,33 +29,37 @@ class IssueTracker(msgspec.Struct, frozen=True):
         return reference.name if reference.kind == "issue" and self.slug != "jira" else None
 
     def issue_url(self, issue_id: str) -> str:
-        """Where people see an issue."""
+        """Return the URL of an issue."""
         return self.issues_url.replace(":id", quote(issue_id, safe=""))
 
     def closed_by(self, text: str) -> list[str]:
-        """The issues that a text says it closes, each once."""
+        """Return the distinct ids of the issues that a text closes."""
         return list(self._ids(closing_references(text, external=True)))
 
     def issues_mentioned_by(self, text: str) -> list[str]:
-        """The issues that a text mentions, each once."""
+        """Return the distinct ids of the issues that a text mentions."""
         return list(self._ids(extract_references(text)))
 
     def _ids(self, references: Iterable[Reference]) -> dict[str, None]:
-        found = (self.issue_id_of(reference) for reference in references)
-        return dict.fromkeys(issue_id for issue_id in found if issue_id is not None)
+        candidates = (self.issue_id_of(reference) for reference in references)
+        return dict.fromkeys(issue_id for issue_id in candidates if issue_id is not None)
 
 
 def external_issue_title(issue_id: str) -> str:
-    """What an issue that we know nothing else of is called."""
+    """Return the title of an external issue, of which only the id is known."""
     return f"External Issue {issue_id}"
 
 
 def tracker_from_service(service: Service) -> IssueTracker:
-    """The tracker that a service is."""
-    known = msgspec.json.decode(service.properties)
-    title = known.get("title") or REGISTRY[service.slug].title
+    """Return the issue tracker that a service configures."""
+    properties = msgspec.json.decode(service.properties)
+    title = properties.get("title") or REGISTRY[service.slug].title
     if service.slug != "jira":
-        return IssueTracker(service.slug, title, known["project_url"], known["issues_url"], known["new_issue_url"])
-    base = known["url"].rstrip("/")
-    project_url = f"{base}/issues/?jql=project={quote(known['project_key'])}" if known.get("project_key") else base
+        return IssueTracker(
+            service.slug, title, properties["project_url"], properties["issues_url"], properties["new_issue_url"]
+        )
+    base = properties["url"].rstrip("/")
+    project_url = (
+        f"{base}/issues/?jql=project={quote(properties['project_key'])}" if properties.get("project_key") else base
+    )
     return IssueTracker(service.slug, title, project_url, f"{base}/browse/:id", f"{base}/secure/CreateIssue.jspa")

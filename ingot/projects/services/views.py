@@ -1,4 +1,4 @@
-"""What callers see of services; never a secret."""
+"""Response views of services, always without secrets."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from ingot.core.db.times import Timestamp
 from ingot.projects.services.registry import CONFIDENTIAL, FLAGS, REGISTRY, Integration
 from ingot.projects.services.tables import Service
 
-NOT_IMPLEMENTED_REASON = "These settings are kept, but nothing is done with them here."
+NOT_IMPLEMENTED_REASON = "This integration is not supported: its settings are stored but have no effect."
 
 
 class ServiceBriefView(View):
-    """A service, without what it knows."""
+    """Service in a list, without its properties."""
 
     id: int | None
     title: str
@@ -22,7 +22,7 @@ class ServiceBriefView(View):
     updated_at: Timestamp | None
     active: bool
     inactive_reason: str | None
-    """Why it cannot be active, where it cannot."""
+    """Reason why the service cannot be activated, if it cannot."""
     push_events: bool
     tag_push_events: bool
     issues_events: bool
@@ -37,28 +37,28 @@ class ServiceBriefView(View):
 
 
 class ServiceView(ServiceBriefView):
-    """A service, with what it knows and may be shown."""
+    """Service with its properties, except secrets."""
 
     properties: dict[str, Any]
 
 
 def service_brief_view(service: Service) -> ServiceBriefView:
-    """A service in a list."""
+    """Return the view of a service in a list."""
     return ServiceBriefView(**_fields(REGISTRY[service.slug], service))
 
 
 def service_view(integration: Integration, service: Service | None) -> ServiceView:
-    """A service; one that was never set up is there too, and does nothing."""
-    known = msgspec.json.decode(service.properties) if service else {}
-    return ServiceView(**_fields(integration, service), properties=known)
+    """Return the view of a service; one that was never set up is shown as inactive."""
+    properties = msgspec.json.decode(service.properties) if service else {}
+    return ServiceView(**_fields(integration, service), properties=properties)
 
 
 def _fields(integration: Integration, service: Service | None) -> dict[str, Any]:
     events = msgspec.json.decode(service.events) if service else [name for name in FLAGS if name not in CONFIDENTIAL]
-    known = msgspec.json.decode(service.properties) if service else {}
+    properties = msgspec.json.decode(service.properties) if service else {}
     return {
         "id": service.id if service else None,
-        "title": (integration.kind == "tracker" and known.get("title")) or integration.title,
+        "title": (integration.kind == "tracker" and properties.get("title")) or integration.title,
         "slug": integration.slug,
         "created_at": service.created_at if service else None,
         "updated_at": service.updated_at if service else None,

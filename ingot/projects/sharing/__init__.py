@@ -1,1 +1,1 @@
-"""Members of projects, requests to become one, and who starred what."""
+"""Project members, shares with groups, and stars."""

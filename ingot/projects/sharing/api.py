@@ -1,4 +1,4 @@
-"""The people of a project over the API: members, requests, starrers, and who shares it."""
+"""Endpoints of project members, access requests, stars and shares with groups."""
 
 from ingot.accounts.users.api import user_in_path
 from ingot.accounts.users.queries import user_by_username_or_none, user_or_none
@@ -35,29 +35,29 @@ routes = Routes("projects")
 
 @routes.get("/projects/:id/members/all", on=project_in_path, may=policy.may_see_project, returns=list[MemberView])
 def list_all_project_members(call: Call, project: Project, params: ListMembers, page: Page) -> Listing[MemberView]:
-    """List the members of a project, of the groups around it, and of those with which it is shared."""
-    found = queries.list_all_members(call.db, call.actor, project, params, page)
-    return found.of([member_view(member, call.origin.base) for member in found.items])
+    """List the members of a project, of its groups, and of the groups that it is shared with."""
+    listing = queries.list_all_members(call.db, call.actor, project, params, page)
+    return listing.of([member_view(member, call.origin.base) for member in listing.items])
 
 
 @routes.get("/projects/:id/members/all/:user_id", on=project_in_path, may=policy.may_see_project, returns=MemberView)
 def get_any_project_member(call: Call, project: Project) -> MemberView:
-    """Get a member of a project, of a group around it, or of one with which it is shared."""
-    found = queries.find_any_member(call.db, call.actor, project, path_number(call.path, "user_id"))
-    return member_view(found, call.origin.base)
+    """Get a member of a project, of one of its groups, or of a group that it is shared with."""
+    member = queries.find_any_member(call.db, call.actor, project, path_number(call.path, "user_id"))
+    return member_view(member, call.origin.base)
 
 
 @routes.get("/projects/:id/users", on=project_in_path, may=policy.may_see_project, returns=list[UserBrief])
 def list_project_users(call: Call, project: Project, params: SearchUsers, page: Page) -> Listing[UserBrief]:
-    """List everybody who belongs to a project, directly or by a group."""
-    wanted = ListMembers(query=params.search)
-    found = queries.list_all_members(call.db, call.actor, project, wanted, page)
-    return found.of([user_brief(member, call.origin.base) for member in found.items])
+    """List the users who belong to a project, directly or through a group."""
+    filters = ListMembers(query=params.search)
+    listing = queries.list_all_members(call.db, call.actor, project, filters, page)
+    return listing.of([user_brief(member, call.origin.base) for member in listing.items])
 
 
 @routes.post("/projects/:id/star", on=project_in_path, may=policy.may_star_project, returns=ProjectView)
 def star_project(call: Call, project: Project) -> ProjectView:
-    """Star a project; 304 where the caller did already."""
+    """Star a project; 304 if the caller has already starred it."""
     if star_or_none(call.db, call.actor.user_id, project) is not None:
         raise Unchanged
     service.star_project(call.db, call.actor.user_id, project)
@@ -66,7 +66,7 @@ def star_project(call: Call, project: Project) -> ProjectView:
 
 @routes.post("/projects/:id/unstar", on=project_in_path, may=policy.may_star_project, returns=ProjectView)
 def unstar_project(call: Call, project: Project) -> ProjectView:
-    """Take a star back; 304 where there is none."""
+    """Remove the star from a project; 304 if there is none."""
     star_id = star_or_none(call.db, call.actor.user_id, project)
     if star_id is None or not service.unstar_project(call.db, star_id, project):
         raise Unchanged
@@ -75,28 +75,28 @@ def unstar_project(call: Call, project: Project) -> ProjectView:
 
 @routes.get("/projects/:id/starrers", on=project_in_path, may=policy.may_see_project, returns=list[StarrerView])
 def list_starrers(call: Call, project: Project, params: SearchUsers, page: Page) -> Listing[StarrerView]:
-    """List who starred a project."""
-    found = queries.list_starrers(call.db, project, params.search, page)
-    return found.of([starrer_view(starrer, call.origin.base) for starrer in found.items])
+    """List the users who starred a project."""
+    listing = queries.list_starrers(call.db, project, params.search, page)
+    return listing.of([starrer_view(starrer, call.origin.base) for starrer in listing.items])
 
 
 @routes.get("/users/:user_id/starred_projects", may=signed_in, returns=list[ProjectView | SimpleProjectView])
 def list_starred_projects(call: Call, params: ListProjects, page: Page) -> Listing[SimpleProjectView]:
-    """List the projects that a user starred, of those that the caller may see."""
+    """List the projects starred by a user that the caller may see."""
     name = call.path["user_id"]
     user = user_or_none(call.db, name) or user_by_username_or_none(call.db, name)
     if user is None:
         raise NotFound("User")
-    found = list_projects(call.db, call.actor, params, page, "starred_by", starrer=user.id)
-    return project_page(call, found, params)
+    listing = list_projects(call.db, call.actor, params, page, "starred_by", starrer=user.id)
+    return project_page(call, listing, params)
 
 
 @routes.get("/users/:id/memberships", on=user_in_path, may=administrators, returns=list[MembershipView])
 def list_user_memberships(call: Call, user: User, params: ListMemberships, page: Page) -> Listing[MembershipView]:
     """List the groups and projects to which a user belongs."""
     kind = {"Project": "project", "Namespace": "group"}[params.type] if params.type else None
-    found = queries.list_memberships(call.db, user.id, kind, page)
-    return found.of([membership_view(membership) for membership in found.items])
+    listing = queries.list_memberships(call.db, user.id, kind, page)
+    return listing.of([membership_view(membership) for membership in listing.items])
 
 
 @routes.post(
@@ -123,11 +123,11 @@ def unshare_project(call: Call, project: Project) -> None:
 
 _JOINED = MemberEndpoints(
     project_in_path,
-    again=lambda db, actor, project: find_project(db, actor, project.id)[0],
+    access=lambda db, actor, project: find_project(db, actor, project.id)[0],
     source=member_source,
     may_see=policy.may_see_project,
     may_leave=policy.may_join_or_leave,
-    may_ask=policy.may_request_access,
+    may_request=policy.may_request_access,
     may_admin=policy.may_admin_project,
     may_change=policy.may_change_project,
 )

@@ -1,4 +1,4 @@
-"""How starrers, shares and the memberships of a user are found."""
+"""Lookups and lists of starrers, shares and memberships of a user."""
 
 from collections.abc import Collection
 from functools import lru_cache
@@ -27,7 +27,7 @@ from ingot.projects.projects.tables import Project, Share, projects, shares, sta
 
 
 class Starrer(Record, frozen=True):
-    """A user together with when they starred."""
+    """User with the time of starring."""
 
     id: int
     username: str
@@ -39,7 +39,7 @@ class Starrer(Record, frozen=True):
 
 
 class MembershipWithSource(Record, frozen=True):
-    """A membership together with the name of its group or project."""
+    """Membership with the name of its group or project."""
 
     id: int
     source_kind: str
@@ -102,7 +102,7 @@ def _memberships(of_one_kind: bool) -> ListQuery:
 
 
 def list_memberships(db: Connection, user_id: int, kind: str | None, page: Page) -> Listing[MembershipWithSource]:
-    """To which groups and projects a user belongs directly."""
+    """List the groups and projects in which a user has a direct membership."""
     values = {"kind": kind} if kind else {}
     return fetch_page(
         db, MembershipWithSource, _memberships(kind is not None), page, member=user_id, today=day_of(db.now), **values
@@ -110,7 +110,7 @@ def list_memberships(db: Connection, user_id: int, kind: str | None, page: Page)
 
 
 def list_starrers(db: Connection, project: Project, search: str, page: Page) -> Listing[Starrer]:
-    """Who starred a project."""
+    """List the users who starred a project."""
     values: dict[str, Any] = {"project": project.id}
     if search:
         values["pattern"] = like_pattern(search)
@@ -120,12 +120,12 @@ def list_starrers(db: Connection, project: Project, search: str, page: Page) -> 
 def list_all_members(
     db: Connection, actor: Actor, project: Project, params: ListMembers, page: Page
 ) -> Listing[Member]:
-    """Who belongs to a project: directly, by a group around it, or by one with which it or that was shared."""
+    """List the members of a project: direct, inherited from its groups, and through shares with groups."""
     return list_members(db, member_source(project), params, page, _membership_sources(db, actor, project))
 
 
 def find_any_member(db: Connection, actor: Actor, project: Project, user_id: int) -> Member:
-    """One of them."""
+    """Return a member like those of ``list_all_members``; raise NotFound if there is none."""
     return find_member(db, member_source(project), user_id, _membership_sources(db, actor, project))
 
 
@@ -137,23 +137,27 @@ def _membership_sources(db: Connection, actor: Actor, project: Project) -> Invit
 
 
 def users_with_access(db: Connection, project: Project, user_ids: Collection[int]) -> dict[int, Level]:
-    """Which of these users can act and may see a project, each with what they hold there."""
-    able = [user for user in users_by_ids(db, user_ids).values() if user.state == "active" and not user.placeholder]
-    if not able or project.namespace_id is None:
+    """Return the levels of those users, by id, that are active and may see a project."""
+    candidates = [
+        user for user in users_by_ids(db, user_ids).values() if user.state == "active" and not user.placeholder
+    ]
+    if not candidates or project.namespace_id is None:
         return {}
-    wanted, page = ListMembers(user_ids=[user.id for user in able]), Page(size=len(able))
-    found = list_members(db, member_source(project), wanted, page, _membership_sources(db, Actor(admin=True), project))
-    held = {member.id: Level(member.access_level) for member in found.items}
-    seeing = {}
-    for user in able:
+    filters, page = ListMembers(user_ids=[user.id for user in candidates]), Page(size=len(candidates))
+    listing = list_members(
+        db, member_source(project), filters, page, _membership_sources(db, Actor(admin=True), project)
+    )
+    levels = {member.id: Level(member.access_level) for member in listing.items}
+    allowed = {}
+    for user in candidates:
         owns = user.admin or project.space_owner_id == user.id
-        level = Level.OWNER if owns else held.get(user.id, Level.NONE)
+        level = Level.OWNER if owns else levels.get(user.id, Level.NONE)
         actor = Actor(user.id, user.username, user.name, admin=user.admin, external=user.external)
         if may_see_project(actor, Access(level=level), project):
-            seeing[user.id] = level
-    return seeing
+            allowed[user.id] = level
+    return allowed
 
 
 def share_or_none(db: Connection, project: Project, group_id: int) -> Share | None:
-    """The share of a project with a group, also one whose time is over."""
+    """Return the share of a project with a group, even if it has expired."""
     return db.first(Share, _SHARE, project=project.id, group=group_id)

@@ -1,4 +1,4 @@
-"""Stars, and shares with groups."""
+"""State changes of stars and of shares with groups."""
 
 from sqlalchemy import bindparam, delete
 
@@ -23,13 +23,13 @@ _DELETE_EXPIRED = delete(shares).where(shares.c.expires_at <= bindparam("today")
 
 
 def star_project(db: Connection, user_id: int, project: Project) -> None:
-    """Add a star, and count it."""
+    """Add a star and update the project's star count."""
     db.insert(stars, user_id=user_id, project_id=project.id, created_at=db.now)
     db.run(_COUNT_STARS, counted=project.id, change=1)
 
 
 def unstar_project(db: Connection, star_id: int, project: Project) -> bool:
-    """Take a star back, and count it; says whether it was still there."""
+    """Delete a star and update the project's star count; return whether the star existed."""
     return db.delete(stars, star_id) > 0 and db.run(_COUNT_STARS, counted=project.id, change=-1) > 0
 
 
@@ -42,7 +42,7 @@ def share_project(
     level: int,
     expires_at: Date | None,
 ) -> Share:
-    """Let the members of a group use a project, at most at this level; nobody gives more than they hold."""
+    """Share a project with a group at most at this level; raise Denied if the caller's level is lower."""
     db.must_hold(NAMESPACES)
     if level not in SHARE_LEVELS:
         raise Invalid(group_access=["is not included in the list"])
@@ -52,11 +52,11 @@ def share_project(
         raise Invalid("The project sharing with group is disabled")
     if group.id in ancestor_ids(db, project.namespace_id):
         raise Conflict("Project cannot be shared with the group it is in or one of its ancestors.")
-    held = share_or_none(db, project, group.id)
-    if held is not None and (held.expires_at is None or held.expires_at > day_of(db.now)):
+    existing = share_or_none(db, project, group.id)
+    if existing is not None and (existing.expires_at is None or existing.expires_at > day_of(db.now)):
         raise Conflict("Group already shared with this group")
-    if held is not None:
-        db.delete(shares, held.id)
+    if existing is not None:
+        db.delete(shares, existing.id)
     db.insert(
         shares,
         project_id=project.id,
@@ -72,10 +72,10 @@ def share_project(
 
 
 def unshare_project(db: Connection, share: Share) -> None:
-    """End a share."""
+    """Delete a share."""
     db.delete(shares, share.id)
 
 
 def delete_expired_shares(db: Connection) -> int:
-    """Remove shares whose time is over; they have not counted since."""
+    """Delete expired shares, which have not counted since their expiry, and return their number."""
     return db.run(_DELETE_EXPIRED, today=day_of(db.now))

@@ -1,4 +1,4 @@
-"""What stars do when users go."""
+"""Updates of stars when users are deleted."""
 
 from sqlalchemy import bindparam, delete, select, update
 
@@ -16,6 +16,6 @@ _DELETE_STARS = delete(stars).where(stars.c.user_id == bindparam("user"))
 
 @subscriptions.on(UserDeleting)
 def delete_stars_of_deleted_user(db: Connection, event: UserDeleting) -> None:
-    """Stars go with their user, and the counts follow."""
+    """Delete the stars of a deleted user and update the star counts."""
     db.run(_DECREMENT_STAR_COUNT, user=event.user_id)
     db.run(_DELETE_STARS, user=event.user_id)

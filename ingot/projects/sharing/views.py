@@ -1,4 +1,4 @@
-"""What callers see of starrers, shares and the memberships of a user."""
+"""Response views of starrers, shares and memberships of a user."""
 
 from ingot.accounts.users.views import UserBrief, user_brief
 from ingot.core.api.views import View
@@ -8,14 +8,14 @@ from ingot.projects.sharing.queries import MembershipWithSource, Starrer
 
 
 class StarrerView(View):
-    """Who starred, and since when."""
+    """User who starred a project, with the time."""
 
     starred_since: Timestamp
     user: UserBrief
 
 
 class ShareView(View):
-    """A project's share with a group."""
+    """Share of a project with a group."""
 
     id: int
     project_id: int
@@ -25,7 +25,7 @@ class ShareView(View):
 
 
 class MembershipView(View):
-    """A group or project to which a user belongs."""
+    """Group or project in which a user has a membership."""
 
     source_id: int
     source_name: str
@@ -34,16 +34,16 @@ class MembershipView(View):
 
 
 def membership_view(membership: MembershipWithSource) -> MembershipView:
-    """The membership for administrators."""
+    """Return the view of a membership, for administrators."""
     kind = "Project" if membership.source_kind == "project" else "Namespace"
     return MembershipView(membership.source_id, membership.source_name, kind, membership.access_level)
 
 
 def starrer_view(starrer: Starrer, base: str) -> StarrerView:
-    """The starrer for whoever sees the project."""
+    """Return the view of a starrer."""
     return StarrerView(starrer.starred_since, user_brief(starrer, base))
 
 
 def share_view(share: Share) -> ShareView:
-    """The share for whoever administers the project."""
+    """Return the view of a share."""
     return ShareView(share.id, share.project_id, share.group_id, share.group_access, share.expires_at)

@@ -1,1 +1,1 @@
-"""Topics: what projects say they are about, and what administrators say about that."""
+"""Topics of projects, with descriptions that administrators maintain."""

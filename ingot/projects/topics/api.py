@@ -1,4 +1,4 @@
-"""Topics over the API."""
+"""Endpoints of topics."""
 
 from ingot.core.access.rules import administrators, signed_in
 from ingot.core.api.params import path_number
@@ -19,9 +19,9 @@ def _topic_in_path(call: Call) -> Topic:
 
 @routes.get("/topics", may=signed_in, returns=list[TopicView])
 def list_topics(call: Call, params: ListTopics, page: Page) -> Listing[TopicView]:
-    """List the topics, those of the most projects first."""
-    found = queries.list_topics(call.db, call.actor, params, page)
-    return found.of([topic_view(topic, call.origin.base) for topic in found.items])
+    """List the topics, those with the most projects first."""
+    listing = queries.list_topics(call.db, call.actor, params, page)
+    return listing.of([topic_view(topic, call.origin.base) for topic in listing.items])
 
 
 @routes.get("/topics/:id", may=signed_in, returns=TopicView)
@@ -38,14 +38,14 @@ def create_topic(call: Call, params: CreateTopic) -> TopicView:
 
 @routes.put("/topics/:id", may=administrators, returns=TopicView, locks=NAMESPACES)
 def edit_topic(call: Call, params: EditTopic) -> TopicView:
-    """Edit a topic; another name changes it in all projects."""
+    """Edit a topic; a new name applies to all its projects."""
     topic = service.edit_topic(call.db, call.actor, _topic_in_path(call), params)
     return topic_view(topic, call.origin.base)
 
 
 @routes.delete("/topics/:id", may=administrators, returns=None, locks=NAMESPACES)
 def delete_topic(call: Call) -> None:
-    """Delete a topic, and take it from all projects."""
+    """Delete a topic and remove it from all projects."""
     topic = queries.topic_or_none(call.db, call.actor, path_number(call.path, "id"))
     if topic is not None:
         service.delete_topic(call.db, topic)
@@ -53,7 +53,7 @@ def delete_topic(call: Call) -> None:
 
 @routes.post("/topics/merge", may=administrators, returns=TopicView, locks=NAMESPACES)
 def merge_topics(call: Call, params: MergeTopics) -> TopicView:
-    """Merge a topic into another one, which all its projects then have."""
+    """Merge a topic into another one, which replaces it in all projects."""
     source = queries.find_topic(call.db, call.actor, params.source_topic_id)
     target = queries.find_topic(call.db, call.actor, params.target_topic_id)
     service.merge_topics(call.db, source, target)

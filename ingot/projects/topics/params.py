@@ -1,4 +1,4 @@
-"""What callers may send about topics."""
+"""Request parameters of topics."""
 
 from msgspec import UNSET, UnsetType
 
@@ -6,14 +6,14 @@ from ingot.core.api.params import Params, Upload
 
 
 class ListTopics(Params):
-    """Filters of the list."""
+    """Filters of the list of topics."""
 
     search: str = ""
     without_projects: bool = False
 
 
 class CreateTopic(Params):
-    """A new topic; its title is its name where none is given."""
+    """New topic; the title defaults to the name."""
 
     name: str
     title: str | None = None
@@ -31,7 +31,7 @@ class EditTopic(Params):
 
 
 class MergeTopics(Params):
-    """Which topic becomes part of which."""
+    """Topic to merge and the topic that replaces it."""
 
     source_topic_id: int
     target_topic_id: int

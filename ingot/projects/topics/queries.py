@@ -1,6 +1,6 @@
-"""How topics are found and listed: those that were described, and the names that visible projects carry.
+"""Lookups and lists of topics: described ones, and names that visible projects use.
 
-A name that only hidden projects carry is not there at all, and they are in nobody else's counts.
+Names that only hidden projects use are not returned, and hidden projects are not counted.
 """
 
 from functools import lru_cache
@@ -22,24 +22,24 @@ from ingot.projects.topics.tables import Topic, topics
 
 _AUDIENCES: dict[str, tuple[Any, ...]] = {
     "administrators": (),
-    "nobody": (projects.c.visibility == "public",),
+    "anonymous": (projects.c.visibility == "public",),
     "external": (visible_projects(external=True),),
     "users": (visible_projects(external=False),),
 }
 
 
 def _audience(db: Connection, actor: Actor) -> tuple[str, dict[str, Any]]:
-    """Which projects count for the caller, and what that is bound to."""
+    """Return the caller's audience, which selects the projects that count, and its bind parameters."""
     if actor.admin:
         return "administrators", {}
     if not actor.known:
-        return "nobody", {}
+        return "anonymous", {}
     return "external" if actor.external else "users", {"actor": actor.user_id, "today": day_of(db.now)}
 
 
 @lru_cache(maxsize=256)
 def _visible_topics(audience: str) -> Subquery:
-    """Every topic that this audience sees, with how many projects it sees there."""
+    """Select every topic that this audience may see, with the number of visible projects."""
     uses = (
         select(
             project_topics.c.name_key,
@@ -51,7 +51,7 @@ def _visible_topics(audience: str) -> Subquery:
         .group_by(project_topics.c.name_key)
         .subquery()
     )
-    # Of a name that nobody described, each sees the spelling that is used where they look.
+    # A topic without a description shows a spelling from visible projects; that of a hidden project would leak.
     return (
         select(
             topics.c.id,
@@ -73,45 +73,47 @@ def _visible_topics(audience: str) -> Subquery:
 
 @lru_cache(maxsize=256)
 def _list_query(audience: str, search: bool, without_projects: bool) -> ListQuery:
-    seen = _visible_topics(audience)
-    matching = select(seen)
+    visible = _visible_topics(audience)
+    matching = select(visible)
     if search:
-        matching = matching.where(or_(contains(seen.c.name_key, "pattern"), contains(seen.c.title_key, "pattern")))
+        matching = matching.where(
+            or_(contains(visible.c.name_key, "pattern"), contains(visible.c.title_key, "pattern"))
+        )
     if without_projects:
-        matching = matching.where(seen.c.projects_count == 0)
-    return list_query(matching, seen.c.id, seen.c.projects_count.desc(), seen.c.name_key.asc())
+        matching = matching.where(visible.c.projects_count == 0)
+    return list_query(matching, visible.c.id, visible.c.projects_count.desc(), visible.c.name_key.asc())
 
 
 @lru_cache(maxsize=256)
 def _by_id(audience: str) -> Select[Any]:
-    seen = _visible_topics(audience)
-    return select(seen).where(seen.c.id == bindparam("topic"))
+    visible = _visible_topics(audience)
+    return select(visible).where(visible.c.id == bindparam("topic"))
 
 
 @lru_cache(maxsize=256)
 def _by_name(audience: str) -> Select[Any]:
-    seen = _visible_topics(audience)
-    return select(seen).where(seen.c.name_key == bindparam("name_key"))
+    visible = _visible_topics(audience)
+    return select(visible).where(visible.c.name_key == bindparam("name_key"))
 
 
 def list_topics(db: Connection, actor: Actor, params: ListTopics, page: Page) -> Listing[Topic]:
-    """A page of topics, those of the most projects first."""
+    """List the topics, those with the most projects first."""
     audience, values = _audience(db, actor)
     if params.search:
         values["pattern"] = like_pattern(params.search)
     query = _list_query(audience, bool(params.search), params.without_projects)
-    # The order is that of a number which is not stored, so keys cannot lead from one page to the next.
+    # The list is ordered by a computed count, for which keyset pagination is impossible.
     return fetch_page(db, Topic, query, msgspec.structs.replace(page, keyset=False), **values)
 
 
 def topic_or_none(db: Connection, actor: Actor, topic_id: int) -> Topic | None:
-    """The topic with this id, where the caller sees it."""
+    """Return the topic with this id if the caller may see it."""
     audience, values = _audience(db, actor)
     return db.first(Topic, _by_id(audience), topic=topic_id, **values)
 
 
 def find_topic(db: Connection, actor: Actor, topic_id: int) -> Topic:
-    """The same, where there must be one."""
+    """Return the topic with this id; raise NotFound if there is none or the caller may not see it."""
     topic = topic_or_none(db, actor, topic_id)
     if topic is None:
         raise NotFound("Topic")
@@ -119,24 +121,24 @@ def find_topic(db: Connection, actor: Actor, topic_id: int) -> Topic:
 
 
 def topic_by_name_or_none(db: Connection, actor: Actor, name: str) -> Topic | None:
-    """The topic of this name, whatever the case."""
+    """Return the topic with this name, ignoring case, if the caller may see it."""
     audience, values = _audience(db, actor)
     return db.first(Topic, _by_name(audience), name_key=name.strip().casefold(), **values)
 
 
 def topic_id_by_key_or_none(db: Connection, name_key: str) -> int | None:
-    """The row of a name, whoever sees it."""
-    found: int | None = db.value(_ID_BY_KEY, key=name_key)
-    return found
+    """Return the id of the topic with this case-folded name, without a permission check."""
+    topic_id: int | None = db.value(_ID_BY_KEY, key=name_key)
+    return topic_id
 
 
 def topic_keys_of_project(db: Connection, project_id: int) -> list[str]:
-    """The folded names that a project carries."""
+    """Return the case-folded names of a project's topics."""
     return [row[0] for row in db.rows(_KEYS_OF_PROJECT, project=project_id)]
 
 
 def topic_avatar_or_none(db: Connection, topic_id: int) -> int | None:
-    """The picture of a described topic."""
+    """Return the id of a topic's avatar."""
     avatar_id: int | None = db.value(_AVATAR, topic=topic_id)
     return avatar_id
 

@@ -1,4 +1,4 @@
-"""What changes topics: describing, renaming, merging and removing them; the projects' own names follow."""
+"""State changes of topics; renames, merges and deletions also update the topics of projects."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ MAX_DESCRIPTION_LENGTH = 1024
 
 _target_uses = project_topics.alias()
 _DELETE_USES = delete(project_topics).where(project_topics.c.name_key == bindparam("old_key"))
-# A project that carries both names keeps the one that stays.
+# A project that has both topics must not get the target topic twice.
 _DELETE_DUPLICATE_USES = _DELETE_USES.where(
     project_topics.c.project_id.in_(
         select(_target_uses.c.project_id).where(_target_uses.c.name_key == bindparam("new_key"))
@@ -41,12 +41,12 @@ _RENAME_USES = (
 
 
 def create_topic(db: Connection, actor: Actor, params: CreateTopic) -> Topic:
-    """Describe a topic; one of which there is only a name may be described, too, and keeps its id."""
+    """Create a topic, or add a description to a name that projects already use, which keeps its id."""
     name = params.name.strip()
     title = (params.title or "").strip() or name
     _validate(name, title, params.description)
-    held = topic_by_name_or_none(db, actor, name)
-    if held is not None and held.described:
+    existing = topic_by_name_or_none(db, actor, name)
+    if existing is not None and existing.described:
         raise Invalid(name=["has already been taken"])
     topic_id = topic_id_by_key_or_none(db, name.casefold()) or ensure_topic(db, name)
     db.update(topics, topic_id, **_topic_columns(db, name, title, params.description))
@@ -56,7 +56,7 @@ def create_topic(db: Connection, actor: Actor, params: CreateTopic) -> Topic:
 
 
 def edit_topic(db: Connection, actor: Actor, topic: Topic, params: EditTopic) -> Topic:
-    """Change what was sent; another name is then the name in all projects."""
+    """Change the given fields; a new name replaces the old one in all projects."""
     name = topic.name if params.name is UNSET else params.name.strip()
     title = topic.title if params.title is UNSET else params.title.strip()
     description = topic.description if params.description is UNSET else params.description
@@ -74,7 +74,7 @@ def edit_topic(db: Connection, actor: Actor, topic: Topic, params: EditTopic) ->
 
 
 def merge_topics(db: Connection, source: Topic, target: Topic) -> None:
-    """Let all projects of one topic carry another one instead, and remove the first."""
+    """Replace a topic by another one in all projects, then delete it."""
     if source.name_key == target.name_key:
         raise Invalid("400 (Bad request) a topic cannot be merged into itself")
     db.run(_DELETE_DUPLICATE_USES, old_key=source.name_key, new_key=target.name_key)
@@ -83,29 +83,29 @@ def merge_topics(db: Connection, source: Topic, target: Topic) -> None:
 
 
 def delete_topic(db: Connection, topic: Topic) -> None:
-    """Remove a topic, and its name from all projects."""
+    """Delete a topic and remove it from all projects."""
     db.run(_DELETE_USES, old_key=topic.name_key)
     db.delete(topics, topic.id)
     delete_avatar(db, topic.avatar_id)
 
 
 def ensure_topic(db: Connection, name: str) -> int:
-    """Give a name that projects carry a row, and with it an id that stays; whoever describes it finds that."""
+    """Create a topic without a description for a name that projects use; return its id."""
     return db.insert(topics, **_names(name, name), described=False, created_at=db.now, updated_at=db.now)
 
 
 def remove_topics_of_project(db: Connection, project_id: int) -> None:
-    """Let a project carry no topic any more."""
+    """Remove all topics from a project."""
     db.run(_DELETE_PROJECT_TOPICS, project=project_id)
 
 
 def delete_unused_topics(db: Connection, name_keys: list[str]) -> None:
-    """Forget those of the names that nobody described and no project carries any more."""
+    """Delete those topics that have no description and no project."""
     db.run(_DELETE_UNUSED, keys=name_keys)
 
 
 def _delete_invisible_topic(db: Connection, name_key: str) -> None:
-    """Make way for a name that nobody sees as taken: only projects that are being removed still carry it."""
+    """Delete a topic that only projects being deleted still use, so that its name is free."""
     topic_id = topic_id_by_key_or_none(db, name_key)
     if topic_id is not None:
         db.run(_DELETE_USES, old_key=name_key)
@@ -136,5 +136,5 @@ def _validate(name: str, title: str, description: str | None) -> None:
         raise Invalid(**errors)
 
 
-def _set_avatar(db: Connection, topic_id: int, held: int | None, upload: Upload | None) -> None:
-    replace_avatar(db, topics, topic_id, held, upload)
+def _set_avatar(db: Connection, topic_id: int, avatar_id: int | None, upload: Upload | None) -> None:
+    replace_avatar(db, topics, topic_id, avatar_id, upload)

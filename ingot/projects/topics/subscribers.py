@@ -1,4 +1,4 @@
-"""What topics do when projects change."""
+"""Updates of topics when projects change."""
 
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
@@ -11,7 +11,7 @@ subscriptions = Subscriptions()
 
 @subscriptions.on(ProjectTopicsChanged)
 def update_topics_of_project(db: Connection, event: ProjectTopicsChanged) -> None:
-    """Each name that a project carries is a topic; one that the last project dropped is none any more."""
+    """Create topics for names that a project added, and delete topics that no project uses any more."""
     for key, name in event.added.items():
         if topic_id_by_key_or_none(db, key) is None:
             ensure_topic(db, name)
@@ -21,7 +21,7 @@ def update_topics_of_project(db: Connection, event: ProjectTopicsChanged) -> Non
 
 @subscriptions.on(ProjectDeleted)
 def delete_topics_with_project(db: Connection, event: ProjectDeleted) -> None:
-    """Names go with the last project that carried them."""
+    """Remove the topics of a deleted project, and delete those that no project uses any more."""
     keys = topic_keys_of_project(db, event.project_id)
     if keys:
         remove_topics_of_project(db, event.project_id)

@@ -1,4 +1,4 @@
-"""What is stored of topics: a row for each name that a project carries or that an administrator described."""
+"""Table and record of topics: a row for each name that a project uses or that an administrator described."""
 
 from sqlalchemy import Table, true
 
@@ -17,14 +17,14 @@ topics = Table(
     text("avatar_file", nullable=True),
     text("created_at"),
     text("updated_at"),
-    # Those that nobody described are there only for who sees a project that carries them.
+    # Topics that are not described are visible only to users who may see a project with that topic.
     flag("described", server_default=true()),
     sqlite_autoincrement=True,
 )
 
 
 class Topic(Record, frozen=True):
-    """A topic as one caller sees it, with the number of projects that they see of it."""
+    """Topic, with the number of its projects that the caller may see."""
 
     id: int
     name: str

@@ -1,11 +1,11 @@
-"""What callers see of topics."""
+"""Response views of topics."""
 
 from ingot.core.api.views import View
 from ingot.projects.topics.tables import Topic
 
 
 class TopicView(View):
-    """A topic, with the number of its projects that the caller may see."""
+    """Topic, with the number of its projects that the caller may see."""
 
     id: int
     name: str
@@ -16,6 +16,6 @@ class TopicView(View):
 
 
 def topic_view(topic: Topic, base: str) -> TopicView:
-    """The topic for anybody."""
+    """Return the view of a topic."""
     avatar_url = f"{base}/uploads/-/system/topic/avatar/{topic.id}/{topic.avatar_file}" if topic.avatar_id else None
     return TopicView(topic.id, topic.name, topic.title, topic.description, topic.projects_count, avatar_url)

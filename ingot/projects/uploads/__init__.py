@@ -1,1 +1,1 @@
-"""Files that people attach to what they write."""
+"""Files attached to texts."""

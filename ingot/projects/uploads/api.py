@@ -1,4 +1,4 @@
-"""Uploads over the API."""
+"""Endpoint of uploads."""
 
 import os
 import secrets
@@ -19,13 +19,13 @@ from ingot.projects.uploads.service import UploadedFile, add_upload
 from ingot.projects.uploads.views import UploadView, upload_view
 
 MULTIPART_OVERHEAD_BYTES = 2**20
-"""What a body may hold beside the file."""
+"""Allowed size of the request body beyond the file itself."""
 
 routes = Routes("projects")
 
 
 def max_upload_bytes(db: Connection) -> int:
-    """How large a file may be, as an administrator said."""
+    """Return the maximum file size from the instance settings."""
     return current_settings(db).max_attachment_size * 2**20
 
 
@@ -33,21 +33,21 @@ def _body_limit(db: Connection) -> int:
     return max_upload_bytes(db) + MULTIPART_OVERHEAD_BYTES
 
 
-def _store_file(ahead: PrepareContext, params: UploadFile) -> UploadedFile:
-    """Put the file where it will stay, ahead of the row that names it; one that stays without a row is swept up."""
+def _store_file(context: PrepareContext, params: UploadFile) -> UploadedFile:
+    """Store the file before the transaction, after a permission check; the sweep removes files without a row."""
 
-    def look(db: Connection) -> tuple[Project, int]:
-        access, project = find_project(db, ahead.actor, ahead.path["id"])
-        require(policy.may_upload(ahead.actor, access, project))
+    def find_target(db: Connection) -> tuple[Project, int]:
+        access, project = find_project(db, context.actor, context.path["id"])
+        require(policy.may_upload(context.actor, access, project))
         return project, max_upload_bytes(db)
 
-    project, most = ahead.database.read(look, ahead_of_change=True)
+    project, max_bytes = context.database.read(find_target, ahead_of_change=True)
     content = params.file.file
-    if content.seek(0, os.SEEK_END) > most:
+    if content.seek(0, os.SEEK_END) > max_bytes:
         raise BadRequest(413, "413 Request Entity Too Large")
     content.seek(0)
     secret, name = secrets.token_hex(16), sanitize_file_name(params.file.filename)
-    return UploadedFile(secret, name, upload_files(ahead.settings).store(project.id, secret, name, content))
+    return UploadedFile(secret, name, upload_files(context.settings).store(project.id, secret, name, content))
 
 
 @routes.post(
@@ -58,6 +58,6 @@ def _store_file(ahead: PrepareContext, params: UploadFile) -> UploadedFile:
     prepare=_store_file,
     body_limit=_body_limit,
 )
-def upload_file(call: Call, project: Project, params: UploadFile, kept: UploadedFile) -> UploadView:  # noqa: ARG001 - The file itself was stored ahead.
-    """Upload a file, to mention it in a text."""
-    return upload_view(project, add_upload(call.db, call.actor, project, kept))
+def upload_file(call: Call, project: Project, params: UploadFile, stored: UploadedFile) -> UploadView:  # noqa: ARG001 - Stored by prepare.
+    """Upload a file to reference it in a text."""
+    return upload_view(project, add_upload(call.db, call.actor, project, stored))

@@ -1,4 +1,4 @@
-"""What jobs do for uploads: sweeping up."""
+"""Background job that removes unreferenced uploads."""
 
 from typing import Any
 
@@ -13,20 +13,20 @@ SWEEP_UPLOADS = "sweep uploads"
 
 
 def enqueue_upload_sweep(db: Connection) -> None:
-    """Let a job sweep up; it walks the disk, which no transaction should wait for."""
+    """Enqueue the sweep, which reads the disk and must not run inside a transaction."""
     enqueue(db, SWEEP_UPLOADS, None, unique_key=SWEEP_UPLOADS)
 
 
 class UploadJobs:
-    """The handler of jobs on uploads; it may run twice."""
+    """Handler of upload jobs; idempotent."""
 
     def __init__(self, files: UploadFiles) -> None:
         self._files = files
 
     def sweep(self, database: Database, _payload: Any) -> None:
-        """Remove files that no row names."""
+        """Remove files without a row."""
 
-        def known(project_id: int) -> set[str]:
+        def known_secrets(project_id: int) -> set[str]:
             return database.read(lambda db: upload_secrets(db, project_id))
 
-        self._files.sweep(known, SWEEP_AFTER_SECONDS)
+        self._files.sweep(known_secrets, SWEEP_AFTER_SECONDS)

@@ -1,11 +1,11 @@
-"""What uploaded files are called: names that are safe on a disk, in a URL and in Markdown, in any language."""
+"""File names of uploads, safe on disk, in URLs and in Markdown, for all scripts."""
 
 import unicodedata
 
 MAX_NAME_BYTES = 255
 _ALLOWED_CHARACTERS = frozenset("_.-+")
 _ALLOWED_CATEGORIES = frozenset({"Ll", "Lm", "Lo", "Lt", "Lu", "Mc", "Me", "Mn", "Nd", "Nl", "No", "Pc", "So"})
-# Browsers show these in a page without running anything; all others are only ever downloaded.
+# Browsers display these types without executing anything; all other types are only offered as downloads.
 _IMAGE_TYPES = {
     "png": "image/png",
     "jpg": "image/jpeg",
@@ -19,41 +19,43 @@ _TEXT_EXTENSIONS = frozenset({"txt", "text", "log", "md"})
 
 
 def sanitize_file_name(name: str) -> str:
-    """The name without a path, without leading dots, and without what means something to a shell or in Markdown."""
-    last = name.replace("\\", "/").rpartition("/")[2]
-    kept = "".join(sign if _is_allowed(sign) else "_" for sign in unicodedata.normalize("NFC", last)).lstrip(".")
-    return _truncate_name(kept) or "unnamed"
+    """Return the name without path, leading dots, and characters with a meaning in shells or Markdown."""
+    base_name = name.replace("\\", "/").rpartition("/")[2]
+    sanitized = "".join(
+        character if _is_allowed(character) else "_" for character in unicodedata.normalize("NFC", base_name)
+    ).lstrip(".")
+    return _truncate_name(sanitized) or "unnamed"
 
 
 def is_image(name: str) -> bool:
-    """Whether it is shown where it is mentioned."""
+    """Check whether a file is displayed inline."""
     return _extension(name) in _IMAGE_TYPES
 
 
 def file_stem(name: str) -> str:
-    """The name without its ending."""
+    """Return the name without its extension."""
     return name.rpartition(".")[0] or name
 
 
 def inline_content_type(name: str) -> str | None:
-    """The content type under which a browser may show it; nothing where it may not."""
-    ending = _extension(name)
-    return "text/plain; charset=utf-8" if ending in _TEXT_EXTENSIONS else _IMAGE_TYPES.get(ending)
+    """Return the content type with which a browser may display the file, or None if it must be downloaded."""
+    extension = _extension(name)
+    return "text/plain; charset=utf-8" if extension in _TEXT_EXTENSIONS else _IMAGE_TYPES.get(extension)
 
 
-def _is_allowed(sign: str) -> bool:
-    return sign in _ALLOWED_CHARACTERS or unicodedata.category(sign) in _ALLOWED_CATEGORIES
+def _is_allowed(character: str) -> bool:
+    return character in _ALLOWED_CHARACTERS or unicodedata.category(character) in _ALLOWED_CATEGORIES
 
 
 def _truncate_name(name: str) -> str:
-    """At most as long as file systems take, with its ending kept; no character is cut in two."""
+    """Shorten a name to the limit of file systems, keeping its extension and whole characters."""
     if len(name.encode()) <= MAX_NAME_BYTES:
         return name
-    stem, dot, ending = name.rpartition(".")
-    if not stem or len(ending.encode()) > MAX_NAME_BYTES // 4:
-        stem, dot, ending = name, "", ""
-    room = MAX_NAME_BYTES - len(f"{dot}{ending}".encode())
-    return stem.encode()[:room].decode(errors="ignore") + dot + ending
+    stem, dot, extension = name.rpartition(".")
+    if not stem or len(extension.encode()) > MAX_NAME_BYTES // 4:
+        stem, dot, extension = name, "", ""
+    stem_bytes = MAX_NAME_BYTES - len(f"{dot}{extension}".encode())
+    return stem.encode()[:stem_bytes].decode(errors="ignore") + dot + extension
 
 
 def _extension(name: str) -> str:

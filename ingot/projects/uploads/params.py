@@ -1,9 +1,9 @@
-"""What callers may upload."""
+"""Request parameters of uploads."""
 
 from ingot.core.api.params import Params, Upload
 
 
 class UploadFile(Params):
-    """Any file."""
+    """File to upload."""
 
     file: Upload

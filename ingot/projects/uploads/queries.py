@@ -1,4 +1,4 @@
-"""How uploads are found."""
+"""Lookups of uploads."""
 
 from sqlalchemy import bindparam, select
 
@@ -13,10 +13,10 @@ _SECRETS = select(uploads.c.secret).where(uploads.c.project_id == bindparam("pro
 
 
 def upload_or_none(db: Connection, project: Project, secret: str) -> StoredUpload | None:
-    """The upload of a project that has this secret."""
+    """Return a project's upload by its secret."""
     return db.first(StoredUpload, _BY_SECRET, project=project.id, secret=secret)
 
 
 def upload_secrets(db: Connection, project_id: int) -> set[str]:
-    """The secrets of all uploads of a project."""
+    """Return the secrets of all uploads of a project."""
     return {secret for (secret,) in db.rows(_SECRETS, project=project_id)}

@@ -1,4 +1,4 @@
-"""Adding uploads."""
+"""State changes of uploads."""
 
 from typing import NamedTuple
 
@@ -9,22 +9,22 @@ from ingot.projects.uploads.tables import StoredUpload, uploads
 
 
 class UploadedFile(NamedTuple):
-    """A file that is on the disk already."""
+    """File that is already stored on disk."""
 
     secret: str
     name: str
     size: int
 
 
-def add_upload(db: Connection, actor: Actor, project: Project, kept: UploadedFile) -> StoredUpload:
-    """Make a stored file known."""
+def add_upload(db: Connection, actor: Actor, project: Project, stored: UploadedFile) -> StoredUpload:
+    """Add the row of a stored file."""
     upload_id = db.insert(
         uploads,
         project_id=project.id,
         user_id=actor.user_id,
-        secret=kept.secret,
-        name=kept.name,
-        size=kept.size,
+        secret=stored.secret,
+        name=stored.name,
+        size=stored.size,
         created_at=db.now,
     )
-    return StoredUpload(upload_id, project.id, actor.user_id, kept.secret, kept.name, kept.size, db.now)
+    return StoredUpload(upload_id, project.id, actor.user_id, stored.secret, stored.name, stored.size, db.now)

@@ -1,4 +1,4 @@
-"""What is stored of uploads; their content is a file."""
+"""Table and record of uploads; the content is stored in files."""
 
 from sqlalchemy import Table
 
@@ -20,13 +20,13 @@ uploads = Table(
 
 
 class StoredUpload(Record, frozen=True):
-    """A file that somebody uploaded."""
+    """Uploaded file."""
 
     id: int
     project_id: int
     user_id: int | None
     secret: str
-    """Part of its address, so that only those who were given it find the file."""
+    """Part of the URL, so that the file cannot be found by guessing."""
     name: str
     size: int
     created_at: Timestamp

@@ -1,4 +1,4 @@
-"""What callers see of uploads."""
+"""Response views of uploads."""
 
 from ingot.core.api.views import View
 from ingot.projects.projects.tables import Project
@@ -7,7 +7,7 @@ from ingot.projects.uploads.tables import StoredUpload
 
 
 class UploadView(View):
-    """An upload, ready to be mentioned in a text."""
+    """Upload, with the Markdown that references it."""
 
     id: int
     alt: str
@@ -19,8 +19,8 @@ class UploadView(View):
 
 
 def upload_view(project: Project, upload: StoredUpload) -> UploadView:
-    """One upload."""
-    picture = is_image(upload.name)
-    alt = file_stem(upload.name) if picture else upload.name
+    """Return the view of an upload."""
+    image = is_image(upload.name)
+    alt = file_stem(upload.name) if image else upload.name
     url = f"/uploads/{upload.secret}/{upload.name}"
-    return UploadView(upload.id, alt, url, f"/{project.full_path}{url}", f"{'!' if picture else ''}[{alt}]({url})")
+    return UploadView(upload.id, alt, url, f"/{project.full_path}{url}", f"{'!' if image else ''}[{alt}]({url})")

@@ -1,1 +1,1 @@
-"""Variables that pipelines get: of projects, of groups and of the whole instance."""
+"""CI variables of projects, groups and the instance."""

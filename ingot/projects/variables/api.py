@@ -1,4 +1,4 @@
-"""Variables over the API: of projects, of groups and of the instance."""
+"""Endpoints of CI variables."""
 
 from ingot.core.access.levels import NO_ACCESS, Access
 from ingot.core.access.rules import administrators
@@ -16,7 +16,7 @@ from ingot.projects.variables.views import VariableView, variable_view, variable
 
 routes = Routes("variables")
 Owner = Project | Namespace | None
-"""Whose variables they are; where it is nobody, the instance's."""
+"""Project or group that has the variables; None for the instance."""
 
 
 def _instance(_call: Call) -> tuple[Access, None]:
@@ -28,8 +28,8 @@ def _instance(_call: Call) -> tuple[Access, None]:
 @routes.get("/projects/:id/variables", on=project_in_path, may=policy.may_read_variables, returns=list[VariableView])
 def list_variables(call: Call, owner: Owner, page: Page) -> Listing[VariableView]:
     """List the variables of a project, a group or the instance."""
-    found = queries.list_variables(call.db, variable_owner(owner), page)
-    return found.of(variable_views(call.db, found.items))
+    listing = queries.list_variables(call.db, variable_owner(owner), page)
+    return listing.of(variable_views(call.db, listing.items))
 
 
 @routes.get("/admin/ci/variables/:key", on=_instance, may=administrators, returns=VariableView)
@@ -55,9 +55,9 @@ def create_variable(call: Call, owner: Owner, params: CreateVariable) -> Variabl
 @routes.put("/projects/:id/variables/:key", on=project_in_path, may=policy.may_change_variables, returns=VariableView)
 def edit_variable(call: Call, owner: Owner, params: EditVariable) -> VariableView:
     """Edit a variable of a project, a group or the instance."""
-    place = variable_owner(owner)
-    variable = queries.find_variable(call.db, place, call.path["key"], params.filter)
-    return variable_view(call.db, service.edit_variable(call.db, place, variable, params))
+    variables_of = variable_owner(owner)
+    variable = queries.find_variable(call.db, variables_of, call.path["key"], params.filter)
+    return variable_view(call.db, service.edit_variable(call.db, variables_of, variable, params))
 
 
 @routes.delete("/admin/ci/variables/:key", on=_instance, may=administrators, returns=None)

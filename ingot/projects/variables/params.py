@@ -1,4 +1,4 @@
-"""What callers may send about variables."""
+"""Request parameters of variables."""
 
 from msgspec import UNSET, UnsetType
 
@@ -7,19 +7,19 @@ from ingot.projects.variables.tables import VariableType
 
 
 class ScopeFilter(Params):
-    """Tells variables of the same key apart."""
+    """Filter that distinguishes variables with the same key."""
 
     environment_scope: str | None = None
 
 
 class FindVariable(Params):
-    """Which of the variables of a key is meant."""
+    """Selection among the variables with the same key."""
 
     filter: ScopeFilter | None = None
 
 
 class CreateVariable(Params):
-    """A new variable."""
+    """New variable."""
 
     key: str
     value: str
@@ -33,7 +33,7 @@ class CreateVariable(Params):
 
 
 class EditVariable(Params):
-    """Changes of a variable; its key stays."""
+    """Changes of a variable; the key cannot be changed."""
 
     value: str | UnsetType = UNSET
     variable_type: VariableType | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""How variables are found and listed."""
+"""Lookups and lists of variables."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from ingot.projects.variables.tables import Variable, variables
 
 
 class VariableOwner(NamedTuple):
-    """Where variables belong; only projects and groups have environments to scope them to."""
+    """Project, group or instance that has variables."""
 
     name: str
     project_id: int | None = None
@@ -22,7 +22,7 @@ class VariableOwner(NamedTuple):
 
     @property
     def has_environment_scopes(self) -> bool:
-        """Whether a variable here can be for some environments only."""
+        """Whether variables can be limited to environments; those of the instance cannot."""
         return self.project_id is not None or self.group_id is not None
 
 
@@ -36,31 +36,31 @@ _BY_SCOPE = _OF_OWNER.where(
 
 
 def variable_owner(owner: Project | Namespace | None) -> VariableOwner:
-    """The project, group or instance as the one that has variables."""
+    """Return the project, group or instance as an owner of variables."""
     if isinstance(owner, Project):
         return VariableOwner(f"project {owner.id}", project_id=owner.id)
     return VariableOwner(f"group {owner.id}", group_id=owner.id) if owner else INSTANCE
 
 
 def list_variables(db: Connection, owner: VariableOwner, page: Page) -> Listing[Variable]:
-    """A page of the variables of one place."""
+    """List the variables of an owner."""
     return fetch_page(db, Variable, _LIST, page, place=owner.name)
 
 
 def variable_or_none(
     db: Connection, owner: VariableOwner, key: str, params: ScopeFilter | None = None
 ) -> Variable | None:
-    """The variable of this key and, where it is said, scope; a key that several have does not say which."""
+    """Return the variable with this key and, if given, scope; raise Conflict if several variables match."""
     if params is not None and params.environment_scope is not None:
         return db.first(Variable, _BY_SCOPE, place=owner.name, key=key, environment_scope=params.environment_scope)
-    found = db.all(Variable, _BY_KEY, place=owner.name, key=key)
-    if len(found) > 1:
+    matches = db.all(Variable, _BY_KEY, place=owner.name, key=key)
+    if len(matches) > 1:
         raise Conflict("409 Conflict - several variables have this key: choose one by filter[environment_scope]")
-    return found[0] if found else None
+    return matches[0] if matches else None
 
 
 def find_variable(db: Connection, owner: VariableOwner, key: str, params: ScopeFilter | None = None) -> Variable:
-    """The same, where there must be one."""
+    """Return the variable with this key and, if given, scope; raise NotFound if there is none."""
     variable = variable_or_none(db, owner, key, params)
     if variable is None:
         raise NotFound("Variable")

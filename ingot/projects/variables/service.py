@@ -1,4 +1,4 @@
-"""What changes variables; values are sealed before they are stored."""
+"""State changes of variables; values are encrypted before they are stored."""
 
 import re
 from typing import Any
@@ -16,13 +16,13 @@ MAX_LENGTH = 255
 MAX_VALUE_LENGTH = 65_535
 _KEY = re.compile(r"[A-Za-z0-9_]+")
 _SCOPE = re.compile(r"[A-Za-z0-9_/${}. *-]+")
-# A log can hide only what stands in it as one piece, and hiding a short word would hide half the log.
+# Masking replaces exact matches in job logs: a value must be one token, and masking a short one would hide too much.
 _MASKABLE = re.compile(r"[A-Za-z0-9_+=/@:.~-]{8,}")
 _MASKABLE_RAW = re.compile(r"\S{8,}")
 
 
 def create_variable(db: Connection, owner: VariableOwner, params: CreateVariable) -> Variable:
-    """Add a variable."""
+    """Create a variable; raise Invalid with the errors of each field."""
     key = params.key.strip()
     scope = params.environment_scope if owner.has_environment_scopes else "*"
     columns = given_fields(params, "key", "value", "masked_and_hidden")
@@ -51,11 +51,13 @@ def create_variable(db: Connection, owner: VariableOwner, params: CreateVariable
 
 
 def edit_variable(db: Connection, owner: VariableOwner, variable: Variable, params: EditVariable) -> Variable:
-    """Change what was sent."""
+    """Change the given fields of a variable; raise Invalid with the errors of each field."""
     columns = given_fields(params, "value", "filter", *(() if owner.has_environment_scopes else ("environment_scope",)))
-    now = {name: getattr(variable, name) for name in ("masked", "raw", "hidden", "environment_scope", "description")}
+    current = {
+        name: getattr(variable, name) for name in ("masked", "raw", "hidden", "environment_scope", "description")
+    }
     value = db.vault.unseal(variable.sealed_value) if params.value is UNSET else params.value
-    errors = _variable_errors(now | columns, value)
+    errors = _variable_errors(current | columns, value)
     scope = columns.get("environment_scope", variable.environment_scope)
     moved = scope != variable.environment_scope
     if moved and not errors and variable_or_none(db, owner, variable.key, ScopeFilter(scope)) is not None:
@@ -69,7 +71,7 @@ def edit_variable(db: Connection, owner: VariableOwner, variable: Variable, para
 
 
 def delete_variable(db: Connection, variable: Variable) -> None:
-    """Remove a variable."""
+    """Delete a variable."""
     db.delete(variables, variable.id)
 
 
@@ -82,7 +84,7 @@ def _key_error(key: str) -> dict[str, list[str]]:
 
 
 def _variable_errors(columns: dict[str, Any], value: str) -> dict[str, list[str]]:
-    """What is wrong with a variable as it would be stored."""
+    """Return the errors of a variable's fields, given the values that would be stored."""
     errors: dict[str, list[str]] = {}
     scope = columns["environment_scope"]
     if not scope.strip():

@@ -1,4 +1,4 @@
-"""What is stored of variables."""
+"""Table and record of variables."""
 
 from typing import Literal
 
@@ -13,7 +13,7 @@ variables = Table(
     "variables",
     metadata,
     row_id(),
-    # Which project, group or instance it belongs to, in one word: a NULL among the ids would not be unique.
+    # The owner ("project 1", "group 2" or "instance"): unique constraints ignore rows with a NULL id.
     text("place"),
     reference("project_id", "projects.id", nullable=True, index=True),
     reference("group_id", "namespaces.id", nullable=True, index=True),
@@ -34,7 +34,7 @@ variables = Table(
 
 
 class Variable(Record, frozen=True):
-    """A value under a key, for the environments that its scope names."""
+    """Value with a key, limited to the environments that match its scope."""
 
     id: int
     place: str

@@ -1,4 +1,4 @@
-"""What callers see of variables; whoever may see one at all may manage it."""
+"""Response views of variables; all users who may read variables may also manage them."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from ingot.projects.variables.tables import Variable, VariableType
 
 
 class VariableView(View):
-    """A variable; a hidden one was shown last by whoever sent it."""
+    """Variable; the value of a hidden one is never returned."""
 
     variable_type: VariableType
     key: str
@@ -24,7 +24,7 @@ class VariableView(View):
 
 
 def variable_view(db: Connection, variable: Variable) -> VariableView:
-    """The variable with its value in the clear."""
+    """Return the view of a variable with its decrypted value."""
     return VariableView(
         variable.variable_type,
         variable.key,
@@ -39,5 +39,5 @@ def variable_view(db: Connection, variable: Variable) -> VariableView:
 
 
 def variable_views(db: Connection, page: Sequence[Variable]) -> list[VariableView]:
-    """A page of them."""
+    """Return the views of a page of variables."""
     return [variable_view(db, variable) for variable in page]

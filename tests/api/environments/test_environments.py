@@ -132,7 +132,7 @@ REFUSED: list[tuple[dict[str, Any], object]] = [
         {"name": "x", "external_url": "https://example.com/" + "x" * 255},
         {"external_url": ["is too long (maximum is 255 characters)"]},
     ),
-    ({"name": "x", "slug": "x"}, {"slug": ["follows from the name and cannot be given"]}),
+    ({"name": "x", "slug": "x"}, {"slug": ["is derived from the name and cannot be set"]}),
     ({"name": "x", "tier": "best"}, {"tier": ["is invalid"]}),
     ({"name": ["x"]}, {"name": ["is invalid"]}),
 ]

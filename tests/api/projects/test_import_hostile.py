@@ -149,7 +149,7 @@ def test_a_failing_server_is_tried_three_times(importer: Importer, server: SlowS
     status = importer.status(project_id)
     reason = "The server answered with status 503"
     assert (status["import_status"], status["import_error"]) == ("scheduled", reason)
-    assert status["import_progress"] == f"Waiting for another try: {reason}"
+    assert status["import_progress"] == f"Waiting to retry: {reason}"
     assert len(server.asked) == 2
     # Whoever looks at the queue sees the same.
     (job,) = importer.jobs()
@@ -193,7 +193,7 @@ def test_reasons_that_pass_are_reasons_that_exist() -> None:
 def test_a_repository_that_is_too_large_is_not_kept(importer: Importer, server: SlowServer) -> None:
     """It is stopped while it comes, and nothing stays on the disk (D18)."""
     project_id = importer.create(f"{server.url}/remote.git")
-    importer.work(most_bytes=20_000)
+    importer.work(max_bytes=20_000)
     assert importer.status(project_id)["import_error"] == "The repository is too large"
     assert is_empty(importer.path(project_id))
 
