@@ -1,4 +1,4 @@
-"""What is asked of rooms above about commits."""
+"""Query about commits to higher packages."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from ingot.core.events.bus import Event
 
 
 class MergeRequestsOfCommit(Event, frozen=True):
-    """A port to merge requests, which lie above: who keeps them puts the page that a caller may see into ``found``."""
+    """Query for a page of the merge requests that introduced a commit; the subscriber adds it to ``found``."""
 
     project_id: int
     oid: str

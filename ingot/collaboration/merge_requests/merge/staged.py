@@ -282,7 +282,7 @@ def _move_target(
     moved = [RefUpdate(f"refs/heads/{merge_request.target_branch}", context.tip, made.commit)]
     along = partial(record_pending_merge, actor=actor, plan=plan)
     try:
-        change_refs(database, repository, actor, project, moved, merges=True, along=along)
+        change_refs(database, repository, actor, project, moved, merges=True, in_intent_transaction=along)
     except Conflict:
         raise _TargetMoved from None
     return plan
