@@ -1,4 +1,4 @@
-"""What other rooms' texts refer to."""
+"""Resolution of references for lower packages."""
 
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
@@ -11,6 +11,6 @@ subscriptions = Subscriptions()
 
 @subscriptions.on(ResolveLinks)
 def resolve_links(db: Connection, event: ResolveLinks) -> None:
-    """Answer rooms below, which cannot know what there is to refer to."""
+    """Resolve references for packages that cannot import their targets."""
     reader = ReferenceContext(db, event.actor, event.base_url, event.project, event.store)
     event.found[:] = resolve_references(reader, event.references)

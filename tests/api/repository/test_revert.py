@@ -53,7 +53,7 @@ def test_what_cannot_be_undone(api: Api, shop: Workshop) -> None:
     assert shop.tip() == tip
     assert api.post(f"{url}/{second}/revert", shop.developer, branch="dev").status_code == 201
     again = api.post(f"{url}/{second}/revert", shop.developer, branch="dev")
-    assert "nothing left to change" in message_of(again)
+    assert "already contains the result" in message_of(again)
     assert again.json()["error_code"] == "empty"
 
 
