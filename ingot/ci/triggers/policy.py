@@ -1,4 +1,4 @@
-"""Who may do what with pipeline triggers: nobody anything where the project has no pipelines."""
+"""Permissions of pipeline triggers; none if the project has no pipelines."""
 
 from ingot.ci.triggers.tables import Trigger
 from ingot.core.access.actor import Actor
@@ -8,15 +8,15 @@ from ingot.projects.projects.tables import Project
 
 
 def may_read_triggers(actor: Actor, access: Access, project: Project) -> bool:
-    """Masters."""
+    """Allow masters."""
     return may_admin_project(actor, access, project) and project.jobs_enabled
 
 
 def may_change_triggers(actor: Actor, access: Access, project: Project) -> bool:
-    """Masters, unless the project is archived."""
+    """Allow masters, unless the project is archived."""
     return may_change_project(actor, access, project) and project.jobs_enabled
 
 
 def may_see_token(actor: Actor, trigger: Trigger) -> bool:
-    """Only its owner: pipelines that it starts run in their name."""
+    """Allow only the owner, in whose name the started pipelines run."""
     return actor.known and trigger.owner_id == actor.user_id
