@@ -47,7 +47,7 @@ from ingot.core.mail.delivery import MailSender
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.discovery.notifications.commits import NOTIFY_OF_COMMIT, CommitMailJob
 from ingot.discovery.notifications.jobs import NotificationJob
-from ingot.discovery.notifications.pending import NOTIFY
+from ingot.discovery.notifications.notices import NOTIFY
 from ingot.discovery.notifications.pipelines import NOTIFY_OF_PIPELINE, PipelineMailJob
 from ingot.errors import Unavailable
 from ingot.integrations.services.jira_references import NOTIFY_JIRA, JiraNotifier

@@ -8,7 +8,7 @@ from ingot.collaboration.participants.subject_kinds import SubjectKind
 from ingot.collaboration.subjects import Subject
 from ingot.core.markup.links import LinkContext
 from ingot.core.markup.renderer import plain_text, render
-from ingot.discovery.notifications.pending import Notice
+from ingot.discovery.notifications.notices import Notice
 from ingot.projects.projects.tables import Project
 
 MAX_TEXT_LENGTH = 20_000

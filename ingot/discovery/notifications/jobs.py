@@ -18,7 +18,7 @@ from ingot.core.mail.delivery import send_mail
 from ingot.core.markup.links import LinkContext
 from ingot.discovery.notifications import emails
 from ingot.discovery.notifications.emails import MailContext, RenderedText
-from ingot.discovery.notifications.pending import Notice
+from ingot.discovery.notifications.notices import Notice
 from ingot.discovery.notifications.queries import notification_email_of
 from ingot.discovery.notifications.recipients import recipients_of
 from ingot.discovery.notifications.unsubscribe_links import UnsubscribeRequest, unsubscribe_key

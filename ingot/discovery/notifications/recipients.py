@@ -15,8 +15,8 @@ from ingot.collaboration.subscriptions.tables import follows
 from ingot.core.access.levels import Level as Access
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
+from ingot.discovery.notifications.notices import Notice
 from ingot.discovery.notifications.params import LEVELS, OWN_ACTIVITY
-from ingot.discovery.notifications.pending import Notice
 from ingot.discovery.notifications.queries import (
     GLOBAL,
     EffectiveNotificationLevel,

@@ -12,7 +12,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
 from ingot.core.jobs.queue import enqueue
 from ingot.discovery.notifications.commits import notify_of_commit_note
-from ingot.discovery.notifications.pending import NOTIFY, Notice, NoticeType
+from ingot.discovery.notifications.notices import NOTIFY, Notice, NoticeType
 from ingot.discovery.notifications.pipelines import NOTIFY_OF_PIPELINE, PipelineNotice, recipient_or_none
 from ingot.discovery.notifications.recipients import has_possible_recipients
 from ingot.discovery.notifications.service import (
