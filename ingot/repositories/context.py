@@ -33,15 +33,15 @@ def project_url(call: Call | StagedCall, project: Project) -> str:
 
 
 def may_read_code(actor: Actor, access: Access, context: RepositoryContext) -> bool:
-    """Allow users with permission to download the code."""
+    """Users with permission to download the code."""
     return policy.may_download_code(actor, access, context.project)
 
 
 def may_push_code(actor: Actor, access: Access, context: RepositoryContext) -> bool:
-    """Allow developers, unless the project is archived; protected refs are checked when the ref is updated."""
+    """Developers, unless the project is archived; protected refs are checked when the ref is updated."""
     return policy.may_push_code(actor, access, context.project)
 
 
 def may_protect(actor: Actor, access: Access, context: RepositoryContext) -> bool:
-    """Allow users who administer the project, unless it is archived."""
+    """Users who administer the project, unless it is archived."""
     return policy.may_change_project(actor, access, context.project)

@@ -8,15 +8,15 @@ from ingot.projects.projects.tables import Project
 
 
 def may_read_triggers(actor: Actor, access: Access, project: Project) -> bool:
-    """Allow masters."""
+    """Masters."""
     return may_admin_project(actor, access, project) and project.jobs_enabled
 
 
 def may_change_triggers(actor: Actor, access: Access, project: Project) -> bool:
-    """Allow masters, unless the project is archived."""
+    """Masters, unless the project is archived."""
     return may_change_project(actor, access, project) and project.jobs_enabled
 
 
 def may_see_token(actor: Actor, trigger: Trigger) -> bool:
-    """Allow only the owner, in whose name the started pipelines run."""
+    """The owner only, in whose name the started pipelines run."""
     return actor.known and trigger.owner_id == actor.user_id

@@ -9,10 +9,10 @@ from ingot.projects.projects.tables import Project
 
 
 def may_set_group_notifications(actor: Actor, access: Access, group: Namespace) -> bool:
-    """Allow signed-in users who can see the group."""
+    """Signed-in users who can see the group."""
     return actor.known and may_see_group(actor, access, group)
 
 
 def may_set_project_notifications(actor: Actor, access: Access, project: Project) -> bool:
-    """Allow signed-in users who can see the project."""
+    """Signed-in users who can see the project."""
     return actor.known and may_see_project(actor, access, project)

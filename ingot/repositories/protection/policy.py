@@ -43,17 +43,17 @@ def allows_level(level: int, actor: Actor, access: Access) -> bool:
 
 
 def may_push_to(actor: Actor, access: Access, matching: Sequence[ProtectedBranch]) -> bool:
-    """Allow callers who may push under at least one of the matching rules."""
+    """Callers who may push under at least one of the matching rules."""
     return any(allows_level(rule.push_level, actor, access) for rule in matching)
 
 
 def may_merge_into(actor: Actor, access: Access, matching: Sequence[ProtectedBranch]) -> bool:
-    """Allow callers who may merge under at least one of the matching rules."""
+    """Callers who may merge under at least one of the matching rules."""
     return any(allows_level(rule.merge_level, actor, access) for rule in matching)
 
 
 def may_create_tag(actor: Actor, access: Access, matching: Sequence[ProtectedTag]) -> bool:
-    """Allow callers who may create the tag under at least one of the matching rules."""
+    """Callers who may create the tag under at least one of the matching rules."""
     return any(allows_level(rule.create_level, actor, access) for rule in matching)
 
 

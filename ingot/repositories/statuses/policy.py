@@ -8,11 +8,11 @@ from ingot.repositories.context import RepositoryContext
 
 
 def may_read_pipelines(actor: Actor, access: Access, context: RepositoryContext) -> bool:
-    """Allow users with permission to read the code, and guests if the project has public jobs."""
+    """Users with permission to read the code, and guests if the project has public jobs."""
     return may_read_project_pipelines(actor, access, context.project)
 
 
 def may_read_project_pipelines(actor: Actor, access: Access, project: Project) -> bool:
-    """Check the permission to read a project's pipelines without a repository context."""
+    """Return whether the user may read the pipelines of a project."""
     shown = project.public_jobs and access.level >= Level.GUEST and project.repository_access_level != "disabled"
     return shown or may_download_code(actor, access, project)

@@ -18,15 +18,15 @@ class WikiContext(NamedTuple):
 
 
 def may_read_wiki(actor: Actor, access: Access, context: WikiContext) -> bool:
-    """Allow users who can see the project, if it has a wiki."""
+    """Users who can see the project, if it has a wiki."""
     return context.project.wiki_enabled and policy.may_see_project(actor, access, context.project)
 
 
 def may_write_wiki(actor: Actor, access: Access, context: WikiContext) -> bool:
-    """Allow developers, if the project has a wiki and is not archived."""
+    """Developers, if the project has a wiki and is not archived."""
     return context.project.wiki_enabled and policy.may_write_project(actor, access, context.project)
 
 
 def may_delete_page(actor: Actor, access: Access, context: WikiContext) -> bool:
-    """Allow masters, if the project has a wiki and is not archived."""
+    """Masters, if the project has a wiki and is not archived."""
     return context.project.wiki_enabled and policy.may_change_project(actor, access, context.project)
