@@ -56,7 +56,7 @@ from ingot.core.outgoing.guard import SsrfGuard
 from ingot.discovery.markdown.references import find_links
 from ingot.discovery.notifications.commits import NOTIFY_OF_COMMIT, CommitMailJob
 from ingot.discovery.notifications.jobs import NotificationJob
-from ingot.discovery.notifications.pending import NOTIFY
+from ingot.discovery.notifications.notices import NOTIFY
 from ingot.discovery.notifications.pipelines import NOTIFY_OF_PIPELINE, PipelineMailJob
 from ingot.errors import Unavailable
 from ingot.git.maintenance.store import RepositoryStore

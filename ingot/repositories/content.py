@@ -1,4 +1,4 @@
-"""How the content of a file is sent: as what a browser shows as text or saves, and never as what it would run."""
+"""Responses with file content: displayed as text or offered for download, never executed by a browser."""
 
 import codecs
 import re
@@ -19,20 +19,23 @@ Header = tuple[bytes, bytes]
 _NO_CONTENT = b'"content":""'
 _UNSAFE_IN_QUOTES = re.compile(r'[^\x20-\x7e]|["\\%]')
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-# Should a browser be talked into taking it for a page: that page may do nothing at all.
+# If a browser renders the response as a page after all, the sandbox blocks scripts and requests.
 SANDBOX: Header = (b"content-security-policy", b"sandbox; default-src 'none'")
 
 
 def normalize_path(text: str, field: str) -> str:
-    """A path as a caller wrote it, without the slashes around it; empty for the root."""
-    trouble = path_error(text)
-    if trouble is not None:
-        raise Invalid(**{field: [trouble]})
+    """Return a path without leading and trailing slashes (empty for the root).
+
+    Raise Invalid if it is not a valid path.
+    """
+    error = path_error(text)
+    if error is not None:
+        raise Invalid(**{field: [error]})
     return text.strip("/")
 
 
 def blob_response(blob: Blob, name: str, headers: tuple[Header, ...] = ()) -> ContentResponse:
-    """A file's content by itself; ``name`` is what it is saved as."""
+    """Return a response with the content of a blob; ``name`` is the file name for downloads."""
     charset = _detect_charset(read_start(blob))
     return ContentResponse(
         f'"{blob.oid}"',
@@ -47,12 +50,12 @@ def blob_response(blob: Blob, name: str, headers: tuple[Header, ...] = ()) -> Co
 def json_response_with_content(
     view: View, blob: Blob, headers: tuple[Header, ...] = ()
 ) -> RawResponse | StreamedResponse:
-    """A view with a small content, or one whose empty ``content`` is to be filled while it is sent."""
-    shown = encode(view)
+    """Return a view with its content if small; otherwise stream the content into its empty ``content`` field."""
+    body = encode(view)
     if blob.body is not None:
-        return RawResponse(shown, "application/json", headers)
-    # A quotation mark within a text would stand behind a backslash, so this can only be the field.
-    before, after = shown.split(_NO_CONTENT, 1)
+        return RawResponse(body, "application/json", headers)
+    # A quotation mark inside a JSON string is escaped, so this sequence can only be the field itself.
+    before, after = body.split(_NO_CONTENT, 1)
     head, tail = before + _NO_CONTENT[:-1], b'"' + after
     length = len(head) + (blob.size + 2) // 3 * 4 + len(tail)
     pieces = _stream_with_content(head, stream_blob(blob, 0, blob.size), tail)
@@ -76,33 +79,33 @@ def _stream_with_content(
     yield b64encode(rest) + tail
 
 
-def content_disposition(how: str, name: str) -> Header:
-    """Whether to show or to save, and under which name; other names than plain ones are spelled twice."""
+def content_disposition(kind: str, name: str) -> Header:
+    """Return a Content-Disposition header. Names with special characters are sent a second time in UTF-8 (RFC 6266)."""
     plain = _UNSAFE_IN_QUOTES.sub("_", name)
-    value = f'{how}; filename="{plain}"'
+    value = f'{kind}; filename="{plain}"'
     if plain != name:
         value += f"; filename*=UTF-8''{quote(name, safe='', errors='replace')}"
     return (b"content-disposition", value.encode())
 
 
 def header_value(text: str) -> bytes:
-    """A text as a header can hold it: what would end the line is written in per cent."""
+    """Return a text as a header value, with control characters percent-encoded."""
     if not text.isprintable():
-        text = _CONTROL.sub(lambda found: f"%{ord(found[0]):02X}", text)
+        text = _CONTROL.sub(lambda match: f"%{ord(match[0]):02X}", text)
     return text.encode(errors="replace")
 
 
 def entity_tag(parts: Iterable[str]) -> str:
-    """An entity tag for what follows from these, though not to the byte."""
+    """Return a weak entity tag computed from the given parts."""
     return f'W/"{blake2b(chr(0).join(parts).encode(errors="replace"), digest_size=16).hexdigest()}"'
 
 
 def _detect_charset(start: bytes) -> str | None:
-    """What a content is written in; nothing for what is no text."""
+    """Guess the character set of a content; return None for binary content."""
     if b"\0" in start:
         return None
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(start)  # The last letter may be cut.
+        codecs.getincrementaldecoder("utf-8")().decode(start)  # The slice may end inside a multi-byte character.
     except UnicodeDecodeError:
         return "iso-8859-1"
     return "utf-8"

@@ -1,4 +1,4 @@
-"""Where calls on a repository take place: the project, what the caller holds in it, and the repository itself."""
+"""Context of repository endpoints: the project, the caller's access to it and its repository."""
 
 from typing import NamedTuple
 
@@ -14,34 +14,34 @@ from ingot.projects.projects.tables import Project
 
 
 class RepositoryContext(NamedTuple):
-    """A project's repository, seen by a caller."""
+    """A project's repository and the caller's access to it."""
 
-    here: Access
+    access: Access
     project: Project
     repository: Repository
 
 
 def repository_in_path(call: Call) -> tuple[Access, RepositoryContext]:
-    """The repository of the project that the path names."""
+    """Find the project in the path and return the caller's access with the repository context."""
     access, project = find_project(call.db, call.actor, call.path["id"])
     return access, RepositoryContext(access, project, project_repository(repository_store(call.settings), project))
 
 
 def project_url(call: Call | StagedCall, project: Project) -> str:
-    """Where the pages of a project begin."""
+    """Return the URL of a project's pages."""
     return f"{call.origin.base}/{project.full_path}"
 
 
 def may_read_code(actor: Actor, access: Access, context: RepositoryContext) -> bool:
-    """Those who may download the code."""
+    """Users with permission to download the code."""
     return policy.may_download_code(actor, access, context.project)
 
 
 def may_push_code(actor: Actor, access: Access, context: RepositoryContext) -> bool:
-    """Developers, unless the project is archived; what is protected asks for more at the gate."""
+    """Developers, unless the project is archived; protected refs are checked when the ref is updated."""
     return policy.may_push_code(actor, access, context.project)
 
 
 def may_protect(actor: Actor, access: Access, context: RepositoryContext) -> bool:
-    """Those who administer the project, unless it is archived."""
+    """Users who administer the project, unless it is archived."""
     return policy.may_change_project(actor, access, context.project)

@@ -67,7 +67,13 @@ def test_one_branch_for_all(house: House, make: Make, tree: Tree, way: Callable[
     ended = _at_once(tree, pushes, chosen.env)
     won = [number for number, (status, _) in enumerate(ended) if status == 0]
     assert len(won) == 1, ended
-    words = ("has changed meanwhile", "cannot lock ref", "failed to update ref", "fetch first", "non-fast-forward")
+    words = (
+        "has changed in the meantime",
+        "cannot lock ref",
+        "failed to update ref",
+        "fetch first",
+        "non-fast-forward",
+    )
     for status, said in ended:
         assert status == 0 or any(word in said for word in words), said
     tip = tree.git("rev-parse", f"rival-{won[0]}")

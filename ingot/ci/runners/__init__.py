@@ -1,1 +1,1 @@
-"""Lists of runners; none can register yet, so they are empty."""
+"""Lists of runners; empty, since runners cannot register yet."""

@@ -1,4 +1,4 @@
-"""Runners over the API; what registers them and gives them work comes with pipelines."""
+"""Endpoints for runners; registration and job assignment follow with pipelines."""
 
 from ingot.ci.runners import policy
 from ingot.ci.runners.params import ListOwnRunners, ListRunners
@@ -17,7 +17,7 @@ routes = Routes("runners")
 
 
 def _empty_page(page: Page) -> Listing[RunnerView]:
-    """The runners that match: nothing registers them yet, so there are none."""
+    """Return an empty page, since runners cannot register yet."""
     return Listing([], page, None if page.keyset else 0)
 
 

@@ -1,4 +1,4 @@
-"""What callers may send about runners."""
+"""Parameters of the endpoints for runners."""
 
 from typing import Literal
 
@@ -16,12 +16,12 @@ class _Filters(Params):
 
 
 class ListOwnRunners(_Filters):
-    """Filters of the runners that one may use."""
+    """Filters of the runners available to the caller."""
 
     scope: Literal["active", "paused", "online"] | None = None
 
 
 class ListRunners(_Filters):
-    """Filters of the other lists."""
+    """Filters of the runners of the instance, a project or a group."""
 
     scope: Literal["active", "paused", "online", "specific", "shared"] | None = None

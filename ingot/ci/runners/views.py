@@ -1,4 +1,4 @@
-"""What callers see of runners."""
+"""Response struct of runners."""
 
 from ingot.core.api.views import View
 

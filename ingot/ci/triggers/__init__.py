@@ -1,1 +1,1 @@
-"""Tokens by which others start pipelines of a project; they will, once there are pipelines."""
+"""Pipeline triggers: tokens to start a project's pipelines, once pipelines can run."""

@@ -1,4 +1,4 @@
-"""Pipeline triggers over the API."""
+"""Endpoints for pipeline triggers."""
 
 from ingot.ci.triggers import policy, queries, service
 from ingot.ci.triggers.params import CreateTrigger, EditTrigger
@@ -24,8 +24,8 @@ def _view(call: Call, trigger: Trigger) -> TriggerView:
 @routes.get("/projects/:id/triggers", on=project_in_path, may=policy.may_read_triggers, returns=list[TriggerView])
 def list_triggers(call: Call, project: Project, page: Page) -> Listing[TriggerView]:
     """List the pipeline triggers of a project."""
-    found = queries.list_triggers(call.db, project, page)
-    return found.of([_view(call, trigger) for trigger in found.items])
+    listing = queries.list_triggers(call.db, project, page)
+    return listing.of([_view(call, trigger) for trigger in listing.items])
 
 
 @routes.get("/projects/:id/triggers/:trigger_id", on=project_in_path, may=policy.may_read_triggers, returns=TriggerView)
@@ -56,7 +56,7 @@ def edit_trigger(call: Call, project: Project, params: EditTrigger) -> TriggerVi
     status=200,
 )
 def take_trigger(call: Call, project: Project) -> TriggerView:
-    """Own a pipeline trigger from now on."""
+    """Take ownership of a pipeline trigger."""
     return _view(call, service.take_trigger_ownership(call.db, call.actor, project, _trigger_in_path(call, project)))
 
 

@@ -1,4 +1,4 @@
-"""What callers may send about pipeline triggers."""
+"""Parameters of the endpoints for pipeline triggers."""
 
 from msgspec import UNSET, UnsetType
 

@@ -1,4 +1,4 @@
-"""Who may do what with pipeline triggers: nobody anything where the project has no pipelines."""
+"""Permissions of pipeline triggers; none if the project has no pipelines."""
 
 from ingot.ci.triggers.tables import Trigger
 from ingot.core.access.actor import Actor
@@ -18,5 +18,5 @@ def may_change_triggers(actor: Actor, access: Access, project: Project) -> bool:
 
 
 def may_see_token(actor: Actor, trigger: Trigger) -> bool:
-    """Only its owner: pipelines that it starts run in their name."""
+    """The owner only, in whose name the started pipelines run."""
     return actor.known and trigger.owner_id == actor.user_id

@@ -1,4 +1,4 @@
-"""How pipeline triggers are found and listed."""
+"""Lookup and lists of pipeline triggers."""
 
 from sqlalchemy import bindparam, select
 
@@ -19,17 +19,17 @@ _BY_ID = _IN_PROJECT.where(triggers.c.id == bindparam("trigger"))
 
 
 def list_triggers(db: Connection, project: Project, page: Page) -> Listing[Trigger]:
-    """A page of a project's triggers."""
+    """List a page of a project's triggers."""
     return fetch_page(db, Trigger, _LIST, page, project=project.id)
 
 
 def trigger_or_none(db: Connection, project: Project, trigger_id: int) -> Trigger | None:
-    """One of a project's triggers."""
+    """Return a project's trigger, if it exists."""
     return db.first(Trigger, _BY_ID, project=project.id, trigger=trigger_id)
 
 
 def find_trigger(db: Connection, project: Project, trigger_id: int) -> Trigger:
-    """The same, where there must be one."""
+    """Return a project's trigger; raise NotFound otherwise."""
     trigger = trigger_or_none(db, project, trigger_id)
     if trigger is None:
         raise NotFound("Trigger")

@@ -1,4 +1,4 @@
-"""What changes pipeline triggers."""
+"""State changes of pipeline triggers."""
 
 import secrets
 
@@ -17,7 +17,7 @@ _TOKEN_BYTES = 15
 
 
 def create_trigger(db: Connection, actor: Actor, project: Project, description: str) -> Trigger:
-    """Add a trigger, which its maker owns."""
+    """Create a trigger owned by the caller."""
     _validate(description)
     token = secrets.token_hex(_TOKEN_BYTES)
     trigger_id = db.insert(
@@ -34,7 +34,7 @@ def create_trigger(db: Connection, actor: Actor, project: Project, description: 
 
 
 def edit_trigger(db: Connection, project: Project, trigger: Trigger, params: EditTrigger) -> Trigger:
-    """Change what was sent."""
+    """Update the fields that were sent."""
     if params.description is not UNSET:
         _validate(params.description)
         db.update(triggers, trigger.id, description=params.description, updated_at=db.now)
@@ -42,13 +42,13 @@ def edit_trigger(db: Connection, project: Project, trigger: Trigger, params: Edi
 
 
 def take_trigger_ownership(db: Connection, actor: Actor, project: Project, trigger: Trigger) -> Trigger:
-    """Let the caller own a trigger from now on."""
+    """Make the caller the owner of a trigger."""
     db.update(triggers, trigger.id, owner_id=actor.user_id, updated_at=db.now)
     return find_trigger(db, project, trigger.id)
 
 
 def delete_trigger(db: Connection, trigger: Trigger) -> None:
-    """Let a trigger start nothing from now on."""
+    """Delete a trigger."""
     db.delete(triggers, trigger.id)
 
 

@@ -1,4 +1,4 @@
-"""What is stored of pipeline triggers."""
+"""Table of pipeline triggers."""
 
 from sqlalchemy import Index, Table
 
@@ -12,7 +12,7 @@ triggers = Table(
     reference("project_id", "projects.id"),
     reference("owner_id", "users.id", ondelete="SET NULL", nullable=True),
     text("description"),
-    # Its owner reads the token back; a call that brings it is looked up by the digest.
+    # The owner can read the token; requests with a token are looked up by its digest.
     binary("sealed_token"),
     binary("digest", unique=True),
     text("created_at"),
@@ -24,7 +24,7 @@ triggers = Table(
 
 
 class Trigger(Record, frozen=True):
-    """A trigger, with what its answers show of its owner."""
+    """A trigger with the fields of its owner that responses show."""
 
     id: int
     project_id: int

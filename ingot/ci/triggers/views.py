@@ -1,4 +1,4 @@
-"""What callers see of pipeline triggers."""
+"""Response structs of pipeline triggers."""
 
 from ingot.accounts.users.views import UserBrief, user_brief_from_columns
 from ingot.ci.triggers.policy import may_see_token
@@ -12,7 +12,7 @@ VISIBLE_TOKEN_LENGTH = 4
 
 
 class TriggerView(View):
-    """A trigger; all but its owner see only how the token begins."""
+    """A trigger; only its owner sees the whole token."""
 
     id: int
     token: str
@@ -25,7 +25,7 @@ class TriggerView(View):
 
 
 def trigger_view(db: Connection, actor: Actor, trigger: Trigger, base: str) -> TriggerView:
-    """The trigger for one who administers its project."""
+    """Return the view of a trigger for a user who administers its project."""
     token = db.vault.unseal(trigger.sealed_token)
     return TriggerView(
         trigger.id,

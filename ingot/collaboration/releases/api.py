@@ -34,7 +34,7 @@ def _release_in_path(call: Call, context: RepositoryContext) -> Release:
 def _editable_release_in_path(call: Call, context: RepositoryContext) -> Release:
     """The release in the path, where the caller may tell about its tag."""
     release = _release_in_path(call, context)
-    tags.require_may_release(call.db, call.actor, context.here, context.project, release.tag)
+    tags.require_may_release(call.db, call.actor, context.access, context.project, release.tag)
     return release
 
 

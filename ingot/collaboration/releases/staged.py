@@ -26,7 +26,7 @@ def create_release(database: Database, actor: Actor, context: RepositoryContext,
     def look(db: Connection) -> None:
         if release_or_none(db, project.id, name) is not None:
             raise Conflict("Release already exists")
-        tags.require_may_release(db, actor, context.here, project, name)
+        tags.require_may_release(db, actor, context.access, project, name)
         find_milestones(db, project.id, params.milestones, params.milestone_ids)
 
     database.read(look)

@@ -1,1 +1,1 @@
-"""What people did, as others may see it."""
+"""Activity feed: events of users and projects."""

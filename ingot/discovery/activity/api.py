@@ -1,4 +1,4 @@
-"""What people did, over the API."""
+"""Endpoints for activity events."""
 
 from ingot.accounts.users.api import user_by_id_or_username_in_path
 from ingot.accounts.users.tables import User
@@ -17,24 +17,26 @@ from ingot.projects.projects.views import instance_urls
 routes = Routes("events")
 
 
-def _event_views(call: Call, found: Listing[ActivityEvent]) -> Listing[EventView]:
-    return found.of(event_views(call.db, found.items, instance_urls(call.origin, call.settings)))
+def _event_views(call: Call, listing: Listing[ActivityEvent]) -> Listing[EventView]:
+    return listing.of(event_views(call.db, listing.items, instance_urls(call.origin, call.settings)))
 
 
 @routes.get("/events", may=signed_in, returns=list[EventView])
 def list_own_events(call: Call, params: ListOwnActivityEvents, page: Page) -> Listing[EventView]:
-    """List what the caller did, or what anybody did in the caller's projects."""
-    where = "belonging" if params.scope == "all" else "author"
-    return _event_views(call, queries.list_events(call.db, call.actor, params, page, where, author=call.actor.user_id))
+    """List the caller's events, or all events in the caller's projects."""
+    scope_filter = "belonging" if params.scope == "all" else "author"
+    return _event_views(
+        call, queries.list_events(call.db, call.actor, params, page, scope_filter, author=call.actor.user_id)
+    )
 
 
 @routes.get("/users/:id/events", on=user_by_id_or_username_in_path, may=signed_in, returns=list[EventView])
 def list_user_events(call: Call, user: User, params: ListActivityEvents, page: Page) -> Listing[EventView]:
-    """List what a user did, as far as the caller may see it."""
+    """List the events of a user that the caller may see."""
     return _event_views(call, queries.list_events(call.db, call.actor, params, page, "author", author=user.id))
 
 
 @routes.get("/projects/:id/events", on=project_in_path, may=may_see_project, returns=list[EventView], open=True)
 def list_project_events(call: Call, project: Project, params: ListActivityEvents, page: Page) -> Listing[EventView]:
-    """List what happened in a project, as far as the caller may see it."""
+    """List the events of a project that the caller may see."""
     return _event_views(call, queries.list_events(call.db, call.actor, params, page, "project", project=project.id))

@@ -1,4 +1,4 @@
-"""What callers may send about what people did."""
+"""Parameters of the endpoints for activity events."""
 
 from typing import Literal
 
@@ -23,7 +23,7 @@ TargetType = Literal["issue", "milestone", "merge_request", "note", "project", "
 
 
 class ListActivityEvents(Params):
-    """Filters of the lists; ``before`` and ``after`` leave out the days themselves."""
+    """Filters of events; ``before`` and ``after`` exclude the days themselves."""
 
     action: Action | None = None
     target_type: TargetType | None = None
@@ -33,6 +33,6 @@ class ListActivityEvents(Params):
 
 
 class ListOwnActivityEvents(ListActivityEvents):
-    """The same; with ``all``, what anybody did in the projects to which the caller belongs."""
+    """Filters of the caller's events; ``all`` includes the events of others in the caller's projects."""
 
     scope: Literal["all"] | None = None

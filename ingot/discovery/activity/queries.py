@@ -1,4 +1,4 @@
-"""How what people did is listed: each event only for those who may see what it is about."""
+"""Lists of activity events, restricted to those whose subject the caller may see."""
 
 from functools import lru_cache
 from typing import Any, Literal
@@ -28,12 +28,12 @@ from ingot.projects.projects.policy import (
 from ingot.projects.projects.tables import projects
 
 MAX_COUNTED = 10_000
-"""Of longer lists the total is not told, since to count it would take longer than to read the page."""
+"""Longer lists have no total, since counting would take longer than reading the page."""
 COMMIT = "commit"
 EventOwner = Literal["author", "group"]
 _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "project": events.c.project_id == bindparam("project"),
-    # By their numbers, since PostgreSQL would walk through all events to find those of a small group.
+    # By project ids, since PostgreSQL would scan all events to find those of a small group.
     "group": in_list(events.c.project_id, "group"),
     "author": events.c.author_id == bindparam("author"),
     "belonging": belongs_to_project(),
@@ -64,12 +64,12 @@ def _code_is_visible(audience: Audience) -> ColumnElement[bool]:
     if audience == "nobody":
         return (projects.c.visibility == "public") & has_open_code()
     open_to = ("public",) if audience == "external" else ("public", "internal")
-    opened = one_of(projects.c.visibility, *open_to) & has_open_code()
-    return or_(opened, belongs_to_scanned_project(Level.REPORTER)) & has_code()
+    is_open = one_of(projects.c.visibility, *open_to) & has_open_code()
+    return or_(is_open, belongs_to_scanned_project(Level.REPORTER)) & has_code()
 
 
 def _snippet_is_visible(audience: Audience) -> ColumnElement[bool]:
-    """Of those who see the project, who sees its snippet too."""
+    """Return the condition for a snippet's visibility to viewers who can see its project."""
     if audience == "administrator":
         rule: ColumnElement[bool] = true()
     elif audience == "nobody":
@@ -77,19 +77,19 @@ def _snippet_is_visible(audience: Audience) -> ColumnElement[bool]:
     else:
         among_members = and_(snippets.c.visibility != "private", belongs_to_scanned_project())
         rule = or_(visible_in_project(external=audience == "external"), among_members)
-    there = exists().where(snippets.c.id == events.c.subject_id, rule).correlate(events, projects)
-    return and_(projects.c.snippets_enabled.is_(True), there)
+    snippet_exists = exists().where(snippets.c.id == events.c.subject_id, rule).correlate(events, projects)
+    return and_(projects.c.snippets_enabled.is_(True), snippet_exists)
 
 
 def _visible_events(kinds: tuple[SubjectKind, ...], audience: Audience) -> ColumnElement[bool]:
-    """What happened to the project is seen by who sees that; of the rest, what it is about decides.
+    """Return the condition for visible events: those of the project itself like the project, others like their subject.
 
-    What is about a kind that nobody describes is seen by nobody.
+    Events about an unregistered kind are hidden.
     """
     about_code = or_(
         events.c.subject_kind == COMMIT, and_(events.c.subject_kind.is_(None), events.c.action == "pushed")
     )
-    ways = [
+    conditions = [
         and_(events.c.subject_kind.is_(None), events.c.action != "pushed"),
         and_(about_code, _code_is_visible(audience)),
         and_(events.c.subject_kind == SNIPPET, _snippet_is_visible(audience)),
@@ -99,7 +99,7 @@ def _visible_events(kinds: tuple[SubjectKind, ...], audience: Audience) -> Colum
             if kind.kind != COMMIT
         ),
     ]
-    return and_(_project_is_visible(audience), or_(false(), *ways))
+    return and_(_project_is_visible(audience), or_(false(), *conditions))
 
 
 @lru_cache(maxsize=256)
@@ -121,7 +121,7 @@ def _event_list_query(
 def list_events(
     db: Connection, actor: Actor, params: ListActivityEvents, page: Page, *also: str, **values: Any
 ) -> Listing[ActivityEvent]:
-    """A page of what happened and the caller may see; ``also`` names where, and what it is bound to follows."""
+    """List a page of events that the caller may see; ``also`` contains filter names whose values are in ``values``."""
     filters = set(also)
     if "group" in filters:
         values["group"] = _project_ids_in_group(db, values["group"])
@@ -135,7 +135,7 @@ def list_events(
         values["before"] = params.before
     if params.after is not None:
         filters.add("after")
-        # Any time of that day sorts before this, and any later day behind it.
+        # Sorts after any time of that day and before any later day.
         values["after"] = f"{params.after}U"
     return _fetch_events(
         db, _event_list_query(list_subject_kinds(db), audience_of(actor), frozenset(filters), params.sort), page, values
@@ -143,16 +143,16 @@ def list_events(
 
 
 def _project_ids_in_group(db: Connection, group: int) -> list[int]:
-    """All projects of a group and of the groups in it; who may see them is asked with the events."""
+    """Return all projects of a group and its subgroups; the query for events checks their visibility."""
     return [row[0] for row in db.rows(_IN_GROUP, group=group)]
 
 
 @lru_cache(maxsize=16)
-def _count_by_day_query(kinds: tuple[SubjectKind, ...], audience: Audience, whose: EventOwner) -> Select[Any]:
+def _count_by_day_query(kinds: tuple[SubjectKind, ...], audience: Audience, owner: EventOwner) -> Select[Any]:
     newest = (
         select(func.substr(events.c.created_at, 1, 10).label("day"))
         .join(projects, projects.c.id == events.c.project_id)
-        .where(projects.c.namespace_id.is_not(None), _CONDITIONS[whose], _CONDITIONS["after"])
+        .where(projects.c.namespace_id.is_not(None), _CONDITIONS[owner], _CONDITIONS["after"])
         .where(_visible_events(kinds, audience))
         .order_by(events.c.id.desc())
         .limit(literal_column(str(MAX_COUNTED)))
@@ -161,19 +161,19 @@ def _count_by_day_query(kinds: tuple[SubjectKind, ...], audience: Audience, whos
     return select(newest.c.day, func.count()).group_by(newest.c.day)
 
 
-def count_events_by_day(db: Connection, actor: Actor, whose: EventOwner, number: int, after: Date) -> dict[str, int]:
-    """How much was done on each day after one, by somebody or in a group, as far as the caller may see it.
+def count_events_by_day(db: Connection, actor: Actor, owner: EventOwner, owner_id: int, after: Date) -> dict[str, int]:
+    """Count the events visible to the caller per day, of a user or in a group.
 
-    Of more than ``MAX_COUNTED`` the newest count. To count takes long, so it is kept as long as nothing changes.
+    Counts only the newest ``MAX_COUNTED`` events. Counting is slow, so the result is cached until the data changes.
     """
     audience, today = audience_of(actor), day_of(db.now)
-    statement = _count_by_day_query(list_subject_kinds(db), audience, whose)
+    statement = _count_by_day_query(list_subject_kinds(db), audience, owner)
 
     def count() -> dict[str, int]:
-        of: Any = number if whose == "author" else _project_ids_in_group(db, number)
-        return dict(db.rows(statement, **{whose: of}, after=f"{after}U", actor=actor.user_id, today=today))
+        owner_value: Any = owner_id if owner == "author" else _project_ids_in_group(db, owner_id)
+        return dict(db.rows(statement, **{owner: owner_value}, after=f"{after}U", actor=actor.user_id, today=today))
 
-    key = ("days", whose, number, after, audience, actor.user_id, today)
+    key = ("days", owner, owner_id, after, audience, actor.user_id, today)
     return db.cached(key, count, lambda days: 100 * len(days)) or {}
 
 
@@ -184,7 +184,7 @@ def _fetch_events(db: Connection, query: ListQuery, page: Page, values: dict[str
     offset = (page.number - 1) * page.size
     if offset >= total <= MAX_COUNTED:
         return Listing([], page, total)
-    found = db.all(ActivityEvent, query.by_number, page_size=page.size + 1, page_offset=offset, **values)
+    rows = db.all(ActivityEvent, query.by_number, page_size=page.size + 1, page_offset=offset, **values)
     if total > MAX_COUNTED:
-        return Listing(found[: page.size], page, more=len(found) > page.size)
-    return Listing(found[: page.size], page, total)
+        return Listing(rows[: page.size], page, more=len(rows) > page.size)
+    return Listing(rows[: page.size], page, total)

@@ -1,4 +1,4 @@
-"""Recording what people did."""
+"""State changes of activity events."""
 
 from sqlalchemy import bindparam, delete, update
 
@@ -29,7 +29,7 @@ def record_event(
     milestone_id: int | None = None,
     push: str | None = None,
 ) -> None:
-    """Keep that somebody did something: to a project or its milestone, to a subject, or by a note about one."""
+    """Record an action of a user on a project, a milestone or a subject, or a note on a subject."""
     kind, number = (subject.kind, subject.id) if subject else (None, None)
     target: tuple[str | None, int | None] = ("note", note_id) if note_id is not None else (kind, number)
     if milestone_id is not None:
@@ -49,10 +49,10 @@ def record_event(
 
 
 def delete_events(db: Connection, kind: str, target_id: int) -> None:
-    """Of what is gone nothing is told."""
+    """Delete the events of a deleted object."""
     db.run(_DELETE, kind=kind, target=target_id)
 
 
 def clear_event_target(db: Connection, kind: str, target_id: int) -> None:
-    """What happened to it is still told, but not to what any more."""
+    """Clear the target of events whose object has been deleted; the events remain."""
     db.run(_CLEAR_TARGET, kind=kind, target=target_id)

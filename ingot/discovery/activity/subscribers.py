@@ -1,4 +1,4 @@
-"""What is recorded when people do something."""
+"""Recording of activity events."""
 
 import msgspec
 
@@ -19,37 +19,37 @@ from ingot.repositories.ref_changes.events import RefsChanged
 
 subscriptions = Subscriptions()
 MAX_COMMITS = 20
-"""So many of the newest commits of a push are told."""
+"""Number of newest commits stored per push."""
 MAX_MESSAGE_LENGTH = 1000
 MAX_REFS = 100
-"""Of so many references in one push it is told; who pushes more brings a repository."""
+"""Number of refs recorded per push; larger pushes usually import a repository."""
 MAX_TITLE_LENGTH = 70
 _ACTIONS = {"opened": "created", "closed": "closed", "reopened": "reopened", "merged": "merged"}
 
 
 @subscriptions.on(ProjectCreated)
 def record_project_created(db: Connection, event: ProjectCreated) -> None:
-    """Somebody made a project."""
+    """Record the creation of a project."""
     record_event(db, event.project_id, event.actor_id, "created")
 
 
 @subscriptions.on(MemberAdded)
 def record_member_added(db: Connection, event: MemberAdded) -> None:
-    """Somebody joined a project; whose it is was there before anybody could join."""
+    """Record that a user joined a project; the owner of a new project is skipped."""
     if event.source_kind == "project" and not event.owns:
         record_event(db, event.source_id, event.user_id, "joined")
 
 
 @subscriptions.on(MemberRemoved)
 def record_member_removed(db: Connection, event: MemberRemoved) -> None:
-    """Somebody left a project, or had to."""
+    """Record that a user left or was removed from a project."""
     if event.source_kind == "project":
         record_event(db, event.source_id, event.user_id, "expired" if event.expired else "left")
 
 
 @subscriptions.on(SubjectChanged)
 def record_subject_changed(db: Connection, event: SubjectChanged) -> None:
-    """Something was opened, closed, reopened or merged."""
+    """Record that a subject was opened, closed, reopened or merged."""
     action = _ACTIONS.get(event.action)
     if action is not None and event.subject.project_id is not None:
         record_event(db, event.subject.project_id, event.actor_id, action, subject=event.subject)
@@ -57,7 +57,7 @@ def record_subject_changed(db: Connection, event: SubjectChanged) -> None:
 
 @subscriptions.on(NoteAdded)
 def record_note_added(db: Connection, event: NoteAdded) -> None:
-    """Somebody said something that is not only for those who work on it."""
+    """Record a new note, unless it is internal."""
     if event.project_id is not None and not event.internal:
         subject = Subject(event.subject_kind, event.project_id, event.subject_id)  # type: ignore[arg-type] # Notes are about no other kinds.
         record_event(db, event.project_id, event.author_id, "commented", subject=subject, note_id=event.note_id)
@@ -65,13 +65,13 @@ def record_note_added(db: Connection, event: NoteAdded) -> None:
 
 @subscriptions.on(NoteRemoved)
 def delete_note_events(db: Connection, event: NoteRemoved) -> None:
-    """What was said and taken back was not said."""
+    """Delete the events of a deleted note."""
     delete_events(db, "note", event.note_id)
 
 
 @subscriptions.on(MilestoneChanged)
 def record_milestone_changed(db: Connection, event: MilestoneChanged) -> None:
-    """Somebody changed what a project plans; events are of projects, so of a group's milestones nothing is told."""
+    """Record a change of a project milestone; events belong to projects, so group milestones are skipped."""
     if event.project_id is not None:
         record_event(db, event.project_id, event.actor_id, event.action, milestone_id=event.milestone_id)
     if event.action == "destroyed":
@@ -80,7 +80,7 @@ def record_milestone_changed(db: Connection, event: MilestoneChanged) -> None:
 
 @subscriptions.on(RefsChanged)
 def record_push(db: Connection, event: RefsChanged) -> None:
-    """Somebody changed branches and tags; each one is told by itself."""
+    """Record a push, one event per branch or tag."""
     if event.actor_id is None:
         return
     for update in event.updates[:MAX_REFS]:
@@ -89,19 +89,19 @@ def record_push(db: Connection, event: RefsChanged) -> None:
             record_event(db, event.project_id, event.actor_id, "pushed", push=msgspec.json.encode(push).decode())
 
 
-def _stored_push(update: RefUpdate, brought: PushSummary) -> StoredPush:
-    title = brought.title
+def _stored_push(update: RefUpdate, summary: PushSummary) -> StoredPush:
+    title = summary.title
     if title is not None and len(title) > MAX_TITLE_LENGTH:
         title = title[: MAX_TITLE_LENGTH - 1] + "…"
     return StoredPush(
-        commit_count=brought.commits,
+        commit_count=summary.commits,
         action="created" if update.creates else "removed" if update.deletes else "pushed",
         ref_type="branch" if update.branch is not None else "tag",
         commit_from=None if update.creates else update.old,
         commit_to=None if update.deletes else update.new,
         ref=update.branch or update.tag or update.ref,
         commit_title=title,
-        commits=tuple(_stored_commit(message) for message in brought.messages[-MAX_COMMITS:]),
+        commits=tuple(_stored_commit(message) for message in summary.messages[-MAX_COMMITS:]),
     )
 
 

@@ -1,4 +1,4 @@
-"""What is stored of what people did."""
+"""Table of activity events."""
 
 from sqlalchemy import Index, Table
 
@@ -7,7 +7,7 @@ from ingot.core.db.times import Timestamp
 
 MILESTONE = "milestone"
 SNIPPET = "snippet"
-"""What is no subject and yet a target."""
+"""Event targets that are not subjects."""
 
 events = Table(
     "events",
@@ -16,13 +16,13 @@ events = Table(
     reference("project_id", "projects.id"),
     reference("author_id", "users.id"),
     text("action"),
-    # What was made or changed; nothing for what happened to the project itself.
+    # The created or changed object; null for events of the project itself.
     text("target_kind", nullable=True),
     number("target_id", nullable=True),
-    # Who may see this may see the event: the target itself, or what a note is about.
+    # Decides who may see the event: the target itself, or the subject of a note.
     text("subject_kind", nullable=True),
     number("subject_id", nullable=True),
-    # Of a push: the reference, and what came by it, as JSON.
+    # For a push: the ref and its commits, as JSON.
     text("push", nullable=True),
     text("created_at"),
     Index("ix_events_project_id", "project_id", "id"),
@@ -33,7 +33,7 @@ events = Table(
 
 
 class ActivityEvent(Record, frozen=True):
-    """Something that somebody did."""
+    """An action of a user."""
 
     id: int
     project_id: int

@@ -1,4 +1,4 @@
-"""How what people did is shown."""
+"""Response structs of activity events."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ _PUSH_ACTION_NAMES = {"created": "pushed new", "removed": "deleted", "pushed": "
 
 
 class PushView(View):
-    """What a push changed, and what came by it."""
+    """Ref and commits of a push."""
 
     commit_count: int
     action: Literal["created", "removed", "pushed"]
@@ -55,7 +55,7 @@ class PushView(View):
 
 
 class PushedCommit(msgspec.Struct, frozen=True):
-    """A commit that came by a push, as it is stored."""
+    """A pushed commit as stored."""
 
     id: str
     message: str
@@ -65,20 +65,20 @@ class PushedCommit(msgspec.Struct, frozen=True):
 
 
 class StoredPush(PushView):
-    """A push as it is stored."""
+    """A push as stored."""
 
     commits: tuple[PushedCommit, ...] = ()
 
 
 class CommitAuthorView(View):
-    """Who wrote a commit."""
+    """Author of a commit."""
 
     name: str
     email: str
 
 
 class PushedCommitView(View):
-    """A commit that came by a push."""
+    """A pushed commit."""
 
     id: str
     message: str
@@ -88,7 +88,7 @@ class PushedCommitView(View):
 
 
 class PushedRepositoryView(View):
-    """Where was pushed to."""
+    """Repository of a push."""
 
     name: str
     url: str
@@ -97,7 +97,7 @@ class PushedRepositoryView(View):
 
 
 class PushDataView(View):
-    """What a push changed in the words of the contract, which later clients know as ``push_data``."""
+    """A push in the older format of ``data``; newer clients read ``push_data``."""
 
     before: str
     after: str
@@ -110,7 +110,7 @@ class PushDataView(View):
 
 
 class EventView(View):
-    """Something that somebody did."""
+    """An activity event."""
 
     id: int
     title: str | None
@@ -129,27 +129,27 @@ class EventView(View):
     push_data: PushView | UnsetType = UNSET
 
 
-def event_views(db: Connection, found: Sequence[ActivityEvent], urls: InstanceUrls) -> list[EventView]:
-    """A page of events; one statement for each relation, and one for the subjects of each kind."""
-    if not found:
+def event_views(db: Connection, rows: Sequence[ActivityEvent], urls: InstanceUrls) -> list[EventView]:
+    """Return the views of a page of events, with one statement per relation and per kind of subject."""
+    if not rows:
         return []
     base = urls.base
-    authors = user_briefs_by_ids(db, [event.author_id for event in found], base)
-    pushed_to = _load_projects(db, found)
-    subjects = _load_subjects(db, found)
-    said = _load_notes(db, found, subjects, base)
-    planned = _load_milestones(db, found)
+    authors = user_briefs_by_ids(db, [event.author_id for event in rows], base)
+    projects = _load_projects(db, rows)
+    subjects = _load_subjects(db, rows)
+    note_views_by_id = _load_notes(db, rows, subjects, base)
+    milestones = _load_milestones(db, rows)
     views = []
-    for event in found:
-        about: Subject | Milestone | None = subjects.get((event.subject_kind, event.subject_id))
+    for event in rows:
+        subject: Subject | Milestone | None = subjects.get((event.subject_kind, event.subject_id))
         if event.target_kind == MILESTONE:
-            about = planned.get(event.target_id or 0)
-        note = said.get(event.target_id or 0) if event.target_kind == "note" else None
-        # One may have gone in between, where a server's statements do not all see the same moment.
+            subject = milestones.get(event.target_id or 0)
+        note = note_views_by_id.get(event.target_id or 0) if event.target_kind == "note" else None
+        # The object may have been deleted between two statements, which do not share a snapshot on every database.
         if event.author_id in authors and (note is not None or event.target_kind != "note"):
-            view = _event_view(event, about, note, authors[event.author_id])
-            if event.push is not None and event.project_id in pushed_to:
-                _add_push_data(view, event.push, pushed_to[event.project_id], urls)
+            view = _event_view(event, subject, note, authors[event.author_id])
+            if event.push is not None and event.project_id in projects:
+                _add_push_data(view, event.push, projects[event.project_id], urls)
             views.append(view)
     return views
 
@@ -157,50 +157,50 @@ def event_views(db: Connection, found: Sequence[ActivityEvent], urls: InstanceUr
 SubjectsByKey = dict[tuple[str | None, int | None], Subject]
 
 
-def _load_subjects(db: Connection, found: Sequence[ActivityEvent]) -> SubjectsByKey:
-    numbers: defaultdict[str | None, set[int]] = defaultdict(set)
-    for event in found:
+def _load_subjects(db: Connection, rows: Sequence[ActivityEvent]) -> SubjectsByKey:
+    ids: defaultdict[str | None, set[int]] = defaultdict(set)
+    for event in rows:
         if event.subject_id is not None:
-            numbers[event.subject_kind].add(event.subject_id)
-    known: SubjectsByKey = {
-        (kind.kind, number): subject
+            ids[event.subject_kind].add(event.subject_id)
+    subjects: SubjectsByKey = {
+        (kind.kind, subject_id): subject
         for kind in list_subject_kinds(db)
-        if kind.kind in numbers
-        for number, subject in kind.subjects(db, sorted(numbers[kind.kind])).items()
+        if kind.kind in ids
+        for subject_id, subject in kind.subjects(db, sorted(ids[kind.kind])).items()
     }
-    if SNIPPET in numbers:
-        found_snippets = snippets_by_ids(db, sorted(numbers[SNIPPET]))
-        known |= {(SNIPPET, number): snippet_subject(snippet) for number, snippet in found_snippets.items()}
-    return known
+    if SNIPPET in ids:
+        found_snippets = snippets_by_ids(db, sorted(ids[SNIPPET]))
+        subjects |= {(SNIPPET, subject_id): snippet_subject(snippet) for subject_id, snippet in found_snippets.items()}
+    return subjects
 
 
-def _load_milestones(db: Connection, found: Sequence[ActivityEvent]) -> dict[int, Milestone]:
-    wanted = [event.target_id for event in found if event.target_kind == MILESTONE and event.target_id is not None]
-    return milestones_by_ids(db, wanted) if wanted else {}
+def _load_milestones(db: Connection, rows: Sequence[ActivityEvent]) -> dict[int, Milestone]:
+    ids = [event.target_id for event in rows if event.target_kind == MILESTONE and event.target_id is not None]
+    return milestones_by_ids(db, ids) if ids else {}
 
 
 def _load_notes(
-    db: Connection, found: Sequence[ActivityEvent], subjects: SubjectsByKey, base: str
+    db: Connection, rows: Sequence[ActivityEvent], subjects: SubjectsByKey, base: str
 ) -> dict[int, NoteView]:
-    wanted = [event.target_id for event in found if event.target_kind == "note"]
-    if not wanted:
+    ids = [event.target_id for event in rows if event.target_kind == "note"]
+    if not ids:
         return {}
     by_kind: defaultdict[str, list[Note]] = defaultdict(list)
-    for note in db.all(Note, _NOTES_BY_ID, notes=wanted):
+    for note in db.all(Note, _NOTES_BY_ID, notes=ids):
         by_kind[note.subject_kind].append(note)
     views = {}
-    for kind, written in by_kind.items():
-        stand_in = Subject(kind, None)  # type: ignore[arg-type] # Rows hold no other kinds.
-        for note, view in zip(written, note_views(db, stand_in, written, base), strict=True):
-            about = subjects.get((kind, note.subject_id))
-            view.noteable_id, view.noteable_iid = note.subject_id, about.iid if about else None
+    for kind, kind_notes in by_kind.items():
+        any_subject = Subject(kind, None)  # type: ignore[arg-type] # Rows hold no other kinds.
+        for note, view in zip(kind_notes, note_views(db, any_subject, kind_notes, base), strict=True):
+            subject = subjects.get((kind, note.subject_id))
+            view.noteable_id, view.noteable_iid = note.subject_id, subject.iid if subject else None
             views[note.id] = view
     return views
 
 
-def _load_projects(db: Connection, found: Sequence[ActivityEvent]) -> dict[int, Project]:
-    wanted = {event.project_id for event in found if event.push is not None}
-    return projects_by_ids(db, sorted(wanted)) if wanted else {}
+def _load_projects(db: Connection, rows: Sequence[ActivityEvent]) -> dict[int, Project]:
+    ids = {event.project_id for event in rows if event.push is not None}
+    return projects_by_ids(db, sorted(ids)) if ids else {}
 
 
 def _add_push_data(view: EventView, stored: str, project: Project, urls: InstanceUrls) -> None:
@@ -221,7 +221,7 @@ def _add_push_data(view: EventView, stored: str, project: Project, urls: Instanc
                 commit.message,
                 commit.timestamp or view.created_at,
                 f"{homepage}/commit/{commit.id}",
-                # Of a commit that was made for somebody here, nothing more was said than who that was.
+                # A commit created by the server on behalf of a user is stored without author.
                 CommitAuthorView(commit.author_name or author.name, commit.author_email or ""),
             )
             for commit in push.commits
@@ -231,7 +231,7 @@ def _add_push_data(view: EventView, stored: str, project: Project, urls: Instanc
 
 
 def _event_view(
-    event: ActivityEvent, about: Subject | Milestone | None, note: NoteView | None, author: UserBrief
+    event: ActivityEvent, subject: Subject | Milestone | None, note: NoteView | None, author: UserBrief
 ) -> EventView:
     return EventView(
         id=event.id,
@@ -239,11 +239,11 @@ def _event_view(
         project_id=event.project_id,
         action_name=_action_name(event),
         target_id=event.target_id,
-        target_iid=event.target_id if note is not None or about is None else about.iid,
+        target_iid=event.target_id if note is not None or subject is None else subject.iid,
         target_type=_TARGET_TYPES.get(event.target_kind or ""),
         author_id=event.author_id,
         data=None,
-        target_title=about.title if about else None,
+        target_title=subject.title if subject else None,
         created_at=event.created_at,
         author=author,
         author_username=author.username,
@@ -252,7 +252,7 @@ def _event_view(
 
 
 def _action_name(event: ActivityEvent) -> str:
-    """The contract's words, which tell a reopened one from an opened one no more than it does."""
+    """Return the action in the words of the specification, which uses "opened" for reopened subjects too."""
     if event.action == "created" and event.target_kind is None:
         return "created"
     return _ACTION_NAMES.get(event.action, "opened")

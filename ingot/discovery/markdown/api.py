@@ -1,4 +1,4 @@
-"""Markdown over the API."""
+"""Endpoint that renders Markdown."""
 
 from ingot.core.access.rules import signed_in
 from ingot.core.api.routes import Routes, StagedCall
@@ -16,14 +16,14 @@ routes = Routes("renderings")
 
 @routes.post("/markdown", may=signed_in, returns=MarkdownView, staged=True)
 def render_markdown(stage: StagedCall, params: RenderMarkdown) -> MarkdownView:
-    """Render a markdown text as HTML."""
+    """Render a Markdown text as HTML."""
     if len(params.text) > MAX_LENGTH:
         raise Invalid(text=[too_long_message(MAX_LENGTH)])
-    wanted = params.project
-    project = stage.database.read(lambda db: find_project(db, stage.actor, wanted)[1]) if wanted else None
-    place = LinkContext(stage.origin.base, project.full_path if project else None)
+    project_name = params.project
+    project = stage.database.read(lambda db: find_project(db, stage.actor, project_name)[1]) if project_name else None
+    link_context = LinkContext(stage.origin.base, project.full_path if project else None)
     if not params.gfm:
-        return MarkdownView(render(params.text, place))
+        return MarkdownView(render(params.text, link_context))
     return MarkdownView(
-        render_text(stage.database, repository_store(stage.settings), stage.actor, place, project, params.text)
+        render_text(stage.database, repository_store(stage.settings), stage.actor, link_context, project, params.text)
     )

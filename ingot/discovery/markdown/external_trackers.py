@@ -1,4 +1,4 @@
-"""References to issues that a project keeps in another tracker than ours."""
+"""References to issues in a project's external tracker."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,14 @@ from ingot.projects.services.queries import external_tracker_or_none
 def external_tracker_links(
     db: Connection, project: Project | None, references: Sequence[Reference]
 ) -> dict[Reference, Link]:
-    """What leads to the tracker that the project uses instead; nobody else is to look for it here."""
-    wanted = [reference for reference in references if reference.kind in ("issue", "external_issue")]
-    tracker = external_tracker_or_none(db, project.id) if wanted and project is not None else None
+    """Return links to the project's external issue tracker; these references are not resolved to local issues."""
+    candidates = [reference for reference in references if reference.kind in ("issue", "external_issue")]
+    tracker = external_tracker_or_none(db, project.id) if candidates and project is not None else None
     if tracker is None:
         return {}
-    named = {reference: tracker.issue_id_of(reference) for reference in wanted}
+    issue_ids = {reference: tracker.issue_id_of(reference) for reference in candidates}
     return {
         reference: Link(tracker.issue_url(issue_id), f"Issue in {tracker.title}")
-        for reference, issue_id in named.items()
+        for reference, issue_id in issue_ids.items()
         if issue_id is not None
     }

@@ -1,4 +1,4 @@
-"""What leads into projects: all that has numbers or titles there, and commits, each kind found all at once."""
+"""Lookup of references into projects, one function per kind, each for all references at once."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
@@ -24,195 +24,207 @@ from ingot.projects.projects.policy import may_download_code
 from ingot.projects.projects.tables import Project
 
 SHORT_OID_LENGTH = 8
-"""So many letters of a commit's id are shown."""
+"""Length of abbreviated commit ids in links."""
 MAX_COMMITS = 200
-"""So many commits of a text are looked for; each takes git some work."""
+"""Limit of commit lookups per text, since each one calls git."""
 T = TypeVar("T")
 
 
-def _issue_contexts(named: Iterable[ProjectReference]) -> list[ProjectScope]:
-    return list({one.project.id: ProjectScope(one.here, one.project) for one in named}.values())
+def _issue_contexts(references: Iterable[ProjectReference]) -> list[ProjectScope]:
+    return list({entry.project.id: ProjectScope(entry.access, entry.project) for entry in references}.values())
 
 
 ProjectIids = Collection[tuple[int, int]]
-"""Projects' numbers, each with one of something in it."""
+"""Pairs of project id and number in the project."""
 VisibleLookup = Callable[
     [Connection, Actor, Sequence[ProjectScope], ProjectIids], Mapping[tuple[int, int], "LinkTarget"]
 ]
-"""Says which of these somebody may see in projects that they may see; what they may not is left out."""
+"""Returns those of these objects that the actor may see; the projects must be visible to the actor."""
 
 
 class LinkTarget(NamedTuple):
-    """A row, and what it is called."""
+    """Row id and title of a reference's target."""
 
     id: int
     title: str
 
 
-def iid_finder(sign: str, pages: str, data: str, seen: VisibleLookup) -> Finder:
-    """A finder of what has numbers within projects: by its sign, where its pages are, and what links say of it."""
+def iid_finder(prefix: str, path: str, data_key: str, lookup: VisibleLookup) -> Finder:
+    """Return a finder for objects numbered per project, given the prefix, path and data attribute of their links."""
 
-    def find(reader: ReferenceContext, named: Sequence[ProjectReference]) -> dict[Reference, Link]:
-        wanted = [(one, (one.project.id, one.reference.number)) for one in named if one.reference.number is not None]
-        found = seen(reader.db, reader.actor, _issue_contexts(named), [key for _, key in wanted])
+    def find(reader: ReferenceContext, references: Sequence[ProjectReference]) -> dict[Reference, Link]:
+        keyed = [
+            (entry, (entry.project.id, entry.reference.number))
+            for entry in references
+            if entry.reference.number is not None
+        ]
+        targets = lookup(reader.db, reader.actor, _issue_contexts(references), [key for _, key in keyed])
         links = {}
-        for one, key in wanted:
-            if key in found:
-                url = one.reference.url or one.url(reader, f"{pages}/{key[1]}")
-                facts = {"project": str(one.project.id), data: str(found[key].id)}
-                links[one.reference] = Link(url, found[key].title, "", one.text(reader, f"{sign}{key[1]}"), facts)
+        for entry, key in keyed:
+            if key in targets:
+                url = entry.reference.url or entry.url(reader, f"{path}/{key[1]}")
+                data = {"project": str(entry.project.id), data_key: str(targets[key].id)}
+                links[entry.reference] = Link(
+                    url, targets[key].title, "", entry.text(reader, f"{prefix}{key[1]}"), data
+                )
         return links
 
     return find
 
 
 def _visible_issues(
-    db: Connection, actor: Actor, places: Sequence[ProjectScope], named: ProjectIids
+    db: Connection, actor: Actor, contexts: Sequence[ProjectScope], numbers: ProjectIids
 ) -> dict[tuple[int, int], LinkTarget]:
-    """Of confidential ones nothing is told to those who may not know of them."""
-    found = visible_issues_by_iid(db, actor, places, named)
-    return {key: LinkTarget(one.issue.id, one.issue.title) for key, one in found.items()}
+    """Look up issues; confidential ones that the actor may not see are left out."""
+    visible = visible_issues_by_iid(db, actor, contexts, numbers)
+    return {key: LinkTarget(item.issue.id, item.issue.title) for key, item in visible.items()}
 
 
 def _visible_merge_requests(
-    db: Connection, actor: Actor, places: Sequence[ProjectScope], named: ProjectIids
+    db: Connection, actor: Actor, contexts: Sequence[ProjectScope], numbers: ProjectIids
 ) -> dict[tuple[int, int], LinkTarget]:
-    found = visible_merge_requests_by_iid(db, actor, places, named)
-    return {key: LinkTarget(one.id, one.title) for key, one in found.items()}
+    visible = visible_merge_requests_by_iid(db, actor, contexts, numbers)
+    return {key: LinkTarget(item.id, item.title) for key, item in visible.items()}
 
 
 find_issues = iid_finder("#", "issues", "issue", _visible_issues)
 find_merge_requests = iid_finder("!", "merge_requests", "merge-request", _visible_merge_requests)
 
 
-def find_labels(reader: ReferenceContext, named: Sequence[ProjectReference]) -> dict[Reference, Link]:
-    """Labels by number or title, of projects that have something to label."""
-    named = [one for one in named if one.project.issues_enabled or one.project.merge_requests_enabled]
-    titles, numbers = _titles_and_numbers(named)
-    known = usable_labels_in_projects(
-        reader.db, [place.project.id for place in _issue_contexts(named)], titles, numbers
+def find_labels(reader: ReferenceContext, references: Sequence[ProjectReference]) -> dict[Reference, Link]:
+    """Find labels by id or title, in projects with issues or merge requests."""
+    references = [entry for entry in references if entry.project.issues_enabled or entry.project.merge_requests_enabled]
+    titles, numbers = _titles_and_numbers(references)
+    labels = usable_labels_in_projects(
+        reader.db, [context.project.id for context in _issue_contexts(references)], titles, numbers
     )
-    by_title = {(project_id, label.title): label for project_id, label in known}
-    by_number = {(project_id, label.id): label for project_id, label in known}
+    by_title = {(project_id, label.title): label for project_id, label in labels}
+    by_number = {(project_id, label.id): label for project_id, label in labels}
     links = {}
-    for one in named:
-        label = _by_number_or_title(one, by_number.get, by_title.get)
+    for entry in references:
+        label = _by_number_or_title(entry, by_number.get, by_title.get)
         if label is not None:
-            url = one.url(reader, f"issues?{urlencode({'label_name': label.title})}")
-            data = {"project": str(one.project.id), "label": str(label.id)}
-            near = one.reference.project is None
-            words = label.title if near else f"{label.title} in {one.project.full_path}"
-            links[one.reference] = Link(url, label.description or "", "", words, data)
+            url = entry.url(reader, f"issues?{urlencode({'label_name': label.title})}")
+            data = {"project": str(entry.project.id), "label": str(label.id)}
+            is_local = entry.reference.project is None
+            text = label.title if is_local else f"{label.title} in {entry.project.full_path}"
+            links[entry.reference] = Link(url, label.description or "", "", text, data)
     return links
 
 
-def find_milestones(reader: ReferenceContext, named: Sequence[ProjectReference]) -> dict[Reference, Link]:
-    """Milestones by number within the project or by title, of projects that have something to plan."""
-    named = [one for one in named if one.project.issues_enabled or one.project.merge_requests_enabled]
-    titles, numbers = _titles_and_numbers(named)
-    known = usable_milestones_in_projects(
-        reader.db, [place.project.id for place in _issue_contexts(named)], titles, numbers
+def find_milestones(reader: ReferenceContext, references: Sequence[ProjectReference]) -> dict[Reference, Link]:
+    """Find milestones by number or title, in projects with issues or merge requests."""
+    references = [entry for entry in references if entry.project.issues_enabled or entry.project.merge_requests_enabled]
+    titles, numbers = _titles_and_numbers(references)
+    milestones = usable_milestones_in_projects(
+        reader.db, [context.project.id for context in _issue_contexts(references)], titles, numbers
     )
-    by_title = {(project_id, milestone.title): milestone for project_id, milestone in known}
-    by_number = {(place, milestone.iid): milestone for place, milestone in known if milestone.project_id == place}
+    by_title = {(project_id, milestone.title): milestone for project_id, milestone in milestones}
+    by_number = {(project_id, item.iid): item for project_id, item in milestones if item.project_id == project_id}
     links = {}
-    for one in named:
-        milestone = _by_number_or_title(one, by_number.get, by_title.get)
+    for entry in references:
+        milestone = _by_number_or_title(entry, by_number.get, by_title.get)
         if milestone is not None:
             url = milestone_view(milestone, reader.db.now, reader.base_url).web_url
-            data = {"project": str(one.project.id), "milestone": str(milestone.id)}
-            near = one.reference.project is None
-            words = f"%{milestone.title}" if near else f"%{milestone.title} in {one.project.full_path}"
-            links[one.reference] = Link(url, "", "", words, data)
+            data = {"project": str(entry.project.id), "milestone": str(milestone.id)}
+            is_local = entry.reference.project is None
+            text = f"%{milestone.title}" if is_local else f"%{milestone.title} in {entry.project.full_path}"
+            links[entry.reference] = Link(url, "", "", text, data)
     return links
 
 
-def find_snippets(reader: ReferenceContext, named: Sequence[ProjectReference]) -> dict[Reference, Link]:
-    """Snippets of projects."""
-    numbers = sorted({one.reference.number for one in named if one.reference.number is not None})
-    found = visible_snippets_by_id(reader.db, reader.actor, _issue_contexts(named), numbers)
+def find_snippets(reader: ReferenceContext, references: Sequence[ProjectReference]) -> dict[Reference, Link]:
+    """Find snippets of projects by id."""
+    numbers = sorted({entry.reference.number for entry in references if entry.reference.number is not None})
+    snippets = visible_snippets_by_id(reader.db, reader.actor, _issue_contexts(references), numbers)
     links = {}
-    for one in named:
-        snippet = found.get(one.reference.number or 0)
-        if snippet is not None and snippet.project_id == one.project.id:
-            data = {"project": str(one.project.id), "snippet": str(snippet.id)}
-            url = one.reference.url or one.url(reader, f"snippets/{snippet.id}")
-            links[one.reference] = Link(url, snippet.title, "", one.text(reader, f"${snippet.id}"), data)
+    for entry in references:
+        snippet = snippets.get(entry.reference.number or 0)
+        if snippet is not None and snippet.project_id == entry.project.id:
+            data = {"project": str(entry.project.id), "snippet": str(snippet.id)}
+            url = entry.reference.url or entry.url(reader, f"snippets/{snippet.id}")
+            links[entry.reference] = Link(url, snippet.title, "", entry.text(reader, f"${snippet.id}"), data)
     return links
 
 
-def find_commits(reader: ReferenceContext, named: Sequence[ProjectReference]) -> dict[Reference, Link]:
-    """Commits by their ids or the beginnings of these, for those who may read the code."""
-    look = _commit_lookup(reader)
+def find_commits(reader: ReferenceContext, references: Sequence[ProjectReference]) -> dict[Reference, Link]:
+    """Find commits by their (abbreviated) ids, if the reader may read the code."""
+    find = _commit_lookup(reader)
     links = {}
-    for one in named:
-        commit = look(one, one.reference.name)
+    for entry in references:
+        commit = find(entry, entry.reference.name)
         if commit is not None:
-            url = one.reference.url or one.url(reader, f"commit/{commit.oid}")
-            data = {"project": str(one.project.id), "commit": commit.oid}
-            links[one.reference] = Link(url, commit.title, "", _commit_text(one, commit.oid[:SHORT_OID_LENGTH]), data)
+            url = entry.reference.url or entry.url(reader, f"commit/{commit.oid}")
+            data = {"project": str(entry.project.id), "commit": commit.oid}
+            links[entry.reference] = Link(
+                url, commit.title, "", _commit_text(entry, commit.oid[:SHORT_OID_LENGTH]), data
+            )
     return links
 
 
-def find_commit_ranges(reader: ReferenceContext, named: Sequence[ProjectReference]) -> dict[Reference, Link]:
-    """What lies between two commits, where both are there."""
-    look = _commit_lookup(reader)
+def find_commit_ranges(reader: ReferenceContext, references: Sequence[ProjectReference]) -> dict[Reference, Link]:
+    """Find ranges of commits; both ends must exist."""
+    find = _commit_lookup(reader)
     links = {}
-    for one in named:
-        dots = "..." if "..." in one.reference.name else ".."
-        first, _, last = one.reference.name.partition(dots)
-        begin, end = look(one, first), look(one, last)
-        if begin is not None and end is not None:
-            # With two dots the first commit itself is meant too, as in git; the page takes three.
-            start = begin.oid if dots == "..." else f"{begin.oid}^"
-            url = one.reference.url or one.url(reader, f"compare/{start}...{end.oid}")
-            words = _commit_text(one, f"{begin.oid[:SHORT_OID_LENGTH]}{dots}{end.oid[:SHORT_OID_LENGTH]}")
-            title = f"Commits {begin.oid[:SHORT_OID_LENGTH]} through {end.oid[:SHORT_OID_LENGTH]}"
-            links[one.reference] = Link(url, title, "", words, {"project": str(one.project.id)})
+    for entry in references:
+        dots = "..." if "..." in entry.reference.name else ".."
+        first, _, last = entry.reference.name.partition(dots)
+        start_commit, end_commit = find(entry, first), find(entry, last)
+        if start_commit is not None and end_commit is not None:
+            # Two dots include the first commit here, unlike on the compare page, which uses three.
+            start = start_commit.oid if dots == "..." else f"{start_commit.oid}^"
+            url = entry.reference.url or entry.url(reader, f"compare/{start}...{end_commit.oid}")
+            text = _commit_text(
+                entry, f"{start_commit.oid[:SHORT_OID_LENGTH]}{dots}{end_commit.oid[:SHORT_OID_LENGTH]}"
+            )
+            title = f"Commits {start_commit.oid[:SHORT_OID_LENGTH]} through {end_commit.oid[:SHORT_OID_LENGTH]}"
+            links[entry.reference] = Link(url, title, "", text, {"project": str(entry.project.id)})
     return links
 
 
-def _titles_and_numbers(named: Sequence[ProjectReference]) -> tuple[list[str], list[int]]:
-    titles = {one.reference.name for one in named}
-    return sorted(titles), sorted({one.reference.number for one in named if one.reference.number is not None})
+def _titles_and_numbers(references: Sequence[ProjectReference]) -> tuple[list[str], list[int]]:
+    titles = {entry.reference.name for entry in references}
+    return sorted(titles), sorted(
+        {entry.reference.number for entry in references if entry.reference.number is not None}
+    )
 
 
 def _by_number_or_title(
-    one: ProjectReference,
+    entry: ProjectReference,
     by_number: Callable[[tuple[int, int]], T | None],
     by_title: Callable[[tuple[int, str]], T | None],
 ) -> T | None:
-    """A name of digits is a number first."""
-    number, project_id = one.reference.number, one.project.id
-    found = by_number((project_id, number)) if number is not None else None
-    return found if found is not None else by_title((project_id, one.reference.name))
+    """Return the object with this number or title; a name of digits is tried as a number first."""
+    number, project_id = entry.reference.number, entry.project.id
+    match = by_number((project_id, number)) if number is not None else None
+    return match if match is not None else by_title((project_id, entry.reference.name))
 
 
-def _commit_text(one: ProjectReference, short: str) -> str:
-    return short if one.reference.project is None else f"{one.project.full_path}@{short}"
+def _commit_text(entry: ProjectReference, short: str) -> str:
+    return short if entry.reference.project is None else f"{entry.project.full_path}@{short}"
 
 
 def _commit_lookup(reader: ReferenceContext) -> Callable[[ProjectReference, str], Commit | None]:
-    """How commits are looked for: each name once in each project, and not more than a few of them."""
+    """Return a lookup of commits that caches results and stops after ``MAX_COMMITS`` names."""
     repositories: dict[int, Repository | None] = {}
-    known: dict[tuple[int, str], Commit | None] = {}
+    commits: dict[tuple[int, str], Commit | None] = {}
 
-    def look(one: ProjectReference, name: str) -> Commit | None:
-        key = one.project.id, name
-        if key not in known:
-            if len(known) >= MAX_COMMITS:
+    def find(entry: ProjectReference, name: str) -> Commit | None:
+        key = entry.project.id, name
+        if key not in commits:
+            if len(commits) >= MAX_COMMITS:
                 return None
-            if one.project.id not in repositories:
-                repositories[one.project.id] = _repository(reader, one, one.project)
-            repository = repositories[one.project.id]
-            known[key] = None if repository is None else _commit(repository, name)
-        return known[key]
+            if entry.project.id not in repositories:
+                repositories[entry.project.id] = _repository(reader, entry, entry.project)
+            repository = repositories[entry.project.id]
+            commits[key] = None if repository is None else _commit(repository, name)
+        return commits[key]
 
-    return look
+    return find
 
 
-def _repository(reader: ReferenceContext, one: ProjectReference, project: Project) -> Repository | None:
-    if reader.store is None or not may_download_code(reader.actor, one.here, project):
+def _repository(reader: ReferenceContext, entry: ProjectReference, project: Project) -> Repository | None:
+    if reader.store is None or not may_download_code(reader.actor, entry.access, project):
         return None
     try:
         return project_repository(reader.store, project)
@@ -223,5 +235,5 @@ def _repository(reader: ReferenceContext, one: ProjectReference, project: Projec
 def _commit(repository: Repository, name: str) -> Commit | None:
     try:
         return commit_by_prefix_or_none(repository, name)
-    except (MissingRepository, FileNotFoundError):  # Deleted meanwhile.
+    except (MissingRepository, FileNotFoundError):  # Deleted in the meantime.
         return None

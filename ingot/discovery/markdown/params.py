@@ -1,10 +1,10 @@
-"""What callers may send to have a text rendered."""
+"""Parameters of the Markdown endpoint."""
 
 from ingot.core.api.params import Params
 
 
 class RenderMarkdown(Params):
-    """A text, and where it would stand."""
+    """A text and the project to which its references are relative."""
 
     text: str
     gfm: bool = False

@@ -1,4 +1,4 @@
-"""What references lead to, for who reads them: each kind with as many statements as it needs for one."""
+"""Resolution of references for a reader, with a fixed number of statements per kind."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from ingot.discovery.markdown.reader_context import (
 )
 from ingot.discovery.markdown.user_mentions import find_mentions
 
-# A room that has something to refer to gives its finder here.
+# Finders by kind of reference; new kinds are added here.
 _FINDERS: dict[ReferenceKind, Finder] = {
     "issue": finders.find_issues,
     "merge_request": finders.find_merge_requests,
@@ -27,16 +27,16 @@ _FINDERS: dict[ReferenceKind, Finder] = {
 
 
 def resolve_references(reader: ReferenceContext, references: Sequence[Reference]) -> list[Link | None]:
-    """What each of them leads to; nothing where that is not there or not for the reader."""
+    """Return the link of each reference; None if its target does not exist or is hidden from the reader."""
     links = external_tracker_links(reader.db, reader.project, references)
-    here = [reference for reference in references if reference not in links]
-    people = [reference for reference in here if reference.kind in KINDS_WITHOUT_PROJECT]
-    if people:
-        links.update(find_mentions(reader, people))
-    wanted = [reference for reference in here if reference.kind in _FINDERS]
-    named = visible_project_references(reader, wanted) if wanted else []
+    local = [reference for reference in references if reference not in links]
+    mentions = [reference for reference in local if reference.kind in KINDS_WITHOUT_PROJECT]
+    if mentions:
+        links.update(find_mentions(reader, mentions))
+    project_kinds = [reference for reference in local if reference.kind in _FINDERS]
+    in_projects = visible_project_references(reader, project_kinds) if project_kinds else []
     for kind, find in _FINDERS.items():
-        of_kind = [one for one in named if one.reference.kind == kind]
+        of_kind = [entry for entry in in_projects if entry.reference.kind == kind]
         if of_kind:
             links.update(find(reader, of_kind))
     return [links.get(reference) for reference in references]

@@ -1,4 +1,4 @@
-"""Who reads a text and where it stands, and which projects it names; what each kind of reference needs to be found."""
+"""Context of references: the reader, the project of the text and the projects that it references."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -13,50 +13,53 @@ from ingot.projects.projects.queries import visible_projects_by_path
 from ingot.projects.projects.tables import Project
 
 MAX_PROJECTS = 50
-"""So many projects of a text count; what it says of others stays as it was written."""
+"""Limit of projects resolved per text; references to further projects stay plain text."""
 KINDS_WITHOUT_PROJECT: frozenset[ReferenceKind] = frozenset({"user"})
-"""What is named the same wherever a text stands."""
+"""Kinds whose names do not depend on the project of the text."""
 
 
 class ReferenceContext(NamedTuple):
-    """Who reads a text, and where it stands."""
+    """Reader and project of a text."""
 
     db: Connection
     actor: Actor
     base_url: str
     project: Project | None
     store: RepositoryStore | None = None
-    """Where repositories are; without it no commit is found."""
+    """Repositories; without it, commits are not resolved."""
 
 
 class ProjectReference(NamedTuple):
-    """A reference, and the project that it leads into, which the reader may see."""
+    """A reference and its project, which is visible to the reader."""
 
     reference: Reference
-    here: Access
+    access: Access
     project: Project
 
     def url(self, reader: ReferenceContext, path: str) -> str:
-        """Where a page of this project is."""
+        """Return the URL of a page of this project."""
         return f"{reader.base_url}/{self.project.full_path}/{path}"
 
     def text(self, reader: ReferenceContext, sign: str) -> str | None:
-        """What stands for an address: the sign, behind the project where that is another; else what was written."""
+        """Return the short form that replaces a URL, with the project's path if it is another project.
+
+        None for other references.
+        """
         if self.reference.url is None:
             return None
-        near = reader.project is not None and reader.project.id == self.project.id
-        return sign if near else f"{self.project.full_path}{sign}"
+        is_local = reader.project is not None and reader.project.id == self.project.id
+        return sign if is_local else f"{self.project.full_path}{sign}"
 
 
 Finder = Callable[[ReferenceContext, Sequence[ProjectReference]], Mapping[Reference, Link]]
-"""Says of all references of its kind at once what they lead to; what the reader may not see is left out.
+"""Returns the links of all references of one kind, without targets hidden from the reader.
 
-It takes as many statements as it would take for one.
+The number of statements does not depend on the number of references.
 """
 
 
 def visible_project_references(reader: ReferenceContext, references: Sequence[Reference]) -> list[ProjectReference]:
-    """Those of the references that lead into projects that the reader may see; one statement for all of them."""
+    """Return the references into projects that the reader may see, with one statement."""
     own = reader.project.full_path if reader.project else ""
     paths: dict[str, list[Reference]] = {}
     for reference in references:
@@ -65,10 +68,10 @@ def visible_project_references(reader: ReferenceContext, references: Sequence[Re
             paths.setdefault(path, []).append(reference)
     if not paths:
         return []
-    seen = visible_projects_by_path(reader.db, reader.actor, paths)
+    visible = visible_projects_by_path(reader.db, reader.actor, paths)
     return [
-        ProjectReference(reference, seen[path].here, seen[path].project)
-        for path, named in paths.items()
-        if path in seen
-        for reference in named
+        ProjectReference(reference, visible[path].here, visible[path].project)
+        for path, project_references in paths.items()
+        if path in visible
+        for reference in project_references
     ]

@@ -1,4 +1,4 @@
-"""Texts as HTML for one reader, who is shown no reference to what they may not see."""
+"""Rendering of texts as HTML for a reader, with links only to targets that the reader may see."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from sys import getsizeof
@@ -19,12 +19,12 @@ _LINK_BYTES = 800
 """Memory of a link in a key."""
 _REFERENCE_BYTES = 400
 MAX_INLINE_LENGTH = 20_000
-"""So many characters are parsed while others wait; more are left to a thread."""
+"""Longer texts are parsed in a thread, so that other requests do not wait."""
 MAX_REFERENCES_PER_BATCH = 50
-"""So many references of several texts are looked up together, so that none counts less than it would alone."""
+"""Limit of references looked up together for several texts, so that per-text limits still apply to each."""
 
 
-# A rendering is the same for every reader to whom its references lead to the same.
+# The HTML depends only on the text and its resolved links, so readers with equal links share an entry.
 _html_cache: BoundedCache[tuple[LinkContext, str, Hashable], str] = declare_cache("markdown-html", share=5)
 _reference_cache: BoundedCache[tuple[LinkContext, str], tuple[Reference, ...]] = declare_cache(
     "markdown-references", share=2
@@ -32,79 +32,94 @@ _reference_cache: BoundedCache[tuple[LinkContext, str], tuple[Reference, ...]] =
 
 
 def render_text(
-    database: Database, store: RepositoryStore, actor: Actor, place: LinkContext, project: Project | None, text: str
+    database: Database,
+    store: RepositoryStore,
+    actor: Actor,
+    link_context: LinkContext,
+    project: Project | None,
+    text: str,
 ) -> str:
-    """The text as HTML with its references.
+    """Return a text as HTML with its references.
 
-    No unit of work is open while it is parsed: that may take long, and what is in it decides what is asked for.
+    No transaction is open while the text is parsed: parsing may take long, and the references determine the queries.
     """
-    return render_texts(database, store, actor, place, project, [text])[0]
+    return render_texts(database, store, actor, link_context, project, [text])[0]
 
 
 def render_texts(
     database: Database,
     store: RepositoryStore,
     actor: Actor,
-    place: LinkContext,
+    link_context: LinkContext,
     project: Project | None,
     texts: Sequence[str],
 ) -> list[str]:
-    """Several texts of one place; what those refer to that were seen before is looked up together."""
-    known = {text: _reference_cache.get((place, text)) for text in texts}
-    if sum(len(text) for text, found in known.items() if found is None) > MAX_INLINE_LENGTH:
+    """Render several texts of the same project; the references of already parsed texts are looked up together."""
+    cached_references = {text: _reference_cache.get((link_context, text)) for text in texts}
+    if sum(len(text) for text, references in cached_references.items() if references is None) > MAX_INLINE_LENGTH:
         require_blocking_allowed()
 
     def look_up(references: Sequence[Reference]) -> list[Link | None]:
         return database.read(
-            lambda db: resolve_references(ReferenceContext(db, actor, place.base_url, project, store), references)
+            lambda db: resolve_references(
+                ReferenceContext(db, actor, link_context.base_url, project, store), references
+            )
         )
 
     html: dict[str, str] = {}
-    for some in _batches({text: found for text, found in known.items() if found}):
-        wanted = list(dict.fromkeys(reference for references in some.values() for reference in references))
-        links = dict(zip(wanted, look_up(wanted), strict=True))
-        for text, references in some.items():
-            html[text] = _render_with_links(place, text, [links[reference] for reference in references])
-    for text, found in known.items():
-        if found is None:
-            html[text] = _render_new_text(place, text, look_up)
-        elif not found:
-            html[text] = _render_with_links(place, text, [])
+    for batch in _batches(
+        {text: references_or_none for text, references_or_none in cached_references.items() if references_or_none}
+    ):
+        references_in_batch = list(
+            dict.fromkeys(reference for references in batch.values() for reference in references)
+        )
+        links = dict(zip(references_in_batch, look_up(references_in_batch), strict=True))
+        for text, references in batch.items():
+            html[text] = _render_with_links(link_context, text, [links[reference] for reference in references])
+    for text, references_or_none in cached_references.items():
+        if references_or_none is None:
+            html[text] = _render_new_text(link_context, text, look_up)
+        elif not references_or_none:
+            html[text] = _render_with_links(link_context, text, [])
     return [html[text] for text in texts]
 
 
-def _batches(known: dict[str, tuple[Reference, ...]]) -> Iterator[dict[str, tuple[Reference, ...]]]:
-    some: dict[str, tuple[Reference, ...]] = {}
-    for text, references in known.items():
-        if some and len(references) + sum(map(len, some.values())) > MAX_REFERENCES_PER_BATCH:
-            yield some
-            some = {}
-        some[text] = references
-    if some:
-        yield some
+def _batches(cached_references: dict[str, tuple[Reference, ...]]) -> Iterator[dict[str, tuple[Reference, ...]]]:
+    batch: dict[str, tuple[Reference, ...]] = {}
+    for text, references in cached_references.items():
+        if batch and len(references) + sum(map(len, batch.values())) > MAX_REFERENCES_PER_BATCH:
+            yield batch
+            batch = {}
+        batch[text] = references
+    if batch:
+        yield batch
 
 
-def _render_new_text(place: LinkContext, text: str, resolve: ReferenceResolver) -> str:
-    """What a text is that nobody has read yet, and which references it holds."""
-    found: Sequence[Reference] = ()
+def _render_new_text(link_context: LinkContext, text: str, resolve: ReferenceResolver) -> str:
+    """Render a text that is not in the cache, and cache its HTML and references."""
+    references_in_text: Sequence[Reference] = ()
     links: Sequence[Link | None] = ()
 
-    def note(references: Sequence[Reference]) -> Sequence[Link | None]:
-        nonlocal found, links
-        found, links = references, resolve(references)
+    def resolve_and_store(references: Sequence[Reference]) -> Sequence[Link | None]:
+        nonlocal references_in_text, links
+        references_in_text, links = references, resolve(references)
         return links
 
-    html = render(text, place, note)
-    _reference_cache.put((place, text), tuple(found), getsizeof(text) + _REFERENCE_BYTES * len(found) + 400)
-    _html_cache.put((place, text, _links_key(links)), html, _html_bytes(text, html, links))
+    html = render(text, link_context, resolve_and_store)
+    _reference_cache.put(
+        (link_context, text),
+        tuple(references_in_text),
+        getsizeof(text) + _REFERENCE_BYTES * len(references_in_text) + 400,
+    )
+    _html_cache.put((link_context, text, _links_key(links)), html, _html_bytes(text, html, links))
     return html
 
 
-def _render_with_links(place: LinkContext, text: str, links: Sequence[Link | None]) -> str:
-    key = (place, text, _links_key(links))
+def _render_with_links(link_context: LinkContext, text: str, links: Sequence[Link | None]) -> str:
+    key = (link_context, text, _links_key(links))
     html = _html_cache.get(key)
     if html is None:
-        html = render(text, place, lambda _: links)
+        html = render(text, link_context, lambda _: links)
         _html_cache.put(key, html, _html_bytes(text, html, links))
     return html
 

@@ -1,4 +1,4 @@
-"""Who is mentioned in a text."""
+"""Lookup of mentioned users and groups."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -16,34 +16,40 @@ from ingot.discovery.markdown.reader_context import ReferenceContext
 from ingot.projects.groups.policy import visible_groups
 from ingot.projects.namespaces.tables import Namespace, namespaces
 
-_PEOPLE = select(users).where(in_list(users.c.username_key, "names"), ~users.c.placeholder)
+_USERS_BY_NAME = select(users).where(in_list(users.c.username_key, "names"), ~users.c.placeholder)
 _ALL_GROUPS = select(namespaces).where(in_list(namespaces.c.full_path_key, "paths"), namespaces.c.kind == "group")
 _GROUPS = {external: _ALL_GROUPS.where(visible_groups(external)) for external in (False, True)}
 _CSS_CLASS = "gfm-project_member"
 
 
 def find_mentions(reader: ReferenceContext, references: Sequence[Reference]) -> dict[Reference, Link]:
-    """Users before groups of the same name, which there cannot be; ``@all`` are those of the project."""
+    """Find mentioned users and groups, which never share a name; ``@all`` refers to the members of the project."""
     names = {reference.name.lower() for reference in references}
-    known: dict[str, Link] = {}
+    links_by_name: dict[str, Link] = {}
     for group in _groups(reader, names):
         url = f"{reader.base_url}/groups/{group.full_path}"
-        known[group.full_path.lower()] = Link(
+        links_by_name[group.full_path.lower()] = Link(
             url, group.name, _CSS_CLASS, f"@{group.full_path}", {"group": str(group.id)}
         )
     for user in _users_by_name(reader.db, names):
         url = web_url(user, reader.base_url)
-        known[user.username.lower()] = Link(url, user.name, _CSS_CLASS, f"@{user.username}", {"user": str(user.id)})
+        links_by_name[user.username.lower()] = Link(
+            url, user.name, _CSS_CLASS, f"@{user.username}", {"user": str(user.id)}
+        )
     if reader.project is not None:
         url = f"{reader.base_url}/{reader.project.full_path}"
         data = {"project": str(reader.project.id)}
-        known["all"] = Link(url, "All project and group members", _CSS_CLASS, "@all", data)
-    return {reference: known[reference.name.lower()] for reference in references if reference.name.lower() in known}
+        links_by_name["all"] = Link(url, "All project and group members", _CSS_CLASS, "@all", data)
+    return {
+        reference: links_by_name[reference.name.lower()]
+        for reference in references
+        if reference.name.lower() in links_by_name
+    }
 
 
 def _users_by_name(db: Connection, names: Iterable[str]) -> list[User]:
-    wanted = sorted(name for name in names if "/" not in name)
-    return db.all(User, _PEOPLE, names=wanted) if wanted else []
+    usernames = sorted(name for name in names if "/" not in name)
+    return db.all(User, _USERS_BY_NAME, names=usernames) if usernames else []
 
 
 def _groups(reader: ReferenceContext, paths: Iterable[str]) -> list[Namespace]:

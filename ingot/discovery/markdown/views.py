@@ -1,4 +1,4 @@
-"""What a rendering looks like."""
+"""Response struct of rendered Markdown."""
 
 from ingot.core.api.views import View
 

@@ -1,1 +1,1 @@
-"""Who is told by mail of what happens to what people talk about."""
+"""Notification settings and emails about changes of subjects."""

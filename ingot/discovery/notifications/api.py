@@ -1,4 +1,4 @@
-"""What users want to be told, over the API."""
+"""Endpoints for notification settings."""
 
 from ingot.accounts.users.queries import find_user
 from ingot.core.access.rules import signed_in
@@ -23,12 +23,12 @@ routes = Routes("notification settings")
 
 @routes.get("/notification_settings", may=signed_in, returns=GlobalNotificationSettingsView)
 def get_global_notification_settings(call: Call) -> GlobalNotificationSettingsView:
-    """Get how much the caller wants to be told by mail, and where it goes."""
+    """Get the caller's global notification level and email."""
     user = find_user(call.db, call.actor.user_id)
-    wish = notification_setting_or_none(call.db, user.id, GLOBAL, 0)
-    chosen = wish.email if wish else None
+    setting = notification_setting_or_none(call.db, user.id, GLOBAL, 0)
+    email = setting.email if setting else None
     return global_notification_settings_view(
-        wish, chosen if chosen in confirmed_emails_of(call.db, user) and chosen else user.email
+        setting, email if email in confirmed_emails_of(call.db, user) and email else user.email
     )
 
 
@@ -36,7 +36,7 @@ def get_global_notification_settings(call: Call) -> GlobalNotificationSettingsVi
 def update_global_notification_settings(
     call: Call, params: UpdateGlobalNotificationSettings
 ) -> GlobalNotificationSettingsView:
-    """Say how much the caller wants to be told by mail, and where it goes."""
+    """Update the caller's global notification level and email."""
     update_notification_setting(call.db, find_user(call.db, call.actor.user_id), GLOBAL, 0, params)
     return get_global_notification_settings(call)
 
@@ -48,7 +48,7 @@ def update_global_notification_settings(
     returns=NotificationSettingsView,
 )
 def get_group_notification_settings(call: Call, group: Namespace) -> NotificationSettingsView:
-    """Get how much the caller wants to be told of a group."""
+    """Get the caller's notification settings of a group."""
     return notification_settings_view(notification_setting_or_none(call.db, call.actor.user_id, "group", group.id))
 
 
@@ -61,7 +61,7 @@ def get_group_notification_settings(call: Call, group: Namespace) -> Notificatio
 def update_group_notification_settings(
     call: Call, group: Namespace, params: UpdateNotificationSettings
 ) -> NotificationSettingsView:
-    """Say how much the caller wants to be told of a group."""
+    """Update the caller's notification settings of a group."""
     update_notification_setting(call.db, find_user(call.db, call.actor.user_id), "group", group.id, params)
     return get_group_notification_settings(call, group)
 
@@ -73,7 +73,7 @@ def update_group_notification_settings(
     returns=NotificationSettingsView,
 )
 def get_project_notification_settings(call: Call, project: Project) -> NotificationSettingsView:
-    """Get how much the caller wants to be told of a project."""
+    """Get the caller's notification settings of a project."""
     return notification_settings_view(notification_setting_or_none(call.db, call.actor.user_id, "project", project.id))
 
 
@@ -86,6 +86,6 @@ def get_project_notification_settings(call: Call, project: Project) -> Notificat
 def update_project_notification_settings(
     call: Call, project: Project, params: UpdateNotificationSettings
 ) -> NotificationSettingsView:
-    """Say how much the caller wants to be told of a project."""
+    """Update the caller's notification settings of a project."""
     update_notification_setting(call.db, find_user(call.db, call.actor.user_id), "project", project.id, params)
     return get_project_notification_settings(call, project)

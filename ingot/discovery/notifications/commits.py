@@ -1,4 +1,4 @@
-"""Mail about comments on commits: to those whom a comment names and who may read the code."""
+"""Emails about comments on commits, to mentioned users with permission to read the code."""
 
 import secrets
 from functools import partial
@@ -34,7 +34,7 @@ NOTIFY_OF_COMMIT = "notify_of_commit"
 
 
 class CommitNotice(msgspec.Struct, frozen=True):
-    """A comment on a commit names people."""
+    """A comment on a commit that mentions users."""
 
     key: str
     project_id: int
@@ -44,7 +44,7 @@ class CommitNotice(msgspec.Struct, frozen=True):
 
 
 class _Plan(NamedTuple):
-    """What is told, and to whom."""
+    """Content and recipients of the emails."""
 
     project: Project
     oid: str
@@ -55,7 +55,7 @@ class _Plan(NamedTuple):
 
 
 def notify_of_commit_note(db: Connection, event: UsersMentioned) -> None:
-    """Let a job tell those who are named."""
+    """Enqueue a job that notifies the mentioned users."""
     project_id, note_id = event.subject.project_id, event.note_id
     if project_id is not None and note_id is not None:
         notice = CommitNotice(secrets.token_hex(8), project_id, note_id, event.writer_id, event.people)
@@ -63,43 +63,43 @@ def notify_of_commit_note(db: Connection, event: UsersMentioned) -> None:
 
 
 class CommitMailJob:
-    """Tells people that a comment on a commit names them."""
+    """Handler of jobs that email users mentioned in a comment on a commit."""
 
     def __init__(self, settings: Settings, store: RepositoryStore) -> None:
         self._base_url = settings.base_url
         self._store = store
 
     def run(self, database: Database, payload: object) -> None:
-        """Leave a letter for each; who may not read the code any more gets none."""
+        """Queue an email for each recipient with permission to read the code."""
         notice = msgspec.convert(payload, CommitNotice)
         plan = database.read(lambda db: _plan(db, notice))
         title = self._title(plan) if plan is not None and plan.addresses else None
         if plan is not None and title is not None:
-            place = LinkContext(self._base_url, plan.project.full_path)
-            said = render_text(plan.text, place, in_html=plan.in_html)
-            database.write(partial(self._send, notice=notice, plan=plan, title=title, said=said))
+            link_context = LinkContext(self._base_url, plan.project.full_path)
+            rendered = render_text(plan.text, link_context, in_html=plan.in_html)
+            database.write(partial(self._send, notice=notice, plan=plan, title=title, rendered=rendered))
 
     def _title(self, plan: _Plan) -> str | None:
-        """What the commit is called; nothing where it is gone, and nobody could read about it."""
+        """Return the title of the commit; None if it no longer exists, then no email is sent."""
         try:
             commit = commit_or_none(self._store.open(plan.project.repository_key), plan.oid)
         except MissingRepository:  # Deleted since the row was read.
             return None
         return truncated_title(commit) if commit is not None else None
 
-    def _send(self, db: Connection, notice: CommitNotice, plan: _Plan, title: str, said: RenderedText) -> None:
+    def _send(self, db: Connection, notice: CommitNotice, plan: _Plan, title: str, rendered: RenderedText) -> None:
         sentence = f"{plan.actor_name} mentioned you in commit {plan.oid[:8]}:"
         url = f"{self._base_url}/{plan.project.full_path}/commit/{plan.oid}#note_{notice.note_id}"
         html = (
-            f"<html><body><p>{escape(sentence)}</p><div>{said.html}</div>"
-            f'<p style="color:#666;font-size:small">&mdash;<br><a href="{escape(url)}">Read it</a>.</p></body></html>'
+            f"<html><body><p>{escape(sentence)}</p><div>{rendered.html}</div>"
+            f'<p style="color:#666;font-size:small">&mdash;<br><a href="{escape(url)}">View it</a>.</p></body></html>'
         )
         for user_id, address in plan.addresses:
             send_mail(
                 db,
                 address,
                 f"Re: {plan.project.name} | {title} ({plan.oid[:8]})",
-                f"{sentence}\n\n{said.text}\n\n-- \nRead it: {url}\n",
+                f"{sentence}\n\n{rendered.text}\n\n-- \nView it: {url}\n",
                 html=html if plan.in_html else None,
                 sender=plan.actor_name,
                 headers=self._headers(plan),
@@ -107,14 +107,14 @@ class CommitMailJob:
             )
 
     def _headers(self, plan: _Plan) -> dict[str, str]:
-        """Which conversation it is, and which list; nobody follows commits, so that there is nothing to leave."""
+        """Return headers with the thread and list; without unsubscribe links, since commits have no subscriptions."""
         host = urlsplit(self._base_url).hostname or "localhost"
-        listed = ".".join(reversed(plan.project.full_path.split("/")))
-        first = f"<commit_{plan.project.id}_{plan.oid}@{host}>"
+        list_name = ".".join(reversed(plan.project.full_path.split("/")))
+        thread_id = f"<commit_{plan.project.id}_{plan.oid}@{host}>"
         return {
-            "List-Id": f"<{listed}.{host}>",
-            "In-Reply-To": first,
-            "References": first,
+            "List-Id": f"<{list_name}.{host}>",
+            "In-Reply-To": thread_id,
+            "References": thread_id,
             "Auto-Submitted": "auto-generated",
         }
 
@@ -125,20 +125,20 @@ def _plan(db: Connection, notice: CommitNotice) -> _Plan | None:
         return None
     try:
         note = find_note(db, notice.note_id)
-    except NotFound:  # It was taken back before anybody was told.
+    except NotFound:  # The note was deleted before the job ran.
         return None
-    wanting = mentioned_recipients(db, project, notice.people, notice.actor_id)
-    told = readers_of_code(db, project, wanting) if wanting else []
-    if not told or note.commit_oid is None:
+    candidates = mentioned_recipients(db, project, notice.people, notice.actor_id)
+    recipient_ids = readers_of_code(db, project, candidates) if candidates else []
+    if not recipient_ids or note.commit_oid is None:
         return None
-    people = users_by_ids(db, [notice.actor_id, *told])
-    actor = people.get(notice.actor_id)
-    able = [people[user_id] for user_id in told if people[user_id].confirmed_at is not None]
+    users = users_by_ids(db, [notice.actor_id, *recipient_ids])
+    actor = users.get(notice.actor_id)
+    confirmed = [users[user_id] for user_id in recipient_ids if users[user_id].confirmed_at is not None]
     return _Plan(
         project,
         note.commit_oid,
         note.body,
-        actor.name if actor else "Somebody",
-        [(user.id, notification_email_of(db, user)) for user in able],
+        actor.name if actor else "A deleted user",
+        [(user.id, notification_email_of(db, user)) for user in confirmed],
         current_settings(db).html_emails_enabled,
     )

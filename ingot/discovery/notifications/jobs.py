@@ -1,4 +1,4 @@
-"""Telling people: a job finds out whom, and leaves a letter for each."""
+"""Jobs that determine the recipients of a notification and queue an email for each."""
 
 from functools import partial
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from ingot.core.mail.delivery import send_mail
 from ingot.core.markup.links import LinkContext
 from ingot.discovery.notifications import emails
 from ingot.discovery.notifications.emails import MailContext, RenderedText
-from ingot.discovery.notifications.pending import Notice
+from ingot.discovery.notifications.notices import Notice
 from ingot.discovery.notifications.queries import notification_email_of
 from ingot.discovery.notifications.recipients import recipients_of
 from ingot.discovery.notifications.unsubscribe_links import UnsubscribeRequest, unsubscribe_key
@@ -28,29 +28,29 @@ from ingot.settings import Settings
 
 
 class _Plan(NamedTuple):
-    """What is told, to whom, and where it goes."""
+    """Content and recipients of the emails."""
 
-    occasion: MailContext
+    context: MailContext
     addresses: list[tuple[int, str]]
     in_html: bool
 
 
 class NotificationJob:
-    """Tells people what happened, as their mails say it."""
+    """Handler of notification jobs."""
 
     def __init__(self, settings: Settings) -> None:
         self._base_url = settings.base_url
 
     def notify(self, database: Database, payload: object) -> None:
-        """Tell everybody who wants to know of one thing; who is told twice gets the same letter."""
+        """Queue an email for each recipient of a notice; a retried job sends identical emails."""
         notice = msgspec.convert(payload, Notice)
         plan = database.read(lambda db: self._plan(db, notice))
         if plan is not None and plan.addresses:
-            # Nobody else can write while this one does, so what takes long is done before.
-            occasion = plan.occasion
-            place = LinkContext(occasion.base_url, occasion.project.full_path)
-            said = emails.render_text(occasion.text, place, in_html=plan.in_html)
-            database.write(partial(self._send, plan=plan, said=said))
+            # Rendering takes long and the writer thread is shared, so it happens before the transaction.
+            context = plan.context
+            link_context = LinkContext(context.base_url, context.project.full_path)
+            quoted = emails.render_text(context.text, link_context, in_html=plan.in_html)
+            database.write(partial(self._send, plan=plan, quoted=quoted))
 
     def _plan(self, db: Connection, notice: Notice) -> _Plan | None:
         kind = subject_kind_or_none(db, notice.kind)
@@ -60,43 +60,43 @@ class NotificationJob:
             return None
         try:
             note = find_note(db, notice.note_id) if notice.note_id is not None else None
-        except NotFound:  # It was taken back before anybody was told.
+        except NotFound:  # The note was deleted before the job ran.
             return None
-        told = recipients_of(db, kind, subject, project, notice, internal=note is not None and note.internal)
-        if not told:
+        recipient_ids = recipients_of(db, kind, subject, project, notice, internal=note is not None and note.internal)
+        if not recipient_ids:
             return None
-        people = users_by_ids(db, [notice.actor_id, *told])
-        actor = people.get(notice.actor_id)
+        users = users_by_ids(db, [notice.actor_id, *recipient_ids])
+        actor = users.get(notice.actor_id)
         settings = current_settings(db)
-        occasion = MailContext(
+        context = MailContext(
             notice,
             kind,
             subject,
             project,
-            actor.name if actor else "Somebody",
+            actor.name if actor else "A deleted user",
             _assignees(db, kind, subject),
             _text(db, kind, subject, notice, note),
             self._base_url,
         )
-        able = [people[user_id] for user_id in told if people[user_id].confirmed_at is not None]
+        confirmed = [users[user_id] for user_id in recipient_ids if users[user_id].confirmed_at is not None]
         return _Plan(
-            occasion, [(user.id, notification_email_of(db, user)) for user in able], settings.html_emails_enabled
+            context, [(user.id, notification_email_of(db, user)) for user in confirmed], settings.html_emails_enabled
         )
 
-    def _send(self, db: Connection, plan: _Plan, said: RenderedText) -> None:
-        occasion = plan.occasion
+    def _send(self, db: Connection, plan: _Plan, quoted: RenderedText) -> None:
+        context = plan.context
         for user_id, address in plan.addresses:
-            who = UnsubscribeRequest(user_id, occasion.notice.kind, occasion.notice.subject_id)
-            leave = f"{self._base_url}/sent_notifications/{unsubscribe_key(db.vault, who)}/unsubscribe"
+            recipient = UnsubscribeRequest(user_id, context.notice.kind, context.notice.subject_id)
+            unsubscribe_url = f"{self._base_url}/sent_notifications/{unsubscribe_key(db.vault, recipient)}/unsubscribe"
             send_mail(
                 db,
                 address,
-                emails.subject_line(occasion),
-                emails.text_body(occasion, said.text, leave),
-                html=emails.html_body(occasion, said.html, leave) if plan.in_html else None,
-                sender=occasion.actor_name,
-                headers=emails.headers(occasion, leave),
-                key=f"<{occasion.notice.key}.{user_id}@ingot>",
+                emails.subject_line(context),
+                emails.text_body(context, quoted.text, unsubscribe_url),
+                html=emails.html_body(context, quoted.html, unsubscribe_url) if plan.in_html else None,
+                sender=context.actor_name,
+                headers=emails.headers(context, unsubscribe_url),
+                key=f"<{context.notice.key}.{user_id}@ingot>",
             )
 
 

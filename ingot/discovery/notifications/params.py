@@ -1,4 +1,4 @@
-"""What callers may send about what they want to be told."""
+"""Parameters of the endpoints for notification settings."""
 
 from typing import Literal
 
@@ -12,7 +12,7 @@ Flag = bool | UnsetType
 
 
 class UpdateNotificationSettings(Params):
-    """How much of one place, and of which events where the level leaves that open."""
+    """Notification level of a project or group, and the events of the custom level."""
 
     level: LevelName | UnsetType = UNSET
     new_note: Flag = UNSET
@@ -30,14 +30,14 @@ class UpdateNotificationSettings(Params):
 
 
 class UpdateGlobalNotificationSettings(UpdateNotificationSettings):
-    """The same of everywhere, and where mail goes."""
+    """Global notification level and email."""
 
     notification_email: str | UnsetType = UNSET
     notified_of_own_activity: Flag = UNSET
 
 
 OWN_ACTIVITY = "notified_of_own_activity"
-"""Kept among the flags of what was said of everywhere: whether one hears of what one does oneself."""
+"""Stored among the flags of the global setting: notifications about the user's own actions."""
 ON_BY_DEFAULT = frozenset({"failed_pipeline"})
-"""Of what failed people hear unless they said no."""
+"""Notifications about failures are enabled unless turned off."""
 EVENT_FLAGS = tuple(name for name in UpdateNotificationSettings.__struct_fields__ if name != "level")

@@ -1,4 +1,4 @@
-"""Mail about pipelines: whoever pushed a commit is told how it fared, as they wish."""
+"""Emails about finished pipelines, to the user who pushed the commit."""
 
 from html import escape
 from urllib.parse import urlsplit
@@ -38,7 +38,7 @@ _PUSHER = (
 
 
 class PipelineNotice(msgspec.Struct, frozen=True):
-    """A pipeline has ended."""
+    """A finished pipeline."""
 
     key: str
     project_id: int
@@ -48,7 +48,10 @@ class PipelineNotice(msgspec.Struct, frozen=True):
 
 
 def recipient_or_none(db: Connection, event: PipelineChanged) -> int | None:
-    """Who is to be told: whoever pushed the commit last, else who reported on it, where they want to hear of it."""
+    """Return the user who last pushed the commit, or else reported its status, if notified of this event.
+
+    None otherwise.
+    """
     project = project_or_none(db, event.project_id) if event.status in _WORDS else None
     if project is None or project.namespace_id is None:
         return None
@@ -60,21 +63,21 @@ def recipient_or_none(db: Connection, event: PipelineChanged) -> int | None:
 
 
 def _wants(db: Connection, project: Project, user_id: int, flag: str) -> bool:
-    """Failures, unless they want nothing or said no; successes, where they chose them."""
-    wish = notification_levels_of(db, project, ancestor_groups(db, project), [user_id])[user_id]
-    if wish.level == LEVELS["custom"]:
-        return wish.events.get(flag, flag in ON_BY_DEFAULT)
-    return flag in ON_BY_DEFAULT and wish.level in (LEVELS["watch"], LEVELS["participating"])
+    """Return whether the user's level includes the event: failures by default, successes only if chosen."""
+    setting = notification_levels_of(db, project, ancestor_groups(db, project), [user_id])[user_id]
+    if setting.level == LEVELS["custom"]:
+        return setting.events.get(flag, flag in ON_BY_DEFAULT)
+    return flag in ON_BY_DEFAULT and setting.level in (LEVELS["watch"], LEVELS["participating"])
 
 
 class PipelineMailJob:
-    """Tells people how the pipelines of what they pushed ended."""
+    """Handler of jobs that email users about their finished pipelines."""
 
     def __init__(self, settings: Settings) -> None:
         self._base_url = settings.base_url
 
     def run(self, database: Database, payload: object) -> None:
-        """Leave the letter; who may not read the code any more gets none."""
+        """Queue the email, unless the user no longer has permission to read the code."""
         notice = msgspec.convert(payload, PipelineNotice)
         database.write(lambda db: self._send(db, notice))
 
@@ -84,16 +87,16 @@ class PipelineMailJob:
             return
         try:
             pipeline = find_pipeline(db, project.id, notice.pipeline_id)
-        except NotFound:  # It went with what it was about.
+        except NotFound:  # Deleted before the job ran.
             return
         sentence = f"Pipeline #{pipeline.id} {_WORDS[notice.status]} for {pipeline.ref} ({pipeline.sha[:8]})"
         url = f"{self._base_url}/{project.full_path}/pipelines/{pipeline.id}"
-        html = f'<html><body><p>{escape(sentence)}</p><p><a href="{escape(url)}">Read it</a>.</p></body></html>'
+        html = f'<html><body><p>{escape(sentence)}</p><p><a href="{escape(url)}">View it</a>.</p></body></html>'
         send_mail(
             db,
             notification_email_of(db, user),
             f"{project.name} | {sentence}",
-            f"{sentence}.\n\n-- \nRead it: {url}\n",
+            f"{sentence}.\n\n-- \nView it: {url}\n",
             html=html if current_settings(db).html_emails_enabled else None,
             headers=self._headers(project, pipeline),
             key=f"<{notice.key}.{user.id}@ingot>",
@@ -101,11 +104,11 @@ class PipelineMailJob:
 
     def _headers(self, project: Project, pipeline: Pipeline) -> dict[str, str]:
         host = urlsplit(self._base_url).hostname or "localhost"
-        listed = ".".join(reversed(project.full_path.split("/")))
-        first = f"<pipeline_{pipeline.id}@{host}>"
+        list_name = ".".join(reversed(project.full_path.split("/")))
+        thread_id = f"<pipeline_{pipeline.id}@{host}>"
         return {
-            "List-Id": f"<{listed}.{host}>",
-            "In-Reply-To": first,
-            "References": first,
+            "List-Id": f"<{list_name}.{host}>",
+            "In-Reply-To": thread_id,
+            "References": thread_id,
             "Auto-Submitted": "auto-generated",
         }

@@ -1,4 +1,4 @@
-"""Who may say what they want to be told."""
+"""Permissions of notification settings."""
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
@@ -9,10 +9,10 @@ from ingot.projects.projects.tables import Project
 
 
 def may_set_group_notifications(actor: Actor, access: Access, group: Namespace) -> bool:
-    """Users who see the group."""
+    """Signed-in users who can see the group."""
     return actor.known and may_see_group(actor, access, group)
 
 
 def may_set_project_notifications(actor: Actor, access: Access, project: Project) -> bool:
-    """Users who see the project."""
+    """Signed-in users who can see the project."""
     return actor.known and may_see_project(actor, access, project)

@@ -1,4 +1,4 @@
-"""How it is found what users want to be told."""
+"""Lookup of notification settings."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -20,7 +20,7 @@ _ONE = select(notification_settings).where(
     _ROWS.user_id == bindparam("user"), _ROWS.source_kind == bindparam("kind"), _ROWS.source_id == bindparam("source")
 )
 _ALL_OF_USER = select(notification_settings).where(_ROWS.user_id == bindparam("user"))
-# The groups around a project, the nearest first.
+# Ancestor groups of a project, nearest first.
 _ANCESTOR_GROUPS = (
     select(namespaces.c.id)
     .join(namespace_tree, namespace_tree.c.ancestor_id == namespaces.c.id)
@@ -40,60 +40,64 @@ _CONFIRMED = select(emails.c.email).where(emails.c.user_id == bindparam("user"),
 
 
 class EffectiveNotificationLevel(NamedTuple):
-    """How much a user wants to be told of a project, and which events they chose."""
+    """A user's notification level for a project, and the chosen events."""
 
     level: int
     events: dict[str, bool]
 
 
 def notification_setting_or_none(db: Connection, user_id: int, kind: str, source_id: int) -> NotificationSetting | None:
-    """What a user said of one place, if anything."""
+    """Return a user's setting for a project, a group or globally, if any."""
     return db.first(NotificationSetting, _ONE, user=user_id, kind=kind, source=source_id)
 
 
 def notification_settings_of(db: Connection, user_id: int) -> list[NotificationSetting]:
-    """All that a user said, of whichever place."""
+    """List all settings of a user."""
     return db.all(NotificationSetting, _ALL_OF_USER, user=user_id)
 
 
 def confirmed_emails_of(db: Connection, user: User) -> list[str]:
-    """Where mail for a user may go: the first address, and the further ones that were proven to be theirs."""
+    """Return the primary and the confirmed further email addresses of a user."""
     return [user.email, *(email for (email,) in db.rows(_CONFIRMED, user=user.id))]
 
 
 def notification_email_of(db: Connection, user: User) -> str:
-    """Where they want their mail, as long as that address is theirs."""
-    wish = notification_setting_or_none(db, user.id, GLOBAL, 0)
-    chosen = wish.email if wish else None
-    return chosen if chosen and chosen in confirmed_emails_of(db, user) else user.email
+    """Return the address chosen for notifications if it is still confirmed, or else the primary one."""
+    setting = notification_setting_or_none(db, user.id, GLOBAL, 0)
+    email = setting.email if setting else None
+    return email if email and email in confirmed_emails_of(db, user) else user.email
 
 
 def ancestor_groups(db: Connection, project: Project) -> list[int]:
-    """The groups around a project, the nearest first."""
+    """Return the ancestor groups of a project, nearest first."""
     return [group_id for (group_id,) in db.rows(_ANCESTOR_GROUPS, namespace=project.namespace_id)]
 
 
 def watchers_of(db: Connection, project: Project, groups: Sequence[int]) -> dict[int, set[str]]:
-    """Who may want to hear of all, or of what they chose, and where they said so."""
-    found: dict[int, set[str]] = {}
+    """Return users with the watch or custom level for a project, with the kinds of those settings."""
+    kinds_by_user: dict[int, set[str]] = {}
     for user_id, kind in db.rows(_WATCHERS, project=project.id, groups=list(groups)):
-        found.setdefault(user_id, set()).add(kind)
-    return found
+        kinds_by_user.setdefault(user_id, set()).add(kind)
+    return kinds_by_user
 
 
 def notification_levels_of(
     db: Connection, project: Project, groups: Sequence[int], user_ids: Collection[int]
 ) -> dict[int, EffectiveNotificationLevel]:
-    """How much each of these users wants to be told of a project: what they said of the nearest place counts."""
+    """Return the level of each user for a project; the setting of the nearest source applies."""
     nearness = {("project", project.id): 0, (GLOBAL, 0): len(groups) + 1}
-    nearness |= {("group", group_id): place for place, group_id in enumerate(groups, 1)}
-    wishes: dict[int, list[NotificationSetting]] = {}
-    for wish in db.all(NotificationSetting, _OF_USERS, project=project.id, groups=list(groups), users=list(user_ids)):
-        wishes.setdefault(wish.user_id, []).append(wish)
+    nearness |= {("group", group_id): distance for distance, group_id in enumerate(groups, 1)}
+    settings_by_user: dict[int, list[NotificationSetting]] = {}
+    for setting in db.all(
+        NotificationSetting, _OF_USERS, project=project.id, groups=list(groups), users=list(user_ids)
+    ):
+        settings_by_user.setdefault(setting.user_id, []).append(setting)
     levels = {}
     for user_id in user_ids:
-        said = sorted(wishes.get(user_id, ()), key=lambda wish: nearness[wish.source_kind, wish.source_id])
-        counts = next((wish for wish in said if wish.level != LEVELS["global"]), None)
-        events = msgspec.json.decode(counts.events, type=dict[str, bool]) if counts else {}
-        levels[user_id] = EffectiveNotificationLevel(counts.level if counts else LEVELS["participating"], events)
+        by_nearness = sorted(
+            settings_by_user.get(user_id, ()), key=lambda setting: nearness[setting.source_kind, setting.source_id]
+        )
+        effective = next((setting for setting in by_nearness if setting.level != LEVELS["global"]), None)
+        events = msgspec.json.decode(effective.events, type=dict[str, bool]) if effective else {}
+        levels[user_id] = EffectiveNotificationLevel(effective.level if effective else LEVELS["participating"], events)
     return levels

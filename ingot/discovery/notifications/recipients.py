@@ -1,4 +1,4 @@
-"""Who is told of something: those who take part, follow or watch, want to hear of it, and may see it."""
+"""Recipients of a notification: participants, subscribers and watchers with permission to see the subject."""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -15,8 +15,8 @@ from ingot.collaboration.subscriptions.tables import follows
 from ingot.core.access.levels import Level as Access
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
+from ingot.discovery.notifications.notices import Notice
 from ingot.discovery.notifications.params import LEVELS, OWN_ACTIVITY
-from ingot.discovery.notifications.pending import Notice
 from ingot.discovery.notifications.queries import (
     GLOBAL,
     EffectiveNotificationLevel,
@@ -46,7 +46,7 @@ _ANCESTOR_GROUPS = (
 
 
 def _watched(kind: str, where: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Somebody besides ``doer`` wants to hear of all, or of what they chose, in places of one kind."""
+    """Return the condition that a user other than ``doer`` has the watch or custom level for a source of this kind."""
     level = notification_settings.c.level
     return exists().where(
         notification_settings.c.source_kind == kind,
@@ -56,14 +56,14 @@ def _watched(kind: str, where: ColumnElement[bool]) -> ColumnElement[bool]:
     )
 
 
-# Who acts wants to hear of it too; as it stands among the flags.
+# The acting user wants notifications about own actions; matched in the stored JSON.
 _OWN = and_(
     notification_settings.c.user_id == bindparam("doer"),
     notification_settings.c.source_kind == GLOBAL,
     notification_settings.c.events.contains(f'"{OWN_ACTIVITY}":true', autoescape=True),
 )
 _NOTIFIED_OF_OWN = select(notification_settings.c.id).where(_OWN)
-# Whether anybody besides who acts could want to hear of it; it spares most calls a job that would find nobody.
+# Whether anyone but the acting user may be notified; most requests are spared a job without recipients.
 _HAS_RECIPIENTS = select(
     or_(
         exists().where(
@@ -96,46 +96,46 @@ _HAS_RECIPIENTS = select(
 
 
 class InterestedUsers(NamedTuple):
-    """Who could want to hear of something, and why."""
+    """Users who may be notified of a change, by reason."""
 
     participants: Collection[int]
-    named: Collection[int]
+    mentioned: Collection[int]
     followers: Collection[int]
-    """Who said that they want to hear of it, whatever else they want."""
+    """Explicit subscribers, notified regardless of their level."""
     watchers: Collection[int]
-    refusing: Collection[int]
-    """Who said that they do not."""
+    unsubscribed: Collection[int]
+    """Users who have unsubscribed."""
 
 
 def has_possible_recipients(db: Connection, kind: SubjectKind, subject: Subject, notice: Notice) -> bool:
-    """Whether anybody could want to hear of it, besides who acts or who also wants to hear of that."""
+    """Return whether anyone may be notified: another user, or the acting user if notified of own actions."""
     if {subject.author_id, *notice.people} - {notice.actor_id}:
         return True
-    # Of what is new, those who have it to do are among the people of the notice.
+    # The assignees of a new subject are among the users of the notice.
     if notice.what != "opened" and set(kind.assignees(db, subject)) - {notice.actor_id}:
         return True
-    asked = {"kind": subject.kind, "subject": subject.id, "project": subject.project_id}
-    return bool(db.value(_HAS_RECIPIENTS, **asked, doer=notice.actor_id, labels=list(notice.labels)))
+    values = {"kind": subject.kind, "subject": subject.id, "project": subject.project_id}
+    return bool(db.value(_HAS_RECIPIENTS, **values, doer=notice.actor_id, labels=list(notice.labels)))
 
 
 def recipients_of(
     db: Connection, kind: SubjectKind, subject: Subject, project: Project, notice: Notice, *, internal: bool
 ) -> list[int]:
-    """Who is told; who did it only where they want that."""
+    """Return the users to notify; the acting user only if they want notifications about their own actions."""
     groups = ancestor_groups(db, project)
-    interest = _interested_users(db, kind, subject, project, groups, notice)
-    candidates = {*interest.participants, *interest.named, *interest.followers, *interest.watchers}
-    candidates -= {0, *interest.refusing}
+    interested = _interested_users(db, kind, subject, project, groups, notice)
+    candidates = {*interested.participants, *interested.mentioned, *interested.followers, *interested.watchers}
+    candidates -= {0, *interested.unsubscribed}
     if db.value(_NOTIFIED_OF_OWN, doer=notice.actor_id) is None:
         candidates -= {notice.actor_id}
     levels = notification_levels_of(db, project, groups, candidates) if candidates else {}
-    wanting = [user_id for user_id in sorted(candidates) if _wants(user_id, levels[user_id], interest, notice)]
-    seeing = kind.readers(db, subject, wanting, internal) if wanting else ()
-    return [user_id for user_id in wanting if user_id in seeing]
+    willing = [user_id for user_id in sorted(candidates) if _wants(user_id, levels[user_id], interested, notice)]
+    readers = kind.readers(db, subject, willing, internal) if willing else ()
+    return [user_id for user_id in willing if user_id in readers]
 
 
 def mentioned_recipients(db: Connection, project: Project, people: Collection[int], actor_id: int) -> list[int]:
-    """Who of those that somebody names hears of it; who names themselves only where they want that."""
+    """Return the mentioned users to notify; the acting user only if they want notifications about their own actions."""
     candidates = set(people)
     if actor_id in candidates and db.value(_NOTIFIED_OF_OWN, doer=actor_id) is None:
         candidates.remove(actor_id)
@@ -146,40 +146,42 @@ def mentioned_recipients(db: Connection, project: Project, people: Collection[in
 def _interested_users(
     db: Connection, kind: SubjectKind, subject: Subject, project: Project, groups: list[int], notice: Notice
 ) -> InterestedUsers:
-    said = explicit_subscriptions_to(db, subject.kind, subject.id or 0)
-    refusing = {user_id for user_id, following in said.items() if not following}
-    marking = {user_id for (user_id,) in db.rows(_LABEL_SUBSCRIBERS, labels=list(notice.labels))}
+    subscriptions = explicit_subscriptions_to(db, subject.kind, subject.id or 0)
+    unsubscribed = {user_id for user_id, following in subscriptions.items() if not following}
+    label_subscribers = {user_id for (user_id,) in db.rows(_LABEL_SUBSCRIBERS, labels=list(notice.labels))}
     if notice.what == "mentioned":
-        return InterestedUsers((), notice.people, (), (), refusing)
+        return InterestedUsers((), notice.people, (), (), unsubscribed)
     if notice.what == "relabelled":
-        return InterestedUsers((), (), marking, (), refusing)
+        return InterestedUsers((), (), label_subscribers, (), unsubscribed)
     if notice.note_id is not None:
         rows = db.rows(_MENTIONED_IN_NOTE, note=notice.note_id)
     else:
         rows = db.rows(_MENTIONED_IN_TEXT, kind=subject.kind, subject=subject.id)
-    named = {user_id for (user_id,) in rows} if notice.what in ("opened", "noted") else set()
+    mentioned = {user_id for (user_id,) in rows} if notice.what in ("opened", "noted") else set()
     participants = {*participants_of(db, kind, subject), *notice.people}
-    followers = {user_id for user_id, following in said.items() if following} | marking
-    return InterestedUsers(participants, named, followers, _watchers(db, project, groups), refusing)
+    followers = {user_id for user_id, following in subscriptions.items() if following} | label_subscribers
+    return InterestedUsers(participants, mentioned, followers, _watchers(db, project, groups), unsubscribed)
 
 
 def _watchers(db: Connection, project: Project, groups: list[int]) -> set[int]:
-    """Who watches everything means what they belong to, not all that is public."""
-    found = watchers_of(db, project, groups)
-    anywhere = [user_id for user_id, kinds in found.items() if kinds == {GLOBAL}]
-    held = users_with_access(db, project, anywhere) if anywhere else {}
-    return {user_id for user_id in found if user_id not in anywhere or held.get(user_id, 0) >= Access.GUEST}
+    """Return the watchers; a global watch level covers only projects of which the user is a member."""
+    kinds_by_user = watchers_of(db, project, groups)
+    global_only = [user_id for user_id, kinds in kinds_by_user.items() if kinds == {GLOBAL}]
+    levels = users_with_access(db, project, global_only) if global_only else {}
+    return {
+        user_id for user_id in kinds_by_user if user_id not in global_only or levels.get(user_id, 0) >= Access.GUEST
+    }
 
 
-def _wants(user_id: int, wish: EffectiveNotificationLevel, interest: InterestedUsers, notice: Notice) -> bool:
-    if user_id in interest.followers:
+def _wants(user_id: int, setting: EffectiveNotificationLevel, interested: InterestedUsers, notice: Notice) -> bool:
+    if user_id in interested.followers:
         return True
-    if wish.level == LEVELS["disabled"]:
+    if setting.level == LEVELS["disabled"]:
         return False
-    if wish.level == LEVELS["mention"]:
-        return user_id in interest.named
-    if wish.level == LEVELS["watch"] and user_id in interest.watchers:
+    if setting.level == LEVELS["mention"]:
+        return user_id in interested.mentioned
+    if setting.level == LEVELS["watch"] and user_id in interested.watchers:
         return True
-    if wish.level == LEVELS["custom"] and user_id in interest.watchers and wish.events.get(notice.flag, False):
+    if setting.level == LEVELS["custom"] and user_id in interested.watchers and setting.events.get(notice.flag, False):
         return True
-    return user_id in interest.participants or user_id in interest.named
+    return user_id in interested.participants or user_id in interested.mentioned

@@ -1,4 +1,4 @@
-"""Changing what users want to be told."""
+"""State changes of notification settings."""
 
 import msgspec
 from msgspec import UNSET
@@ -44,17 +44,17 @@ _DELETE_ALL = delete(notification_settings).where(_OF_SOURCE)
 def update_notification_setting(
     db: Connection, user: User, kind: str, source_id: int, params: UpdateNotificationSettings
 ) -> None:
-    """Keep what a user said of one place; what they said nothing of stays."""
-    before = notification_setting_or_none(db, user.id, kind, source_id)
-    level = before.level if before else LEVELS["participating" if kind == GLOBAL else "global"]
+    """Create or update a user's setting; omitted values stay unchanged."""
+    current = notification_setting_or_none(db, user.id, kind, source_id)
+    level = current.level if current else LEVELS["participating" if kind == GLOBAL else "global"]
     if params.level is not UNSET:
         level = LEVELS[params.level]
     if kind == GLOBAL and level == LEVELS["global"]:
         raise Invalid(level=["is invalid"])
-    events = msgspec.json.decode(before.events, type=dict[str, bool]) if before else {}
+    events = msgspec.json.decode(current.events, type=dict[str, bool]) if current else {}
     flags = (*EVENT_FLAGS, OWN_ACTIVITY)
     events |= {name: value for name, value in given_fields(params).items() if name in flags and value is not None}
-    email = before.email if before else None
+    email = current.email if current else None
     if isinstance(params, UpdateGlobalNotificationSettings) and params.notification_email is not UNSET:
         email = params.notification_email.strip().lower()
         if email not in confirmed_emails_of(db, user):
@@ -65,17 +65,17 @@ def update_notification_setting(
 
 
 def copy_level_to_membership(db: Connection, user_id: int, kind: str, source_id: int) -> None:
-    """Who said something of a place before they belonged to it is shown as having said so."""
-    wish = notification_setting_or_none(db, user_id, kind, source_id)
-    if wish is not None:
-        db.run(_COPY, user=user_id, kind=kind, source=source_id, level=wish.level)
+    """Copy an existing setting to the row of a new membership."""
+    setting = notification_setting_or_none(db, user_id, kind, source_id)
+    if setting is not None:
+        db.run(_COPY, user=user_id, kind=kind, source=source_id, level=setting.level)
 
 
 def delete_notification_setting(db: Connection, user_id: int, kind: str, source_id: int) -> None:
-    """Who does not belong to a place any more said nothing of it."""
+    """Delete the setting of a user who is no longer a member."""
     db.run(_DELETE, user=user_id, kind=kind, source=source_id)
 
 
 def delete_notification_settings(db: Connection, kind: str, source_id: int) -> None:
-    """Of what is gone nobody wants to hear."""
+    """Delete all settings of a deleted project or group."""
     db.run(_DELETE_ALL, kind=kind, source=source_id)

@@ -1,4 +1,4 @@
-"""When there is something to tell, and what becomes of wishes when people and places go."""
+"""Notification jobs for events, and cleanup of notification settings."""
 
 import secrets
 from typing import Any
@@ -12,7 +12,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
 from ingot.core.jobs.queue import enqueue
 from ingot.discovery.notifications.commits import notify_of_commit_note
-from ingot.discovery.notifications.pending import NOTIFY, Notice, NoticeType
+from ingot.discovery.notifications.notices import NOTIFY, Notice, NoticeType
 from ingot.discovery.notifications.pipelines import NOTIFY_OF_PIPELINE, PipelineNotice, recipient_or_none
 from ingot.discovery.notifications.recipients import has_possible_recipients
 from ingot.discovery.notifications.service import (
@@ -28,18 +28,18 @@ from ingot.repositories.pipelines.events import PipelineChanged
 subscriptions = Subscriptions()
 
 
-def _enqueue_notice(db: Connection, what: NoticeType, subject: Subject, actor_id: int, **more: Any) -> None:
+def _enqueue_notice(db: Connection, notice_type: NoticeType, subject: Subject, actor_id: int, **more: Any) -> None:
     kind = subject_kind_or_none(db, subject.kind)
     if kind is None or subject.id is None or subject.project_id is None:
         return
-    notice = Notice(secrets.token_hex(8), what, subject.kind, subject.id, actor_id, **more)
+    notice = Notice(secrets.token_hex(8), notice_type, subject.kind, subject.id, actor_id, **more)
     if has_possible_recipients(db, kind, subject, notice):
         enqueue(db, NOTIFY, notice)
 
 
 @subscriptions.on(SubjectChanged)
 def notify_of_subject(db: Connection, event: SubjectChanged) -> None:
-    """Something was opened, closed, given to somebody, or carries a label that people follow."""
+    """Notify of an opened, closed, reopened, merged, reassigned or relabeled subject."""
     people, subject = (*event.assigned, *event.unassigned), event.subject
     if event.action != "updated":
         _enqueue_notice(db, event.action, subject, event.actor_id, people=people, labels=event.labelled)
@@ -52,16 +52,16 @@ def notify_of_subject(db: Connection, event: SubjectChanged) -> None:
 
 @subscriptions.on(NoteAdded)
 def notify_of_note(db: Connection, event: NoteAdded) -> None:
-    """Somebody said something."""
+    """Notify of a new note."""
     if event.subject is not None:
         _enqueue_notice(db, "noted", event.subject, event.author_id, note_id=event.note_id)
 
 
 @subscriptions.on(UsersMentioned)
 def notify_mentioned_users(db: Connection, event: UsersMentioned) -> None:
-    """Who is named only since something was reworded; of what is new they are told with all others.
+    """Notify users whose mention was added by an edit; mentions in new texts are covered by other notices.
 
-    Nobody else is told of what is said about commits, whether it is new or not.
+    For commits, mentioned users are the only ones to be notified, whether the note is new or not.
     """
     if event.subject.kind == COMMIT:
         notify_of_commit_note(db, event)
@@ -71,7 +71,7 @@ def notify_mentioned_users(db: Connection, event: UsersMentioned) -> None:
 
 @subscriptions.on(PipelineChanged)
 def notify_of_pipeline(db: Connection, event: PipelineChanged) -> None:
-    """A pipeline failed, or succeeded and somebody wants to know."""
+    """Notify of a finished pipeline."""
     user_id = recipient_or_none(db, event)
     if user_id is not None:
         key = secrets.token_hex(8)
@@ -81,23 +81,23 @@ def notify_of_pipeline(db: Connection, event: PipelineChanged) -> None:
 
 @subscriptions.on(MemberAdded)
 def copy_level_to_new_member(db: Connection, event: MemberAdded) -> None:
-    """Members' rows show what they want to be told."""
+    """Copy the notification level to the row of a new member."""
     copy_level_to_membership(db, event.user_id, event.source_kind, event.source_id)
 
 
 @subscriptions.on(MemberRemoved)
 def delete_setting_of_member(db: Connection, event: MemberRemoved) -> None:
-    """Who left begins anew when they come back."""
+    """Delete the setting of a removed member."""
     delete_notification_setting(db, event.user_id, event.source_kind, event.source_id)
 
 
 @subscriptions.on(ProjectDeleted)
 def delete_settings_of_project(db: Connection, event: ProjectDeleted) -> None:
-    """Nobody hears of what is gone."""
+    """Delete the settings of a deleted project."""
     delete_notification_settings(db, "project", event.project_id)
 
 
 @subscriptions.on(NamespaceDeleting)
 def delete_settings_of_group(db: Connection, event: NamespaceDeleting) -> None:
-    """Nobody hears of what is gone."""
+    """Delete the settings of a deleted group."""
     delete_notification_settings(db, "group", event.namespace_id)

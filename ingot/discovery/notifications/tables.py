@@ -1,22 +1,22 @@
-"""What is stored of what users want to be told."""
+"""Table of notification settings."""
 
 from sqlalchemy import Index, Table, UniqueConstraint
 
 from ingot.core.db.schema import Record, metadata, number, reference, row_id, text
 
-# The one place that says it; members' rows carry a copy of the level, which projects show.
+# The authoritative rows; rows of members contain a copy of the level, which projects show.
 notification_settings = Table(
     "notification_settings",
     metadata,
     row_id(),
     reference("user_id", "users.id"),
-    # Everywhere, of all in a group, or of one project.
+    # Global, group or project.
     text("source_kind"),
     number("source_id"),
     number("level"),
-    # What was said of single events, as JSON; it counts where the level says so.
+    # Flags of single events as JSON; used only by the custom level.
     text("events"),
-    # Where mail goes, for what is said of everywhere.
+    # Notification email; set only for global settings.
     text("email", nullable=True),
     UniqueConstraint("user_id", "source_kind", "source_id"),
     Index("ix_notification_settings_source_kind_source_id", "source_kind", "source_id", "level"),
@@ -25,7 +25,7 @@ notification_settings = Table(
 
 
 class NotificationSetting(Record, frozen=True):
-    """What a user wants to be told of one place; ``events`` is JSON."""
+    """A user's setting for a project, a group or globally; ``events`` is JSON."""
 
     id: int
     user_id: int

@@ -1,4 +1,4 @@
-"""The links by which readers of a mail stop following what it is about; only this instance can make one."""
+"""Signed unsubscribe links in emails."""
 
 import hmac
 import re
@@ -10,7 +10,7 @@ _KEY = re.compile(r"([0-9]{1,18})-([a-z_]{1,20})-([0-9]{1,18})-([0-9a-f]{64})")
 
 
 class UnsubscribeRequest(NamedTuple):
-    """Who stops following what."""
+    """The user and the subject of an unsubscribe link."""
 
     user_id: int
     kind: str
@@ -18,17 +18,17 @@ class UnsubscribeRequest(NamedTuple):
 
 
 def unsubscribe_key(vault: Vault, request: UnsubscribeRequest) -> str:
-    """What a link holds."""
+    """Return the signed key of an unsubscribe link."""
     return f"{request.user_id}-{request.kind}-{request.subject_id}-{_signature(vault, request)}"
 
 
 def parse_unsubscribe_key(vault: Vault, key: str) -> UnsubscribeRequest | None:
-    """What a link says, if we made it."""
-    found = _KEY.fullmatch(key)
-    if found is None:
+    """Return the content of a key if its signature is valid, or None."""
+    match = _KEY.fullmatch(key)
+    if match is None:
         return None
-    who = UnsubscribeRequest(int(found[1]), found[2], int(found[3]))
-    return who if hmac.compare_digest(found[4], _signature(vault, who)) else None
+    request = UnsubscribeRequest(int(match[1]), match[2], int(match[3]))
+    return request if hmac.compare_digest(match[4], _signature(vault, request)) else None
 
 
 def _signature(vault: Vault, request: UnsubscribeRequest) -> str:

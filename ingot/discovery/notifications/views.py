@@ -1,4 +1,4 @@
-"""How it is shown what users want to be told."""
+"""Response structs of notification settings."""
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -11,7 +11,7 @@ _NAMES = {number: name for name, number in LEVELS.items()}
 
 
 class NotificationEventsView(View):
-    """Of which events a user wants to hear."""
+    """Flags of single events."""
 
     new_note: bool
     new_issue: bool
@@ -28,34 +28,34 @@ class NotificationEventsView(View):
 
 
 class NotificationSettingsView(View):
-    """What a user wants to be told of one place; single events count, and show, where they are chosen."""
+    """Notification settings of a project or group; ``events`` is set only for the custom level."""
 
     level: str
     events: NotificationEventsView | UnsetType = UNSET
 
 
 class GlobalNotificationSettingsView(NotificationSettingsView, kw_only=True):
-    """The same of everywhere."""
+    """Global notification settings."""
 
     notification_email: str
     notified_of_own_activity: bool | UnsetType = UNSET
 
 
 def notification_settings_view(setting: NotificationSetting | None) -> NotificationSettingsView:
-    """What was said of a group or a project, or that nothing was."""
+    """Return the settings of a project or group; the level defaults to "global"."""
     return NotificationSettingsView(_level(setting, "global"), _events(setting))
 
 
 def global_notification_settings_view(
     setting: NotificationSetting | None, email: str
 ) -> GlobalNotificationSettingsView:
-    """What was said of everywhere."""
-    said = msgspec.json.decode(setting.events, type=dict[str, bool]) if setting else {}
+    """Return the global settings; the level defaults to "participating"."""
+    flags = msgspec.json.decode(setting.events, type=dict[str, bool]) if setting else {}
     return GlobalNotificationSettingsView(
         level=_level(setting, "participating"),
         events=_events(setting),
         notification_email=email,
-        notified_of_own_activity=said.get(OWN_ACTIVITY, UNSET),
+        notified_of_own_activity=flags.get(OWN_ACTIVITY, UNSET),
     )
 
 
@@ -66,5 +66,5 @@ def _level(setting: NotificationSetting | None, default: str) -> str:
 def _events(setting: NotificationSetting | None) -> NotificationEventsView | UnsetType:
     if setting is None or setting.level != LEVELS["custom"]:
         return UNSET
-    said = msgspec.json.decode(setting.events, type=dict[str, bool])
-    return NotificationEventsView(*(said.get(name, name in ON_BY_DEFAULT) for name in EVENT_FLAGS))
+    flags = msgspec.json.decode(setting.events, type=dict[str, bool])
+    return NotificationEventsView(*(flags.get(name, name in ON_BY_DEFAULT) for name in EVENT_FLAGS))

@@ -1,1 +1,1 @@
-"""Finding anything by a text: everywhere, in a group, in a project."""
+"""Search in the instance, a group or a project."""

@@ -1,4 +1,4 @@
-"""Searches over the API."""
+"""Endpoints for searches."""
 
 from typing import Any
 
@@ -31,25 +31,25 @@ def _search_request(call: Call, params: SearchParams, page: Page) -> SearchReque
     if not params.search.strip():
         raise MissingParameter("search")
     validate_search_length(params.search)
-    at = instance_urls(call.origin, call.settings)
-    return SearchRequest(call.db, call.actor, params, page, at, repository_store(call.settings))
+    urls = instance_urls(call.origin, call.settings)
+    return SearchRequest(call.db, call.actor, params, page, urls, repository_store(call.settings))
 
 
 @routes.get("/search", may=signed_in, returns=list[_CommonView | SnippetView], heavy=True)
 def search_anywhere(call: Call, params: SearchAnywhere, page: Page) -> Listing[Any]:
-    """Find what holds a text, wherever the caller may look."""
+    """Search everything that the caller may see."""
     return ANYWHERE[params.scope](_search_request(call, params, page))
 
 
 @routes.get("/groups/:id/search", on=group_in_path, may=may_see_group, returns=list[_CommonView], heavy=True)
 def search_group(call: Call, group: Namespace, params: SearchGroup, page: Page) -> Listing[Any]:
-    """Find what holds a text in a group and all below it."""
+    """Search a group and its subgroups."""
     return IN_GROUP[params.scope](_search_request(call, params, page), group)
 
 
 @routes.get("/groups/:id/-/search", on=group_in_path, may=may_see_group, returns=list[_CommonView], heavy=True)
 def search_group_by_dash(call: Call, group: Namespace, params: SearchGroup, page: Page) -> Listing[Any]:
-    """Find what holds a text in a group and all below it, by its other address."""
+    """Search a group and its subgroups (alternative path)."""
     return search_group(call, group, params, page)
 
 
@@ -64,9 +64,9 @@ _ProjectResult = IssueView | MergeRequestView | MilestoneView | NoteView | Found
     heavy=True,
 )
 def search_project(call: Call, lookup: ProjectLookup, params: SearchProject, page: Page) -> Listing[Any]:
-    """Find what holds a text in a project."""
-    within = ProjectScope(lookup.here, lookup.project, params.ref)
-    return IN_PROJECT[params.scope](_search_request(call, params, page), within)
+    """Search a project."""
+    scope = ProjectScope(lookup.here, lookup.project, params.ref)
+    return IN_PROJECT[params.scope](_search_request(call, params, page), scope)
 
 
 @routes.get(
@@ -77,5 +77,5 @@ def search_project(call: Call, lookup: ProjectLookup, params: SearchProject, pag
     heavy=True,
 )
 def search_project_by_dash(call: Call, lookup: ProjectLookup, params: SearchProject, page: Page) -> Listing[Any]:
-    """Find what holds a text in a project, by its other address."""
+    """Search a project (alternative path)."""
     return search_project(call, lookup, params, page)

@@ -1,4 +1,4 @@
-"""Finding code: the parts of a query that speak of paths, and what git finds of the rest."""
+"""Search in code: path filters in the query, and git grep for the rest."""
 
 import re
 from typing import NamedTuple
@@ -18,48 +18,48 @@ _MAX_FILTERS = 20
 _OID = re.compile(r"[0-9a-f]{7,40}", re.IGNORECASE)
 _PREVIEW_LINES = 3
 _PREVIEW_BYTES = 4 * 1024
-_TIMEOUT_MESSAGE = "400 (Bad request) this takes too long to look for: ask for something that is longer or less common"
+_TIMEOUT_MESSAGE = "400 (Bad request) The search takes too long; use a longer or less common text"
 
 
 class PathFilter(NamedTuple):
-    """A condition on paths; ``*`` in its value stands for anything."""
+    """A condition on paths; ``*`` in its value matches any characters."""
 
     kind: str
     value: str
     excludes: bool
 
     def fits(self, path: str) -> bool:
-        """Whether a path, folded, is one of those that are meant."""
+        """Return whether a case-folded path satisfies the condition."""
         return self._matches(path) is not self.excludes
 
     def _matches(self, path: str) -> bool:
         value = f".{self.value}" if self.kind == "extension" else self.value
         *parts, last = value.split("*")
-        at = 0
+        position = 0
         for part in parts:
-            at = path.find(part, at)
-            if at < 0:
+            position = path.find(part, position)
+            if position < 0:
                 return False
-            at += len(part)
+            position += len(part)
         if self.kind == "path":
-            return last in path[at:]
-        return path.endswith(last) and len(path) - len(last) >= at
+            return last in path[position:]
+        return path.endswith(last) and len(path) - len(last) >= position
 
 
 class CodeQuery(NamedTuple):
-    """A text, and on which paths."""
+    """A text and conditions on paths."""
 
     text: str
     filters: tuple[PathFilter, ...]
 
     def accepts(self, path: bytes) -> bool:
-        """Whether what is found at a path counts."""
+        """Return whether matches in a path count."""
         folded = decode_text(path).casefold()
         return all(each.fits(folded) for each in self.filters)
 
 
 def parse_query(text: str) -> CodeQuery:
-    """Take the conditions on paths out of a text; git knows lines only, so the rest is one."""
+    """Split a query into path conditions and a text, which becomes one line since git matches single lines."""
     filters = tuple(
         PathFilter(kind.lower(), value.casefold(), bool(sign)) for sign, kind, value in _FILTER.findall(text)
     )
@@ -70,19 +70,19 @@ def parse_query(text: str) -> CodeQuery:
 
 
 def find_files(repository: Repository, commit: str | None, text: str, page: Page) -> Listing[CodeMatch]:
-    """A page of the places in a commit's files that hold a text."""
+    """List a page of the matches in a commit's files."""
     query = parse_query(text)
     if commit is None:
         return Listing([], page, 0)
     try:
-        found = slice_page(search_files(repository, commit, query.text, query.accepts, query.filters), page)
+        listing = slice_page(search_files(repository, commit, query.text, query.accepts, query.filters), page)
     except SearchTimeout as error:
         raise Invalid(_TIMEOUT_MESSAGE) from error
-    return found.of([match if match.lines else _with_preview(repository, commit, match) for match in found.items])
+    return listing.of([match if match.lines else _with_preview(repository, commit, match) for match in listing.items])
 
 
 def find_commits(repository: Repository, tip: str | None, text: str, page: Page) -> Listing[Commit]:
-    """A page of the commits whose message holds a text; one whose id it is comes first."""
+    """List a page of the commits whose message contains a text; a commit with this id comes first."""
     if tip is None:
         return Listing([], page, 0)
     first = _commit_by_oid(repository, text)
@@ -101,10 +101,10 @@ def find_commits(repository: Repository, tip: str | None, text: str, page: Page)
     return Listing([*shown, *read_commits(repository, oids)], page, len(first) + total)
 
 
-def commit_oid_or_none(repository: Repository, ref: str, otherwise: str | None) -> str | None:
-    """Where to look: nowhere, for a reference that is not there or not there yet."""
-    oid = commit_id_or_none(repository, ref or otherwise or "HEAD")
-    if oid is None and ref.startswith("-"):  # Nobody means a reference by that.
+def commit_oid_or_none(repository: Repository, ref: str, default: str | None) -> str | None:
+    """Return the commit to search; None for a ref that does not exist, as in an empty repository."""
+    oid = commit_id_or_none(repository, ref or default or "HEAD")
+    if oid is None and ref.startswith("-"):  # Git would parse it as an option.
         raise Invalid(ref=["is invalid"])
     return oid
 
@@ -113,17 +113,17 @@ def _commit_by_oid(repository: Repository, text: str) -> list[Commit]:
     if not _OID.fullmatch(text.strip()):
         return []
     oid = commit_id_or_none(repository, text.strip())
-    found = commit_or_none(repository, oid) if oid is not None else None
-    return [found] if found is not None and found.oid.startswith(text.strip().lower()) else []
+    commit = commit_or_none(repository, oid) if oid is not None else None
+    return [commit] if commit is not None and commit.oid.startswith(text.strip().lower()) else []
 
 
 def _as_one_line(text: str) -> str:
-    """git takes each line for a text of its own, any of which would do."""
+    """Join lines, since git would match each line as a separate pattern."""
     return " ".join(text.splitlines()).strip() if len(text.splitlines()) > 1 else text.rstrip("\r\n")
 
 
 def _with_preview(repository: Repository, commit: str, match: CodeMatch) -> CodeMatch:
-    """What a file begins with that was found by its name."""
+    """Return the match with the first lines of its file, for files found by name."""
     entry = entry_or_none(repository, commit, match.path)
     start = read_start(read_blob(repository, entry.oid)) if entry is not None else b""
     lines = start[:_PREVIEW_BYTES].splitlines(keepends=True)[:_PREVIEW_LINES]

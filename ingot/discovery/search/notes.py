@@ -1,4 +1,4 @@
-"""Finding what people wrote in a project: only about what the caller may see, and only what they may read of it."""
+"""Search in the notes of a project that the caller may read."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -36,7 +36,7 @@ def _notes_on(kind: str, *conditions: ColumnElement[bool]) -> ColumnElement[bool
     return and_(notes.c.subject_kind == kind, *conditions)
 
 
-# What may be read about subjects of each kind, by those who see all of them and by those who see some.
+# Conditions for readable notes, per kind of subject and set of visible subjects.
 _READABLE: dict[str, ColumnElement[bool]] = {
     "all issues": _notes_on("issue", exists().where(_NOTE_ISSUE)),
     "seen issues": _notes_on(
@@ -80,14 +80,14 @@ def _readable_commits(actor: Actor, access: Access, project: Project) -> str | N
     return "commits" if may_download_code(actor, access, project) else None
 
 
-# Each says which part of what is readable the caller reads in a project; a further kind of subject is one more.
+# Each function returns the condition that applies to the caller in a project; one per kind of subject.
 READABLE_KINDS: tuple[ReadableKind, ...] = (
     _readable_issues,
     _readable_merge_requests,
     _readable_snippets,
     _readable_commits,
 )
-# The numbers that subjects have in their project, where they have any, by kind.
+# Numbers of subjects in their project, by kind.
 IIDS: dict[str, Select[Any]] = {
     "issue": select(issues.c.id, issues.c.iid).where(in_list(issues.c.id, "subjects")),
     "merge_request": select(merge_requests.c.id, merge_requests.c.iid).where(in_list(merge_requests.c.id, "subjects")),
@@ -96,11 +96,11 @@ IIDS: dict[str, Select[Any]] = {
 
 @lru_cache(maxsize=64)
 def _list_query(readable: frozenset[str], short: bool, sort: str) -> ListQuery:
-    found = contains_ignoring_case(notes.c.body, "pattern")
+    contains_text = contains_ignoring_case(notes.c.body, "pattern")
     if not short:
-        found = text_search(notes.c.id, "needle", notes.c.body, as_written=True)
+        contains_text = text_search(notes.c.id, "needle", notes.c.body, as_written=True)
     matching = select(notes).where(
-        found,
+        contains_text,
         notes.c.project_id == bindparam("project"),
         notes.c.system.is_(False),
         or_(*(_READABLE[name] for name in sorted(readable))),
@@ -111,8 +111,10 @@ def _list_query(readable: frozenset[str], short: bool, sort: str) -> ListQuery:
 def search_notes(
     db: Connection, actor: Actor, access: Access, project: Project, text: str, page: Page, sort: str = "desc"
 ) -> Listing[Note]:
-    """A page of the notes of a project that hold a text; what the system wrote is nobody's."""
-    readable = frozenset(name for reads in READABLE_KINDS if (name := reads(actor, access, project)) is not None)
+    """List a page of a project's notes that contain a text, without system notes."""
+    readable = frozenset(
+        name for readable_kind in READABLE_KINDS if (name := readable_kind(actor, access, project)) is not None
+    )
     if not readable:
         return Listing([], page, 0)
     short = not is_indexed(text, as_written=True)
@@ -121,11 +123,11 @@ def search_notes(
     return fetch_page(db, Note, _list_query(readable, short, sort), page, **values)
 
 
-def iids_of_subjects(db: Connection, found: Sequence[Note]) -> dict[tuple[str, int | None], int]:
-    """Which number in its project each note's subject has; one statement for each kind."""
-    known: dict[tuple[str, int | None], int] = {}
-    for kind, numbers in IIDS.items():
-        subjects = sorted({note.subject_id for note in found if note.subject_kind == kind and note.subject_id})
+def iids_of_subjects(db: Connection, notes_found: Sequence[Note]) -> dict[tuple[str, int | None], int]:
+    """Return the number in the project of each note's subject, with one statement per kind."""
+    iids: dict[tuple[str, int | None], int] = {}
+    for kind, query in IIDS.items():
+        subjects = sorted({note.subject_id for note in notes_found if note.subject_kind == kind and note.subject_id})
         if subjects:
-            known |= {(kind, number): iid for number, iid in db.rows(numbers, subjects=subjects)}
-    return known
+            iids |= {(kind, subject_id): iid for subject_id, iid in db.rows(query, subjects=subjects)}
+    return iids

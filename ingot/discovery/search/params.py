@@ -1,4 +1,4 @@
-"""What callers send to find something."""
+"""Parameters of searches."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ from ingot.core.api.params import Params
 
 
 class SearchParams(Params):
-    """A text, and what to leave out of what holds it; what does not concern a scope is passed over."""
+    """Search text and filters; filters that do not apply to a scope are ignored."""
 
     search: str
     state: Literal["opened", "closed", "locked", "merged", "all"] | None = None
@@ -16,19 +16,19 @@ class SearchParams(Params):
 
 
 class SearchAnywhere(SearchParams, kw_only=True):
-    """What is looked for everywhere; code is only looked for in a project."""
+    """Search in the instance; code can only be searched in a project."""
 
     scope: Literal["projects", "issues", "merge_requests", "milestones", "snippet_titles", "snippet_blobs", "users"]
 
 
 class SearchGroup(SearchParams, kw_only=True):
-    """What is looked for in a group and all below it."""
+    """Search in a group and its subgroups."""
 
     scope: Literal["projects", "issues", "merge_requests", "milestones", "users"]
 
 
 class SearchProject(SearchParams, kw_only=True):
-    """What is looked for in a project; of its code, in a branch, a tag or a commit."""
+    """Search in a project; ``ref`` is the branch, tag or commit whose code is searched."""
 
     scope: Literal["issues", "merge_requests", "milestones", "notes", "wiki_blobs", "commits", "blobs", "users"]
     ref: str = ""

@@ -1,4 +1,4 @@
-"""What can be looked for: each scope asks the room that it belongs to, which decides what the caller may see."""
+"""Search scopes: each one calls the list query of its package, which checks the caller's permissions."""
 
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
@@ -61,25 +61,25 @@ from ingot.repositories.wikis.queries import wiki_repository_or_none
 
 
 class SearchRequest(NamedTuple):
-    """Who looks for what, and which page of it."""
+    """Caller, parameters and page of a search."""
 
     db: Connection
     actor: Actor
-    wanted: SearchParams
+    params: SearchParams
     page: Page
-    at: InstanceUrls
+    urls: InstanceUrls
     store: RepositoryStore
 
     @property
     def text(self) -> str:
-        """What is looked for."""
-        return self.wanted.search
+        """Return the search text."""
+        return self.params.search
 
 
 class ProjectScope(NamedTuple):
-    """A project to look in, what the caller holds in it, and which state of its code is meant."""
+    """The project to search, the caller's access to it and the ref of its code."""
 
-    here: Access
+    access: Access
     project: Project
     ref: str
 
@@ -89,12 +89,12 @@ InGroup = Callable[[SearchRequest, Namespace], Listing[Any]]
 InProject = Callable[[SearchRequest, ProjectScope], Listing[Any]]
 
 
-def _projects(request: SearchRequest, found: Listing[Project]) -> Listing[ProjectView]:
-    return found.of(project_views(request.db, request.actor, found.items, request.at))
+def _projects(request: SearchRequest, listing: Listing[Project]) -> Listing[ProjectView]:
+    return listing.of(project_views(request.db, request.actor, listing.items, request.urls))
 
 
 def _project_filters(request: SearchRequest) -> ListProjects:
-    return ListProjects(search=request.text, sort=request.wanted.sort)
+    return ListProjects(search=request.text, sort=request.params.sort)
 
 
 def _projects_anywhere(request: SearchRequest) -> Listing[ProjectView]:
@@ -102,126 +102,126 @@ def _projects_anywhere(request: SearchRequest) -> Listing[ProjectView]:
 
 
 def _projects_in_group(request: SearchRequest, group: Namespace) -> Listing[ProjectView]:
-    wanted = _project_filters(request)
-    return _projects(request, list_group_projects(request.db, request.actor, group, wanted, request.page, deep=True))
+    filters = _project_filters(request)
+    return _projects(request, list_group_projects(request.db, request.actor, group, filters, request.page, deep=True))
 
 
-def _issues(request: SearchRequest, found: Listing[Issue]) -> Listing[IssueView]:
-    return found.of(issue_views(request.db, request.actor, found.items, request.at.base))
+def _issues(request: SearchRequest, listing: Listing[Issue]) -> Listing[IssueView]:
+    return listing.of(issue_views(request.db, request.actor, listing.items, request.urls.base))
 
 
 def _issue_filters(request: SearchRequest) -> ListIssues | None:
-    """Nothing where the state is one that no issue has."""
-    wanted = request.wanted
-    if wanted.state not in (None, "opened", "closed", "all"):
+    """Return the filters of issues; None for a state that issues do not have."""
+    params = request.params
+    if params.state not in (None, "opened", "closed", "all"):
         return None
     return ListIssues(
-        scope="all", search=request.text, state=wanted.state, confidential=wanted.confidential, sort=wanted.sort
+        scope="all", search=request.text, state=params.state, confidential=params.confidential, sort=params.sort
     )
 
 
 def _issues_anywhere(request: SearchRequest) -> Listing[IssueView]:
-    wanted = _issue_filters(request)
+    filters = _issue_filters(request)
     return (
         _empty_page(request)
-        if wanted is None
-        else _issues(request, list_issues(request.db, request.actor, wanted, request.page))
+        if filters is None
+        else _issues(request, list_issues(request.db, request.actor, filters, request.page))
     )
 
 
 def _issues_in_group(request: SearchRequest, group: Namespace) -> Listing[IssueView]:
-    wanted = _issue_filters(request)
-    if wanted is None:
+    filters = _issue_filters(request)
+    if filters is None:
         return _empty_page(request)
-    return _issues(request, list_group_issues(request.db, request.actor, group.id, wanted, request.page))
+    return _issues(request, list_group_issues(request.db, request.actor, group.id, filters, request.page))
 
 
 def _issues_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[IssueView]:
     access, project, _ = scope
     require(may_read_issues(request.actor, access, project))
-    wanted = _issue_filters(request)
-    if wanted is None:
+    filters = _issue_filters(request)
+    if filters is None:
         return _empty_page(request)
-    return _issues(request, list_project_issues(request.db, request.actor, access, project, wanted, request.page))
+    return _issues(request, list_project_issues(request.db, request.actor, access, project, filters, request.page))
 
 
 def _merge_requests(
-    request: SearchRequest, found: Listing[MergeRequest], project: Project | None = None
+    request: SearchRequest, listing: Listing[MergeRequest], project: Project | None = None
 ) -> Listing[MergeRequestView]:
-    return found.of(merge_request_list_views(request.db, request.store, found.items, request.at.base, project))
+    return listing.of(merge_request_list_views(request.db, request.store, listing.items, request.urls.base, project))
 
 
 def _merge_request_filters(request: SearchRequest) -> ListMergeRequests:
-    return ListMergeRequests(scope="all", search=request.text, state=request.wanted.state, sort=request.wanted.sort)
+    return ListMergeRequests(scope="all", search=request.text, state=request.params.state, sort=request.params.sort)
 
 
 def _merge_requests_anywhere(request: SearchRequest) -> Listing[MergeRequestView]:
-    wanted = _merge_request_filters(request)
-    return _merge_requests(request, list_merge_requests(request.db, request.actor, wanted, request.page))
+    filters = _merge_request_filters(request)
+    return _merge_requests(request, list_merge_requests(request.db, request.actor, filters, request.page))
 
 
 def _merge_requests_in_group(request: SearchRequest, group: Namespace) -> Listing[MergeRequestView]:
-    wanted = _merge_request_filters(request)
+    filters = _merge_request_filters(request)
     return _merge_requests(
-        request, list_group_merge_requests(request.db, request.actor, group.id, wanted, request.page)
+        request, list_group_merge_requests(request.db, request.actor, group.id, filters, request.page)
     )
 
 
 def _merge_requests_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[MergeRequestView]:
     access, project, _ = scope
     require(may_read_merge_requests(request.actor, access, project))
-    wanted = _merge_request_filters(request)
-    found = list_project_merge_requests(request.db, request.actor, project, wanted, request.page)
-    return _merge_requests(request, found, project)
+    filters = _merge_request_filters(request)
+    listing = list_project_merge_requests(request.db, request.actor, project, filters, request.page)
+    return _merge_requests(request, listing, project)
 
 
-def _milestones(request: SearchRequest, found: Listing[Milestone]) -> Listing[MilestoneView]:
-    return found.of([milestone_view(milestone, request.db.now, request.at.base) for milestone in found.items])
+def _milestones(request: SearchRequest, listing: Listing[Milestone]) -> Listing[MilestoneView]:
+    return listing.of([milestone_view(milestone, request.db.now, request.urls.base) for milestone in listing.items])
 
 
 def _milestones_anywhere(request: SearchRequest) -> Listing[MilestoneView]:
-    wanted = ListMilestones(search=request.text)
+    filters = ListMilestones(search=request.text)
     return _milestones(
-        request, list_visible_milestones(request.db, request.actor, wanted, request.page, request.wanted.sort)
+        request, list_visible_milestones(request.db, request.actor, filters, request.page, request.params.sort)
     )
 
 
 def _milestones_in_group(request: SearchRequest, group: Namespace) -> Listing[MilestoneView]:
-    wanted = ListGroupMilestones(search=request.text, include_descendants=True)
+    filters = ListGroupMilestones(search=request.text, include_descendants=True)
     return _milestones(
-        request, list_milestones(request.db, request.actor, source_of_group(group), wanted, request.page)
+        request, list_milestones(request.db, request.actor, source_of_group(group), filters, request.page)
     )
 
 
 def _milestones_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[MilestoneView]:
-    require(may_read_milestones(request.actor, scope.here, scope.project))
-    wanted, source = ListMilestones(search=request.text), source_of_project(scope.project)
-    return _milestones(request, list_milestones(request.db, request.actor, source, wanted, request.page))
+    require(may_read_milestones(request.actor, scope.access, scope.project))
+    filters, source = ListMilestones(search=request.text), source_of_project(scope.project)
+    return _milestones(request, list_milestones(request.db, request.actor, source, filters, request.page))
 
 
-def _users(request: SearchRequest, found: Listing[User] | Listing[Member]) -> Listing[UserBrief]:
-    return found.of([user_brief(user, request.at.base) for user in found.items])
+def _users(request: SearchRequest, listing: Listing[User] | Listing[Member]) -> Listing[UserBrief]:
+    return listing.of([user_brief(user, request.urls.base) for user in listing.items])
 
 
 def _users_anywhere(request: SearchRequest) -> Listing[UserBrief]:
-    wanted = ListUsers(search=request.text, sort=request.wanted.sort)
-    return _users(request, list_users(request.db, request.actor, wanted, request.page))
+    filters = ListUsers(search=request.text, sort=request.params.sort)
+    return _users(request, list_users(request.db, request.actor, filters, request.page))
 
 
 def _users_in_group(request: SearchRequest, group: Namespace) -> Listing[UserBrief]:
-    ways = invited_member_queries(request.db, request.actor, group.id)
-    wanted, source = ListMembers(query=request.text), source_of_group(group)
-    return _users(request, list_members(request.db, source, wanted, request.page, ways))
+    invited = invited_member_queries(request.db, request.actor, group.id)
+    filters, source = ListMembers(query=request.text), source_of_group(group)
+    return _users(request, list_members(request.db, source, filters, request.page, invited))
 
 
 def _users_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[UserBrief]:
-    wanted = ListMembers(query=request.text)
-    return _users(request, list_all_members(request.db, request.actor, scope.project, wanted, request.page))
+    filters = ListMembers(query=request.text)
+    return _users(request, list_all_members(request.db, request.actor, scope.project, filters, request.page))
 
 
 def _snippets(request: SearchRequest, where: Literal["titles", "contents"]) -> Listing[SnippetView]:
-    found = search_snippets(request.db, request.actor, where, request.text, request.page, request.wanted.sort)
-    return found.of(snippet_views(request.db, found.items, request.at.base))
+    listing = search_snippets(request.db, request.actor, where, request.text, request.page, request.params.sort)
+    return listing.of(snippet_views(request.db, listing.items, request.urls.base))
 
 
 def _snippet_titles(request: SearchRequest) -> Listing[SnippetView]:
@@ -234,11 +234,11 @@ def _snippet_contents(request: SearchRequest) -> Listing[SnippetView]:
 
 def _notes_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[NoteView]:
     access, project, _ = scope
-    found = search_notes(request.db, request.actor, access, project, request.text, request.page, request.wanted.sort)
-    iids = iids_of_subjects(request.db, found.items)
-    return found.of(
+    listing = search_notes(request.db, request.actor, access, project, request.text, request.page, request.params.sort)
+    iids = iids_of_subjects(request.db, listing.items)
+    return listing.of(
         views_of_notes(
-            request.db, found.items, lambda note: iids.get((note.subject_kind, note.subject_id)), request.at.base
+            request.db, listing.items, lambda note: iids.get((note.subject_kind, note.subject_id)), request.urls.base
         )
     )
 
@@ -246,9 +246,9 @@ def _notes_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[No
 def _commits_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[FoundCommitView]:
     repository = _searchable_repository(request, scope)
     tip = commit_oid_or_none(repository, scope.ref, scope.project.default_branch)
-    found = find_commits(repository, tip, request.text, request.page)
-    url = f"{request.at.base}/{scope.project.full_path}"
-    return found.of([found_commit_view(commit, scope.project.id, url) for commit in found.items])
+    listing = find_commits(repository, tip, request.text, request.page)
+    url = f"{request.urls.base}/{scope.project.full_path}"
+    return listing.of([found_commit_view(commit, scope.project.id, url) for commit in listing.items])
 
 
 def _files_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[FoundFileView]:
@@ -256,8 +256,8 @@ def _files_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[Fo
 
 
 def _wiki_pages_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[FoundFileView]:
-    wiki = Wiki(scope.here, scope.project, wiki_repository_or_none(request.db, request.store, scope.project))
-    require(may_read_wiki(request.actor, scope.here, wiki))
+    wiki = Wiki(scope.access, scope.project, wiki_repository_or_none(request.db, request.store, scope.project))
+    require(may_read_wiki(request.actor, scope.access, wiki))
     if wiki.repository is None:
         return _empty_page(request)
     return _files(request, scope, wiki.repository, wiki.repository.head_branch())
@@ -267,13 +267,13 @@ def _files(
     request: SearchRequest, scope: ProjectScope, repository: Repository, branch: str | None
 ) -> Listing[FoundFileView]:
     commit = commit_oid_or_none(repository, scope.ref, branch)
-    found = find_files(repository, commit, request.text, request.page)
-    shown = scope.ref or branch or "HEAD"
-    return found.of([found_file_view(match, shown, scope.project.id) for match in found.items])
+    listing = find_files(repository, commit, request.text, request.page)
+    ref_name = scope.ref or branch or "HEAD"
+    return listing.of([found_file_view(match, ref_name, scope.project.id) for match in listing.items])
 
 
 def _searchable_repository(request: SearchRequest, scope: ProjectScope) -> Repository:
-    require(may_download_code(request.actor, scope.here, scope.project))
+    require(may_download_code(request.actor, scope.access, scope.project))
     return project_repository(request.store, scope.project)
 
 
@@ -281,7 +281,7 @@ def _empty_page(request: SearchRequest, *_: object) -> Listing[Any]:
     return Listing([], request.page, 0)
 
 
-# A scope that has no entry is refused by the parameters, which name those that there are.
+# The parameters accept only scopes that have an entry here.
 ANYWHERE: dict[str, Anywhere] = {
     "projects": _projects_anywhere,
     "issues": _issues_anywhere,

@@ -1,4 +1,4 @@
-"""How code is shown that was found; everything else looks as its own room shows it."""
+"""Response structs of code matches; other results use the views of their packages."""
 
 from pathlib import PurePosixPath
 
@@ -11,20 +11,20 @@ from ingot.repositories.commits.views import CommitView, commit_view
 
 
 class FoundCommitView(CommitView):
-    """A commit, and the project that it was found in."""
+    """A commit and its project."""
 
     project_id: int
 
 
 class FoundFileView(View):
-    """Some lines of a file."""
+    """Matching lines of a file."""
 
     basename: str
-    """The path without what tells the file's kind."""
+    """The path without the extension."""
     data: str
     path: str
     filename: str
-    """The path once more, under its older name."""
+    """Older name of ``path``."""
     id: int | None
     ref: str
     startline: int
@@ -32,13 +32,13 @@ class FoundFileView(View):
 
 
 def found_commit_view(commit: Commit, project_id: int, project_url: str) -> FoundCommitView:
-    """A commit that was found."""
+    """Return the view of a matching commit."""
     fields = (*msgspec.structs.astuple(commit_view(commit, project_url)), project_id)
     return FoundCommitView(*fields)
 
 
 def found_file_view(match: CodeMatch, ref: str, project_id: int) -> FoundFileView:
-    """Lines that were found."""
+    """Return the view of matching lines."""
     path = decode_text(match.path)
     basename = path.removesuffix(PurePosixPath(path).suffix)
     return FoundFileView(basename, decode_text(match.lines), path, path, None, ref, match.first_line, project_id)

@@ -1,1 +1,1 @@
-"""Announcements: services that tell others what happens, in a chat or by mail; hooks in other clothes."""
+"""Service integrations: chat messages, emails on push and Jira."""

@@ -1,4 +1,4 @@
-"""What a mail about a push says."""
+"""Texts of emails about pushes."""
 
 from typing import NamedTuple
 
@@ -11,20 +11,20 @@ MAX_TEXT_LENGTH = 128 * 1024
 
 
 class PushMailText(NamedTuple):
-    """A mail without a recipient."""
+    """Subject and text of an email."""
 
     subject: str
     text: str
 
 
 def push_mail_text(payload: Payload, diff: Diff | None) -> PushMailText:
-    """The mail about one branch or tag that changed."""
+    """Return the email about a changed branch or tag."""
     kind = "tag" if payload["object_kind"] == "tag_push" else "branch"
     name = payload["ref"].split("/", 2)[2]
-    what = _subject_line(payload, kind, name)
-    subject = f"[Git][{payload['project']['path_with_namespace']}][{name}] {what}"
-    who = f"{payload['user_name']} (@{payload['user_username']})" if payload["user_id"] else "Somebody"
-    parts = [_first_paragraph(payload, who, kind, name), _commit_list(payload), _diff_text(diff)]
+    summary = _subject_line(payload, kind, name)
+    subject = f"[Git][{payload['project']['path_with_namespace']}][{name}] {summary}"
+    user = f"{payload['user_name']} (@{payload['user_username']})" if payload["user_id"] else "Someone"
+    parts = [_first_paragraph(payload, user, kind, name), _commit_list(payload), _diff_text(diff)]
     text = "\n\n".join(part for part in parts if part)
     return PushMailText(_header_safe(subject)[:MAX_SUBJECT_LENGTH], text[:MAX_TEXT_LENGTH] + "\n")
 
@@ -40,21 +40,23 @@ def _subject_line(payload: Payload, kind: str, name: str) -> str:
     return commits[-1]["title"] if count == 1 else f"{count} commits: {commits[0]['title']}"
 
 
-def _first_paragraph(payload: Payload, who: str, kind: str, name: str) -> str:
-    web_url, where = payload["project"]["web_url"], payload["project"]["path_with_namespace"]
+def _first_paragraph(payload: Payload, user: str, kind: str, name: str) -> str:
+    web_url, project_path = payload["project"]["web_url"], payload["project"]["path_with_namespace"]
     if not payload["after"].strip("0"):
-        return f"{who} deleted {kind} {name} at {where}\n{web_url}"
+        return f"{user} deleted {kind} {name} at {project_path}\n{web_url}"
     if not payload["before"].strip("0"):
-        return f"{who} pushed new {kind} {name} at {where}\n{web_url}"
-    return f"{who} pushed to {kind} {name} at {where}\n{web_url}/compare/{payload['before']}...{payload['after']}"
+        return f"{user} pushed new {kind} {name} at {project_path}\n{web_url}"
+    return (
+        f"{user} pushed to {kind} {name} at {project_path}\n{web_url}/compare/{payload['before']}...{payload['after']}"
+    )
 
 
 def _commit_list(payload: Payload) -> str:
     commits = payload["commits"]
     if not commits:
         return ""
-    more = payload["total_commits_count"] - len(commits)
-    heading = "Commits:" if more <= 0 else f"Commits ({more} more are not shown):"
+    hidden = payload["total_commits_count"] - len(commits)
+    heading = "Commits:" if hidden <= 0 else f"Commits ({hidden} more not shown):"
     return "\n\n".join([heading, *(_commit(commit) for commit in commits)])
 
 
@@ -69,20 +71,20 @@ def _diff_text(diff: Diff | None) -> str:
         return ""
     names = [_file_name(change) for change in diff.changes]
     lines = [f"{len(names)}{' or more' if diff.overflow else ''} changed file(s):", *(f"- {name}" for name in names)]
-    shown = [
+    diffs = [
         f"{name}\n{'=' * 40}\n{change.diff}" for name, change in zip(names, diff.changes, strict=True) if change.diff
     ]
-    return "\n\n".join(["\n".join(lines), *shown])
+    return "\n\n".join(["\n".join(lines), *diffs])
 
 
 def _file_name(change: FileDiff) -> str:
     old, new = decode_text(change.old_path), decode_text(change.new_path)
     if change.renamed_file:
         return f"{old} → {new}"
-    how = " (new)" if change.new_file else " (deleted)" if change.deleted_file else ""
-    return f"{new}{how}"
+    suffix = " (new)" if change.new_file else " (deleted)" if change.deleted_file else ""
+    return f"{new}{suffix}"
 
 
 def _header_safe(text: str) -> str:
-    """A text as a header can hold it."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    """Return a text without control characters and line breaks, as header values require."""
+    return " ".join("".join(character if character.isprintable() else " " for character in text).split())

@@ -1,4 +1,4 @@
-"""The job that tells Jira where its issues are mentioned, and which of them are solved."""
+"""Job that adds comments and links to mentioned Jira issues and transitions solved ones."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,32 +19,32 @@ from ingot.projects.services.trackers import IssueTracker, tracker_from_service
 
 NOTIFY_JIRA = "tell jira"
 MAX_ISSUE_KEYS = 20
-"""Of one push or text; who mentions more does not mean each."""
+"""Limit per push or text."""
 _SERVICE = select(services).where(services.c.id == bindparam("service"), services.c.active)
 _JIRA_MARKUP = str.maketrans({sign: f"\\{sign}" for sign in "[]{}|"})
 
 
 class JiraMention(msgspec.Struct, frozen=True):
-    """Something of ours in which issues are mentioned."""
+    """A commit, merge request or note that mentions Jira issues."""
 
     what: str
-    """As it is called in a sentence."""
+    """Noun for the comment's text."""
     title: str
     url: str
     who: str
     who_url: str
     project: str
     text: str
-    """What is read for issues."""
+    """Text to search for issue keys."""
     commit: str | None = None
-    """The commit by which the issues are solved that the text closes; nothing where it solves none."""
+    """Commit that solves the issues closed by the text; None if it solves none."""
     commit_url: str = ""
     told: bool = False
-    """Whether it was told before that they are mentioned."""
+    """Mentions have been announced before."""
 
 
 class NotifyJira(msgspec.Struct, frozen=True):
-    """What Jira may be told: what is known already, and pushes whose commits are still to be read."""
+    """Payload of the job: mentions, and pushes whose commits are yet to be read."""
 
     service_id: int
     mentions: list[JiraMention] = []
@@ -52,59 +52,59 @@ class NotifyJira(msgspec.Struct, frozen=True):
 
 
 class JiraNotifier:
-    """The handler of these jobs; run twice, it says nothing twice."""
+    """Idempotent handler of the job."""
 
-    def __init__(self, finisher: PayloadCompletion, guard: SsrfGuard, log: Callable[..., None]) -> None:
-        self._finisher = finisher
+    def __init__(self, completion: PayloadCompletion, guard: SsrfGuard, log: Callable[..., None]) -> None:
+        self._completion = completion
         self._guard = guard
         self._log = log
 
     def run(self, database: Database, payload: object) -> None:
-        """Tell Jira of each issue; what the guard refuses is given up, what cannot be reached is tried again."""
-        wanted = msgspec.convert(payload, NotifyJira)
-        found = database.read(lambda db: _jira_service(db, wanted.service_id))
-        if found is None:
+        """Update each mentioned issue; blocked requests are dropped, temporary failures are retried."""
+        notification = msgspec.convert(payload, NotifyJira)
+        service_and_properties = database.read(lambda db: _jira_service(db, notification.service_id))
+        if service_and_properties is None:
             return
-        service, properties = found
+        service, properties = service_and_properties
         tracker = tracker_from_service(service)
-        mentions = [*wanted.mentions, *(each for ref in wanted.pushed for each in self._commits(ref))]
+        mentions = [*notification.mentions, *(each for ref in notification.pushed for each in self._commits(ref))]
         jobs = [(key, each) for each in mentions for key in tracker.issues_mentioned_by(each.text)][:MAX_ISSUE_KEYS]
         if not jobs:
             return
         url = properties.get("api_url") or properties["url"]
         jira = JiraClient(self._guard, url, properties["username"], properties["password"])
-        steps = [
+        transitions = [
             each for each in str(properties.get("jira_issue_transition_id", "")).replace(";", ",").split(",") if each
         ]
         try:
             for key, mention in jobs:
-                _notify_issue(jira, tracker, key, mention, [step.strip() for step in steps])
-        except OutgoingRequestBlocked as refusal:
-            self._log("jira was not told", service=service.id, error=refusal.reason)
+                _notify_issue(jira, tracker, key, mention, [transition.strip() for transition in transitions])
+        except OutgoingRequestBlocked as blocked:
+            self._log("jira request blocked", service=service.id, error=blocked.reason)
 
     def _commits(self, ref: PushedRef) -> list[JiraMention]:
-        told: Payload = msgspec.json.decode(self._finisher.finish(ref.payload, ref.unfinished))
-        project = told["project"]
+        push: Payload = msgspec.json.decode(self._completion.finish(ref.payload, ref.unfinished))
+        project = push["project"]
         base = project["web_url"].removesuffix(project["path_with_namespace"])
-        solves = told["ref"] == f"refs/heads/{project['default_branch']}"
+        is_default_branch = push["ref"] == f"refs/heads/{project['default_branch']}"
         return [
             JiraMention(
                 what="commit",
                 title=commit["title"],
                 url=commit["url"],
-                who=told["user_name"] or commit["author"]["name"],
-                who_url=f"{base}{told['user_username'] or ''}",
+                who=push["user_name"] or commit["author"]["name"],
+                who_url=f"{base}{push['user_username'] or ''}",
                 project=project["path_with_namespace"],
                 text=commit["message"],
-                commit=commit["id"] if solves else None,
+                commit=commit["id"] if is_default_branch else None,
                 commit_url=commit["url"],
             )
-            for commit in told["commits"]
+            for commit in push["commits"]
         ]
 
 
 def _jira_service(db: Connection, service_id: int) -> tuple[Service, dict[str, Any]] | None:
-    """How Jira is reached; nothing where nobody wants that any more, or only links were wanted."""
+    """Return the service and its properties, or None if it is inactive or has no credentials (links only)."""
     service = db.first(Service, _SERVICE, service=service_id)
     if service is None:
         return None
@@ -113,36 +113,43 @@ def _jira_service(db: Connection, service_id: int) -> tuple[Service, dict[str, A
     return (service, properties) if properties.get("username") and properties.get("password") else None
 
 
-def _notify_issue(jira: JiraClient, tracker: IssueTracker, key: str, mention: JiraMention, steps: list[str]) -> None:
-    there = jira.issue(key)
-    if there is None:
+def _notify_issue(
+    jira: JiraClient, tracker: IssueTracker, key: str, mention: JiraMention, transitions: list[str]
+) -> None:
+    issue = jira.issue(key)
+    if issue is None:
         return
     if not mention.told:
         text = (
             f"[{_escape_markup(mention.who)}|{mention.who_url}] mentions this issue in "
             f"[a {mention.what} of {_escape_markup(mention.project)}|{mention.url}]:\n'{_escape_markup(mention.title)}'"
         )
-        _add_comment_once(jira, key, there, text)
+        _add_comment_once(jira, key, issue, text)
         jira.link(key, mention.url, f"Mentioned in a {mention.what}: {mention.title}", solved=False)
-    if mention.commit is not None and not there.solved and steps and key in tracker.closed_by(mention.text):
-        _transition_issue(jira, key, there, mention, steps)
+    if mention.commit is not None and not issue.solved and transitions and key in tracker.closed_by(mention.text):
+        _transition_issue(jira, key, issue, mention, transitions)
 
 
-def _transition_issue(jira: JiraClient, key: str, there: JiraIssue, mention: JiraMention, steps: list[str]) -> None:
-    """Let an issue go its way; whether it is solved then is up to the ways of that server."""
-    moved = [jira.move(key, step) for step in steps]
-    after = jira.issue(key) if any(moved) else None
+def _transition_issue(
+    jira: JiraClient, key: str, issue: JiraIssue, mention: JiraMention, transitions: list[str]
+) -> None:
+    """Execute the transitions.
+
+    Comment only if the issue is resolved afterwards, which depends on the server's workflow.
+    """
+    results = [jira.move(key, transition) for transition in transitions]
+    after = jira.issue(key) if any(results) else None
     if after is not None and after.solved:
-        _add_comment_once(jira, key, there, f"Solved with [{mention.commit}|{mention.commit_url}].")
+        _add_comment_once(jira, key, issue, f"Solved with [{mention.commit}|{mention.commit_url}].")
         jira.link(key, mention.commit_url, f"Solved by commit {mention.commit}", solved=True)
 
 
-def _add_comment_once(jira: JiraClient, key: str, there: JiraIssue, text: str) -> None:
-    """Say what was not said before; where it cannot be told whether it was, links have to do."""
-    if there.comments is not None and not any(text in said for said in there.comments):
+def _add_comment_once(jira: JiraClient, key: str, issue: JiraIssue, text: str) -> None:
+    """Add a comment unless an equal one exists; skip it if the existing comments are unknown."""
+    if issue.comments is not None and not any(text in comment for comment in issue.comments):
         jira.comment(key, text)
 
 
 def _escape_markup(text: str) -> str:
-    """A text in which nothing is markup of theirs."""
+    """Escape Jira's markup in a text."""
     return text.translate(_JIRA_MARKUP)

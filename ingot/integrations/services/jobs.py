@@ -1,4 +1,4 @@
-"""The job that writes mails about a push: outside of its transaction, since commits and lines are read for them."""
+"""Job that creates emails about a push; outside of the push's transaction, since it reads commits and diffs."""
 
 from functools import partial
 
@@ -25,14 +25,14 @@ _SERVICE = select(services).where(services.c.id == bindparam("service"), service
 
 
 class PushedRef(msgspec.Struct, frozen=True):
-    """A branch or tag that changed: what is known of it, and what is still to be read."""
+    """A changed branch or tag: its payload and the parts yet to be read."""
 
     payload: str
     unfinished: str
 
 
 class MailPushes(msgspec.Struct, frozen=True):
-    """A push of which mails are written."""
+    """Payload of the job."""
 
     service_id: int
     repository_key: str
@@ -40,40 +40,42 @@ class MailPushes(msgspec.Struct, frozen=True):
 
 
 class PushMailJob:
-    """The handler of these jobs; run twice, it writes twice."""
+    """Handler of the job; a retry may send emails again."""
 
-    def __init__(self, finisher: PayloadCompletion, store: RepositoryStore) -> None:
-        self._finisher = finisher
+    def __init__(self, completion: PayloadCompletion, store: RepositoryStore) -> None:
+        self._completion = completion
         self._store = store
 
     def run(self, database: Database, payload: object) -> None:
-        """Write about each branch and tag to everybody who wants it; nothing, where nobody does any more."""
-        wanted = msgspec.convert(payload, MailPushes)
-        service = database.read(lambda db: db.first(Service, _SERVICE, service=wanted.service_id))
+        """Create an email per branch or tag for each recipient; do nothing if the service has become inactive."""
+        push = msgspec.convert(payload, MailPushes)
+        service = database.read(lambda db: db.first(Service, _SERVICE, service=push.service_id))
         if service is None:
             return
-        known = msgspec.json.decode(service.properties)
-        letters = [
-            self._mail_text(each, wanted.repository_key, with_diff=not known.get("disable_diffs"))
-            for each in wanted.pushed
+        properties = msgspec.json.decode(service.properties)
+        mails = [
+            self._mail_text(each, push.repository_key, with_diff=not properties.get("disable_diffs"))
+            for each in push.pushed
         ]
-        database.write(partial(_queue_mails, letters=letters, recipients=parse_recipients(known.get("recipients", ""))))
+        database.write(
+            partial(_queue_mails, mails=mails, recipients=parse_recipients(properties.get("recipients", "")))
+        )
 
     def _mail_text(self, pushed: PushedRef, repository_key: str, *, with_diff: bool) -> PushMailText:
-        told: Payload = msgspec.json.decode(self._finisher.finish(pushed.payload, pushed.unfinished))
-        return push_mail_text(told, self._diff(told, repository_key) if with_diff else None)
+        payload: Payload = msgspec.json.decode(self._completion.finish(pushed.payload, pushed.unfinished))
+        return push_mail_text(payload, self._diff(payload, repository_key) if with_diff else None)
 
     def _diff(self, payload: Payload, repository_key: str) -> Diff | None:
         if payload["object_kind"] != "push" or NO_OID in (payload["before"], payload["after"]):
             return None
         try:
             return diff_between(self._store.open(repository_key), payload["before"], payload["after"], DIFF_LIMITS)
-        except (GitError, MissingRepository) as error:  # The mail is sent without the diff.
+        except (GitError, MissingRepository) as error:  # The email is sent without the diff.
             log_failure("diff of a push not read", error)
             return None
 
 
-def _queue_mails(db: Connection, letters: list[PushMailText], recipients: list[str]) -> None:
-    for letter in letters:
-        for to in recipients:
-            send_mail(db, to, letter.subject, letter.text)
+def _queue_mails(db: Connection, mails: list[PushMailText], recipients: list[str]) -> None:
+    for mail in mails:
+        for recipient in recipients:
+            send_mail(db, recipient, mail.subject, mail.text)

@@ -1,4 +1,4 @@
-"""What a hook wears that tells for a service: whom it tells, of what, and how that becomes a request."""
+"""Conversion of webhook payloads to requests to chat services."""
 
 from typing import Any
 
@@ -13,22 +13,22 @@ _FINISHED_STATUSES = ("success", "failed")
 
 
 class MessageFormat(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a service speaks in a chat."""
+    """Settings of a chat service."""
 
     url: str
     username: str | None = None
     channel: str | None = None
     channels: dict[str, str] = {}
-    """Where else it speaks, by the event."""
+    """Channels that override the default, by event."""
     only_broken_pipelines: bool = True
     only_default_branch: bool = True
-    """Of pipelines."""
+    """Applies to pipelines."""
     branches: str | None = None
-    """Which ones it speaks of, where somebody said so."""
+    """Branches to be notified about; None for the default."""
 
 
 def message_format(properties: dict[str, Any]) -> MessageFormat:
-    """What a service of chats knows, as its hook wears it."""
+    """Return the settings of a chat service from its properties."""
     channels = {
         name.removesuffix("_channel"): value
         for name, value in properties.items()
@@ -45,20 +45,20 @@ def message_format(properties: dict[str, Any]) -> MessageFormat:
     )
 
 
-def format_request(outfit: str, payload: str) -> IntegrationRequest | None:
-    """What is said in a chat about something that happened; nothing, where that is not worth a message."""
-    wears = msgspec.json.decode(outfit, type=MessageFormat)
-    told: Payload = msgspec.json.decode(payload)
-    message = chat_message(told) if _should_send(wears, told) else None
+def format_request(settings_json: str, payload: str) -> IntegrationRequest | None:
+    """Return the request to a chat service, or None if the settings exclude the event."""
+    settings = msgspec.json.decode(settings_json, type=MessageFormat)
+    data: Payload = msgspec.json.decode(payload)
+    message = chat_message(data) if _should_send(settings, data) else None
     return (
         None
         if message is None
-        else IntegrationRequest(wears.url, msgspec.json.encode(_request_body(wears, told, message)).decode())
+        else IntegrationRequest(settings.url, msgspec.json.encode(_request_body(settings, data, message)).decode())
     )
 
 
 def _should_send(message_format: MessageFormat, payload: Payload) -> bool:
-    kind, about, default = (
+    kind, attributes, default = (
         payload["object_kind"],
         payload.get("object_attributes", {}),
         payload["project"]["default_branch"],
@@ -66,12 +66,12 @@ def _should_send(message_format: MessageFormat, payload: Payload) -> bool:
     if kind == "push":
         return notifies_branch(message_format.branches, payload["ref"].removeprefix("refs/heads/"), default)
     if kind == "pipeline":
-        broken = about["status"] == "failed" or not message_format.only_broken_pipelines
-        asked = message_format.branches or ("default" if message_format.only_default_branch else None)
-        near = about["tag"] or notifies_branch(asked, about["ref"], default)
-        return bool(about["status"] in _FINISHED_STATUSES and broken and near)
-    # What is opened, closed or merged is a change as well, which would be told twice.
-    return bool(about.get("action") != "update" or kind == "wiki_page")
+        broken = attributes["status"] == "failed" or not message_format.only_broken_pipelines
+        branches = message_format.branches or ("default" if message_format.only_default_branch else None)
+        is_included = attributes["tag"] or notifies_branch(branches, attributes["ref"], default)
+        return bool(attributes["status"] in _FINISHED_STATUSES and broken and is_included)
+    # Opening, closing and merging also emit an update, which would cause a second message.
+    return bool(attributes.get("action") != "update" or kind == "wiki_page")
 
 
 def _request_body(message_format: MessageFormat, payload: Payload, message: ChatMessage) -> Payload:

@@ -1,4 +1,4 @@
-"""What is said in a chat about something that happened, in the markup that Slack and Mattermost share."""
+"""Texts of chat messages, in the markup shared by Slack and Mattermost."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -7,31 +7,31 @@ from urllib.parse import quote
 from ingot.integrations.webhooks.payloads.parts import Payload
 
 MAX_LENGTH = 4000
-"""So much of what somebody wrote is shown."""
+"""Length limit of quoted texts."""
 _GREY, _ORANGE, _GOOD, _BAD = "#345", "#C95823", "good", "danger"
 _WIKI = {"create": "created", "update": "edited", "delete": "deleted"}
 
 
 class ChatMessage(NamedTuple):
-    """A line, and what stands below it."""
+    """A line of text and its attachments."""
 
     text: str
     attachments: list[Payload]
 
 
 def chat_message(payload: Payload) -> ChatMessage | None:
-    """The message about it, or nothing for what chats are not told of."""
+    """Return the message for a payload, or None if chats are not notified of it."""
     build = _MESSAGES.get(payload["object_kind"])
     return None if build is None else build(payload)
 
 
 def escape_text(text: str) -> str:
-    """A text in which nothing is a link or calls somebody."""
+    """Escape a text so that it contains no links or mentions."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def shorten(text: str) -> str:
-    """The beginning of a long text."""
+    """Truncate a long text."""
     return text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}…"
 
 
@@ -43,8 +43,8 @@ _URL_SAFE_CHARACTERS = "/:?#[]@!$&'()*+,;=%~"
 
 
 def _attachment(text: str | None, color: str, **more: str) -> Payload:
-    shown = escape_text(shorten(text or ""))
-    return {**more, "text": shown, "color": color, "fallback": shown, "mrkdwn_in": ["text"]}
+    escaped = escape_text(shorten(text or ""))
+    return {**more, "text": escaped, "color": color, "fallback": escaped, "mrkdwn_in": ["text"]}
 
 
 def _first_line(text: str | None) -> str:
@@ -64,16 +64,16 @@ def _user_name(payload: Payload) -> str:
 def _push_message(payload: Payload) -> ChatMessage:
     kind = "tag" if payload["object_kind"] == "tag_push" else "branch"
     name = payload["ref"].split("/", 2)[2]
-    web_url, who, project = payload["project"]["web_url"], _user_name(payload), _project_link(payload)
-    there = _link(name, f"{web_url}/commits/{quote(name)}")
+    web_url, user, project = payload["project"]["web_url"], _user_name(payload), _project_link(payload)
+    link = _link(name, f"{web_url}/commits/{quote(name)}")
     if not payload["before"].strip("0"):
-        return ChatMessage(f"{who} pushed new {kind} {there} to {project}", [])
+        return ChatMessage(f"{user} pushed new {kind} {link} to {project}", [])
     if not payload["after"].strip("0"):
-        return ChatMessage(f"{who} removed {kind} {escape_text(name)} from {project}", [])
+        return ChatMessage(f"{user} removed {kind} {escape_text(name)} from {project}", [])
     compare = _link("Compare changes", f"{web_url}/compare/{payload['before']}...{payload['after']}")
     lines = [_commit_line(commit) for commit in payload["commits"]]
     attachments = [{"text": "\n".join(lines), "color": _GREY, "mrkdwn_in": ["text"]}] if lines else []
-    return ChatMessage(f"{who} pushed to {kind} {there} of {project} ({compare})", attachments)
+    return ChatMessage(f"{user} pushed to {kind} {link} of {project} ({compare})", attachments)
 
 
 def _commit_line(commit: Payload) -> str:
@@ -82,40 +82,40 @@ def _commit_line(commit: Payload) -> str:
 
 
 def _issue_message(payload: Payload) -> ChatMessage:
-    about = payload["object_attributes"]
-    title = f"#{about['iid']} {about['title']}"
-    if about["action"] == "open":
-        below = _attachment(about["description"], _ORANGE, title=escape_text(title), title_link=about["url"])
-        return ChatMessage(f"[{_project_link(payload)}] Issue opened by {_user_name(payload)}", [below])
-    state = "reopened" if about["action"] == "reopen" else about["state"]
+    issue = payload["object_attributes"]
+    title = f"#{issue['iid']} {issue['title']}"
+    if issue["action"] == "open":
+        attachment = _attachment(issue["description"], _ORANGE, title=escape_text(title), title_link=issue["url"])
+        return ChatMessage(f"[{_project_link(payload)}] Issue opened by {_user_name(payload)}", [attachment])
+    state = "reopened" if issue["action"] == "reopen" else issue["state"]
     return ChatMessage(
-        f"[{_project_link(payload)}] Issue {_link(title, about['url'])} {state} by {_user_name(payload)}", []
+        f"[{_project_link(payload)}] Issue {_link(title, issue['url'])} {state} by {_user_name(payload)}", []
     )
 
 
 def _merge_request_message(payload: Payload) -> ChatMessage:
-    about = payload["object_attributes"]
-    title = _link(f"!{about['iid']} {about['title']}", about["url"])
-    state = "reopened" if about.get("action") == "reopen" else about["state"]
+    merge_request = payload["object_attributes"]
+    title = _link(f"!{merge_request['iid']} {merge_request['title']}", merge_request["url"])
+    state = "reopened" if merge_request.get("action") == "reopen" else merge_request["state"]
     return ChatMessage(f"{_user_name(payload)} {state} {title} in {_project_link(payload)}", [])
 
 
 def _note_message(payload: Payload) -> ChatMessage | None:
-    about = payload["object_attributes"]
-    if about["system"]:
+    note = payload["object_attributes"]
+    if note["system"]:
         return None
     target, title = _note_target(payload)
-    link = _link(f"commented on {target}", about["url"])
+    link = _link(f"commented on {target}", note["url"])
     line = f"{_user_name(payload)} {link} in {_project_link(payload)}"
-    return ChatMessage(f"{line}: *{title}*" if title else line, [_attachment(about["note"], _GREY)])
+    return ChatMessage(f"{line}: *{title}*" if title else line, [_attachment(note["note"], _GREY)])
 
 
 def _note_target(payload: Payload) -> tuple[str, str]:
-    """What a note is about, and its title; a commit may be gone by now."""
-    about = payload["object_attributes"]
-    kind = about["noteable_type"]
+    """Return the target of a note and its title; a commit may have been deleted."""
+    note = payload["object_attributes"]
+    kind = note["noteable_type"]
     if kind == "Commit":
-        return f"commit {about['commit_id'][:8]}", _first_line((payload.get("commit") or {}).get("message"))
+        return f"commit {note['commit_id'][:8]}", _first_line((payload.get("commit") or {}).get("message"))
     word, sign, key, number = {
         "Issue": ("issue", "#", "issue", "iid"),
         "MergeRequest": ("merge request", "!", "merge_request", "iid"),
@@ -126,17 +126,18 @@ def _note_target(payload: Payload) -> tuple[str, str]:
 
 
 def _pipeline_message(payload: Payload) -> ChatMessage:
-    about, web_url = payload["object_attributes"], payload["project"]["web_url"]
-    passed = about["status"] == "success"
+    pipeline, web_url = payload["object_attributes"], payload["project"]["web_url"]
+    passed = pipeline["status"] == "success"
     user = payload.get("user") or {}
+    ref = pipeline["ref"]
     line = (
-        f"{_project_link(payload)}: Pipeline {_link('#' + str(about['id']), about['url'])} of "
-        f"{'tag' if about['tag'] else 'branch'} {_link(about['ref'], web_url + '/commits/' + quote(about['ref']))} by "
+        f"{_project_link(payload)}: Pipeline {_link('#' + str(pipeline['id']), pipeline['url'])} of "
+        f"{'tag' if pipeline['tag'] else 'branch'} {_link(ref, web_url + '/commits/' + quote(ref))} by "
         f"{escape_text(user.get('name') or 'API')} {'passed' if passed else 'failed'} in "
-        f"{_duration_text(about['duration'])}"
+        f"{_duration_text(pipeline['duration'])}"
     )
-    below = {"text": line, "color": _GOOD if passed else _BAD, "fallback": line, "mrkdwn_in": ["text"]}
-    return ChatMessage("", [below])
+    attachment = {"text": line, "color": _GOOD if passed else _BAD, "fallback": line, "mrkdwn_in": ["text"]}
+    return ChatMessage("", [attachment])
 
 
 def _duration_text(seconds: float | None) -> str:
@@ -146,11 +147,11 @@ def _duration_text(seconds: float | None) -> str:
 
 
 def _wiki_page_message(payload: Payload) -> ChatMessage:
-    about = payload["object_attributes"]
-    did = _WIKI.get(about["action"], "changed")
-    page = _link("wiki page", about["url"])
-    line = f"{_user_name(payload)} {did} {page} in {_project_link(payload)}: *{escape_text(about['title'])}*"
-    return ChatMessage(line, [] if about["action"] == "delete" else [_attachment(about["content"], _GREY)])
+    page = payload["object_attributes"]
+    verb = _WIKI.get(page["action"], "changed")
+    link = _link("wiki page", page["url"])
+    line = f"{_user_name(payload)} {verb} {link} in {_project_link(payload)}: *{escape_text(page['title'])}*"
+    return ChatMessage(line, [] if page["action"] == "delete" else [_attachment(page["content"], _GREY)])
 
 
 _MESSAGES: dict[str, Callable[[Payload], ChatMessage | None]] = {

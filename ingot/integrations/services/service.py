@@ -1,4 +1,4 @@
-"""What keeps a chat's hook as its service says."""
+"""Synchronization of a chat service with its webhook."""
 
 import msgspec
 from sqlalchemy import bindparam, delete, select
@@ -16,24 +16,24 @@ _DELETE = delete(hooks).where(hooks.c.service_id == bindparam("service"))
 
 
 def sync_hook(db: Connection, service: Service) -> None:
-    """Let a chat be told what its service asks for, and nothing where it is not active."""
+    """Create or update the webhook of a chat service; delete it if the service is inactive."""
     if not service.active:
         db.run(_DELETE, service=service.id)
         return
     plain, secret = unseal_properties(db, service)
-    outfit = message_format({**plain, **secret})
-    known = {EVENTS[event] for event in REGISTRY[service.slug].events}
-    asked = known & set(msgspec.json.decode(service.events))
+    message_settings = message_format({**plain, **secret})
+    supported = {EVENTS[event] for event in REGISTRY[service.slug].events}
+    enabled = supported & set(msgspec.json.decode(service.events))
     columns = {
-        "url": _origin_of(outfit.url),
-        "outfit": db.vault.seal(msgspec.json.encode(outfit).decode()),
-        **{name: name in asked for name in EVENT_FLAGS},
+        "url": _origin_of(message_settings.url),
+        "outfit": db.vault.seal(msgspec.json.encode(message_settings).decode()),
+        **{name: name in enabled for name in EVENT_FLAGS},
         "failures": 0,
         "disabled_until": None,
     }
-    found: int | None = db.value(_HOOK, service=service.id)
-    if found is not None:
-        db.update(hooks, found, **columns)
+    hook_id: int | None = db.value(_HOOK, service=service.id)
+    if hook_id is not None:
+        db.update(hooks, hook_id, **columns)
         return
     db.insert(
         hooks,
@@ -48,7 +48,7 @@ def sync_hook(db: Connection, service: Service) -> None:
 
 
 def _origin_of(url: str) -> str:
-    """Where a URL leads, without the way there, which only its receiver and the service know."""
+    """Return the origin of a URL; the path of a chat webhook is a secret."""
     parts = parse_url(url)
     host = f"[{parts.host}]" if ":" in parts.host else parts.host
     return f"{parts.scheme}://{host}:{parts.port}/"

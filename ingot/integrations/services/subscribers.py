@@ -1,4 +1,4 @@
-"""What chats and mail hear."""
+"""Reactions of chat, email and Jira services to events."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,94 +34,94 @@ from ingot.projects.services.trackers import tracker_from_service
 from ingot.repositories.ref_changes.events import RefsChanged
 
 MAX_REFS = 20
-"""Of one push; who mirrors a repository does not mean to write a mail for each of its branches."""
+"""Limit per push; mirroring a repository should not send an email for each branch."""
 
 
 def integration_subscriptions(urls: InstanceUrls) -> Subscriptions:
-    """What services hear, with addresses in it by which people reach this instance."""
+    """Return the subscriptions of services; ``urls`` are the public URLs of this instance."""
     subscriptions = Subscriptions()
-    teller = _IntegrationSubscriber(urls)
-    subscriptions.on(ServiceChanged)(teller.sync_chat_hook)
-    subscriptions.on(RefsChanged)(teller.on_push)
-    subscriptions.on(RefsChanged)(teller.hear_commits)
-    subscriptions.on(MergeRequestChanged)(teller.on_merge_request)
-    subscriptions.on(NoteAdded)(teller.on_note)
+    subscriber = _IntegrationSubscriber(urls)
+    subscriptions.on(ServiceChanged)(subscriber.sync_chat_hook)
+    subscriptions.on(RefsChanged)(subscriber.on_push)
+    subscriptions.on(RefsChanged)(subscriber.on_commits)
+    subscriptions.on(MergeRequestChanged)(subscriber.on_merge_request)
+    subscriptions.on(NoteAdded)(subscriber.on_note)
     return subscriptions
 
 
 class _IntegrationSubscriber:
     def __init__(self, urls: InstanceUrls) -> None:
-        self._at = urls
+        self._urls = urls
 
     def sync_chat_hook(self, db: Connection, event: ServiceChanged) -> None:
-        """A project is connected to a chat in another way than before."""
+        """Update the webhook of a chat service whose settings have changed."""
         if REGISTRY[event.service.slug].kind == "chat":
             sync_hook(db, event.service)
 
     def on_push(self, db: Connection, event: RefsChanged) -> None:
-        """Branches and tags have changed, of which mails may be wanted."""
+        """Enqueue emails about a push, if the project has them enabled."""
         service = active_service_or_none(db, event.project_id, "emails-on-push")
         project = project_or_none(db, event.project_id) if service else None
         if service is None or project is None:
             return
-        wanted = [update for update in event.updates if _should_mail(service, project, update)]
-        if wanted:
-            pushed = self._pushed_refs(db, project, event.actor_id, wanted)
+        updates = [update for update in event.updates if _should_mail(service, project, update)]
+        if updates:
+            pushed = self._pushed_refs(db, project, event.actor_id, updates)
             enqueue(db, MAIL_PUSHES, MailPushes(service.id, project.repository_key, pushed))
 
-    def hear_commits(self, db: Connection, event: RefsChanged) -> None:
-        """Commits came, which may mention issues that are kept in Jira."""
-        wanted = [update for update in event.updates if update.branch is not None and not update.deletes]
-        service = _jira_service_or_none(db, event.project_id, "commit_events") if wanted else None
+    def on_commits(self, db: Connection, event: RefsChanged) -> None:
+        """Enqueue a search for Jira issues mentioned in pushed commits."""
+        updates = [update for update in event.updates if update.branch is not None and not update.deletes]
+        service = _jira_service_or_none(db, event.project_id, "commit_events") if updates else None
         project = project_or_none(db, event.project_id) if service else None
         if service is not None and project is not None:
-            pushed = self._pushed_refs(db, project, event.actor_id, wanted)
+            pushed = self._pushed_refs(db, project, event.actor_id, updates)
             enqueue(db, NOTIFY_JIRA, NotifyJira(service.id, pushed=pushed))
 
     def on_merge_request(self, db: Connection, event: MergeRequestChanged) -> None:
-        """A merge request mentions issues that are kept in Jira, or has solved them."""
-        said = event.action == "opened" or bool({"title", "description"} & set(event.changes))
+        """Enqueue updates of Jira issues that a merge request mentions or, once merged, solves."""
+        text_changed = event.action == "opened" or bool({"title", "description"} & set(event.changes))
         service = (
             _jira_service_or_none(db, event.project_id, "merge_requests_events")
-            if said or event.action == "merged"
+            if text_changed or event.action == "merged"
             else None
         )
         if service is not None:
-            found = merge_request_by_id(db, event.merge_request_id)
-            text = f"{found.title}\n\n{found.description or ''}"
-            self._queue_jira_mention(db, service, found, event.actor_id, text, merged=event.action == "merged")
+            merge_request = merge_request_by_id(db, event.merge_request_id)
+            text = f"{merge_request.title}\n\n{merge_request.description or ''}"
+            self._queue_jira_mention(db, service, merge_request, event.actor_id, text, merged=event.action == "merged")
 
     def on_note(self, db: Connection, event: NoteAdded) -> None:
-        """Somebody mentions issues that are kept in Jira on a merge request; not among those who work on it alone."""
+        """Enqueue updates of Jira issues mentioned in a note on a merge request, unless it is internal."""
         if event.subject_kind != "merge_request" or event.internal or event.project_id is None:
             return
         service = _jira_service_or_none(db, event.project_id, "merge_requests_events")
         if service is not None and event.subject_id is not None:
-            found = merge_request_by_id(db, event.subject_id)
+            merge_request = merge_request_by_id(db, event.subject_id)
             self._queue_jira_mention(
-                db, service, found, event.author_id, find_note(db, event.note_id).body, merged=False
+                db, service, merge_request, event.author_id, find_note(db, event.note_id).body, merged=False
             )
 
     def _queue_jira_mention(
-        self, db: Connection, service: Service, found: MergeRequest, actor_id: int, text: str, *, merged: bool
+        self, db: Connection, service: Service, merge_request: MergeRequest, actor_id: int, text: str, *, merged: bool
     ) -> None:
-        project, user = project_or_none(db, found.target_project_id), user_or_none(db, actor_id)
+        project, user = project_or_none(db, merge_request.target_project_id), user_or_none(db, actor_id)
         if project is None or user is None or not tracker_from_service(service).issues_mentioned_by(text):
             return
-        solves = merged and found.target_branch == project.default_branch
-        if merged and not solves:
+        is_solved = merged and merge_request.target_branch == project.default_branch
+        if merged and not is_solved:
             return
-        url = project_url(project, self._at)
+        url = project_url(project, self._urls)
         mention = JiraMention(
             what="merge request",
-            title=found.title,
-            url=f"{url}/{merge_request_page(found)}",
+            title=merge_request.title,
+            url=f"{url}/{merge_request_page(merge_request)}",
             who=user.name,
-            who_url=f"{self._at.base}/{user.username}",
+            who_url=f"{self._urls.base}/{user.username}",
             project=project.full_path,
             text=text,
-            commit=found.head_oid if solves else None,
-            commit_url=f"{url}/commit/{found.head_oid}",
+            commit=merge_request.head_oid if is_solved else None,
+            commit_url=f"{url}/commit/{merge_request.head_oid}",
             told=merged,
         )
         enqueue(db, NOTIFY_JIRA, NotifyJira(service.id, mentions=[mention]))
@@ -130,28 +130,28 @@ class _IntegrationSubscriber:
         self, db: Connection, project: Project, actor_id: int | None, updates: Sequence[RefUpdate]
     ) -> list[PushedRef]:
         user = user_or_none(db, actor_id) if actor_id else None
-        mark = last_ref_change(db, project)
+        last_change = last_ref_change(db, project)
         return [
             PushedRef(
-                _encode_json(push_payload(each, project, user, self._at)),
-                _encode_json(pending_push_completion(project, each, mark)),
+                _encode_json(push_payload(each, project, user, self._urls)),
+                _encode_json(pending_push_completion(project, each, last_change)),
             )
             for each in updates[:MAX_REFS]
         ]
 
 
 def _jira_service_or_none(db: Connection, project_id: int, event: str) -> Service | None:
-    """How a project is connected to Jira, where it is to hear of something."""
+    """Return the project's Jira service if it is active and subscribed to an event."""
     service = active_service_or_none(db, project_id, "jira")
     return service if service is not None and event in msgspec.json.decode(service.events) else None
 
 
 def _should_mail(service: Service, project: Project, update: RefUpdate) -> bool:
-    events, known = msgspec.json.decode(service.events), msgspec.json.decode(service.properties)
+    events, properties = msgspec.json.decode(service.events), msgspec.json.decode(service.properties)
     if update.branch is None:
         return update.tag is not None and "tag_push_events" in events
-    chosen = notifies_branch(known.get("branches_to_be_notified"), update.branch, project.default_branch)
-    return "push_events" in events and chosen
+    is_notified = notifies_branch(properties.get("branches_to_be_notified"), update.branch, project.default_branch)
+    return "push_events" in events and is_notified
 
 
 def _encode_json(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Hooks of projects and groups over the API: one handler for both, since they differ only in what they belong to."""
+"""Endpoints for webhooks of projects and groups; one handler serves both."""
 
 from ingot.core.api.params import number_or_none, path_number
 from ingot.core.api.routes import Call, Routes
@@ -31,40 +31,40 @@ from ingot.projects.projects.views import instance_urls_at
 
 routes = Routes("hooks")
 UNPROCESSABLE = 422
-"""The contract's word for a URL that does not do, and for a test of what is not there."""
+"""Status for an invalid URL and for a test without sample data, as the specification requires."""
 _STATUS_FAMILIES = ("successful", "client_failure", "server_failure", INTERNAL_ERROR)
 _CREATED = "201 Created"
 HookParent = Project | Namespace
-"""What hooks belong to here."""
+"""Owner of a webhook."""
 
 
 def guard_of(call: Call) -> SsrfGuard:
-    """What requests of this instance may reach."""
+    """Return the guard for outgoing requests with this instance's settings."""
     return SsrfGuard(call.settings.allow_local_requests, call.settings.allowed_outgoing_networks)
 
 
 def list_attempts(call: Call, hook: Hook, params: ListHookEvents, page: Page) -> Listing[HookEventView]:
-    """A page of what a hook has sent."""
+    """List a page of a webhook's delivery attempts."""
     code = None if params.status is None else number_or_none(params.status)
     if params.status is not None and code is None and params.status not in _STATUS_FAMILIES:
         raise Invalid(status=["does not have a valid value"])
-    found = queries.list_attempts(call.db, hook, params.status if code is None else code, page)
-    return found.of([hook_event_view(attempt) for attempt in found.items])
+    listing = queries.list_attempts(call.db, hook, params.status if code is None else code, page)
+    return listing.of([hook_event_view(attempt) for attempt in listing.items])
 
 
 def resend_attempt(call: Call, hook: Hook) -> HookTestView:
-    """Let a hook send once more what it has sent."""
+    """Send an event of a webhook again."""
     attempt = queries.find_attempt(call.db, hook, path_number(call.path, "hook_event_id"))
     service.resend_event(call.db, hook, attempt)
     return HookTestView(_CREATED)
 
 
-def _owner(around: HookParent) -> HookOwner:
-    return HookOwner("project" if isinstance(around, Project) else "group", around.id)
+def _owner(parent: HookParent) -> HookOwner:
+    return HookOwner("project" if isinstance(parent, Project) else "group", parent.id)
 
 
-def _hook(call: Call, around: HookParent) -> Hook:
-    return queries.find_hook(call.db, _owner(around), path_number(call.path, "hook_id"))
+def _hook(call: Call, parent: HookParent) -> Hook:
+    return queries.find_hook(call.db, _owner(parent), path_number(call.path, "hook_id"))
 
 
 def _view(call: Call, hook: Hook) -> ProjectHookView | GroupHookView:
@@ -73,26 +73,26 @@ def _view(call: Call, hook: Hook) -> ProjectHookView | GroupHookView:
 
 @routes.get("/projects/:id/hooks", on=project_in_path, may=may_admin_project, returns=list[ProjectHookView])
 @routes.get("/groups/:id/hooks", on=group_in_path, may=may_admin_group, returns=list[GroupHookView])
-def list_hooks(call: Call, around: HookParent, page: Page) -> Listing[ProjectHookView | GroupHookView]:
-    """List the hooks of a project or group."""
-    found = queries.list_hooks(call.db, _owner(around), page)
-    return found.of([_view(call, hook) for hook in found.items])
+def list_hooks(call: Call, parent: HookParent, page: Page) -> Listing[ProjectHookView | GroupHookView]:
+    """List the webhooks of a project or group."""
+    listing = queries.list_hooks(call.db, _owner(parent), page)
+    return listing.of([_view(call, hook) for hook in listing.items])
 
 
 @routes.get("/projects/:id/hooks/:hook_id", on=project_in_path, may=may_admin_project, returns=ProjectHookView)
 @routes.get("/groups/:id/hooks/:hook_id", on=group_in_path, may=may_admin_group, returns=GroupHookView)
-def get_hook(call: Call, around: HookParent) -> ProjectHookView | GroupHookView:
-    """Get a hook of a project or group."""
-    return _view(call, _hook(call, around))
+def get_hook(call: Call, parent: HookParent) -> ProjectHookView | GroupHookView:
+    """Get a webhook of a project or group."""
+    return _view(call, _hook(call, parent))
 
 
 @routes.post(
     "/projects/:id/hooks", on=project_in_path, may=may_change_project, returns=ProjectHookView, conflict=UNPROCESSABLE
 )
 @routes.post("/groups/:id/hooks", on=group_in_path, may=may_admin_group, returns=GroupHookView, conflict=UNPROCESSABLE)
-def create_hook(call: Call, around: HookParent, params: WriteHook) -> ProjectHookView | GroupHookView:
-    """Add a hook to a project, or to a group for all projects in it."""
-    return _view(call, service.create_hook(call.db, _owner(around), params, guard_of(call)))
+def create_hook(call: Call, parent: HookParent, params: WriteHook) -> ProjectHookView | GroupHookView:
+    """Add a webhook to a project or group; a group's webhook covers all its projects."""
+    return _view(call, service.create_hook(call.db, _owner(parent), params, guard_of(call)))
 
 
 @routes.put(
@@ -105,19 +105,19 @@ def create_hook(call: Call, around: HookParent, params: WriteHook) -> ProjectHoo
 @routes.put(
     "/groups/:id/hooks/:hook_id", on=group_in_path, may=may_admin_group, returns=GroupHookView, conflict=UNPROCESSABLE
 )
-def edit_hook(call: Call, around: HookParent, params: WriteHook) -> ProjectHookView | GroupHookView:
-    """Edit a hook of a project or group; another URL takes its secrets away."""
-    hook = _hook(call, around)
-    return _view(call, service.edit_hook(call.db, _owner(around), hook, params, guard_of(call)))
+def edit_hook(call: Call, parent: HookParent, params: WriteHook) -> ProjectHookView | GroupHookView:
+    """Edit a webhook of a project or group; a new URL clears its secrets."""
+    hook = _hook(call, parent)
+    return _view(call, service.edit_hook(call.db, _owner(parent), hook, params, guard_of(call)))
 
 
 @routes.delete(
     "/projects/:id/hooks/:hook_id", on=project_in_path, may=may_change_project, returns=ProjectHookView | None
 )
 @routes.delete("/groups/:id/hooks/:hook_id", on=group_in_path, may=may_admin_group, returns=GroupHookView | None)
-def delete_hook(call: Call, around: HookParent) -> ProjectHookView | GroupHookView | None:
-    """Delete a hook of a project or group, and show what it was."""
-    hook = queries.hook_or_none(call.db, _owner(around), path_number(call.path, "hook_id"))
+def delete_hook(call: Call, parent: HookParent) -> ProjectHookView | GroupHookView | None:
+    """Delete a webhook of a project or group and return it."""
+    hook = queries.hook_or_none(call.db, _owner(parent), path_number(call.path, "hook_id"))
     if hook is None:
         return None
     service.delete_hook(call.db, hook)
@@ -140,12 +140,12 @@ def delete_hook(call: Call, around: HookParent) -> ProjectHookView | GroupHookVi
     conflict=UNPROCESSABLE,
     heavy=True,
 )
-def test_hook(call: Call, around: HookParent) -> HookTestView:
-    """Let a hook send the newest thing of a kind, a group's from one of its projects."""
-    hook = _hook(call, around)
-    project = around if isinstance(around, Project) else project_in_group(call.db, around.id)
-    ear = HookSubscriber(instance_urls_at(call.settings.base_url, call.settings), only=hook)
-    SampleSender(call.db, ear, repository_store(call.settings), call.actor.user_id).sample(
+def test_hook(call: Call, parent: HookParent) -> HookTestView:
+    """Test a webhook with the newest object of a kind, for a group from one of its projects."""
+    hook = _hook(call, parent)
+    project = parent if isinstance(parent, Project) else project_in_group(call.db, parent.id)
+    subscriber = HookSubscriber(instance_urls_at(call.settings.base_url, call.settings), only=hook)
+    SampleSender(call.db, subscriber, repository_store(call.settings), call.actor.user_id).sample(
         project, call.path["trigger"]
     )
     service.retry_disabled_hook(call.db, hook)
@@ -166,9 +166,9 @@ def test_hook(call: Call, around: HookParent) -> HookTestView:
     returns=list[HookEventView],
     heavy=True,
 )
-def list_hook_events(call: Call, around: HookParent, params: ListHookEvents, page: Page) -> Listing[HookEventView]:
-    """List what a hook of a project or group has sent, and what was answered."""
-    return list_attempts(call, _hook(call, around), params, page)
+def list_hook_events(call: Call, parent: HookParent, params: ListHookEvents, page: Page) -> Listing[HookEventView]:
+    """List the delivery attempts of a webhook of a project or group."""
+    return list_attempts(call, _hook(call, parent), params, page)
 
 
 @routes.post(
@@ -183,9 +183,9 @@ def list_hook_events(call: Call, around: HookParent, params: ListHookEvents, pag
     may=may_admin_group,
     returns=HookTestView,
 )
-def resend_hook_event(call: Call, around: HookParent) -> HookTestView:
-    """Let a hook of a project or group send once more what it has sent."""
-    return resend_attempt(call, _hook(call, around))
+def resend_hook_event(call: Call, parent: HookParent) -> HookTestView:
+    """Send an event of a webhook of a project or group again."""
+    return resend_attempt(call, _hook(call, parent))
 
 
 @routes.put(
@@ -204,9 +204,9 @@ def resend_hook_event(call: Call, around: HookParent) -> HookTestView:
     status=204,
     conflict=UNPROCESSABLE,
 )
-def set_url_variable(call: Call, around: HookParent, params: SetHookValue) -> None:
-    """Let a name in the URL of a hook stand for something; another server gets none of the secrets."""
-    service.set_variable(call.db, _hook(call, around), call.path["key"], params.value, guard_of(call))
+def set_url_variable(call: Call, parent: HookParent, params: SetHookValue) -> None:
+    """Set a variable in the URL of a webhook; if the server changes, the secrets are cleared."""
+    service.set_variable(call.db, _hook(call, parent), call.path["key"], params.value, guard_of(call))
 
 
 @routes.delete(
@@ -223,9 +223,9 @@ def set_url_variable(call: Call, around: HookParent, params: SetHookValue) -> No
     returns=None,
     conflict=UNPROCESSABLE,
 )
-def delete_url_variable(call: Call, around: HookParent) -> None:
-    """Forget what a name stands for that the URL of a hook does not need."""
-    service.set_variable(call.db, _hook(call, around), call.path["key"], None, guard_of(call))
+def delete_url_variable(call: Call, parent: HookParent) -> None:
+    """Delete a URL variable of a webhook that its URL does not use."""
+    service.set_variable(call.db, _hook(call, parent), call.path["key"], None, guard_of(call))
 
 
 @routes.put(
@@ -238,15 +238,15 @@ def delete_url_variable(call: Call, around: HookParent) -> None:
 @routes.put(
     "/groups/:id/hooks/:hook_id/custom_headers/:key", on=group_in_path, may=may_admin_group, returns=None, status=204
 )
-def set_custom_header(call: Call, around: HookParent, params: SetHookValue) -> None:
-    """Let every request of a hook carry a header."""
-    service.set_header(call.db, _hook(call, around), call.path["key"], params.value)
+def set_custom_header(call: Call, parent: HookParent, params: SetHookValue) -> None:
+    """Set a custom header of a webhook."""
+    service.set_header(call.db, _hook(call, parent), call.path["key"], params.value)
 
 
 @routes.delete(
     "/projects/:id/hooks/:hook_id/custom_headers/:key", on=project_in_path, may=may_change_project, returns=None
 )
 @routes.delete("/groups/:id/hooks/:hook_id/custom_headers/:key", on=group_in_path, may=may_admin_group, returns=None)
-def delete_custom_header(call: Call, around: HookParent) -> None:
-    """Let the requests of a hook not carry a header any more."""
-    service.set_header(call.db, _hook(call, around), call.path["key"], None)
+def delete_custom_header(call: Call, parent: HookParent) -> None:
+    """Delete a custom header of a webhook."""
+    service.set_header(call.db, _hook(call, parent), call.path["key"], None)

@@ -1,4 +1,4 @@
-"""Putting what happened into the outbox: one row for what there is to tell, and a small one for each hook."""
+"""Outbox of webhooks: one row per event and one small row per webhook."""
 
 import uuid
 from collections.abc import Sequence
@@ -28,16 +28,16 @@ _ASSIGN = insert(hook_deliveries).from_select(
 
 
 class PendingCompletion(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is still to be read from a repository before something can be told."""
+    """Data to read from a repository before a payload is complete."""
 
     repository_key: str
     what: Literal["push", "tag", "system tag", "commit", "job", "page", "head"]
     oid: str = ""
     project_id: int = 0
     base: str | None = None
-    """The full name of the branch whose commits are no news on a new one."""
+    """Full name of the branch whose commits do not count as new on a new branch."""
     mark: int = 0
-    """The last change of references that the project had seen by then."""
+    """Id of the project's last ref change at the time of the event."""
 
 
 def queue_event(
@@ -47,7 +47,7 @@ def queue_event(
     listeners: Sequence[int],
     unfinished: PendingCompletion | None = None,
 ) -> int:
-    """Let hooks be told, once the caller's transaction has committed; gives the number of what they are told."""
+    """Store an event for webhooks, delivered after the transaction has been committed; return its id."""
     event_id = db.insert(
         hook_events,
         uuid=str(uuid.uuid4()),
@@ -61,6 +61,6 @@ def queue_event(
 
 
 def queue_deliveries(db: Connection, event_id: int, listeners: Sequence[int]) -> None:
-    """Let hooks be told of something, be it once more."""
+    """Queue an event for webhooks; it may have been sent before."""
     db.run(_ASSIGN, event=event_id, listeners=list(listeners), now=db.now)
     wake_workers(db)

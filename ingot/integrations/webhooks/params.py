@@ -1,4 +1,4 @@
-"""What callers may send about hooks."""
+"""Parameters of the endpoints for webhooks."""
 
 from typing import Annotated, Literal
 
@@ -11,27 +11,27 @@ ShortText = Annotated[str, Meta(max_length=255)]
 
 
 class CustomHeader(Params):
-    """A header that every request of a hook carries."""
+    """A header sent with every request of a webhook."""
 
     key: Annotated[str, Meta(max_length=255)]
     value: Annotated[str, Meta(max_length=2048)]
 
 
 class UrlVariable(Params):
-    """What a name in braces in a hook's URL stands for."""
+    """Value of a variable in a webhook's URL."""
 
     key: Annotated[str, Meta(max_length=255)]
     value: Annotated[str, Meta(max_length=2048)]
 
 
 class SetHookValue(Params):
-    """What is kept under a name."""
+    """Value of a variable or header."""
 
     value: Annotated[str, Meta(max_length=2048)]
 
 
 class WriteHook(Params):
-    """A hook, or changes of one."""
+    """A webhook or changes of one."""
 
     url: str
     token: str | UnsetType | None = UNSET
@@ -60,6 +60,6 @@ class WriteHook(Params):
 
 
 class ListHookEvents(Params):
-    """Which of what a hook has sent: by the status of the answer, or by its kind."""
+    """Filter of delivery attempts by response status or its family."""
 
     status: str | None = None

@@ -1,6 +1,6 @@
-"""Putting into payloads what only repositories know; done ahead of the first delivery, outside of transactions.
+"""Completion of payloads with data from repositories, before the first delivery and outside of transactions.
 
-Objects never change, so this is what it was when the thing happened, however much later it is read.
+Git objects are immutable, so the data is as of the event, however late it is read.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from ingot.integrations.webhooks.payloads.pushes import complete_push
 from ingot.repositories.ref_changes.tables import ref_changes
 
 _MAX_PAGE_BYTES = 1_000_000
-# What the branch was before it changed for the first time since then.
+# Tip of the branch before its first change since the event.
 _WAS = (
     select(ref_changes.c.old)
     .where(
@@ -36,7 +36,7 @@ _WAS = (
 
 
 class PayloadCompletion:
-    """Reads repositories for those who tell."""
+    """Reads missing payload data from repositories."""
 
     def __init__(self, database: Database, store: RepositoryStore, log: Callable[..., None]) -> None:
         self._database = database
@@ -44,33 +44,33 @@ class PayloadCompletion:
         self._log = log
 
     def finish(self, document: str, unfinished: str) -> str:
-        """The payload as it is told; where the repository is gone or damaged, without what it knew."""
+        """Return the completed payload; if the repository is missing or damaged, without the missing data."""
         payload: Payload = msgspec.json.decode(document)
-        wanted = msgspec.json.decode(unfinished, type=PendingCompletion)
+        completion = msgspec.json.decode(unfinished, type=PendingCompletion)
         try:
-            payload = self._finished(payload, wanted, self._store.open(wanted.repository_key))
-        except Exception as error:  # noqa: BLE001 - Whatever a repository holds, what is known is told.
-            self._log("hook told less", what=wanted.what, error=type(error).__name__)
+            payload = self._finished(payload, completion, self._store.open(completion.repository_key))
+        except Exception as error:  # noqa: BLE001 - The payload is delivered without the data of a damaged repository.
+            self._log("webhook payload incomplete", what=completion.what, error=type(error).__name__)
         return msgspec.json.encode(payload).decode()
 
-    def _finished(self, payload: Payload, wanted: PendingCompletion, repository: Repository) -> Payload:
-        if wanted.what == "page":
-            payload["object_attributes"]["content"] = _text(repository, wanted.oid)
+    def _finished(self, payload: Payload, completion: PendingCompletion, repository: Repository) -> Payload:
+        if completion.what == "page":
+            payload["object_attributes"]["content"] = _text(repository, completion.oid)
             return payload
-        if wanted.what == "commit":
-            return complete_line({**payload, "commit": _commit(payload, repository, wanted.oid)}, repository)
-        if wanted.what == "job":
-            payload["commit"] |= self._author(payload, repository, wanted.oid)
+        if completion.what == "commit":
+            return complete_line({**payload, "commit": _commit(payload, repository, completion.oid)}, repository)
+        if completion.what == "job":
+            payload["commit"] |= self._author(payload, repository, completion.oid)
             return payload
-        if wanted.what == "head":
-            about = payload["merge_request" if payload["object_kind"] == "note" else "object_attributes"]
-            about["last_commit"] = _commit(payload, repository, wanted.oid)
+        if completion.what == "head":
+            attributes = payload["merge_request" if payload["object_kind"] == "note" else "object_attributes"]
+            attributes["last_commit"] = _commit(payload, repository, completion.oid)
             return complete_line(payload, repository)
-        base = self._base(repository, wanted) if wanted.what == "push" else None
-        return complete_push(payload, repository, base, commits=wanted.what != "system tag")
+        base = self._base(repository, completion) if completion.what == "push" else None
+        return complete_push(payload, repository, base, commits=completion.what != "system tag")
 
     def _author(self, payload: Payload, repository: Repository, oid: str) -> Payload:
-        """What a commit says, by whom, and where they are found."""
+        """Return the message and author of a commit, with the author's profile URL if they have an account."""
         commit = commit_or_none(repository, oid)
         if commit is None:
             return {}
@@ -84,12 +84,12 @@ class PayloadCompletion:
             "author_url": f"{base}{user.username}" if user else f"mailto:{email}",
         }
 
-    def _base(self, repository: Repository, wanted: PendingCompletion) -> str | None:
-        if wanted.base is None:
+    def _base(self, repository: Repository, completion: PendingCompletion) -> str | None:
+        if completion.base is None:
             return None
-        named = {"project": wanted.project_id, "branch": wanted.base, "mark": wanted.mark}
-        was: str | None = self._database.read(lambda db: db.value(_WAS, **named))
-        tip = was if was is not None else repository.tip(wanted.base)
+        values = {"project": completion.project_id, "branch": completion.base, "mark": completion.mark}
+        old_tip: str | None = self._database.read(lambda db: db.value(_WAS, **values))
+        tip = old_tip if old_tip is not None else repository.tip(completion.base)
         return tip if tip and tip.strip("0") else None
 
 

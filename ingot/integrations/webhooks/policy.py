@@ -1,4 +1,4 @@
-"""Which hooks want to hear of what, and what receivers are told that it is."""
+"""Event names of webhooks and branch filters."""
 
 import re
 from functools import lru_cache
@@ -21,36 +21,36 @@ HEADERS = {
 }
 SYSTEM_HEADER = "System Hook"
 SYSTEM_EVENTS = "system_events"
-"""What every system hook is told, whatever else it asks for."""
+"""Sent to every system hook, regardless of its settings."""
 _TRIGGERS = {name: header.lower().replace(" ", "_") + "s" for name, header in HEADERS.items()}
 
 
 def event_header(trigger: str, kind: str) -> str:
-    """What the header of a request says that it is about."""
+    """Return the value of the event header."""
     return SYSTEM_HEADER if kind == "system" else HEADERS.get(trigger, SYSTEM_HEADER)
 
 
 def trigger_name(trigger: str) -> str:
-    """What the log calls it."""
+    """Return the name of a trigger in the delivery log."""
     return _TRIGGERS.get(trigger, "system_hooks")
 
 
 def redacted_url(url: str, *, credentials: bool) -> str:
-    """A hook's URL; where it was given with a user name and password, something stands for them."""
+    """Return a webhook's URL with masked credentials, if it has any."""
     return url.replace("://", f"://{MASK}:{MASK}@", 1) if credentials else url
 
 
-def matches_branch(strategy: str, wanted: str | None, branch: str) -> bool:
-    """Whether a hook hears of pushes to a branch."""
-    if strategy == "all_branches" or not wanted:
+def matches_branch(strategy: str, pattern: str | None, branch: str) -> bool:
+    """Return whether a webhook's branch filter includes a branch."""
+    if strategy == "all_branches" or not pattern:
         return True
     if strategy == "regex":
-        return compile_pattern(wanted).matches(branch)
-    return _pattern(wanted).fullmatch(branch) is not None
+        return compile_pattern(pattern).matches(branch)
+    return _pattern(pattern).fullmatch(branch) is not None
 
 
 @lru_cache(256)
-def _pattern(wanted: str) -> "re.Pattern[str]":
-    """As for protected branches, ``*`` stands for anything."""
-    parts = [re.escape(part) for part in re.split(r"\*+", wanted)]
+def _pattern(pattern: str) -> "re.Pattern[str]":
+    """Compile a wildcard; as for protected branches, ``*`` matches any characters."""
+    parts = [re.escape(part) for part in re.split(r"\*+", pattern)]
     return re.compile(".*".join(parts), re.DOTALL)

@@ -1,4 +1,4 @@
-"""How hooks, and what became of what they tell, are found."""
+"""Lookup of webhooks and their delivery attempts."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -21,10 +21,10 @@ from ingot.integrations.webhooks.tables import (
 from ingot.projects.namespaces.tables import namespace_tree
 from ingot.projects.projects.tables import projects
 
-# Written out, since the indexes for it are partial ones.
+# A literal, since partial indexes match only literal conditions.
 SYSTEM = hooks.c.kind == literal_column("'system'")
 _OWNED: dict[HookKind, ColumnElement[bool]] = {
-    # A service tells of its project too, but belongs to the service.
+    # A service's hook has a project too, but is managed by the service.
     "project": (hooks.c.project_id == bindparam("owner")) & hooks.c.service_id.is_(None),
     "group": hooks.c.group_id == bindparam("owner"),
     "system": SYSTEM,
@@ -49,7 +49,7 @@ _SUBSCRIBED_COLUMNS = (
 )
 _ALL_SYSTEM = select(*_SUBSCRIBED_COLUMNS).where(SYSTEM).order_by(hooks.c.id)
 MAX_ATTEMPTS_SHOWN = 256 * 1024
-"""Of what was sent: a page of the log shows up to a hundred of it."""
+"""Larger payloads are left out of the log, since a page may contain a hundred of them."""
 _SHOWN = case(
     (func.length(hook_events.c.payload) > MAX_ATTEMPTS_SHOWN, literal('{"oversize":true}')), else_=hook_events.c.payload
 ).label("shown")
@@ -64,14 +64,14 @@ _FAMILIES = {"successful": (200, 300), "client_failure": (400, 500), "server_fai
 
 
 class HookOwner(NamedTuple):
-    """What hooks belong to: a project, a group, or, with no number, the instance."""
+    """Owner of webhooks: a project, a group, or the instance (without id)."""
 
     kind: HookKind
     id: int = 0
 
 
 class SubscribedHook(NamedTuple):
-    """A hook that may have to be told."""
+    """A webhook that may be subscribed to an event."""
 
     id: int
     kind: HookKind
@@ -87,17 +87,17 @@ def _values(owner: HookOwner) -> dict[str, Any]:
 
 
 def list_hooks(db: Connection, owner: HookOwner, page: Page) -> Listing[Hook]:
-    """A page of the hooks of a project, a group, or the instance."""
+    """List a page of an owner's webhooks."""
     return fetch_page(db, Hook, _LISTS[owner.kind], page, **_values(owner))
 
 
 def hook_or_none(db: Connection, owner: HookOwner, hook_id: int) -> Hook | None:
-    """One of them."""
+    """Return an owner's webhook, if it exists."""
     return db.first(Hook, _BY_ID[owner.kind], hook=hook_id, **_values(owner))
 
 
 def find_hook(db: Connection, owner: HookOwner, hook_id: int) -> Hook:
-    """The same, where there must be one."""
+    """Return an owner's webhook; raise NotFound otherwise."""
     hook = hook_or_none(db, owner, hook_id)
     if hook is None:
         raise NotFound("Hook")
@@ -105,11 +105,11 @@ def find_hook(db: Connection, owner: HookOwner, hook_id: int) -> Hook:
 
 
 def lock_hook_row(db: Connection, hook: Hook) -> Hook:
-    """The hook as it is now; nobody else changes it before this transaction ends."""
-    held = db.first(Hook, _FOR_UPDATE, hook=hook.id)
-    if held is None:
+    """Lock and reload a webhook; raise NotFound if it has been deleted."""
+    current = db.first(Hook, _FOR_UPDATE, hook=hook.id)
+    if current is None:
         raise NotFound("Hook")
-    return held
+    return current
 
 
 _OF_PROJECT_OR_ANCESTORS = (
@@ -129,22 +129,22 @@ def _subscribed_query(flag: str, system: bool) -> Select[Any]:
 
 
 def subscribed_hooks(db: Connection, flag: str, project_id: int, *, system: bool = False) -> list[SubscribedHook]:
-    """The hooks of a project and of the groups around it that ask for something, with ``system`` also system hooks."""
+    """Return the subscribed webhooks of a project and its ancestor groups; with ``system`` also system hooks."""
     return [SubscribedHook(*row) for row in db.rows(_subscribed_query(flag, system), project=project_id)]
 
 
 def push_subscribed_hooks(db: Connection, project_id: int) -> list[SubscribedHook]:
-    """All hooks that hear of pushes to a project, in whatever form."""
+    """Return the webhooks subscribed to any kind of push event of a project."""
     return [SubscribedHook(*row) for row in db.rows(_PUSH_SUBSCRIBED, project=project_id)]
 
 
 def subscribed_to_all_pushes(hook: Hook) -> SubscribedHook:
-    """A hook as if it asked for every push, but for those of the repository as a whole."""
+    """Return a webhook as if it were subscribed to all branch and tag pushes."""
     return SubscribedHook(hook.id, hook.kind, "all_branches", None, True, True, False)
 
 
 def subscribed_system_hooks(db: Connection) -> list[SubscribedHook]:
-    """The system hooks."""
+    """Return the system hooks."""
     return [SubscribedHook(*row) for row in db.rows(_ALL_SYSTEM)]
 
 
@@ -163,7 +163,7 @@ def _attempts(filters: frozenset[str]) -> ListQuery:
 
 
 def list_attempts(db: Connection, hook: Hook, status: str | int | None, page: Page) -> Listing[DeliveryAttempt]:
-    """A page of what a hook has sent, the newest first: all, or what was answered in some way, or not at all."""
+    """List a page of a webhook's delivery attempts, newest first, optionally by response status or its family."""
     values: dict[str, Any] = {"hook": hook.id}
     filters: set[str] = set()
     if isinstance(status, int):
@@ -178,13 +178,13 @@ def list_attempts(db: Connection, hook: Hook, status: str | int | None, page: Pa
 
 
 def find_attempt(db: Connection, hook: Hook, attempt_id: int) -> DeliveryAttempt:
-    """One of them."""
+    """Return a webhook's delivery attempt; raise NotFound otherwise."""
     attempt = db.first(DeliveryAttempt, _ATTEMPT, hook=hook.id, attempt=attempt_id)
     if attempt is None:
         raise NotFound("Hook Event")
     return attempt
 
 
-def hook_ids(found: Sequence[SubscribedHook]) -> list[int]:
-    """Their numbers."""
-    return [each.id for each in found]
+def hook_ids(subscribed: Sequence[SubscribedHook]) -> list[int]:
+    """Return the ids of webhooks."""
+    return [each.id for each in subscribed]

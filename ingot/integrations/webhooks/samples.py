@@ -1,4 +1,4 @@
-"""What a test of a hook sends: the newest thing of its kind that there is."""
+"""Test events of webhooks, made from the newest object of each kind."""
 
 from collections.abc import Callable
 from functools import partial
@@ -74,16 +74,16 @@ _PROJECT = (
 
 
 class SampleSender:
-    """Lets one hook hear of something that has happened before."""
+    """Sends a sample event to one webhook."""
 
-    def __init__(self, db: Connection, ear: HookSubscriber, store: RepositoryStore, actor_id: int) -> None:
+    def __init__(self, db: Connection, subscriber: HookSubscriber, store: RepositoryStore, actor_id: int) -> None:
         self._db = db
-        self._ear = ear
+        self._subscriber = subscriber
         self._store = store
         self._actor_id = actor_id
 
     def sample(self, project: Project, trigger: str) -> None:
-        """Tell the newest thing of a kind, or say that there is none."""
+        """Send the newest object of a kind; raise Conflict if there is none."""
         samples: dict[str, Callable[[Project], None]] = {
             "push_events": self._push,
             "tag_push_events": self._tag,
@@ -110,64 +110,70 @@ class SampleSender:
         if commit is None:
             raise Conflict("Ensure the project has at least one commit.")
         update = RefUpdate(f"refs/heads/{project.default_branch}", (*commit.parents, NO_OID)[0], commit.oid)
-        self._ear.on_push(self._db, RefsChanged(project.id, self._actor_id, "test", (update,)))
+        self._subscriber.on_push(self._db, RefsChanged(project.id, self._actor_id, "test", (update,)))
 
     def _tag(self, project: Project) -> None:
         tags = sorted_refs(self._store.open(project.repository_key), TAGS, project.generation)
         if not tags:
             raise Conflict("Ensure the project has at least one tag.")
         update = RefUpdate(f"refs/tags/{tags[-1].name.decode(errors='replace')}", NO_OID, tags[-1].oid)
-        self._ear.on_push(self._db, RefsChanged(project.id, self._actor_id, "test", (update,)))
+        self._subscriber.on_push(self._db, RefsChanged(project.id, self._actor_id, "test", (update,)))
 
     def _issue(self, project: Project, *, secret: bool) -> None:
         issue = self._db.first(Issue, _ISSUE, project=project.id, secret=secret)
         if issue is None:
             raise Conflict("Ensure the project has issues.")
-        self._ear.on_issue(self._db, IssueChanged(issue.id, project.id, self._actor_id, "opened"))
+        self._subscriber.on_issue(self._db, IssueChanged(issue.id, project.id, self._actor_id, "opened"))
 
     def _merge_request(self, project: Project) -> None:
-        found = self._db.first(MergeRequest, _MERGE_REQUEST, project=project.id)
-        if found is None:
+        merge_request = self._db.first(MergeRequest, _MERGE_REQUEST, project=project.id)
+        if merge_request is None:
             raise Conflict("Ensure the project has merge requests.")
-        self._ear.on_merge_request(self._db, MergeRequestChanged(found.id, project.id, self._actor_id, "opened"))
+        self._subscriber.on_merge_request(
+            self._db, MergeRequestChanged(merge_request.id, project.id, self._actor_id, "opened")
+        )
 
     def _note(self, project: Project, *, secret: bool) -> None:
         note = self._db.first(Note, _NOTE, project=project.id, secret=secret)
         if note is None:
             raise Conflict("Ensure the project has notes.")
-        about = note.subject_kind, note.subject_id, note.commit_oid, note.internal
-        self._ear.on_note(self._db, NoteAdded(note.id, project.id, note.author_id, *about))
+        subject = note.subject_kind, note.subject_id, note.commit_oid, note.internal
+        self._subscriber.on_note(self._db, NoteAdded(note.id, project.id, note.author_id, *subject))
 
     def _job(self, project: Project) -> None:
-        found = self._db.first(CommitStatus, _JOB, project=project.id)
-        if found is None:
+        status = self._db.first(CommitStatus, _JOB, project=project.id)
+        if status is None:
             raise Conflict("Ensure the project has CI jobs.")
-        self._ear.on_job(self._db, StatusChanged(project.id, found))
+        self._subscriber.on_job(self._db, StatusChanged(project.id, status))
 
     def _pipeline(self, project: Project) -> None:
-        found = self._db.first(Pipeline, _PIPELINE, project=project.id)
-        if found is None:
+        pipeline = self._db.first(Pipeline, _PIPELINE, project=project.id)
+        if pipeline is None:
             raise Conflict("Ensure the project has CI pipelines.")
-        self._ear.on_pipeline(self._db, PipelineChanged(project.id, found.id, found.sha, found.ref, found.status))
+        self._subscriber.on_pipeline(
+            self._db, PipelineChanged(project.id, pipeline.id, pipeline.sha, pipeline.ref, pipeline.status)
+        )
 
     def _page(self, project: Project) -> None:
         key = wiki_key_or_none(self._db, project.id)
         pages = list_pages(self._store.open(key)) if key else []
         if key is None or not pages:
             raise Conflict("Ensure the wiki is enabled and has pages.")
-        self._ear.on_wiki_page(self._db, WikiPageChanged(project.id, self._actor_id, key, pages[0], "create", ""))
+        self._subscriber.on_wiki_page(
+            self._db, WikiPageChanged(project.id, self._actor_id, key, pages[0], "create", "")
+        )
 
     def _release(self, project: Project) -> None:
         release = self._db.first(Release, _RELEASE, project=project.id)
         if release is None:
             raise Conflict("Ensure the project has at least one release.")
-        self._ear.on_release(self._db, ReleaseChanged(release, "create"))
+        self._subscriber.on_release(self._db, ReleaseChanged(release, "create"))
 
 
 def project_in_group(db: Connection, group_id: int) -> Project:
-    """A project for the test of a group's hook."""
-    found: int | None = db.value(_PROJECT, group=group_id)
-    project = project_or_none(db, found) if found is not None else None
+    """Return a project for the test of a group's webhook; raise Conflict if the group has none."""
+    project_id: int | None = db.value(_PROJECT, group=group_id)
+    project = project_or_none(db, project_id) if project_id is not None else None
     if project is None:
         raise Conflict("Ensure the group has a project with commits.")
     return project

@@ -1,4 +1,4 @@
-"""What changes hooks."""
+"""State changes of webhooks."""
 
 import base64
 import binascii
@@ -24,28 +24,28 @@ from ingot.integrations.webhooks.tables import EVENT_FLAGS, DeliveryAttempt, Hoo
 from ingot.integrations.webhooks.url_variables import UrlVariables, changes_server, parse_hook_url, validate_variables
 
 MAX_HOOKS = 100
-"""Of one project, one group, or the instance: each of them is told of every push."""
+"""Limit per project, group and instance, since each one is called for every push."""
 MAX_HEADERS = 20
 MAX_SECRET_LENGTH = 1024
 DELETED_AT_ONCE = 5000
 SIGNING_PREFIX = "whsec_"
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _INVALID_HEADER = re.compile(r"[\x00-\x1f\x7f]")
-# What we say ourselves, and what would change how the request is read.
+# Headers set by us, and headers that change how a request is parsed.
 _RESERVED_HEADERS = {
     "host", "content-length", "content-type", "transfer-encoding", "connection", "user-agent", "accept",
     "accept-encoding", "authorization", "expect", "te", "trailer", "upgrade", "x-gitlab-event", "x-gitlab-token",
     "x-gitlab-event-uuid", "x-gitlab-webhook-uuid", "x-gitlab-instance", "idempotency-key", "webhook-id",
     "webhook-timestamp", "webhook-signature",
 }  # fmt: skip
-# As the specification and older versions name them.
+# Names in the specification and in older versions.
 _ALIASES = {"wiki_events": "wiki_page_events", "build_events": "job_events"}
 _DEFAULTS = {
     "project": {"push_events": True},
     "group": {"push_events": True},
     "system": {"repository_update_events": True},
 }
-# What a hook has that was meant for the receiver before.
+# Secrets and health of the previous receiver are reset.
 _FRESH = {"failures": 0, "disabled_until": None, "token": None, "signing_token": None, "custom_headers": None}
 _COUNTS = {
     "project": select(func.count())
@@ -59,11 +59,11 @@ _DELETE_OLD = delete(hook_events).where(hook_events.c.id.in_(_OLD.scalar_subquer
 
 
 def create_hook(db: Connection, owner: HookOwner, params: WriteHook, guard: SsrfGuard) -> Hook:
-    """Add a hook."""
+    """Create a webhook; raise Invalid if the limit is reached."""
     _validate_branch_filter(params, "wildcard", None)
-    db.lock(f"hooks of {owner.kind} {owner.id}")  # Else two at once would both be the last that may be added.
+    db.lock(f"hooks of {owner.kind} {owner.id}")  # Without the lock, two concurrent requests could exceed the limit.
     if db.value(_COUNTS[owner.kind], owner=owner.id) >= MAX_HOOKS:
-        raise Invalid(f"There can be {MAX_HOOKS} hooks at most")
+        raise Invalid(f"There can be at most {MAX_HOOKS} webhooks")
     variables = _variables(params, {})
     columns: dict[str, Any] = {
         "kind": owner.kind,
@@ -82,67 +82,67 @@ def create_hook(db: Connection, owner: HookOwner, params: WriteHook, guard: Ssrf
 
 
 def edit_hook(db: Connection, owner: HookOwner, hook: Hook, params: WriteHook, guard: SsrfGuard) -> Hook:
-    """Change what was sent; the secrets of one receiver are not for another, so they go with the old URL."""
+    """Update the fields that were sent; a new URL clears the secrets, which belong to the previous receiver."""
     hook = lock_hook_row(db, hook)
     _validate_branch_filter(params, hook.branch_filter_strategy, hook.push_events_branch_filter)
     columns = _columns(db, params)
     if params.url != redacted_url(hook.url, credentials=hook.credentials is not None):
         columns = {**_FRESH, **columns, **_address(db, params.url, _variables(params, {}), guard)}
     else:
-        kept = _stored_variables(db, hook)
-        columns = {**_variable_changes(db, hook, kept, _variables(params, kept), guard), **columns}
+        stored = _stored_variables(db, hook)
+        columns = {**_variable_changes(db, hook, stored, _variables(params, stored), guard), **columns}
     db.update(hooks, hook.id, **columns)
     return find_hook(db, owner, hook.id)
 
 
 def set_variable(db: Connection, hook: Hook, name: str, value: str | None, guard: SsrfGuard) -> None:
-    """Let a name in braces in a hook's URL stand for something else, or for nothing."""
+    """Set or delete a variable in a webhook's URL."""
     hook = lock_hook_row(db, hook)
-    kept = _stored_variables(db, hook)
-    variables = {each: text for each, text in kept.items() if each != name} | ({name: value} if value else {})
+    stored = _stored_variables(db, hook)
+    variables = {each: text for each, text in stored.items() if each != name} | ({name: value} if value else {})
     validate_variables(variables)
-    columns = _variable_changes(db, hook, kept, variables, guard)
+    columns = _variable_changes(db, hook, stored, variables, guard)
     if columns:
         db.update(hooks, hook.id, **columns)
 
 
 def set_header(db: Connection, hook: Hook, name: str, value: str | None) -> None:
-    """Let every request of a hook carry a header, or not any more."""
+    """Set or delete a custom header of a webhook."""
     hook = lock_hook_row(db, hook)
-    kept = msgspec.json.decode(db.vault.unseal(hook.custom_headers)) if hook.custom_headers else []
-    headers = [CustomHeader(key=each, value=text) for each, text in kept if each.lower() != name.lower()]
+    stored = msgspec.json.decode(db.vault.unseal(hook.custom_headers)) if hook.custom_headers else []
+    headers = [CustomHeader(key=each, value=text) for each, text in stored if each.lower() != name.lower()]
     if value is not None:
         headers.append(CustomHeader(key=name, value=value))
     db.update(hooks, hook.id, custom_headers=_sealed_headers(db, headers))
 
 
 def delete_hook(db: Connection, hook: Hook) -> None:
-    """Remove a hook, with what it has still to tell."""
+    """Delete a webhook and its pending deliveries."""
     db.delete(hooks, hook.id)
 
 
 def resend_event(db: Connection, hook: Hook, attempt: DeliveryAttempt) -> None:
-    """Tell a hook once more what it was told."""
+    """Send an event to a webhook again."""
     queue_deliveries(db, attempt.event_id, [hook.id])
     retry_disabled_hook(db, hook)
 
 
 def retry_disabled_hook(db: Connection, hook: Hook) -> None:
-    """Let a hook that is left alone be tried once, since somebody asks for it."""
+    """Enable a temporarily disabled webhook for a new attempt, at a user's request."""
     db.update(hooks, hook.id, disabled_until=None)
 
 
 def delete_old_events(db: Connection, days: int) -> int:
-    """Forget what was told long ago, with how that went; what could not be told by then is given up."""
+    """Delete old events and their delivery attempts; pending deliveries of this age are dropped."""
     return db.run(_DELETE_OLD, before=add_duration(db.now, days=-days))
 
 
 def _columns(db: Connection, params: WriteHook) -> dict[str, Any]:
     columns = given_fields(params, "url", "token", "signing_token", "custom_headers", "url_variables", *_ALIASES)
-    for other, name in _ALIASES.items():
-        asked = getattr(params, other)
-        if asked is not UNSET:
-            columns[name] = asked
+    for alias, name in _ALIASES.items():
+        value = getattr(params, alias)
+        if value is not UNSET:
+            columns[name] = value
     if params.token is not UNSET:
         columns["token"] = _sealed(db, "token", params.token)
     if params.signing_token is not UNSET:
@@ -162,10 +162,10 @@ def _address(db: Connection, url: str, variables: UrlVariables, guard: SsrfGuard
     }
 
 
-def _variables(params: WriteHook, kept: UrlVariables) -> UrlVariables:
-    """What names in the URL stand for: what was sent, and else what was kept."""
+def _variables(params: WriteHook, stored: UrlVariables) -> UrlVariables:
+    """Return the variables that were sent, or else the stored ones."""
     if params.url_variables is UNSET:
-        return kept
+        return stored
     sent = params.url_variables or []
     variables = {each.key: each.value for each in sent}
     if len(variables) < len(sent):
@@ -182,12 +182,12 @@ def _stored_variables(db: Connection, hook: Hook) -> UrlVariables:
 def _variable_changes(
     db: Connection, hook: Hook, before: UrlVariables, after: UrlVariables, guard: SsrfGuard
 ) -> dict[str, Any]:
-    """What changes with them under the same URL; where they lead to another server, the secrets go too."""
+    """Return the columns that change with the variables; if they change the server, the secrets are cleared."""
     if after == before:
         return {}
     parse_hook_url(hook.url, after, guard)
-    gone = {**_FRESH, "credentials": None} if changes_server(hook.url, before, after) else {}
-    return {**gone, "url_variables": _sealed_variables(db, after)}
+    cleared = {**_FRESH, "credentials": None} if changes_server(hook.url, before, after) else {}
+    return {**cleared, "url_variables": _sealed_variables(db, after)}
 
 
 def _sealed_variables(db: Connection, variables: UrlVariables) -> bytes | None:
@@ -195,7 +195,7 @@ def _sealed_variables(db: Connection, variables: UrlVariables) -> bytes | None:
 
 
 def _validate_branch_filter(params: WriteHook, strategy: str, branches: str | None) -> None:
-    """Refuse an expression that is none; of a filter, only one of its halves may be sent."""
+    """Raise Invalid for an invalid regular expression; one half of the filter may be stored already."""
     if params.branch_filter_strategy is not UNSET:
         strategy = params.branch_filter_strategy
     if params.push_events_branch_filter is not UNSET:
@@ -204,9 +204,7 @@ def _validate_branch_filter(params: WriteHook, strategy: str, branches: str | No
         try:
             compile_pattern(branches)
         except PatternError as error:
-            raise Invalid(
-                push_events_branch_filter=[f"is not a regular expression that can be used: {error}"]
-            ) from error
+            raise Invalid(push_events_branch_filter=[f"is not a supported regular expression: {error}"]) from error
 
 
 def _sealed(db: Connection, name: str, secret: str | None) -> bytes | None:
@@ -229,8 +227,10 @@ def _validate_signing_token(secret: str) -> None:
 
 def _sealed_headers(db: Connection, params: Sequence[CustomHeader]) -> bytes | None:
     names = [header.key.lower() for header in params]
-    unfit = any(not _HEADER_NAME.fullmatch(header.key) or _INVALID_HEADER.search(header.value) for header in params)
-    if unfit or len(set(names)) < len(names) or len(names) > MAX_HEADERS or _RESERVED_HEADERS & set(names):
+    is_malformed = any(
+        not _HEADER_NAME.fullmatch(header.key) or _INVALID_HEADER.search(header.value) for header in params
+    )
+    if is_malformed or len(set(names)) < len(names) or len(names) > MAX_HEADERS or _RESERVED_HEADERS & set(names):
         raise Invalid(custom_headers=["is invalid"])
     pairs = [(header.key, header.value) for header in params]
     return db.vault.seal(msgspec.json.encode(pairs).decode()) if pairs else None

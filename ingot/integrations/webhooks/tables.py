@@ -1,4 +1,4 @@
-"""What is stored of hooks: themselves, what there is to tell, whom to tell it, and how that went."""
+"""Tables of webhooks, their events, deliveries and delivery attempts."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ from ingot.core.db.times import Timestamp
 HookKind = Literal["project", "group", "system", "service"]
 DeliveryState = Literal["waiting", "done", "failed"]
 
-# What a hook can ask for, as the API names it.
+# Events that a webhook can subscribe to, under the API's names.
 EVENT_FLAGS = (
     "push_events",
     "tag_push_events",
@@ -31,10 +31,10 @@ hooks = Table(
     metadata,
     row_id(),
     text("kind"),
-    # A project's hook has a project, a group's a group, and a system hook neither; a service tells of its project.
+    # A project's hook has a project, a group's hook a group, a system hook neither; a service's hook has its project.
     reference("project_id", "projects.id", nullable=True, index=True),
     reference("group_id", "namespaces.id", nullable=True, index=True),
-    # Without the user name and password that it may have been given with, and with its variables as names.
+    # Without credentials, and with unresolved variables.
     text("url"),
     binary("credentials", nullable=True),
     binary("token", nullable=True),
@@ -46,24 +46,24 @@ hooks = Table(
     text("push_events_branch_filter", nullable=True),
     text("branch_filter_strategy"),
     *(flag(name) for name in EVENT_FLAGS),
-    # How often it failed in a row, and until when it is left alone for that.
+    # Number of consecutive failures, and the end of the resulting pause.
     number("failures"),
     text("disabled_until", nullable=True),
-    # Who sends for it now; one at a time, since what a hook tells is told in order.
+    # Worker that is sending for this hook; one at a time, since deliveries are ordered.
     text("lease", nullable=True),
     text("leased_until", nullable=True),
     text("created_at"),
-    # For whom it tells, and in which clothes, sealed; the URL is then only where that is, without the way there.
+    # Service and its sealed message settings; the URL then contains only the origin.
     reference("service_id", "services.id", nullable=True),
     binary("outfit", nullable=True),
-    # What names in braces in the URL stand for, sealed.
+    # Sealed values of the URL variables.
     binary("url_variables", nullable=True),
     Index("ix_hooks_service_id", "service_id", unique=True),
     Index("ix_hooks_system", "kind", **index_where("kind = 'system'")),
     sqlite_autoincrement=True,
 )
 
-# Stored once, however many hooks are told of it.
+# Stored once, regardless of the number of webhooks.
 hook_events = Table(
     "hook_events",
     metadata,
@@ -71,7 +71,7 @@ hook_events = Table(
     text("uuid"),
     text("trigger"),
     text("payload"),
-    # What is still to be read from a repository, which no transaction waits for; objects there never change.
+    # Data to read from a repository outside of transactions; git objects are immutable.
     text("unfinished", nullable=True),
     text("created_at"),
     Index("ix_hook_events_created_at", "created_at"),
@@ -87,10 +87,10 @@ hook_deliveries = Table(
     text("state"),
     number("attempts"),
     text("due_at"),
-    # When that was decided; a clock that was set back since then shows here.
+    # Time of that decision; used to detect a clock that was set back.
     text("placed_at"),
     Index("ix_hook_deliveries_hook_id", "hook_id", "id"),
-    # By these the dispatcher steps from hook to hook, and reads what one has to tell in order.
+    # The dispatcher uses these to iterate over hooks and to read a hook's deliveries in order.
     Index(
         "ix_hook_deliveries_waiting_due",
         "hook_id",
@@ -128,7 +128,7 @@ hook_attempts = Table(
 
 
 class Hook(Record, frozen=True):
-    """Somebody elsewhere who wants to be told; the secrets are sealed."""
+    """A webhook; the secrets are sealed."""
 
     id: int
     kind: HookKind
@@ -167,7 +167,7 @@ class Hook(Record, frozen=True):
 
 
 class DeliveryAttempt(Record, frozen=True):
-    """One request to a receiver, with what was to be told unless that is huge; headers are JSON, without secrets."""
+    """A request to a receiver, with the payload unless it is huge; headers are JSON, without secrets."""
 
     id: int
     delivery_id: int
@@ -187,7 +187,7 @@ class DeliveryAttempt(Record, frozen=True):
 
 
 class Delivery(Record, frozen=True):
-    """Something to tell a hook, when its time has come."""
+    """A due delivery of an event to a webhook."""
 
     id: int
     attempts: int

@@ -1,4 +1,4 @@
-"""Where a hook sends to: a URL in which names in braces stand for what nobody is shown."""
+"""Webhook URLs with variables in braces, whose values are secret."""
 
 import re
 from collections.abc import Mapping
@@ -18,41 +18,41 @@ UrlVariables = Mapping[str, str]
 
 
 class HookUrl(NamedTuple):
-    """A URL without the user name and password that it was given with, and these two."""
+    """A URL without its credentials, and the credentials."""
 
     url: str
     credentials: str
 
 
 def fill_variables(url: str, variables: UrlVariables) -> str:
-    """The URL that is sent to."""
-    return _IN_URL.sub(lambda found: variables.get(found[1], found[0]), url)
+    """Return the URL with its variables replaced."""
+    return _IN_URL.sub(lambda match: variables.get(match[1], match[0]), url)
 
 
 def parse_hook_url(url: str, variables: UrlVariables, guard: SsrfGuard) -> HookUrl:
-    """Take a URL apart that a hook may have; nobody is asked where it leads, which is done at each delivery."""
+    """Split off the credentials of a valid URL; raise Conflict otherwise. The host is resolved only at delivery."""
     for name in _IN_URL.findall(url):
         if name not in variables:
-            raise Conflict(url=[f"names the variable {name}, which is not given"])
+            raise Conflict(url=[f"uses the variable {name}, which is not defined"])
     whole = fill_variables(url, variables)
     try:
         guard.check_url(whole, credentials=True)
         plain, username, password = strip_credentials(whole)
     except OutgoingRequestBlocked as error:
         raise Conflict(url=[error.reason]) from error
-    kept = _USER_IN_URL.sub("", url, count=1)
-    if fill_variables(kept, variables) != plain:
-        raise Conflict(url=["has a variable that does not stay in its place"])
-    return HookUrl(kept, f"{username}:{password}" if username or password else "")
+    template = _USER_IN_URL.sub("", url, count=1)
+    if fill_variables(template, variables) != plain:
+        raise Conflict(url=["has a variable whose value changes other parts of the URL"])
+    return HookUrl(template, f"{username}:{password}" if username or password else "")
 
 
 def changes_server(url: str, before: UrlVariables, after: UrlVariables) -> bool:
-    """Whether other variables make another server of the one that a URL led to."""
-    access, there = (parse_url(fill_variables(url, variables)) for variables in (before, after))
-    return (access.scheme, access.host, access.port) != (there.scheme, there.host, there.port)
+    """Return whether changed variables make a URL point to another server."""
+    old, new = (parse_url(fill_variables(url, variables)) for variables in (before, after))
+    return (old.scheme, old.host, old.port) != (new.scheme, new.host, new.port)
 
 
 def validate_variables(variables: UrlVariables) -> None:
-    """Refuse what cannot stand for anything in a URL."""
+    """Raise Invalid for too many variables, invalid names or empty values."""
     if len(variables) > MAX_VARIABLES or not all(_VARIABLE.fullmatch(key) and variables[key] for key in variables):
         raise Invalid(url_variables=["is invalid"])

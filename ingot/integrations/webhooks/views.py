@@ -1,4 +1,4 @@
-"""What callers see of hooks; never a secret."""
+"""Response structs of webhooks, without secrets."""
 
 from typing import Any, Literal
 
@@ -15,19 +15,19 @@ INTERNAL_ERROR = "internal error"
 
 
 class CustomHeaderView(View):
-    """A header that every request carries; its value is not told."""
+    """A custom header; its value is secret."""
 
     key: str
 
 
 class UrlVariableView(View):
-    """What stands in braces in the URL; what it stands for is not told."""
+    """A URL variable; its value is secret."""
 
     key: str
 
 
 class HookView(View):
-    """A hook of the instance."""
+    """A system hook."""
 
     id: int
     url: str
@@ -56,19 +56,19 @@ class HookView(View):
 
 
 class ProjectHookView(HookView):
-    """A hook of a project."""
+    """A webhook of a project."""
 
     project_id: int | None
 
 
 class GroupHookView(HookView):
-    """A hook of a group, for all projects in it."""
+    """A webhook of a group and all its projects."""
 
     group_id: int | None
 
 
 class HookEventView(View):
-    """One request of a hook, and what came of it."""
+    """A delivery attempt of a webhook and its response."""
 
     id: int
     url: str
@@ -85,13 +85,13 @@ class HookEventView(View):
 
 
 class HookTestView(View):
-    """It will be sent."""
+    """Confirmation that a test event has been queued."""
 
     message: str
 
 
 class SystemHookSampleView(View):
-    """What a test of a system hook sends."""
+    """Sample event of a system hook."""
 
     event_name: str
     name: str
@@ -102,22 +102,22 @@ class SystemHookSampleView(View):
 
 
 def hook_view(db: Connection, hook: Hook) -> HookView:
-    """A hook of the instance."""
+    """Return the view of a system hook."""
     return HookView(**_fields(db, hook))
 
 
 def project_hook_view(db: Connection, hook: Hook) -> ProjectHookView:
-    """A hook of a project."""
+    """Return the view of a project's webhook."""
     return ProjectHookView(**_fields(db, hook), project_id=hook.project_id)
 
 
 def group_hook_view(db: Connection, hook: Hook) -> GroupHookView:
-    """A hook of a group."""
+    """Return the view of a group's webhook."""
     return GroupHookView(**_fields(db, hook), group_id=hook.group_id)
 
 
 def hook_event_view(attempt: DeliveryAttempt) -> HookEventView:
-    """One request of a hook."""
+    """Return the view of a delivery attempt."""
     return HookEventView(
         id=attempt.id,
         url=attempt.url,

@@ -1,1 +1,1 @@
-"""Branches over the API."""
+"""Branches of a repository."""

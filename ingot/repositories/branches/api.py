@@ -1,4 +1,4 @@
-"""Branches over the API."""
+"""Endpoints for branches."""
 
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.paging import Listing, Page
@@ -28,8 +28,8 @@ def _branch_view(call: Call, context: RepositoryContext, branch: NamedRef) -> Br
 )
 def list_branches(call: Call, context: RepositoryContext, params: ListBranches, page: Page) -> Listing[BranchView]:
     """List the branches of a repository."""
-    found = queries.list_branches(context.repository, context.project, params, page)
-    return found.of(branch_views(call.db, call.actor, context, found.items, project_url(call, context.project)))
+    listing = queries.list_branches(context.repository, context.project, params, page)
+    return listing.of(branch_views(call.db, call.actor, context, listing.items, project_url(call, context.project)))
 
 
 @routes.get(
@@ -53,7 +53,7 @@ def get_branch(call: Call, context: RepositoryContext) -> BranchView:
     slashes="branch",
 )
 def protect_branch(call: Call, context: RepositoryContext, params: ProtectBranch) -> BranchView:
-    """Protect a branch, or change what developers can do with a protected one."""
+    """Protect a branch, or change the permissions of developers on a protected one."""
     branch = queries.find_branch(context.repository, call.path["branch"])
     push, merge = params.developers_can_push, params.developers_can_merge
     set_developer_permissions(call.db, context.project, call.path["branch"], push=push, merge=merge)
@@ -101,5 +101,5 @@ def delete_branch(stage: StagedCall, context: RepositoryContext) -> None:
     "/projects/:id/repository/merged_branches", on=repository_in_path, may=may_push_code, returns=None, staged=True
 )
 def delete_merged_branches(stage: StagedCall, context: RepositoryContext) -> None:
-    """Delete the branches that are merged into the default branch, but for protected ones."""
+    """Delete the branches that are merged into the default branch, except protected ones."""
     staged.delete_merged_branches(stage.database, stage.actor, context)

@@ -1,4 +1,4 @@
-"""What callers send about branches."""
+"""Parameters of the endpoints for branches."""
 
 from typing import Literal
 
@@ -6,21 +6,21 @@ from ingot.core.api.params import Params
 
 
 class ListBranches(Params):
-    """Which branches; ``regex`` is left out on purpose, since a caller's pattern could keep us busy for ever."""
+    """Filter and order; ``regex`` is not supported, since a caller's pattern could take unbounded time."""
 
     search: str | None = None
     sort: Literal["name_asc", "updated_asc", "updated_desc"] | None = None
 
 
 class ProtectBranch(Params):
-    """What developers can do with a protected branch; what is not said stays as it is."""
+    """Permissions of developers on a protected branch; omitted values stay unchanged."""
 
     developers_can_push: bool | None = None
     developers_can_merge: bool | None = None
 
 
 class CreateBranch(Params):
-    """A new branch, and the branch, tag or commit that it begins at."""
+    """A new branch and the ref or commit at which it starts."""
 
     branch: str
     ref: str

@@ -1,4 +1,4 @@
-"""How branches are found and listed."""
+"""Lookup and lists of branches."""
 
 from ingot.core.db.paging import Listing, Page, slice_page
 from ingot.errors import NotFound
@@ -12,7 +12,7 @@ from ingot.repositories.branches.params import ListBranches
 
 
 def list_branches(repository: Repository, project: Project, params: ListBranches, page: Page) -> Listing[NamedRef]:
-    """A page of a project's branches, by name unless another order is asked for."""
+    """List a page of a project's branches, by name unless another order is requested."""
     branches = sorted_refs(repository, HEADS, project.generation)
     if params.search:
         branches = search_refs(branches, params.search)
@@ -22,7 +22,7 @@ def list_branches(repository: Repository, project: Project, params: ListBranches
 
 
 def find_branch(repository: Repository, name: str) -> NamedRef:
-    """The branch of this name, and no other spelling of a commit."""
+    """Return the branch with this name (commit ids are not accepted); raise NotFound otherwise."""
     tip = branch_tip(repository, name)
     if tip is None:
         raise NotFound("Branch")

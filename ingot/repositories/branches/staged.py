@@ -1,4 +1,4 @@
-"""Making and deleting branches, outside of transactions."""
+"""Creation and deletion of branches, outside of transactions."""
 
 from ingot.core.access.actor import Actor
 from ingot.core.db.database import Database
@@ -16,11 +16,11 @@ from ingot.repositories.ref_changes.policy import DEFAULT_BRANCH_REFUSAL
 from ingot.repositories.ref_changes.staged import change_refs
 
 _BATCH_SIZE = 500
-"""Branches that are deleted in one change."""
+"""Number of branches deleted in one change."""
 
 
 def create_branch(database: Database, actor: Actor, context: RepositoryContext, name: str, ref: str) -> NamedRef:
-    """Add a branch at another branch, a tag or a commit."""
+    """Create a branch at a branch, tag or commit; raise Invalid if the name or the start is invalid."""
     if ref_name_error(name) is not None:
         raise Invalid("Branch name is invalid")
     if branch_tip(context.repository, name) is not None:
@@ -37,7 +37,7 @@ def create_branch(database: Database, actor: Actor, context: RepositoryContext, 
 
 
 def delete_branch(database: Database, actor: Actor, context: RepositoryContext, name: str) -> None:
-    """Remove a branch; one that is gone already is no error."""
+    """Delete a branch; do nothing if it does not exist."""
     tip = branch_tip(context.repository, name)
     if tip is None:
         return
@@ -52,7 +52,7 @@ def delete_branch(database: Database, actor: Actor, context: RepositoryContext, 
 
 
 def delete_merged_branches(database: Database, actor: Actor, context: RepositoryContext) -> None:
-    """Remove every branch that the default branch contains, but for protected ones; one that moves meanwhile stays."""
+    """Delete the unprotected branches contained in the default branch; skip branches that move in the meantime."""
     repository, project = context.repository, context.project
     default = branch_tip(repository, project.default_branch)
     if default is None:
@@ -60,22 +60,23 @@ def delete_merged_branches(database: Database, actor: Actor, context: Repository
     branches = sorted_refs(repository, HEADS, project.generation)
     merged = merged_branches(repository, branches, default) - {default}
     rules = database.read(lambda db: branch_rules(db, project.id))
-    gone = []
+    updates = []
     for branch in branches:
         try:
             name = branch.name.decode()
-        except UnicodeDecodeError:  # Nothing could be recorded of it, so it is left to whoever made it.
+        except UnicodeDecodeError:
+            # Such a name cannot be recorded in the database; the branch can only be deleted with git.
             continue
         if branch.oid in merged and not protection.matching_branch_rules(rules, name):
-            gone.append(RefUpdate(f"refs/heads/{name}", branch.oid, NO_OID))
-    for start in range(0, len(gone), _BATCH_SIZE):
-        _delete_individually_on_conflict(database, actor, context, gone[start : start + _BATCH_SIZE])
+            updates.append(RefUpdate(f"refs/heads/{name}", branch.oid, NO_OID))
+    for start in range(0, len(updates), _BATCH_SIZE):
+        _delete_individually_on_conflict(database, actor, context, updates[start : start + _BATCH_SIZE])
 
 
 def _delete_individually_on_conflict(
     database: Database, actor: Actor, context: RepositoryContext, updates: list[RefUpdate]
 ) -> None:
-    """Delete branches all at once, and one by one where somebody was at one of them."""
+    """Delete branches in one change, or one by one if one of them has been changed concurrently."""
     try:
         change_refs(database, context.repository, actor, context.project, updates)
     except (Conflict, Denied):

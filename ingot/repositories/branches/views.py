@@ -1,4 +1,4 @@
-"""How branches are shown."""
+"""Response structs of branches."""
 
 from collections.abc import Sequence
 from urllib.parse import quote
@@ -17,7 +17,7 @@ from ingot.repositories.protection.queries import branch_rules
 
 
 class BranchView(View):
-    """A branch with the commit at its head."""
+    """A branch with the commit at its tip."""
 
     name: str
     commit: CommitView
@@ -33,7 +33,7 @@ class BranchView(View):
 def branch_views(
     db: Connection, actor: Actor, context: RepositoryContext, branches: Sequence[NamedRef], project_url: str
 ) -> list[BranchView]:
-    """A page of branches: one statement, and one walk through history where it is not known what is merged."""
+    """Return the views of a page of branches, with one statement and at most one walk through the history."""
     access, project, repository = context
     default = branch_tip(repository, project.default_branch)
     merged = merged_branches(repository, branches, default) if default else set()
@@ -47,7 +47,7 @@ def branch_views(
             BranchView(
                 name=name,
                 commit=commit_view(commit, project_url),
-                # One that was only just made from the default branch has nothing that could be merged.
+                # A branch that was just created from the default branch has nothing to merge.
                 merged=branch.oid in merged and branch.oid != default,
                 protected=bool(matching),
                 developers_can_push=protection.developers_can_push(matching),

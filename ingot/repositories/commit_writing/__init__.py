@@ -1,1 +1,1 @@
-"""Commits that the API makes: of actions on files, cherry-picked, reverted."""
+"""Creating commits from file actions, cherry-picks and reverts."""

@@ -1,4 +1,4 @@
-"""Making commits over the API."""
+"""Endpoints that create commits."""
 
 from ingot.core.api.routes import AlternateResponse, Routes, StagedCall
 from ingot.errors import Invalid
@@ -17,7 +17,7 @@ from ingot.repositories.pipelines.views import pipeline_brief
 
 routes = Routes("commits")
 _DRY_RUN_RESULT = AlternateResponse(200, DryRunView())
-"""Nothing was created."""
+"""Returned with status 200 instead of 201, since nothing was created."""
 
 
 @routes.post(
@@ -31,18 +31,18 @@ _DRY_RUN_RESULT = AlternateResponse(200, DryRunView())
 )
 def create_commit(stage: StagedCall, context: RepositoryContext, params: CreateCommit) -> CommitDetailView:
     """Commit changes of several files to a branch, all of them or none."""
-    said = CommitDetails(params.commit_message, params.author_name or "", params.author_email or "")
+    details = CommitDetails(params.commit_message, params.author_name or "", params.author_email or "")
     if not params.actions:
         raise Invalid(actions=["can't be blank"])
     edits = [_file_edit(action, stage.settings.max_file_mb) for action in params.actions]
     start = _branch_start(context, params)
-    commit = staged.commit_edits(stage.database, stage.actor, context, params.branch, edits, said, start=start)
+    commit = staged.commit_edits(stage.database, stage.actor, context, params.branch, edits, details, start=start)
     stats = commit_stats(context.repository, [commit])[0] if params.stats else None
-    # Commits with the same words, of the same second, are the same: it may have been there, and have its pipelines.
+    # A commit with the same content, message and second has the same id, so it may exist already and have pipelines.
     pipelines = stage.database.read(lambda db: pipelines_of_commit(db, context.project.id, commit.oid))
     url = project_url(stage, context.project)
-    last = pipeline_brief(pipelines[0], url) if pipelines else None
-    return commit_detail_view(commit, stats, overall_pipeline_status(pipelines), context.project.id, url, last)
+    last_pipeline = pipeline_brief(pipelines[0], url) if pipelines else None
+    return commit_detail_view(commit, stats, overall_pipeline_status(pipelines), context.project.id, url, last_pipeline)
 
 
 def _branch_start(context: RepositoryContext, params: CreateCommit) -> BranchStart:
@@ -53,22 +53,22 @@ def _branch_start(context: RepositoryContext, params: CreateCommit) -> BranchSta
     return BranchStart(params.start_branch or "", params.start_sha or "", params.force)
 
 
-def _file_edit(asked: FileAction, most_mb: int) -> FileEdit:
-    if asked.action in ("create", "update") and asked.content is None:
+def _file_edit(params: FileAction, max_mb: int) -> FileEdit:
+    if params.action in ("create", "update") and params.content is None:
         raise Invalid(actions=['"content" not given'])
-    if asked.action == "move" and not asked.previous_path:
+    if params.action == "move" and not params.previous_path:
         raise Invalid(actions=['"previous_path" not given'])
-    if asked.action == "chmod" and asked.execute_filemode is None:
+    if params.action == "chmod" and params.execute_filemode is None:
         raise Invalid(actions=['"execute_filemode" not given'])
-    brings = asked.action in ("create", "update", "move") and asked.content is not None
+    has_content = params.action in ("create", "update", "move") and params.content is not None
     action = TreeAction(
-        asked.action,
-        asked.file_path,
-        asked.previous_path or "" if asked.action == "move" else "",
-        decode_content(asked.content or "", asked.encoding, most_mb) if brings else None,
-        asked.execute_filemode,
+        params.action,
+        params.file_path,
+        params.previous_path or "" if params.action == "move" else "",
+        decode_content(params.content or "", params.encoding, max_mb) if has_content else None,
+        params.execute_filemode,
     )
-    return FileEdit(action, asked.last_commit_id or "")
+    return FileEdit(action, params.last_commit_id or "")
 
 
 @routes.post(
@@ -83,7 +83,7 @@ def _file_edit(asked: FileAction, most_mb: int) -> FileEdit:
 def cherry_pick_commit(
     stage: StagedCall, context: RepositoryContext, params: CherryPick
 ) -> CommitView | AlternateResponse:
-    """Do again on a branch what a commit did."""
+    """Cherry-pick a commit to a branch."""
     sha, message, dry_run = stage.path["sha"], params.message or "", params.dry_run
     commit = staged.cherry_pick(stage.database, stage.actor, context, sha, params.branch, message, dry_run=dry_run)
     return _DRY_RUN_RESULT if dry_run else commit_view(commit, project_url(stage, context.project))
@@ -99,7 +99,7 @@ def cherry_pick_commit(
     conflict=400,
 )
 def revert_commit(stage: StagedCall, context: RepositoryContext, params: Revert) -> CommitView | AlternateResponse:
-    """Undo on a branch what a commit did."""
+    """Revert a commit on a branch."""
     commit = staged.revert(
         stage.database, stage.actor, context, stage.path["sha"], params.branch, dry_run=params.dry_run
     )

@@ -1,4 +1,4 @@
-"""What a file's content is, from how a caller spelled it."""
+"""Decoding of file contents in requests."""
 
 import binascii
 
@@ -7,16 +7,16 @@ from ingot.errors import Invalid
 from ingot.repositories.commit_writing.params import Encoding
 
 MAX_BODY_BYTES = 100 * 2**20
-"""Of a whole call, as it comes over the wire; larger files are pushed."""
+"""Limit of a whole request body as sent; larger files have to be pushed."""
 _WHITESPACE = b"\t\n\r "
 _MEGABYTE = 2**20
 
 
-def decode_content(text: str, encoding: Encoding, most_mb: int) -> bytes:
-    """The bytes of a file, which may be as many as in a push; those who write base64 in lines may."""
+def decode_content(text: str, encoding: Encoding, max_mb: int) -> bytes:
+    """Return the bytes of a file; raise Invalid if they exceed the size limit. Line breaks in base64 are ignored."""
     content = text.encode() if encoding == "text" else _from_base64(text)
-    if most_mb and len(content) > most_mb * _MEGABYTE:
-        raise Invalid(content=[f"is larger than the {most_mb} MB that are allowed"])
+    if max_mb and len(content) > max_mb * _MEGABYTE:
+        raise Invalid(content=[f"is larger than the {max_mb} MB that are allowed"])
     return content
 
 
@@ -27,6 +27,9 @@ def _from_base64(text: str) -> bytes:
         raise Invalid(content=["is not valid base64"]) from error
 
 
-def body_limit(db: Connection) -> int:  # noqa: ARG001 - The kernel asks; a limit that is a function counts for users only.
-    """How much a call may send that writes files."""
+def body_limit(db: Connection) -> int:  # noqa: ARG001 - The kernel passes a connection.
+    """Return the request size limit of endpoints that write files.
+
+    As a function, it applies to signed-in users only.
+    """
     return MAX_BODY_BYTES

@@ -1,4 +1,4 @@
-"""What callers send to make commits."""
+"""Parameters of the endpoints that create commits."""
 
 from typing import Annotated, Literal
 
@@ -11,7 +11,7 @@ Encoding = Literal["text", "base64"]
 
 
 class FileAction(Params):
-    """What to do with one file; all but a removal and a change of mode bring its content, and a move may."""
+    """Action on one file; create and update require ``content``, for a move it is optional."""
 
     action: Literal["create", "delete", "move", "update", "chmod"]
     file_path: str
@@ -23,7 +23,7 @@ class FileAction(Params):
 
 
 class CreateCommit(Params):
-    """A commit upon a branch, or upon where a new branch is to begin."""
+    """Commit to a branch; ``start_branch`` or ``start_sha`` is the start of a new branch."""
 
     branch: str
     commit_message: CommitMessageText
@@ -38,7 +38,7 @@ class CreateCommit(Params):
 
 
 class CherryPick(Params):
-    """Where a commit is to be done again; a try changes nothing."""
+    """Branch for a cherry-pick; a dry run changes nothing."""
 
     branch: str
     message: CommitMessageText | None = None
@@ -46,7 +46,7 @@ class CherryPick(Params):
 
 
 class Revert(Params):
-    """Where a commit is to be undone; a try changes nothing."""
+    """Branch for a revert; a dry run changes nothing."""
 
     branch: str
     dry_run: bool = False

@@ -1,7 +1,7 @@
-"""Moving branches by commits that are made for it, outside of transactions.
+"""Creation of commits on branches, outside of transactions.
 
-Whoever finds that somebody else has moved the branch meanwhile makes the commit anew upon that, as if the call had
-come a moment later; what no longer fits then is refused as it would have been.
+If another request moves the branch in the meantime, the commit is created again on the new tip; edits that no longer
+apply are refused.
 """
 
 import threading
@@ -41,22 +41,22 @@ _MAX_ATTEMPTS = 12
 _UNKNOWN_OID = "f" * 40
 _MISSING_BRANCH = "You can only create or edit files when you are on a branch"
 _APPLY_FAILURE_REASONS = {
-    "conflict": "What it changed looks different by now, so somebody has to decide.",
-    "empty": "There is nothing left to change: the branch is that way already.",
+    "conflict": "The branch has conflicting changes.",
+    "empty": "The branch already contains the result.",
 }
-# Within a process those who want the same branch go one after the other, since all but one would try in vain.
+# Requests of one process for the same branch run one after the other, since all but one would have to retry.
 _BRANCH_LOCKS = tuple(threading.Lock() for _ in range(64))
 
 BuildCommit = Callable[[Commit | None], str]
-"""Writes a commit upon another one, or as the first of all; gives its id."""
+"""Writes a commit on top of another one (None for the first commit of a repository) and returns its id."""
 
 
 class FileMissing(Invalid):
-    """There is nothing on the branch where a file was to be changed or deleted."""
+    """The file to be changed or deleted does not exist on the branch."""
 
 
 class CannotApplyCommit(Invalid):
-    """What a commit did cannot be done again, or undone; ``code`` says for which reason."""
+    """A commit cannot be cherry-picked or reverted; ``code`` is the reason."""
 
     def __init__(self, verb: str, code: str) -> None:
         super().__init__(f"Sorry, we cannot {verb} this commit automatically. {_APPLY_FAILURE_REASONS[code]}")
@@ -64,23 +64,23 @@ class CannotApplyCommit(Invalid):
 
 
 class BranchStart(msgspec.Struct, frozen=True):
-    """Where a branch begins that is not there yet; nothing for one that is."""
+    """Start of a branch that does not exist yet; empty for an existing one."""
 
     branch: str = ""
     oid: str = ""
     force: bool = False
-    """Whether a branch that is there is begun anew."""
+    """Reset the branch to the start if it exists already."""
 
 
 class FileEdit(msgspec.Struct, frozen=True):
-    """An action on a file, and the last commit that the caller knows of it."""
+    """Action on a file, with the last commit of the file that the caller has seen."""
 
     action: TreeAction
     last_commit_id: str = ""
 
 
 class CommitDetails(msgspec.Struct, frozen=True):
-    """What a caller says of a commit; what is left empty is the caller's own."""
+    """Message and author of a commit; an empty name or email defaults to the caller's."""
 
     message: str
     author_name: str = ""
@@ -93,26 +93,26 @@ def commit_edits(
     context: RepositoryContext,
     branch: str,
     edits: Sequence[FileEdit],
-    said: CommitDetails,
+    details: CommitDetails,
     *,
     start: BranchStart | None = None,
     may_be_empty: bool = True,
 ) -> Commit:
-    """Commit changes of files to a branch, all of them or none."""
-    if not said.message.strip():
+    """Commit changes of files to a branch, all or none; raise FileMissing or Invalid if one cannot be applied."""
+    if not details.message.strip():
         raise Invalid(commit_message=["can't be blank"])
     caller = _committer(database, actor)
     author = msgspec.structs.replace(
-        caller, name=said.author_name.strip() or caller.name, email=said.author_email.strip() or caller.email
+        caller, name=details.author_name.strip() or caller.name, email=details.author_email.strip() or caller.email
     )
-    words = CommitMetadata(said.message, author, caller)
+    metadata = CommitMetadata(details.message, author, caller)
 
     def build(parent: Commit | None) -> str:
         if parent is not None:
             _require_unchanged(context.repository, parent, edits)
         actions = [edit.action for edit in edits]
         try:
-            return commit_actions(context.repository, parent, actions, words, may_be_empty=may_be_empty)
+            return commit_actions(context.repository, parent, actions, metadata, may_be_empty=may_be_empty)
         except NoSuchFile as error:
             raise (Invalid if parent is None else FileMissing)(str(error)) from error
         except InvalidAction as error:
@@ -124,21 +124,23 @@ def commit_edits(
 def cherry_pick(
     database: Database, actor: Actor, context: RepositoryContext, sha: str, branch: str, message: str, *, dry_run: bool
 ) -> Commit:
-    """Do again upon a branch what a commit did, in its author's name; gives the new tip, or the old one for a try."""
+    """Cherry-pick a commit to a branch, keeping its author; return the new tip, or the current one for a dry run."""
     commit = find_commit(context.repository, sha)
-    words = CommitMetadata(message if message.strip() else commit.message, commit.author, _committer(database, actor))
-    build = _merge_builder(context.repository, "cherry-pick", picked_tree, commit, words)
+    metadata = CommitMetadata(
+        message if message.strip() else commit.message, commit.author, _committer(database, actor)
+    )
+    build = _merge_builder(context.repository, "cherry-pick", picked_tree, commit, metadata)
     return _apply_commit(database, actor, context, branch, build, dry_run)
 
 
 def revert(
     database: Database, actor: Actor, context: RepositoryContext, sha: str, branch: str, *, dry_run: bool
 ) -> Commit:
-    """Undo upon a branch what a commit did; gives the new tip, or the old one for a try."""
+    """Revert a commit on a branch; return the new tip, or the current one for a dry run."""
     commit = find_commit(context.repository, sha)
     caller = _committer(database, actor)
-    words = CommitMetadata(f'Revert "{commit.title}"\n\nThis reverts commit {commit.oid}', caller, caller)
-    build = _merge_builder(context.repository, "revert", reverted_tree, commit, words)
+    metadata = CommitMetadata(f'Revert "{commit.title}"\n\nThis reverts commit {commit.oid}', caller, caller)
+    build = _merge_builder(context.repository, "revert", reverted_tree, commit, metadata)
     return _apply_commit(database, actor, context, branch, build, dry_run)
 
 
@@ -147,13 +149,13 @@ def _merge_builder(
     verb: str,
     merge: Callable[[Repository, Commit, Commit], str],
     commit: Commit,
-    words: CommitMetadata,
+    metadata: CommitMetadata,
 ) -> BuildCommit:
     def build(onto: Commit | None) -> str:
-        if onto is None:  # Deleted meanwhile, and with it the last branch of all.
+        if onto is None:  # The last branch of the repository has been deleted in the meantime.
             raise NotFound("Branch")
         try:
-            return write_commit(repository, merge(repository, commit, onto), [onto.oid], words)
+            return write_commit(repository, merge(repository, commit, onto), [onto.oid], metadata)
         except PickConflict as error:
             raise CannotApplyCommit(verb, "empty" if isinstance(error, EmptyPick) else "conflict") from error
 
@@ -177,25 +179,29 @@ def _apply_commit(
 def _move_branch(
     database: Database, actor: Actor, context: RepositoryContext, branch: str, start: BranchStart, build: BuildCommit
 ) -> Commit:
-    """Let a branch point at a commit that is built upon where it stands, or begins; gives that commit."""
+    """Build a commit on the tip or start of a branch, move the branch to it and return it.
+
+    Retry if the branch moves.
+    """
     repository, ref = context.repository, f"refs/heads/{branch}"
     with _BRANCH_LOCKS[hash((repository.path, ref)) % len(_BRANCH_LOCKS)]:
         for _ in range(_MAX_ATTEMPTS):
             old = branch_tip(repository, branch) or NO_OID
-            # The gate is asked again with the commit itself; but who may not come through shall leave no objects.
+            # The check is repeated with the actual commit; without this first check, a refused request would leave
+            # objects.
             _require_may_push(database, actor, context, branch, old)
-            begin = _parent_commit(repository, branch, old, start)
-            made = build(read_commits(repository, [begin])[0] if begin else None)
+            parent = _parent_commit(repository, branch, old, start)
+            oid = build(read_commits(repository, [parent])[0] if parent else None)
             try:
-                change_refs(database, repository, actor, context.project, [RefUpdate(ref, old, made)])
+                change_refs(database, repository, actor, context.project, [RefUpdate(ref, old, oid)])
             except Conflict:
                 continue
-            return read_commits(repository, [made])[0]
-    raise Conflict("Others change this branch all the time. Please try again.")
+            return read_commits(repository, [oid])[0]
+    raise Conflict("The branch is being changed by other requests. Please try again.")
 
 
 def _parent_commit(repository: Repository, branch: str, tip: str, start: BranchStart) -> str | None:
-    """The commit to build upon; nothing for the first one of a repository."""
+    """Return the parent of the new commit; None for the first commit of a repository."""
     exists = tip != NO_OID
     if not exists and not start.oid and not repository.branches_exist():
         return None
@@ -204,31 +210,31 @@ def _parent_commit(repository: Repository, branch: str, tip: str, start: BranchS
             raise Invalid(_MISSING_BRANCH)
         return tip
     if exists and not start.force:
-        raise Invalid(f"A branch called '{branch}' already exists. Leave out where it should begin, to change it.")
-    begin = commit_id_or_none(repository, start.oid) if start.oid else branch_tip(repository, start.branch)
-    if begin is None:
+        raise Invalid(f"A branch called '{branch}' already exists. To change it, omit the start.")
+    parent = commit_id_or_none(repository, start.oid) if start.oid else branch_tip(repository, start.branch)
+    if parent is None:
         raise Invalid(start_sha=["is not a commit of this repository"]) if start.oid else Invalid(_MISSING_BRANCH)
-    return begin
+    return parent
 
 
 def _require_may_push(database: Database, actor: Actor, context: RepositoryContext, branch: str, tip: str) -> None:
-    """Raise ``Denied`` for who may not move a branch, wherever to, and ``Invalid`` where none can be called so."""
-    trouble = ref_name_error(branch) if tip == NO_OID else None
-    if trouble is not None:
-        raise Invalid(branch=[trouble])
+    """Raise Denied if the caller may not update the branch at all, and Invalid if the branch name is not allowed."""
+    error = ref_name_error(branch) if tip == NO_OID else None
+    if error is not None:
+        raise Invalid(branch=[error])
 
-    def look(db: Connection) -> RefUpdateContext:
+    def load_context(db: Connection) -> RefUpdateContext:
         access, project = access_lookup(actor, context.project.id)(db)
         return RefUpdateContext(actor, access, project, branch_rules(db, project.id), (), from_git_client=False)
 
     update = RefUpdate(f"refs/heads/{branch}", tip, _UNKNOWN_OID)
-    denied = ref_update_refusal(database.read(look), update, lambda _: False)
-    if denied is not None:
-        raise Denied(denied)
+    refusal = ref_update_refusal(database.read(load_context), update, lambda _: False)
+    if refusal is not None:
+        raise Denied(refusal)
 
 
 def _require_unchanged(repository: Repository, parent: Commit, edits: Sequence[FileEdit]) -> None:
-    """Raise where a file was changed by a later commit than the caller knows of."""
+    """Raise Invalid if a file has been changed since the commit that the caller has seen."""
     for edit in edits:
         if not edit.last_commit_id:
             continue

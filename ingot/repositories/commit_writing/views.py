@@ -1,4 +1,4 @@
-"""How tries are shown; the commits themselves are shown as everywhere."""
+"""Response struct of a dry run; created commits use the commit views."""
 
 from typing import Literal
 
@@ -6,6 +6,6 @@ from ingot.core.api.views import View
 
 
 class DryRunView(View):
-    """It would have worked."""
+    """Result of a successful dry run."""
 
     dry_run: Literal["success"] = "success"

@@ -1,1 +1,1 @@
-"""Commits: listed, read, compared, made."""
+"""Commits of a repository."""

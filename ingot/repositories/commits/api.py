@@ -1,4 +1,4 @@
-"""Commits over the API."""
+"""Endpoints for commits."""
 
 from typing import Any
 
@@ -37,42 +37,44 @@ routes = Routes("commits")
 )
 def list_commits(call: Call, context: RepositoryContext, params: ListCommits, page: Page) -> Listing[CommitView]:
     """List the commits of a branch or tag, newest first."""
-    found = queries.list_commits(context.repository, context.project, params, page)
-    stats = commit_stats(context.repository, found.items) if params.with_stats else None
-    return found.of(commit_list_views(found.items, stats, project_url(call, context.project)))
+    listing = queries.list_commits(context.repository, context.project, params, page)
+    stats = commit_stats(context.repository, listing.items) if params.with_stats else None
+    return listing.of(commit_list_views(listing.items, stats, project_url(call, context.project)))
 
 
 @routes.get("/projects/:id/repository/commits/:sha", on=repository_in_path, may=may_read_code, returns=CommitDetailView)
 def get_commit(call: Call, context: RepositoryContext, params: GetCommit) -> CommitDetailView:
-    """Get the commit that an id, a branch or a tag leads to."""
+    """Get a commit by its id, branch or tag."""
     commit = queries.find_commit(context.repository, call.path["sha"])
     stats = commit_stats(context.repository, [commit])[0] if params.stats else None
     pipelines = pipelines_of_commit(call.db, context.project.id, commit.oid)
     url = project_url(call, context.project)
-    last = pipeline_brief(pipelines[0], url) if pipelines else None
-    return commit_detail_view(commit, stats, queries.overall_pipeline_status(pipelines), context.project.id, url, last)
+    last_pipeline = pipeline_brief(pipelines[0], url) if pipelines else None
+    return commit_detail_view(
+        commit, stats, queries.overall_pipeline_status(pipelines), context.project.id, url, last_pipeline
+    )
 
 
 @routes.get(
     "/projects/:id/repository/commits/:sha/diff", on=repository_in_path, may=may_read_code, returns=list[DiffView]
 )
 def get_commit_diff(call: Call, context: RepositoryContext, page: Page) -> Listing[DiffView] | list[DiffView]:
-    """Get what a commit changed against its first parent; all of it, unless a page is asked for."""
+    """Get the diff of a commit against its first parent; complete unless a page is requested."""
     changes = queries.commit_changes(context.repository, queries.find_commit(context.repository, call.path["sha"]))
     if not page.asked:
         return [diff_view(change) for change in changes]
-    found = slice_page(changes, page)
-    return found.of([diff_view(change) for change in found.items])
+    listing = slice_page(changes, page)
+    return listing.of([diff_view(change) for change in listing.items])
 
 
 @routes.get(
     "/projects/:id/repository/commits/:sha/refs", on=repository_in_path, may=may_read_code, returns=list[RefView]
 )
 def list_commit_refs(call: Call, context: RepositoryContext, params: ListCommitRefs, page: Page) -> Listing[RefView]:
-    """List the branches and tags that lead to a commit."""
+    """List the branches and tags that contain a commit."""
     commit = queries.find_commit(context.repository, call.path["sha"])
-    found = queries.list_refs(context.repository, context.project, commit, params.type, page)
-    return found.of([_ref_view(name) for name in found.items])
+    listing = queries.list_refs(context.repository, context.project, commit, params.type, page)
+    return listing.of([_ref_view(name) for name in listing.items])
 
 
 def _ref_view(name: bytes) -> RefView:
@@ -87,7 +89,7 @@ def _ref_view(name: bytes) -> RefView:
     returns=list[dict[str, Any]],
 )
 def list_commit_merge_requests(call: Call, context: RepositoryContext, page: Page) -> Listing[dict[str, Any]]:
-    """List the merge requests that brought a commit."""
+    """List the merge requests that introduced a commit."""
     commit = queries.find_commit(context.repository, call.path["sha"])
     list_introducing = call.db.ports[CommitMergeRequests].list_introducing
     return list_introducing(call.db, call.actor, context.project.id, commit.oid, call.origin.base, page)
@@ -97,7 +99,7 @@ def list_commit_merge_requests(call: Call, context: RepositoryContext, page: Pag
     "/projects/:id/repository/commits/:sha/signature", on=repository_in_path, may=may_read_code, returns=SignatureView
 )
 def get_commit_signature(call: Call, context: RepositoryContext) -> SignatureView:
-    """Get how a commit is signed."""
+    """Get the type and verification status of a commit's signature."""
     commit = queries.find_commit(context.repository, call.path["sha"])
     kind = signature_kind_or_none(context.repository, commit.oid)
     if kind is None:
@@ -109,6 +111,6 @@ def get_commit_signature(call: Call, context: RepositoryContext) -> SignatureVie
     "/projects/:id/repository/commits/:sha/sequence", on=repository_in_path, may=may_read_code, returns=SequenceView
 )
 def get_commit_sequence(call: Call, context: RepositoryContext, params: GetSequence) -> SequenceView:
-    """Count the commits up to one, itself included."""
+    """Count the commits up to and including a commit."""
     commit = queries.find_commit(context.repository, call.path["sha"])
     return SequenceView(count_commits(context.repository, commit.oid, first_parent=params.first_parent))

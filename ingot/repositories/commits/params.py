@@ -1,4 +1,4 @@
-"""What callers may send about commits."""
+"""Parameters of the endpoints for commits."""
 
 from typing import Annotated, Literal
 
@@ -9,7 +9,7 @@ from ingot.core.db.times import Timestamp
 
 
 class ListCommits(Params):
-    """Which of them."""
+    """Filters and order of a list of commits."""
 
     ref_name: str = ""
     since: Timestamp | None = None
@@ -24,18 +24,18 @@ class ListCommits(Params):
 
 
 class GetCommit(Params):
-    """Whether its lines are counted."""
+    """Option to include line counts."""
 
     stats: bool = True
 
 
 class ListCommitRefs(Params):
-    """Which of the branches and tags."""
+    """Restriction to branches or tags."""
 
     type: Literal["all", "branch", "tag"] = "all"
 
 
 class GetSequence(Params):
-    """Which of the ways through merges."""
+    """Option to follow only first parents."""
 
     first_parent: bool = False

@@ -1,4 +1,4 @@
-"""How commits are found and listed."""
+"""Lookup and lists of commits."""
 
 import math
 import os
@@ -25,7 +25,7 @@ _REF_FOLDERS = {"all": (HEADS, TAGS), "branch": (HEADS,), "tag": (TAGS,)}
 
 
 def find_commit(repository: Repository, name: str) -> Commit:
-    """The commit that a (short) id, a branch or a tag leads to."""
+    """Return a commit by its (abbreviated) id, branch or tag; raise NotFound otherwise."""
     commit = commit_by_name_or_none(repository, name)
     if commit is None:
         raise NotFound("Commit")
@@ -33,8 +33,8 @@ def find_commit(repository: Repository, name: str) -> Commit:
 
 
 def list_commits(repository: Repository, project: Project, params: ListCommits, page: Page) -> Listing[Commit]:
-    """A page of commits, in the order of ``git log``."""
-    wanted = CommitFilter(
+    """List a page of commits in the order of ``git log``."""
+    commit_filter = CommitFilter(
         follow=params.follow,
         since=None if params.since is None else math.ceil(_timestamp_seconds(params.since)),
         until=None if params.until is None else math.floor(_timestamp_seconds(params.until)),
@@ -46,34 +46,34 @@ def list_commits(repository: Repository, project: Project, params: ListCommits, 
     oids: list[str] = []
     total = 0
     for spelling in path_encodings(params.path or ""):
-        below = msgspec.structs.replace(wanted, path=os.fsdecode(spelling) or None)
-        oids, total = list_ids(repository, tips, below, (page.number - 1) * page.size, page.size)
+        path_filter = msgspec.structs.replace(commit_filter, path=os.fsdecode(spelling) or None)
+        oids, total = list_ids(repository, tips, path_filter, (page.number - 1) * page.size, page.size)
         if total:
             break
     return Listing(read_commits(repository, oids), page, total)
 
 
 def commit_changes(repository: Repository, commit: Commit) -> Sequence[FileDiff]:
-    """The files that a commit changed, against its first parent."""
+    """Return the files that a commit changed against its first parent."""
     parent = commit.parents[0] if commit.parents else None
     return diff_between(repository, parent, commit.oid).changes
 
 
 def list_refs(repository: Repository, project: Project, commit: Commit, kind: str, page: Page) -> Listing[bytes]:
-    """A page of the branches and tags that lead to a commit, by their full names."""
-    found = [refs_containing(repository, commit.oid, folder, project.generation) for folder in _REF_FOLDERS[kind]]
-    return slice_page(found[0] if len(found) == 1 else [*found[0], *found[1]], page)
+    """List a page of the branches and tags that contain a commit, by their full names."""
+    by_folder = [refs_containing(repository, commit.oid, folder, project.generation) for folder in _REF_FOLDERS[kind]]
+    return slice_page(by_folder[0] if len(by_folder) == 1 else [*by_folder[0], *by_folder[1]], page)
 
 
 def overall_pipeline_status(pipelines: Sequence[Pipeline]) -> str | None:
-    """What the pipelines of a commit amount to, where it has any."""
+    """Return the combined status of a commit's pipelines, or None if it has none."""
     return combined_status(StatusPart(pipeline.status) for pipeline in pipelines) if pipelines else None
 
 
 def _tips(repository: Repository, project: Project, name: str) -> list[str]:
-    """Where a list begins: nowhere, for a reference that is not there or not there yet."""
+    """Return the start of a commit list; empty for a ref that does not exist, as in an empty repository."""
     oid = commit_id_or_none(repository, name or project.default_branch or "HEAD")
-    if oid is None and name.startswith("-"):  # Nobody means a reference by that.
+    if oid is None and name.startswith("-"):  # Git would parse it as an option.
         raise Invalid(ref_name=["is invalid"])
     return [] if oid is None else [oid]
 

@@ -1,4 +1,4 @@
-"""How commits are shown."""
+"""Response structs of commits."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _LAST_WORD = re.compile(r"\s+\S*\Z")
 
 
 class CommitView(View):
-    """A commit as lists show it."""
+    """A commit in lists."""
 
     id: str
     short_id: str
@@ -40,7 +40,7 @@ class CommitView(View):
 
 
 class StatsView(View):
-    """How many lines a commit adds and deletes, against its first parent."""
+    """Number of lines that a commit adds and deletes, against its first parent."""
 
     additions: int
     deletions: int
@@ -48,13 +48,13 @@ class StatsView(View):
 
 
 class ListedCommitView(CommitView):
-    """A commit in a list, with its numbers where they were asked for."""
+    """A commit in a list with optional line counts."""
 
     stats: StatsView | UnsetType = UNSET
 
 
 class CommitDetailView(CommitView):
-    """A commit by itself."""
+    """A commit with all details."""
 
     project_id: int
     status: str | None
@@ -63,7 +63,7 @@ class CommitDetailView(CommitView):
 
 
 class DiffView(View):
-    """One file in a diff."""
+    """A file in a diff."""
 
     diff: str
     new_path: str
@@ -78,14 +78,14 @@ class DiffView(View):
 
 
 class RefView(View):
-    """A branch or tag that leads to a commit."""
+    """A branch or tag that contains a commit."""
 
     type: str
     name: str
 
 
 class SignatureView(View):
-    """How a commit is signed; whose key it was is not looked for."""
+    """Signature of a commit; the key's owner is not determined."""
 
     signature_type: Kind
     verification_status: str
@@ -97,18 +97,21 @@ class SignatureView(View):
 
 
 class SequenceView(View):
-    """How many commits there are up to one."""
+    """Number of commits up to a commit."""
 
     count: int
 
 
 def commit_view(commit: Commit, project_url: str) -> CommitView:
-    """One commit; ``project_url`` is where the project's pages are."""
+    """Return the view of a commit; ``project_url`` is the URL of the project's pages."""
     return CommitView(*_fields(commit, project_url))
 
 
 def _fields(commit: Commit, project_url: str, *more: Any) -> tuple[Any, ...]:
-    """What all views of a commit begin with, and more; in order and without names, which takes half as long."""
+    """Return the fields common to all commit views, then ``more``.
+
+    Positional arguments take half the time of keywords.
+    """
     oid, author, committer = commit.oid, commit.author, commit.committer
     committed = signature_time(committer)
     return (
@@ -132,12 +135,12 @@ def _fields(commit: Commit, project_url: str, *more: Any) -> tuple[Any, ...]:
 def commit_list_views(
     commits: Sequence[Commit], stats: Sequence[CommitStats] | None, project_url: str
 ) -> list[CommitView]:
-    """A page of commits, with their numbers where there are any."""
+    """Return the views of a page of commits, with line counts if given."""
     if stats is None:
         return [commit_view(commit, project_url) for commit in commits]
     return [
-        ListedCommitView(*_fields(commit, project_url, stats_view(numbers)))
-        for commit, numbers in zip(commits, stats, strict=True)
+        ListedCommitView(*_fields(commit, project_url, stats_view(counts)))
+        for commit, counts in zip(commits, stats, strict=True)
     ]
 
 
@@ -149,18 +152,18 @@ def commit_detail_view(
     project_url: str,
     last_pipeline: PipelineBrief | None = None,
 ) -> CommitDetailView:
-    """One commit by itself; its numbers are left out where nobody wants them."""
-    shown = UNSET if stats is None else stats_view(stats)
-    return CommitDetailView(*_fields(commit, project_url, project_id, status, last_pipeline, shown))
+    """Return the detailed view of a commit, with line counts if given."""
+    counts = UNSET if stats is None else stats_view(stats)
+    return CommitDetailView(*_fields(commit, project_url, project_id, status, last_pipeline, counts))
 
 
 def stats_view(stats: CommitStats) -> StatsView:
-    """The numbers of a commit."""
+    """Return the view of line counts."""
     return StatsView(stats.additions, stats.deletions, stats.total)
 
 
 def diff_view(change: FileDiff) -> DiffView:
-    """One file in a diff."""
+    """Return the view of a file in a diff."""
     return DiffView(
         diff=change.diff,
         new_path=decode_text(change.new_path),
@@ -176,7 +179,7 @@ def diff_view(change: FileDiff) -> DiffView:
 
 
 def truncated_title(commit: Commit) -> str:
-    """The title, cut at a word where it is too long for one."""
+    """Return the title, truncated at a word boundary if it is too long."""
     title = commit.title
     if len(title) < _MAX_TITLE_LENGTH:
         return title or "--no commit message"
@@ -185,11 +188,11 @@ def truncated_title(commit: Commit) -> str:
 
 
 def signature_time(signature: Signature) -> str:
-    """When, in the zone of whoever did it; a time beyond what a calendar holds is shown as its end."""
+    """Return the time in the signer's time zone; times that datetime cannot represent are clamped."""
     return _local_time(signature.time, signature.offset)
 
 
-# Most who author a commit also commit it, and lists show the same ones again and again: 0.2 µs instead of 3.
+# Author and committer usually have the same time and lists repeat commits: 0.2 µs instead of 3 µs.
 @lru_cache(4096)
 def _local_time(time: int, offset: int) -> str:
     try:

@@ -1,1 +1,1 @@
-"""Comparing references: what lies between them, where they parted, who wrote them."""
+"""Comparisons of refs, merge bases and contributors."""

@@ -1,4 +1,4 @@
-"""Comparing over the API."""
+"""Endpoints for comparisons, contributors and merge bases."""
 
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
@@ -19,8 +19,8 @@ def compare_refs(call: Call, context: RepositoryContext, params: CompareRefs) ->
     """Compare two branches, tags or commits."""
     if params.from_project_id not in (None, context.project.id):
         raise Invalid(from_project_id=["can only be this project"])
-    found = queries.compare_refs(context.repository, params.from_ref, params.to, straight=params.straight)
-    return comparison_view(found, project_url(call, context.project), straight=params.straight)
+    comparison = queries.compare_refs(context.repository, params.from_ref, params.to, straight=params.straight)
+    return comparison_view(comparison, project_url(call, context.project), straight=params.straight)
 
 
 @routes.get(
@@ -31,19 +31,19 @@ def compare_refs(call: Call, context: RepositoryContext, params: CompareRefs) ->
     open=True,
 )
 def list_contributors(
-    call: Call,  # noqa: ARG001 - Every handler takes the call.
+    call: Call,  # noqa: ARG001 - The kernel passes the call to every handler.
     context: RepositoryContext,
     params: ListContributors,
     page: Page,
 ) -> Listing[ContributorView]:
-    """List who wrote the commits of a branch."""
-    found = queries.list_contributors(context.repository, context.project, params, page)
-    return found.of([contributor_view(contributor) for contributor in found.items])
+    """List the authors of the commits of a branch."""
+    listing = queries.list_contributors(context.repository, context.project, params, page)
+    return listing.of([contributor_view(contributor) for contributor in listing.items])
 
 
 @routes.get(
     "/projects/:id/repository/merge_base", on=repository_in_path, may=may_read_code, returns=CommitView, open=True
 )
 def get_merge_base(call: Call, context: RepositoryContext, params: GetMergeBase) -> CommitView:
-    """Get the commit in which branches, tags or commits have parted."""
+    """Get the common ancestor of branches, tags or commits."""
     return commit_view(queries.find_merge_base(context.repository, params.refs), project_url(call, context.project))

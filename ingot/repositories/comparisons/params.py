@@ -1,4 +1,4 @@
-"""What callers may send to compare."""
+"""Parameters of the endpoints for comparisons."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from ingot.core.api.params import Params
 
 
 class CompareRefs(Params):
-    """From where to where; not straight is from where the two have parted."""
+    """Refs to compare; starts at their merge base unless ``straight`` is set."""
 
     from_ref: str = msgspec.field(name="from")
     to: str
@@ -17,7 +17,7 @@ class CompareRefs(Params):
 
 
 class ListContributors(Params):
-    """Whose history, and in which order; without one, whoever wrote last comes first."""
+    """Ref and order; the default order is by most recent commit."""
 
     ref: str = ""
     order_by: Literal["name", "email", "commits"] | None = None
@@ -25,6 +25,6 @@ class ListContributors(Params):
 
 
 class GetMergeBase(Params):
-    """Two references or more."""
+    """Two or more refs."""
 
     refs: list[str]

@@ -1,4 +1,4 @@
-"""How references are compared."""
+"""Comparisons of refs, merge bases and contributors."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ _EMPTY_DIFF = Diff(())
 
 
 class Comparison(NamedTuple):
-    """What leads from one commit to another; of the commits there are the newest, oldest first."""
+    """Commits and diff between two commits; contains the newest commits, oldest first."""
 
     old: str
     new: str
@@ -29,13 +29,16 @@ class Comparison(NamedTuple):
 
 
 def compare_refs(repository: Repository, old_name: str, new_name: str, *, straight: bool) -> Comparison:
-    """Compare two branches, tags or commits: from where they parted, unless it is to be straight."""
+    """Compare two branches, tags or commits, from their merge base unless ``straight``.
+
+    Raise NotFound if one is missing.
+    """
     old, new = commit_id_or_none(repository, old_name.strip()), commit_id_or_none(repository, new_name.strip())
     if old is None or new is None:
         raise NotFound("Ref")
     if old == new:
         return Comparison(old, new, [], False, _EMPTY_DIFF)
-    # One more than is shown tells whether there are more.
+    # Read one more than is shown, to detect whether there are more.
     oids = commits_between(repository, old, new, MAX_COMMITS + 1)
     base = old if straight else merge_base_or_none(repository, [old, new])
     diff = _EMPTY_DIFF if base == new else diff_between(repository, base, new)
@@ -44,16 +47,16 @@ def compare_refs(repository: Repository, old_name: str, new_name: str, *, straig
 
 
 def find_merge_base(repository: Repository, names: list[str]) -> Commit:
-    """The commit in which all of these have parted."""
+    """Return the common ancestor of all these refs; raise Invalid or NotFound if there is none."""
     if len(names) < 2:
         raise Invalid("Provide at least 2 refs")
     if len(names) > MAX_REFS:
         raise Invalid(f"Provide at most {MAX_REFS} refs")
-    found = {name: commit_id_or_none(repository, name) for name in names}
-    unknown = [name for name, oid in found.items() if oid is None]
+    oids = {name: commit_id_or_none(repository, name) for name in names}
+    unknown = [name for name, oid in oids.items() if oid is None]
     if unknown:
         raise Invalid(f"Could not find {'ref' if len(unknown) == 1 else 'refs'}: {', '.join(unknown)}")
-    base = merge_base_or_none(repository, [oid for oid in (found[name] for name in names) if oid])
+    base = merge_base_or_none(repository, [oid for oid in (oids[name] for name in names) if oid])
     if base is None:
         raise NotFound("Merge Base")
     return read_commits(repository, [base])[0]
@@ -62,12 +65,12 @@ def find_merge_base(repository: Repository, names: list[str]) -> Commit:
 def list_contributors(
     repository: Repository, project: Project, params: ListContributors, page: Page
 ) -> Listing[Contributor]:
-    """A page of those who wrote a branch."""
+    """List a page of the authors of a ref's commits."""
     tip = commit_id_or_none(repository, params.ref or project.default_branch or "HEAD")
     if tip is None and params.ref:
         raise NotFound("Ref")
-    found = list(read_contributors(repository, tip)) if tip else []
+    contributors = list(read_contributors(repository, tip)) if tip else []
     order = params.order_by
     if order is not None:
-        found.sort(key=lambda contributor: getattr(contributor, order), reverse=params.sort == "desc")
-    return slice_page(found, page)
+        contributors.sort(key=lambda contributor: getattr(contributor, order), reverse=params.sort == "desc")
+    return slice_page(contributors, page)

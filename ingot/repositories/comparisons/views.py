@@ -1,4 +1,4 @@
-"""How comparisons are shown."""
+"""Response structs of comparisons."""
 
 from ingot.core.api.views import View
 from ingot.git.history.contributors import Contributor
@@ -7,7 +7,7 @@ from ingot.repositories.comparisons.queries import Comparison
 
 
 class ComparisonView(View):
-    """What leads from one reference to another."""
+    """Commits and diffs between two refs."""
 
     commit: CommitView | None
     commits: list[CommitView]
@@ -18,7 +18,7 @@ class ComparisonView(View):
 
 
 class ContributorView(View):
-    """Who wrote commits; lines are not counted."""
+    """Author of commits; lines are not counted."""
 
     name: str
     email: str
@@ -27,19 +27,19 @@ class ContributorView(View):
     deletions: int = 0
 
 
-def comparison_view(found: Comparison, project_url: str, *, straight: bool) -> ComparisonView:
-    """What leads from one reference to another; the newest commit also stands by itself."""
-    commits = [commit_view(commit, project_url) for commit in found.commits]
+def comparison_view(comparison: Comparison, project_url: str, *, straight: bool) -> ComparisonView:
+    """Return the view of a comparison; ``commit`` is the newest commit."""
+    commits = [commit_view(commit, project_url) for commit in comparison.commits]
     return ComparisonView(
         commit=commits[-1] if commits else None,
         commits=commits,
-        diffs=[diff_view(change) for change in found.diff.changes],
-        compare_timeout=found.diff.overflow or found.more_commits,
-        compare_same_ref=found.old == found.new,
-        web_url=f"{project_url}/-/compare/{found.old}{'..' if straight else '...'}{found.new}",
+        diffs=[diff_view(change) for change in comparison.diff.changes],
+        compare_timeout=comparison.diff.overflow or comparison.more_commits,
+        compare_same_ref=comparison.old == comparison.new,
+        web_url=f"{project_url}/-/compare/{comparison.old}{'..' if straight else '...'}{comparison.new}",
     )
 
 
 def contributor_view(contributor: Contributor) -> ContributorView:
-    """One author."""
+    """Return the view of a contributor."""
     return ContributorView(contributor.name, contributor.email, contributor.commits)

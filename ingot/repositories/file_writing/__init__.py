@@ -1,1 +1,1 @@
-"""Files that the API writes, one at a time."""
+"""Creating, updating and deleting single files."""

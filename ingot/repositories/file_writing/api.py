@@ -1,4 +1,4 @@
-"""Writing files over the API, each in a commit of its own."""
+"""Endpoints that write a file, each in one commit."""
 
 from ingot.core.api.routes import Routes, StagedCall
 from ingot.git.writing.commits import TreeAction
@@ -14,9 +14,9 @@ routes = Routes("files")
 def _write_file(
     stage: StagedCall, context: RepositoryContext, params: CreateFile | UpdateFile | DeleteFile, edit: FileEdit
 ) -> WrittenFileView:
-    said = CommitDetails(params.commit_message, params.author_name or "", params.author_email or "")
+    details = CommitDetails(params.commit_message, params.author_name or "", params.author_email or "")
     start = BranchStart(params.start_branch or "")
-    commit_edits(stage.database, stage.actor, context, params.branch, [edit], said, start=start, may_be_empty=False)
+    commit_edits(stage.database, stage.actor, context, params.branch, [edit], details, start=start, may_be_empty=False)
     return written_file_view(edit.action.path, params.branch)
 
 

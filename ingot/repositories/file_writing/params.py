@@ -1,11 +1,11 @@
-"""What callers send to write files."""
+"""Parameters of the endpoints that write files."""
 
 from ingot.core.api.params import Params, RawText
 from ingot.repositories.commit_writing.params import CommitMessageText, Encoding
 
 
 class CreateFile(Params):
-    """A new file; ``start_branch`` says where a branch begins that is not there yet."""
+    """A new file; ``start_branch`` is the start of a branch that does not exist yet."""
 
     branch: str
     content: RawText
@@ -18,13 +18,13 @@ class CreateFile(Params):
 
 
 class UpdateFile(CreateFile):
-    """A new content for a file; where the last commit that changed it is another one, it is refused."""
+    """New content of a file; refused if ``last_commit_id`` is not the last commit that changed the file."""
 
     last_commit_id: str | None = None
 
 
 class DeleteFile(Params):
-    """Which branch a file is deleted from."""
+    """Branch and commit message of a deletion."""
 
     branch: str
     commit_message: CommitMessageText

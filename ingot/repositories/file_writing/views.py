@@ -1,10 +1,10 @@
-"""What is shown of a file that was written."""
+"""Response struct of a written file."""
 
 from ingot.core.api.views import View
 
 
 class WrittenFileView(View):
-    """Which file, and where."""
+    """Path and branch of a written file."""
 
     file_name: str
     file_path: str
@@ -12,5 +12,5 @@ class WrittenFileView(View):
 
 
 def written_file_view(path: str, branch: str) -> WrittenFileView:
-    """A file by its path."""
+    """Return the view of a written file."""
     return WrittenFileView(path.rpartition("/")[2], path, branch)

@@ -1,1 +1,1 @@
-"""Files of a repository over the API."""
+"""Files of a repository."""

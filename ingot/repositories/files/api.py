@@ -1,4 +1,4 @@
-"""Reading files over the API."""
+"""Endpoints that read files."""
 
 from ingot.core.access.scopes import READ_SCOPES
 from ingot.core.api.responses import encode
@@ -35,7 +35,7 @@ def _file(call: Call, context: RepositoryContext, ref: str) -> RepositoryFile:
     slashes="file_path",
 )
 def get_file(call: Call, context: RepositoryContext, params: GetFile) -> RawResponse | StreamedResponse:
-    """Get a file with its content; the headers tell all but that."""
+    """Get a file with its content; the headers contain the metadata."""
     file = _file(call, context, params.ref)
     view = file_view(file, params.ref)
     return json_response_with_content(view, file.blob, view_headers(view))
@@ -51,7 +51,7 @@ def get_file(call: Call, context: RepositoryContext, params: GetFile) -> RawResp
     slashes="file_path",
 )
 def get_blame(call: Call, context: RepositoryContext, params: GetBlame) -> RawResponse:
-    """List the lines of a file by the commits that they came with."""
+    """List the lines of a file grouped by the commit that last changed them."""
     file = _file(call, context, params.ref)
     views = blame_views(*queries.blame_file(file, params.range))
     return RawResponse(encode(views), "application/json", file_headers(file, params.ref))

@@ -1,4 +1,4 @@
-"""What callers send about files."""
+"""Parameters of the endpoints that read files."""
 
 from typing import Annotated
 
@@ -8,20 +8,20 @@ from ingot.core.api.params import Params
 
 
 class GetFile(Params):
-    """A file as a branch, a tag or a commit has it."""
+    """Branch, tag or commit of a file."""
 
     ref: str
 
 
 class LineRange(Params):
-    """Some lines of a file, counted from 1, both ends included."""
+    """Range of lines, counted from 1, both ends included."""
 
     start: Annotated[int, Meta(ge=1)]
     end: Annotated[int, Meta(ge=1)]
 
 
 class GetBlame(Params):
-    """A file as a branch, a tag or a commit has it, or some lines of it."""
+    """Branch, tag or commit of a file, and an optional range of lines."""
 
     ref: str
     range: LineRange | None = None

@@ -1,4 +1,4 @@
-"""How files are found."""
+"""Lookup and blame of files."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ _MAX_LINE_NUMBER = 10**9
 
 
 class RepositoryFile(NamedTuple):
-    """A file, a link or a submodule that a commit has; the latter is empty."""
+    """A file, symbolic link or submodule in a commit; the content of a submodule is empty."""
 
     repository: Repository
     commit: str
@@ -25,41 +25,41 @@ class RepositoryFile(NamedTuple):
 
     @property
     def is_submodule(self) -> bool:
-        """Whether its content is another repository's."""
+        """Return whether the entry is a submodule, whose content is in another repository."""
         return self.entry.mode == SUBMODULE
 
 
 def find_file(repository: Repository, ref: str, path: str) -> RepositoryFile:
-    """The file at a path, as a branch, a tag or a commit has it."""
+    """Return the file at a path of a branch, tag or commit; raise NotFound otherwise."""
     commit = commit_id_or_none(repository, ref)
     if commit is None:
         raise NotFound("Commit")
     for spelling in path_encodings(path):
         entry = entry_or_none(repository, commit, spelling)
         if entry is not None and entry.mode != FOLDER:
-            nothing = Blob(repository, entry.oid, 0, b"")
+            empty = Blob(repository, entry.oid, 0, b"")
             return RepositoryFile(
-                repository, commit, entry, nothing if entry.mode == SUBMODULE else read_blob(repository, entry.oid)
+                repository, commit, entry, empty if entry.mode == SUBMODULE else read_blob(repository, entry.oid)
             )
     raise NotFound("File")
 
 
 def blame_file(file: RepositoryFile, lines: LineRange | None) -> tuple[list[BlameChunk], dict[str, Commit]]:
-    """The lines of a file by the commits that they came with, and these."""
+    """Return the lines of a file grouped by the commit that last changed them, and these commits by id."""
     if file.is_submodule:
         raise NotFound("File")
     if file.blob.size > blaming.MAX_BYTES:
-        raise Invalid("400 (Bad request) The file is too large to tell who wrote its lines")
+        raise Invalid("400 (Bad request) The file is too large for blame")
     if lines is not None and lines.end < lines.start:
         raise Invalid(range=["must not end before it starts"])
-    chosen = None if lines is None else (min(lines.start, _MAX_LINE_NUMBER), min(lines.end, _MAX_LINE_NUMBER))
+    line_range = None if lines is None else (min(lines.start, _MAX_LINE_NUMBER), min(lines.end, _MAX_LINE_NUMBER))
     try:
-        blamed = blaming.blame(file.repository, file.commit, file.entry.path, chosen)
+        chunks = blaming.blame(file.repository, file.commit, file.entry.path, line_range)
     except blaming.LinesOutOfRange as error:
         raise Invalid(range=["is beyond the end of the file"]) from error
     except blaming.BlameTooLarge as error:
-        raise Invalid("400 (Bad request) The history is too long; ask for a range of lines") from error
+        raise Invalid("400 (Bad request) The history is too long; request a range of lines") from error
     except blaming.TooManyLines as error:
-        raise Invalid(range=[f"must be given, and hold {blaming.MAX_LINES} lines at most"]) from error
-    oids = list(dict.fromkeys(part.commit for part in blamed))
-    return blamed, dict(zip(oids, read_commits(file.repository, oids), strict=True))
+        raise Invalid(range=[f"is required and may contain at most {blaming.MAX_LINES} lines"]) from error
+    oids = list(dict.fromkeys(part.commit for part in chunks))
+    return chunks, dict(zip(oids, read_commits(file.repository, oids), strict=True))

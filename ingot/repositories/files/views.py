@@ -1,4 +1,4 @@
-"""How files are shown."""
+"""Response structs and headers of files."""
 
 from base64 import b64encode
 from hashlib import sha256
@@ -17,7 +17,7 @@ _EMPTY_SHA256 = sha256(b"").hexdigest()
 
 
 class FileView(View):
-    """A file with its content in Base64."""
+    """A file with its content in base64."""
 
     file_name: str
     file_path: str
@@ -33,7 +33,7 @@ class FileView(View):
 
 
 class BlamedCommitView(View):
-    """A commit as the lines show it that came with it."""
+    """A commit in the blame of a file."""
 
     id: str
     parent_ids: list[str]
@@ -47,14 +47,14 @@ class BlamedCommitView(View):
 
 
 class BlamedLinesView(View):
-    """Lines that follow each other and came with one commit."""
+    """Consecutive lines last changed by the same commit."""
 
     commit: BlamedCommitView
     lines: list[str]
 
 
 def file_view(file: RepositoryFile, ref: str) -> FileView:
-    """A file; the content of a large one is left empty."""
+    """Return the view of a file; the content of a large file is left empty and streamed later."""
     entry, blob = file.entry, file.blob
     return FileView(
         file_name=decode_text(entry.name),
@@ -72,7 +72,7 @@ def file_view(file: RepositoryFile, ref: str) -> FileView:
 
 
 def file_headers(file: RepositoryFile, ref: str) -> tuple[Header, ...]:
-    """What is known of a file, for callers who want no content; the digest of a large one would take too long."""
+    """Return a file's metadata as headers; the digest of a large file is left out, since it would take too long."""
     entry, blob = file.entry, file.blob
     headers = (
         (b"x-gitlab-blob-id", entry.oid.encode()),
@@ -89,7 +89,7 @@ def file_headers(file: RepositoryFile, ref: str) -> tuple[Header, ...]:
 
 
 def view_headers(view: FileView) -> tuple[Header, ...]:
-    """All that a view tells but the content itself; one by one, since to loop over its fields takes twice as long."""
+    """Return a view's metadata as headers; written out, since a loop over the fields takes twice as long."""
     return (
         (b"x-gitlab-file-name", header_value(view.file_name)),
         (b"x-gitlab-file-path", header_value(view.file_path)),
@@ -105,14 +105,14 @@ def view_headers(view: FileView) -> tuple[Header, ...]:
 
 
 def _digest(file: RepositoryFile) -> str:
-    # The id of a submodule is that of a commit elsewhere, and says nothing of its content here.
+    # The id of a submodule is a commit of another repository; there is no content to hash.
     return _EMPTY_SHA256 if file.is_submodule else content_digest(file.blob)
 
 
-def blame_views(blamed: list[BlameChunk], commits: dict[str, Commit]) -> list[BlamedLinesView]:
-    """The lines of a file, grouped by the commits that they came with."""
-    shown = {oid: _commit_view(commit) for oid, commit in commits.items()}
-    return [BlamedLinesView(shown[part.commit], [decode_text(line) for line in part.lines]) for part in blamed]
+def blame_views(chunks: list[BlameChunk], commits: dict[str, Commit]) -> list[BlamedLinesView]:
+    """Return the views of a file's lines grouped by the commit that last changed them."""
+    views = {oid: _commit_view(commit) for oid, commit in commits.items()}
+    return [BlamedLinesView(views[part.commit], [decode_text(line) for line in part.lines]) for part in chunks]
 
 
 def _commit_view(commit: Commit) -> BlamedCommitView:

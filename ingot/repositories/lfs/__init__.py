@@ -1,1 +1,1 @@
-"""Large files beside the repositories: which project has which, and who works on what."""
+"""Git LFS: objects of projects and file locks."""

@@ -1,4 +1,4 @@
-"""The content of files over the API, also of those that lie beside the repository."""
+"""Endpoint for the raw content of files, including LFS objects."""
 
 from functools import partial
 
@@ -28,16 +28,16 @@ routes = Routes("files")
     slashes="file_path",
 )
 def get_raw_file(call: Call, context: RepositoryContext, params: GetRawFile) -> ContentResponse:
-    """Get the content of a file, or a range of it; with ``lfs`` that of the large file which it stands for."""
+    """Get the raw content of a file, or a range of it; with ``lfs`` the object that an LFS pointer references."""
     file = find_file(context.repository, params.ref, normalize_path(call.path["file_path"], "file_path"))
     if file.is_submodule:
         raise NotFound("File")
     name, headers = decode_text(file.entry.name), file_headers(file, params.ref)
     oid = parse_pointer(file.blob.body) if params.lfs and context.project.lfs_enabled else None
-    return blob_response(file.blob, name, headers) if oid is None else _large_content(call, context, oid, name, headers)
+    return blob_response(file.blob, name, headers) if oid is None else _lfs_content(call, context, oid, name, headers)
 
 
-def _large_content(
+def _lfs_content(
     call: Call, context: RepositoryContext, oid: str, name: str, headers: tuple[Header, ...]
 ) -> ContentResponse:
     files = lfs_files_of(call.settings)
@@ -45,5 +45,5 @@ def _large_content(
     if size is None:
         raise NotFound("File")
     pieces = partial(files.pieces, oid)
-    sent = (*headers, content_disposition("attachment", name), SANDBOX)
-    return ContentResponse(f'"{oid}"', size, pieces, "application/octet-stream", sent)
+    all_headers = (*headers, content_disposition("attachment", name), SANDBOX)
+    return ContentResponse(f'"{oid}"', size, pieces, "application/octet-stream", all_headers)

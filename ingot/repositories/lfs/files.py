@@ -1,4 +1,4 @@
-"""Where large files lie: ``<root>/ab/cd/<rest of the digest>``, whole or not at all."""
+"""Storage of LFS objects as ``<root>/ab/cd/<rest of the digest>``; files appear atomically, only when complete."""
 
 import hashlib
 import os
@@ -18,40 +18,40 @@ _CHUNK_BYTES = 256 * 1024
 
 
 class ContentMismatch(Exception):
-    """What came is not what its name or size promised."""
+    """Uploaded content that does not match its digest or size."""
 
 
 def is_oid(text: str) -> bool:
-    """Whether a text can name a large file: the SHA-256 of its content, and nothing that a path could be made of."""
+    """Return whether a text is a valid object id: a SHA-256 digest, which is safe in a path."""
     return _OID.fullmatch(text) is not None
 
 
 def lfs_files_of(settings: Settings) -> "LfsFiles":
-    """Where the large files of an instance are."""
+    """Return the storage of an instance's LFS objects."""
     return LfsFiles(settings.data / "lfs")
 
 
 class LfsFiles:
-    """The large files of all projects, each once; any number of processes may share them."""
+    """LFS objects of all projects, each stored once; any number of processes may share the storage."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def path_of(self, oid: str) -> Path:
-        """Where a file lies, or would lie."""
+        """Return the path of an object, which need not exist; raise ValueError for an invalid id."""
         if not is_oid(oid):
-            raise ValueError("No large file is called so")
+            raise ValueError("Not a valid LFS object id")
         return self.root / oid[:2] / oid[2:4] / oid[4:]
 
     def size_of(self, oid: str) -> int | None:
-        """How large a file is that is there."""
+        """Return the size of an object, or None if it does not exist."""
         try:
             return self.path_of(oid).stat().st_size
         except FileNotFoundError:
             return None
 
     def pieces(self, oid: str, start: int, stop: int) -> Iterator[bytes]:
-        """A part of a file."""
+        """Yield a byte range of an object."""
         with self.path_of(oid).open("rb") as file:
             file.seek(start)
             while start < stop and (piece := file.read(min(_CHUNK_BYTES, stop - start))):
@@ -59,14 +59,14 @@ class LfsFiles:
                 yield piece
 
     def receive(self, oid: str, size: int) -> "IncomingFile":
-        """Begin to take a file in."""
+        """Start the upload of an object."""
         folder = self.root / _INCOMING_FOLDER
         for each in (self.root, folder):
             each.mkdir(mode=0o700, exist_ok=True)
         return IncomingFile(self, folder / secrets.token_hex(16), oid, size)
 
     def remove(self, oid: str, older_than_seconds: float) -> None:
-        """Remove a file, unless it has just come: whoever brought it is about to say whose it is."""
+        """Delete an object unless it was just uploaded: the upload may be about to link it to its project."""
         path = self.path_of(oid)
         try:
             if path.stat().st_mtime <= time.time() - older_than_seconds:
@@ -75,24 +75,24 @@ class LfsFiles:
             pass
 
     def folders(self) -> Iterator[list[str]]:
-        """The digests of all files, a folder at a time."""
+        """Yield the digests of all objects, one folder at a time."""
         for first in _below(self.root, _FIRST):
             for second in _below(first, _FIRST):
                 yield [first.name + second.name + file.name for file in _below(second, _REST)]
 
     def delete_partial_files(self, older_than_seconds: float) -> None:
-        """Remove what came only in part, and to which nothing was added for long."""
-        newest = time.time() - older_than_seconds
+        """Delete incomplete uploads that have not been written to for this long."""
+        cutoff = time.time() - older_than_seconds
         for path in _below(self.root / _INCOMING_FOLDER, re.compile(r"[0-9a-f]{32}")):
             try:
-                if path.stat().st_mtime <= newest:
+                if path.stat().st_mtime <= cutoff:
                     path.unlink()
-            except FileNotFoundError:  # It has just got its place.
+            except FileNotFoundError:  # The upload has just been completed.
                 pass
 
 
 class IncomingFile:
-    """A file that is coming in; it gets its place only when all of it is there and is what it was said to be."""
+    """An upload in progress; the object appears only when it is complete and matches its digest."""
 
     def __init__(self, files: LfsFiles, path: Path, oid: str, size: int) -> None:
         self._files = files
@@ -104,38 +104,38 @@ class IncomingFile:
         self._file = os.fdopen(descriptor, "wb", 0)
 
     def write(self, piece: bytes) -> None:
-        """Take the next piece."""
+        """Append a chunk; raise ContentMismatch if the upload exceeds the announced size."""
         self._left -= len(piece)
         if self._left < 0:
-            raise ContentMismatch("More was sent than the size that was named.")
+            raise ContentMismatch("The content is larger than the announced size.")
         self._digest.update(piece)
         rest = memoryview(piece)
         while rest:
             rest = rest[self._file.write(rest) :]
 
     def finish(self) -> None:
-        """Give the file its place, and return when the disk has it; the same content may be there already."""
+        """Verify and publish the object and sync it to disk; overwrites an existing copy of the same content."""
         if self._left > 0:
-            raise ContentMismatch("Less was sent than the size that was named.")
+            raise ContentMismatch("The content is smaller than the announced size.")
         if self._digest.hexdigest() != self._oid:
-            raise ContentMismatch("The content does not have the digest that names it.")
+            raise ContentMismatch("The content does not match its digest.")
         os.fsync(self._file.fileno())
         self._file.close()
-        place = self._files.path_of(self._oid)
-        for folder in (place.parent.parent, place.parent):
+        target = self._files.path_of(self._oid)
+        for folder in (target.parent.parent, target.parent):
             folder.mkdir(mode=0o700, exist_ok=True)
-        self._path.rename(place)
-        for folder in (place.parent, place.parent.parent, self._files.root):
+        self._path.rename(target)
+        for folder in (target.parent, target.parent.parent, self._files.root):
             sync_folder(folder)
 
     def discard(self) -> None:
-        """Leave nothing of what has not got its place."""
+        """Delete the temporary file of an upload that was not completed."""
         self._file.close()
         self._path.unlink(missing_ok=True)
 
 
-def _below(folder: Path, named: re.Pattern[str]) -> list[Path]:
+def _below(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
     try:
-        return [entry for entry in folder.iterdir() if named.fullmatch(entry.name)]
+        return [entry for entry in folder.iterdir() if pattern.fullmatch(entry.name)]
     except FileNotFoundError:
         return []

@@ -1,4 +1,4 @@
-"""What jobs do for large files: sweeping up."""
+"""Job that deletes unused LFS objects."""
 
 from functools import partial
 from typing import Any
@@ -15,25 +15,25 @@ SWEEP_LFS = "sweep lfs"
 
 
 def enqueue_lfs_sweep(db: Connection) -> None:
-    """Let a job sweep up; it walks the disk, which no transaction should wait for."""
+    """Enqueue the sweep; it walks the disk, so no transaction should wait for it."""
     enqueue(db, SWEEP_LFS, None, unique_key=SWEEP_LFS)
 
 
 class LfsSweepJob:
-    """The handler of jobs on large files; it may run twice."""
+    """Idempotent handler of the sweep job."""
 
     def __init__(self, files: LfsFiles) -> None:
         self._files = files
 
     def sweep(self, database: Database, _payload: Any) -> None:
-        """Remove files that no project has any more, and what a crash or a broken line left behind."""
+        """Delete objects that no project uses and remains of crashes and interrupted uploads."""
         last = ""
         while unlinked := database.read(partial(unlinked_oids, after=last)):
             last = unlinked[-1]
             self._sweep(database, unlinked)
         for oids in self._files.folders():
-            known = database.read(partial(existing_oids, oids=oids))
-            self._sweep(database, [oid for oid in oids if oid not in known])
+            recorded = database.read(partial(existing_oids, oids=oids))
+            self._sweep(database, [oid for oid in oids if oid not in recorded])
         self._files.delete_partial_files(SWEEP_AFTER_SECONDS)
 
     def _sweep(self, database: Database, oids: list[str]) -> None:

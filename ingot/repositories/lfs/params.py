@@ -1,4 +1,4 @@
-"""What clients of large files send: the bodies of Git LFS' protocol, and what callers of the API ask."""
+"""Request bodies of the Git LFS protocol and parameters of the raw file endpoint."""
 
 from typing import Annotated, Literal
 
@@ -11,14 +11,14 @@ Size = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
 
 class LfsObjectParams(msgspec.Struct):
-    """A file that a client has or wants."""
+    """An object to upload or download."""
 
     oid: Oid
     size: Size
 
 
 class LfsBatchParams(msgspec.Struct):
-    """The files that are about to be transferred; which reference they belong to makes no difference here."""
+    """Objects to transfer; the ref is ignored."""
 
     operation: Literal["download", "upload"]
     objects: list[LfsObjectParams]
@@ -27,25 +27,25 @@ class LfsBatchParams(msgspec.Struct):
 
 
 class LockParams(msgspec.Struct):
-    """The file to lock."""
+    """File to lock."""
 
     path: str
 
 
 class UnlockParams(msgspec.Struct):
-    """Whether the lock may be somebody else's."""
+    """Option to remove another user's lock."""
 
     force: bool | None = None
 
 
 class VerifyLocksParams(msgspec.Struct):
-    """Which part of the locks."""
+    """Page of the locks."""
 
     cursor: str | None = None
     limit: int | None = None
 
 
 class GetRawFile(GetFile):
-    """A file as a branch, a tag or a commit has it, or the large one that it stands for."""
+    """Branch, tag or commit of a file, and the option to resolve LFS pointers."""
 
     lfs: bool = False

@@ -1,9 +1,9 @@
-"""What stands in a repository instead of a large file: a few lines that name it."""
+"""LFS pointer files, stored in a repository in place of large files."""
 
 import re
 
 MAX_POINTER_BYTES = 1024
-"""No client writes a longer one, or takes it for one."""
+"""Clients neither write nor recognize longer ones."""
 _POINTER = re.compile(
     rb"version https://git-lfs\.github\.com/spec/v1\n"
     rb"(?:ext-\d-[^\n]+\n)*"
@@ -13,8 +13,8 @@ _POINTER = re.compile(
 
 
 def parse_pointer(content: bytes | None) -> str | None:
-    """The large file that a content stands for; nothing where it stands for itself."""
+    """Return the object id in an LFS pointer, or None for any other content."""
     if content is None or len(content) > MAX_POINTER_BYTES:
         return None
-    found = _POINTER.fullmatch(content)
-    return found[1].decode() if found else None
+    match = _POINTER.fullmatch(content)
+    return match[1].decode() if match else None

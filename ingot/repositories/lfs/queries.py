@@ -1,4 +1,4 @@
-"""How large files and locks are found."""
+"""Lookup of LFS objects and locks."""
 
 import hashlib
 from collections.abc import Collection
@@ -41,37 +41,37 @@ _LOCKS_AFTER = _LOCKS.where(lfs_locks.c.id > bindparam("after")).order_by(lfs_lo
 
 
 def sizes_in_project(db: Connection, project_id: int, oids: Collection[str]) -> dict[str, int]:
-    """Which of these files a project has, and how large they are."""
+    """Return the sizes of those of these objects that a project has."""
     return dict(db.rows(_LINKED, project=project_id, oids=list(oids)))
 
 
 def existing_oids(db: Connection, oids: Collection[str]) -> set[str]:
-    """Which of these files have a row."""
+    """Return those of these objects that have a row."""
     return {oid for (oid,) in db.rows(_EXISTING, oids=list(oids))}
 
 
 def unlinked_oids(db: Connection, after: str) -> list[str]:
-    """The next few files that no project has any more."""
+    """List the next objects that no project uses."""
     return [oid for (oid,) in db.rows(_UNLINKED, after=after)]
 
 
 def recorded_files(db: Connection, after: str) -> list[tuple[str, int]]:
-    """The next few files that have a row, and how large they are."""
+    """List the next recorded objects with their sizes."""
     return [(oid, size) for oid, size in db.rows(_RECORDED, after=after)]
 
 
 def path_digest(path: str) -> str:
-    """What a path is looked up by."""
+    """Return the key under which a path is indexed."""
     return hashlib.sha256(path.encode()).hexdigest()
 
 
 def lock_on_path_or_none(db: Connection, project_id: int, path: str) -> LfsLock | None:
-    """The lock on a file."""
+    """Return the lock on a file, if any."""
     return db.first(LfsLock, _LOCK_ON, project=project_id, digest=path_digest(path))
 
 
 def find_lock(db: Connection, project_id: int, lock_id: int) -> LfsLock:
-    """One of the locks of a project."""
+    """Return a project's lock; raise NotFound otherwise."""
     lock = db.first(LfsLock, _LOCK, project=project_id, lock=lock_id)
     if lock is None:
         raise NotFound("Lock")
@@ -79,5 +79,5 @@ def find_lock(db: Connection, project_id: int, lock_id: int) -> LfsLock:
 
 
 def list_locks(db: Connection, project_id: int, after: int, most: int) -> list[LfsLock]:
-    """Locks of a project, the oldest first."""
+    """List locks of a project, oldest first."""
     return db.all(LfsLock, _LOCKS_AFTER, project=project_id, after=after, most=most)

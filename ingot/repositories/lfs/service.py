@@ -1,4 +1,4 @@
-"""Giving large files to projects, and locking files for those who work on them."""
+"""State changes of LFS objects and locks."""
 
 from sqlalchemy import BigInteger, Text, bindparam, delete, exists, func, insert, select, update
 
@@ -41,15 +41,15 @@ _DELETE_UNLINKED = delete(lfs_objects).where(
 
 
 def lock_object_row(db: Connection, oid: str) -> None:
-    """Keep others from giving a file to a project, or from sweeping it up; before anything else is read."""
+    """Lock an object against linking and sweeping; must be called before anything else is read."""
     db.lock(_lock_of(oid))
 
 
 def link_object(db: Connection, files: LfsFiles, project: Project, oid: str, size: int) -> None:
-    """Say that a project has a file which was brought to it, and count its size once."""
+    """Link an uploaded object to a project and add its size, once."""
     db.must_hold(_lock_of(oid))
-    if files.size_of(oid) != size:  # Swept up between the disk and the row; it has to be brought again.
-        raise Unavailable("A large file is gone")
+    if files.size_of(oid) != size:  # Swept after the upload; the client has to upload it again.
+        raise Unavailable("An LFS object has been deleted")
     object_id = db.value(_ID, wanted=oid) or db.insert(lfs_objects, oid=oid, size=size, created_at=db.now)
     if db.value(_LINK, project=project.id, object=object_id) is None:
         db.insert(_links, project_id=project.id, object_id=object_id, created_at=db.now)
@@ -57,18 +57,18 @@ def link_object(db: Connection, files: LfsFiles, project: Project, oid: str, siz
 
 
 def copy_object_links(db: Connection, source_id: int, fork_id: int) -> None:
-    """Let a fork have all files that its source has."""
+    """Link all objects of the source project to its fork."""
     db.run(_COPY_LINKS, fork=fork_id, source=source_id, moment=db.now)
     db.update(projects, fork_id, lfs_objects_size=db.value(_SUM, project=fork_id))
 
 
 def unlink_objects(db: Connection, project_id: int) -> None:
-    """Let a project have no files any more."""
+    """Unlink all objects of a project."""
     db.run(_DELETE_LINKS, project=project_id)
 
 
 def sweep_object(db: Connection, files: LfsFiles, oid: str, older_than_seconds: float) -> None:
-    """Remove a file that no project has."""
+    """Delete an object if no project uses it."""
     lock_object_row(db, oid)
     db.run(_DELETE_UNLINKED, dropped=oid)
     if not existing_oids(db, [oid]):
@@ -76,14 +76,14 @@ def sweep_object(db: Connection, files: LfsFiles, oid: str, older_than_seconds: 
 
 
 def lock_file(db: Connection, actor: Actor, project: Project, path: str) -> tuple[LfsLock, bool]:
-    """Lock a file for somebody; gives the lock on it, and whether it is new."""
+    """Lock a file for the caller; return the lock and whether it is new."""
     if not actor.known:
         raise Denied("Only users can lock files.")
     if not path.strip() or "\0" in path or len(path.encode()) > MAX_PATH_BYTES:
         raise Invalid(path=["is invalid"])
-    held = lock_on_path_or_none(db, project.id, path)
-    if held is not None:
-        return held, False
+    existing = lock_on_path_or_none(db, project.id, path)
+    if existing is not None:
+        return existing, False
     lock_id = db.insert(
         lfs_locks,
         project_id=project.id,
@@ -98,13 +98,15 @@ def lock_file(db: Connection, actor: Actor, project: Project, path: str) -> tupl
 def unlock_file(
     db: Connection, actor: Actor, access: Access, project: Project, lock_id: int, *, force: bool
 ) -> LfsLock:
-    """Remove a lock: one's own, or as a master anybody's where that is meant."""
+    """Remove the caller's own lock, or with ``force`` any lock if the caller is a master; raise Denied otherwise."""
     lock = find_lock(db, project.id, lock_id)
     if lock.user_id != actor.user_id or not actor.known:
         if not force:
-            raise Denied(f"This file is locked by {lock.owner_name}. Only they can unlock it, or a master by force.")
+            raise Denied(
+                f"This file is locked by {lock.owner_name}. Only its owner can unlock it, or a master with --force."
+            )
         if not may_admin_project(actor, access, project):
-            raise Denied("Only masters can remove the locks of others.")
+            raise Denied("Only masters can remove locks of other users.")
     db.delete(lfs_locks, lock.id)
     return lock
 

@@ -1,4 +1,4 @@
-"""What becomes of large files when projects come and go."""
+"""Reactions of LFS objects to created and deleted projects."""
 
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions
@@ -10,12 +10,12 @@ subscriptions = Subscriptions()
 
 @subscriptions.on(ProjectCreated)
 def link_objects_to_fork(db: Connection, event: ProjectCreated) -> None:
-    """A fork's history names the same files, so it has them too."""
+    """Link the source project's objects to a fork, whose history references them."""
     if event.forked_from_id is not None:
         copy_object_links(db, event.forked_from_id, event.project_id)
 
 
 @subscriptions.on(ProjectDeleted)
 def unlink_objects_of_project(db: Connection, event: ProjectDeleted) -> None:
-    """A deleted project holds nothing on the disk; forks keep what is theirs."""
+    """Unlink the objects of a deleted project; objects used by forks remain."""
     unlink_objects(db, event.project_id)

@@ -1,4 +1,4 @@
-"""What is stored of large files; their content lies on the disk under its digest."""
+"""Tables of LFS objects and locks; contents are stored on disk by digest."""
 
 from sqlalchemy import Index, Table, UniqueConstraint
 
@@ -15,7 +15,8 @@ lfs_objects = Table(
     sqlite_autoincrement=True,
 )
 
-# What lies on the disk is shared, but a project only serves what was brought to it: a digest proves nothing.
+# Contents are shared on disk, but a project serves only objects that were uploaded to it: knowing a digest must not
+# grant access to the content.
 lfs_project_objects = Table(
     "lfs_project_objects",
     metadata,
@@ -34,7 +35,7 @@ lfs_locks = Table(
     reference("project_id", "projects.id"),
     reference("user_id", "users.id", index=True),
     text("path"),
-    # Paths may be longer than an index takes.
+    # Paths may exceed the size limit of an index.
     text("path_digest"),
     text("created_at"),
     UniqueConstraint("project_id", "path_digest"),
@@ -44,7 +45,7 @@ lfs_locks = Table(
 
 
 class LfsLock(Record, frozen=True):
-    """A file that somebody works on alone."""
+    """Exclusive lock of a user on a file."""
 
     id: int
     project_id: int

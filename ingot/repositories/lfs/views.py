@@ -1,4 +1,4 @@
-"""What clients of large files get: the bodies of Git LFS' protocol."""
+"""Response bodies of the Git LFS protocol."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,21 +10,21 @@ from ingot.repositories.lfs.tables import LfsLock
 
 
 class LfsAction(msgspec.Struct):
-    """Where to go with a file, and with which headers."""
+    """URL and headers of a transfer."""
 
     href: str
     header: Mapping[str, str]
 
 
 class LfsObjectError(msgspec.Struct):
-    """Why a file cannot be had or brought."""
+    """Reason why an object cannot be transferred."""
 
     code: int
     message: str
 
 
 class LfsObjectView(msgspec.Struct):
-    """What is to be done with a file; nothing where it is there already."""
+    """Transfer of an object; without actions if it exists already."""
 
     oid: str
     size: int
@@ -34,7 +34,7 @@ class LfsObjectView(msgspec.Struct):
 
 
 class LfsBatchView(msgspec.Struct):
-    """The answer for many files at once."""
+    """Response of the batch endpoint."""
 
     objects: list[LfsObjectView]
     transfer: str = "basic"
@@ -42,13 +42,13 @@ class LfsBatchView(msgspec.Struct):
 
 
 class LockOwnerView(msgspec.Struct):
-    """Who locked a file."""
+    """Owner of a lock."""
 
     name: str
 
 
 class LfsLockView(msgspec.Struct):
-    """A lock."""
+    """Lock on a file."""
 
     id: str
     path: str
@@ -57,10 +57,10 @@ class LfsLockView(msgspec.Struct):
 
 
 def download_views(
-    params: Iterable[LfsObjectParams], had: Mapping[str, int], url: str, header: Mapping[str, str]
+    params: Iterable[LfsObjectParams], sizes: Mapping[str, int], url: str, header: Mapping[str, str]
 ) -> LfsBatchView:
-    """Where to get the files that a project has."""
-    return LfsBatchView([_download(each, had.get(each.oid), url, header) for each in params])
+    """Return the download actions for the objects that a project has, and errors for the others."""
+    return LfsBatchView([_download(each, sizes.get(each.oid), url, header) for each in params])
 
 
 def _download(params: LfsObjectParams, size: int | None, url: str, header: Mapping[str, str]) -> LfsObjectView:
@@ -73,22 +73,22 @@ def _download(params: LfsObjectParams, size: int | None, url: str, header: Mappi
 
 def upload_views(
     params: Iterable[LfsObjectParams],
-    had: Mapping[str, int],
+    sizes: Mapping[str, int],
     url: str,
     header: Mapping[str, str],
-    most_megabytes: int,
+    max_megabytes: int,
 ) -> LfsBatchView:
-    """Where to bring the files that a project has not got yet."""
-    return LfsBatchView([_upload(each, each.oid in had, url, header, most_megabytes) for each in params])
+    """Return the upload actions for the objects that a project does not have yet."""
+    return LfsBatchView([_upload(each, each.oid in sizes, url, header, max_megabytes) for each in params])
 
 
 def _upload(
-    params: LfsObjectParams, there: bool, url: str, header: Mapping[str, str], most_megabytes: int
+    params: LfsObjectParams, exists: bool, url: str, header: Mapping[str, str], max_megabytes: int
 ) -> LfsObjectView:
-    if there:
+    if exists:
         return LfsObjectView(params.oid, params.size)
-    if most_megabytes and params.size > most_megabytes * 2**20:
-        message = f"The file is larger than the {most_megabytes} MB that are allowed."
+    if max_megabytes and params.size > max_megabytes * 2**20:
+        message = f"The file is larger than the {max_megabytes} MB that are allowed."
         return LfsObjectView(params.oid, params.size, error=LfsObjectError(422, message))
     actions = {
         "upload": LfsAction(f"{url}/gitlab-lfs/objects/{params.oid}/{params.size}", header),
@@ -98,5 +98,5 @@ def _upload(
 
 
 def lock_view(lock: LfsLock) -> LfsLockView:
-    """One lock."""
+    """Return the view of a lock."""
     return LfsLockView(str(lock.id), lock.path, lock.created_at, LockOwnerView(lock.owner_name))

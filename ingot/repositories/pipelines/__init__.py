@@ -1,1 +1,1 @@
-"""Pipelines of commits, and the statuses that they are made of."""
+"""Pipelines of commits and the statuses that they consist of."""

@@ -1,18 +1,18 @@
-"""What is announced of pipelines."""
+"""Events of pipelines."""
 
 from ingot.core.events.bus import Event
 from ingot.repositories.pipelines.tables import CommitStatus, Status
 
 
 class StatusChanged(Event, frozen=True):
-    """What one of those who look at a commit has to say is another than before, or new; its pipeline has followed."""
+    """A commit status is new or has changed, and its pipeline has been updated."""
 
     project_id: int
     status: CommitStatus
 
 
 class PipelineChanged(Event, frozen=True):
-    """A pipeline has another status, or is new."""
+    """A pipeline is new or its status has changed."""
 
     project_id: int
     pipeline_id: int

@@ -1,4 +1,4 @@
-"""What many statuses amount to: one status, one coverage, one duration."""
+"""Status, coverage and duration of a pipeline, computed from its statuses."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ _TIMED_STATUSES = ("running", "success", "failed", "canceled")
 
 
 class StatusPart(NamedTuple):
-    """One of the statuses, as far as it counts for the whole."""
+    """Fields of a commit status that count for its pipeline."""
 
     status: Status
     allow_failure: bool = False
@@ -22,14 +22,14 @@ class StatusPart(NamedTuple):
 
 
 def combined_status(parts: Iterable[StatusPart]) -> Status:
-    """The status of the whole; of nothing at all it is that it was skipped."""
+    """Return the status of the pipeline; "skipped" if it has no statuses."""
     parts = list(parts)
     relevant = [part for part in parts if not (part.allow_failure and part.status in _IGNORABLE_FAILURES)]
     count = Counter(part.status for part in relevant)
     total, skipped, success = len(relevant), count["skipped"], count["success"]
     if total == skipped:
-        forgiven = any(part.allow_failure and part.status in ("failed", "canceled") for part in parts)
-        return "success" if forgiven else "skipped"
+        has_ignored_failure = any(part.allow_failure and part.status in ("failed", "canceled") for part in parts)
+        return "success" if has_ignored_failure else "skipped"
     if total == count["created"]:
         return "created"
     if total == success + skipped:
@@ -46,19 +46,19 @@ def combined_status(parts: Iterable[StatusPart]) -> Status:
 
 
 def mean_coverage(parts: Iterable[StatusPart]) -> float | None:
-    """The mean of those that were told."""
-    told = [part.coverage for part in parts if part.coverage is not None]
-    return sum(told) / len(told) if told else None
+    """Return the mean of the reported coverages, or None."""
+    values = [part.coverage for part in parts if part.coverage is not None]
+    return sum(values) / len(values) if values else None
 
 
 def total_duration(parts: Sequence[StatusPart], now: Timestamp) -> int:
-    """How long something ran; where several ran at once, that time counts once."""
-    ran = [part for part in parts if part.status in _TIMED_STATUSES and part.started_at is not None]
-    periods = sorted((part.started_at or now, part.finished_at or now) for part in ran)
-    total, until = 0.0, None
-    for begin, end in periods:
-        counted_from = begin if until is None or begin > until else until
+    """Return the seconds during which at least one part was running."""
+    started = [part for part in parts if part.status in _TIMED_STATUSES and part.started_at is not None]
+    periods = sorted((part.started_at or now, part.finished_at or now) for part in started)
+    total, counted_until = 0.0, None
+    for start, end in periods:
+        counted_from = start if counted_until is None or start > counted_until else counted_until
         if end > counted_from:
             total += (to_datetime(end) - to_datetime(counted_from)).total_seconds()
-            until = end
+            counted_until = end
     return int(total)

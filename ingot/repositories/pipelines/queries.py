@@ -1,4 +1,4 @@
-"""How pipelines and their statuses are found."""
+"""Lookup of pipelines and their statuses."""
 
 from collections.abc import Sequence
 
@@ -36,7 +36,7 @@ _OF_COMMITS = (
 )
 _LOCK_BY_ID = _BY_ID.with_for_update()
 _LOCK_NEWEST = _NEWEST.with_for_update()
-# Numbers within a project are given out one after the other, so whoever comes second waits here.
+# Pipeline numbers in a project are sequential, so transactions that add a pipeline wait for this lock.
 _LOCK_PROJECT = select(projects.c.id).where(projects.c.id == bindparam("project")).with_for_update()
 _LAST_IID = select(func.max(pipelines.c.iid)).where(pipelines.c.project_id == bindparam("project"))
 _LATEST = select(commit_statuses).where(
@@ -54,7 +54,7 @@ _STATUS_PARTS = select(
 
 
 def find_pipeline(db: Connection, project_id: int, pipeline_id: int) -> Pipeline:
-    """One of a project's pipelines."""
+    """Return a project's pipeline; raise NotFound otherwise."""
     pipeline = db.first(Pipeline, _BY_ID, project=project_id, pipeline=pipeline_id)
     if pipeline is None:
         raise NotFound("Pipeline")
@@ -62,27 +62,27 @@ def find_pipeline(db: Connection, project_id: int, pipeline_id: int) -> Pipeline
 
 
 def newest_pipeline_or_none(db: Connection, project_id: int, sha: str, ref: str) -> Pipeline | None:
-    """The newest pipeline of a commit on a branch or tag."""
+    """Return the newest pipeline of a commit on a branch or tag, if any."""
     return db.first(Pipeline, _NEWEST, project=project_id, sha=sha, ref=ref)
 
 
 def pipelines_of_commit(db: Connection, project_id: int, sha: str) -> list[Pipeline]:
-    """The newest pipeline of a commit on each branch and tag, the newest of all first."""
+    """Return the newest pipeline of a commit on each branch and tag, newest first."""
     return db.all(Pipeline, _OF_COMMIT, project=project_id, sha=sha)
 
 
 def pipelines_of_commits(db: Connection, project_id: int, shas: Sequence[str]) -> dict[str, list[Pipeline]]:
-    """The same of several commits, by the commit; one that has none is left out."""
-    found: dict[str, list[Pipeline]] = {}
+    """Return the newest pipelines of several commits by commit id; commits without pipelines are left out."""
+    by_sha: dict[str, list[Pipeline]] = {}
     for pipeline in db.all(Pipeline, _OF_COMMITS, project=project_id, shas=list(shas)) if shas else ():
-        found.setdefault(pipeline.sha, []).append(pipeline)
-    return found
+        by_sha.setdefault(pipeline.sha, []).append(pipeline)
+    return by_sha
 
 
 def lock_pipeline(db: Connection, project_id: int, pipeline_id: int, sha: str, ref: str | None) -> Pipeline:
-    """The pipeline with this number; nobody else changes it before this transaction ends.
+    """Lock and return a pipeline.
 
-    It must be of this commit, and where a branch or tag is named, of that.
+    Raise NotFound unless it belongs to this commit and, if given, to this branch or tag.
     """
     pipeline = db.first(Pipeline, _LOCK_BY_ID, project=project_id, pipeline=pipeline_id)
     if pipeline is None or pipeline.sha != sha or ref not in (None, pipeline.ref):
@@ -91,28 +91,28 @@ def lock_pipeline(db: Connection, project_id: int, pipeline_id: int, sha: str, r
 
 
 def lock_newest_pipeline(db: Connection, project_id: int, sha: str, ref: str | None) -> Pipeline | None:
-    """The newest pipeline of a commit on a branch or tag, held in the same way."""
+    """Lock and return the newest pipeline of a commit on a branch or tag, if any."""
     return db.first(Pipeline, _LOCK_NEWEST, project=project_id, sha=sha, ref=ref)
 
 
 def lock_project(db: Connection, project_id: int) -> None:
-    """Let nobody else add a pipeline to a project before this transaction ends."""
+    """Prevent other transactions from adding a pipeline to a project until this one ends."""
     db.value(_LOCK_PROJECT, project=project_id)
 
 
 def next_iid(db: Connection, project_id: int) -> int:
-    """The number for a project's next pipeline; the project must be held."""
+    """Return the number of a project's next pipeline; the project must be locked."""
     last: int | None = db.value(_LAST_IID, project=project_id)
     return (last or 0) + 1
 
 
 def latest_status_or_none(db: Connection, pipeline: Pipeline, name: str) -> CommitStatus | None:
-    """What counts in a pipeline under this name."""
+    """Return a pipeline's current status with this name, if any."""
     return db.first(CommitStatus, _LATEST, pipeline=pipeline.id, name=name)
 
 
 def find_status(db: Connection, pipeline: Pipeline, name: str) -> CommitStatus:
-    """The same, where there must be one."""
+    """Return a pipeline's current status with this name; raise NotFound otherwise."""
     status = latest_status_or_none(db, pipeline, name)
     if status is None:
         raise NotFound("Status")
@@ -120,5 +120,5 @@ def find_status(db: Connection, pipeline: Pipeline, name: str) -> CommitStatus:
 
 
 def status_parts(db: Connection, pipeline: Pipeline) -> list[StatusPart]:
-    """All that counts in a pipeline."""
+    """List a pipeline's current statuses, reduced to the fields that count for its outcome."""
     return [StatusPart(*row) for row in db.rows(_STATUS_PARTS, pipeline=pipeline.id)]

@@ -1,4 +1,4 @@
-"""What changes pipelines: the statuses that are reported for commits."""
+"""State changes of pipelines by reported commit statuses."""
 
 from typing import Any
 
@@ -24,17 +24,17 @@ from ingot.repositories.pipelines.tables import CommitStatus, Pipeline, Status, 
 
 EXTERNAL_STAGE = "external"
 _FINISHED = ("success", "failed", "canceled")
-# A status goes forward only; one that has come to its end is followed by a new one of its name.
+# A status only moves forward; a report after a final status creates a new status with the same name.
 _PROGRESS = {"pending": 0, "running": 1, "success": 2, "failed": 2, "canceled": 2}
 _EVENTS = {"pending": "enqueue", "running": "run", "success": "success", "failed": "drop", "canceled": "cancel"}
 
 
 class StatusReport(msgspec.Struct, frozen=True):
-    """What somebody has to say of a commit; ``details`` are the columns that they told something for."""
+    """A reported commit status; ``details`` contains only the columns that the report sets."""
 
     sha: str
     ref: str | None
-    """Nothing only where the pipeline tells."""
+    """None only if ``pipeline_id`` is set."""
     tag: bool
     pipeline_id: int | None
     name: str
@@ -43,28 +43,28 @@ class StatusReport(msgspec.Struct, frozen=True):
 
 
 def report_status(db: Connection, actor: Actor, project_id: int, report: StatusReport) -> int:
-    """Add a status to the pipeline of a commit, or change the one of this name that is under way; gives its number."""
+    """Add a status to the pipeline of a commit, or update the unfinished one with this name; return its id."""
     pipeline = _pipeline_for(db, actor, project_id, report)
-    held = latest_status_or_none(db, pipeline, report.name)
-    moves = True
-    if held is not None and held.status in _PROGRESS and held.status not in _FINISHED:
-        _change_status(db, actor, held, report)
-        moves = held.status != report.status
+    current = latest_status_or_none(db, pipeline, report.name)
+    status_changed = True
+    if current is not None and current.status in _PROGRESS and current.status not in _FINISHED:
+        _change_status(db, actor, current, report)
+        status_changed = current.status != report.status
     else:
-        if held is not None:
-            db.update(commit_statuses, held.id, retried=True, updated_at=db.now)
+        if current is not None:
+            db.update(commit_statuses, current.id, retried=True, updated_at=db.now)
         _add_status(db, actor, pipeline, report)
-    becomes = _update_pipeline_status(db, pipeline)
-    said = find_status(db, pipeline, report.name)
-    if moves:
-        emit(db, StatusChanged(pipeline.project_id, said))
-    if becomes != pipeline.status:
-        emit(db, PipelineChanged(pipeline.project_id, pipeline.id, pipeline.sha, pipeline.ref, becomes))
-    return said.id
+    pipeline_status = _update_pipeline_status(db, pipeline)
+    status = find_status(db, pipeline, report.name)
+    if status_changed:
+        emit(db, StatusChanged(pipeline.project_id, status))
+    if pipeline_status != pipeline.status:
+        emit(db, PipelineChanged(pipeline.project_id, pipeline.id, pipeline.sha, pipeline.ref, pipeline_status))
+    return status.id
 
 
 def _update_pipeline_status(db: Connection, pipeline: Pipeline) -> Status:
-    """Let a pipeline, which must be held, follow from its statuses; says what it becomes."""
+    """Recompute a locked pipeline from its statuses and return its status."""
     parts = status_parts(db, pipeline)
     status = combined_status(parts)
     starts = [part.started_at for part in parts if part.started_at is not None]
@@ -93,7 +93,7 @@ def _pipeline_for(db: Connection, actor: Actor, project_id: int, report: StatusR
     pipeline = lock_newest_pipeline(db, project_id, report.sha, report.ref)
     if pipeline is None:
         lock_project(db, project_id)
-        # Whoever held it before may have made the pipeline.
+        # Another transaction may have added the pipeline while this one waited for the lock.
         pipeline = lock_newest_pipeline(db, project_id, report.sha, report.ref)
     return pipeline or _add_pipeline(db, actor, project_id, report)
 
@@ -130,16 +130,16 @@ def _add_status(db: Connection, actor: Actor, pipeline: Pipeline, report: Status
     )
 
 
-def _change_status(db: Connection, actor: Actor, held: CommitStatus, report: StatusReport) -> None:
-    moved = {} if held.status == report.status else _transition_columns(db, report.status)
-    back = _PROGRESS[report.status] < _PROGRESS[held.status]
-    # Saying the same again is a change only where there is something else to say.
-    if back or not (moved or report.details):
+def _change_status(db: Connection, actor: Actor, current: CommitStatus, report: StatusReport) -> None:
+    transition = {} if current.status == report.status else _transition_columns(db, report.status)
+    is_backward = _PROGRESS[report.status] < _PROGRESS[current.status]
+    # Reporting an unchanged status is only valid if it changes details.
+    if is_backward or not (transition or report.details):
         event = _EVENTS[report.status]
         reason = f'Status cannot transition via "{event}"'
-        raise Invalid(f"Cannot transition status via :{event} from :{held.status} (Reason(s): {reason})")
-    row = {"user_id": actor.user_id, "updated_at": db.now, **report.details, **moved}
-    db.update(commit_statuses, held.id, **row)
+        raise Invalid(f"Cannot transition status via :{event} from :{current.status} (Reason(s): {reason})")
+    row = {"user_id": actor.user_id, "updated_at": db.now, **report.details, **transition}
+    db.update(commit_statuses, current.id, **row)
 
 
 def _transition_columns(db: Connection, status: Status) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What becomes of pipelines when users go."""
+"""Reactions of pipelines to deleted users."""
 
 from sqlalchemy import bindparam, update
 
@@ -16,6 +16,6 @@ _REASSIGN = tuple(
 
 @subscriptions.on(UserDeleting)
 def reassign_pipelines(db: Connection, event: UserDeleting) -> None:
-    """What was said of commits stays, in the name of the placeholder."""
+    """Assign the pipelines and statuses of a deleted user to the placeholder user."""
     for statement in _REASSIGN:
         db.run(statement, user=event.user_id, placeholder=event.placeholder_id)

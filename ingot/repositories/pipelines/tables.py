@@ -1,4 +1,4 @@
-"""What is stored of pipelines and of the statuses that they are made of."""
+"""Tables of pipelines and commit statuses."""
 
 from typing import Literal
 
@@ -35,7 +35,8 @@ pipelines = Table(
     sqlite_autoincrement=True,
 )
 
-# A status that was followed by another one of its name is kept, as retried; the others make up the pipeline.
+# A status that was superseded by another one with the same name is retained as retried; only the others count for the
+# pipeline.
 commit_statuses = Table(
     "commit_statuses",
     metadata,
@@ -67,7 +68,7 @@ commit_statuses = Table(
 
 
 class Pipeline(Record, frozen=True):
-    """What became of a commit on a branch or tag."""
+    """Pipeline of a commit on a branch or tag."""
 
     id: int
     iid: int
@@ -88,7 +89,7 @@ class Pipeline(Record, frozen=True):
 
 
 class CommitStatus(Record, frozen=True):
-    """What one of those who look at a commit has to say."""
+    """Reported status of a commit."""
 
     id: int
     pipeline_id: int

@@ -1,4 +1,4 @@
-"""How pipelines are shown."""
+"""Response structs of pipelines."""
 
 from ingot.accounts.users.queries import user_or_none
 from ingot.accounts.users.views import UserBrief, user_brief
@@ -10,7 +10,7 @@ from ingot.repositories.pipelines.tables import Pipeline, Status
 
 
 class PipelineBrief(View):
-    """A pipeline in lists, and wherever one is named."""
+    """A pipeline in lists and in other responses."""
 
     id: int
     iid: int
@@ -25,7 +25,7 @@ class PipelineBrief(View):
 
 
 class PipelineView(PipelineBrief):
-    """A pipeline by itself; when it was committed, nobody says."""
+    """A pipeline with all details; ``committed_at`` is always null."""
 
     before_sha: str
     tag: bool
@@ -39,12 +39,12 @@ class PipelineView(PipelineBrief):
 
 
 def pipeline_brief(pipeline: Pipeline, project_url: str) -> PipelineBrief:
-    """The pipeline for whoever may see those of its project."""
+    """Return the brief view of a pipeline."""
     return PipelineBrief(*_brief(pipeline, project_url))
 
 
 def pipeline_view(db: Connection, pipeline: Pipeline, project_url: str, base: str) -> PipelineView:
-    """The same with all that is known of it."""
+    """Return the full view of a pipeline."""
     user = user_or_none(db, pipeline.user_id) if pipeline.user_id is not None else None
     return PipelineView(
         *_brief(pipeline, project_url),

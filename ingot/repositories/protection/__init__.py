@@ -1,1 +1,1 @@
-"""Which branches and tags are protected, and against whom."""
+"""Protected branches and tags."""

@@ -1,4 +1,4 @@
-"""Protected branches and tags over the API."""
+"""Endpoints for protected branches and tags."""
 
 from msgspec import UNSET
 
@@ -27,17 +27,17 @@ def list_protected_branches(
     call: Call, project: Project, params: ListRules, page: Page
 ) -> Listing[ProtectedBranchView]:
     """List the protected branches of a project."""
-    wanted = params.search.casefold()
-    rules = [rule for rule in queries.branch_rules(call.db, project.id) if wanted in rule.name.casefold()]
-    found = slice_page(rules, page)
-    return found.of([protected_branch_view(rule) for rule in found.items])
+    search = params.search.casefold()
+    rules = [rule for rule in queries.branch_rules(call.db, project.id) if search in rule.name.casefold()]
+    listing = slice_page(rules, page)
+    return listing.of([protected_branch_view(rule) for rule in listing.items])
 
 
 @routes.get(
     "/projects/:id/protected_branches/:name", on=project_in_path, may=may_admin_project, returns=ProtectedBranchView
 )
 def get_protected_branch(call: Call, project: Project) -> ProtectedBranchView:
-    """Get a protected branch, or the wildcard of this very name."""
+    """Get the protection rule with exactly this name, which may contain wildcards."""
     return protected_branch_view(queries.find_branch_rule(call.db, project.id, call.path["name"]))
 
 
@@ -45,7 +45,7 @@ def get_protected_branch(call: Call, project: Project) -> ProtectedBranchView:
     "/projects/:id/protected_branches", on=project_in_path, may=may_change_project, returns=ProtectedBranchView
 )
 def add_protected_branch(call: Call, project: Project, params: AddBranchRule) -> ProtectedBranchView:
-    """Protect a branch, or all that a wildcard matches."""
+    """Protect a branch, or all branches that match a wildcard."""
     rule = service.add_branch_rule(
         call.db,
         project,
@@ -61,47 +61,47 @@ def add_protected_branch(call: Call, project: Project, params: AddBranchRule) ->
     "/projects/:id/protected_branches/:name", on=project_in_path, may=may_change_project, returns=ProtectedBranchView
 )
 def edit_protected_branch(call: Call, project: Project, params: EditBranchRule) -> ProtectedBranchView:
-    """Change what a protected branch lets people do."""
+    """Change the permissions on a protected branch."""
     rule = queries.find_branch_rule(call.db, project.id, call.path["name"])
-    forced = rule.allow_force_push if params.allow_force_push is UNSET else params.allow_force_push
-    changed = service.protect_branch(
+    allow_force_push = rule.allow_force_push if params.allow_force_push is UNSET else params.allow_force_push
+    rule = service.protect_branch(
         call.db,
         project.id,
         rule.name,
         requested_level("allowed_to_push", params.push_access_level, params.allowed_to_push, rule.push_level),
         requested_level("allowed_to_merge", params.merge_access_level, params.allowed_to_merge, rule.merge_level),
-        allow_force_push=forced,
+        allow_force_push=allow_force_push,
     )
-    return protected_branch_view(changed)
+    return protected_branch_view(rule)
 
 
 @routes.delete("/projects/:id/protected_branches/:name", on=project_in_path, may=may_change_project, returns=None)
 def remove_protected_branch(call: Call, project: Project) -> None:
-    """Stop protecting a branch, or what a wildcard matches."""
+    """Remove the protection rule with exactly this name."""
     service.unprotect_branch(call.db, project.id, call.path["name"])
 
 
 @routes.get("/projects/:id/protected_tags", on=project_in_path, may=may_admin_project, returns=list[ProtectedTagView])
 def list_protected_tags(call: Call, project: Project, page: Page) -> Listing[ProtectedTagView]:
     """List the protected tags of a project."""
-    found = slice_page(queries.tag_rules(call.db, project.id), page)
-    return found.of([protected_tag_view(rule) for rule in found.items])
+    listing = slice_page(queries.tag_rules(call.db, project.id), page)
+    return listing.of([protected_tag_view(rule) for rule in listing.items])
 
 
 @routes.get("/projects/:id/protected_tags/:name", on=project_in_path, may=may_admin_project, returns=ProtectedTagView)
 def get_protected_tag(call: Call, project: Project) -> ProtectedTagView:
-    """Get a protected tag, or the wildcard of this very name."""
+    """Get the protection rule with exactly this name, which may contain wildcards."""
     return protected_tag_view(queries.find_tag_rule(call.db, project.id, call.path["name"]))
 
 
 @routes.post("/projects/:id/protected_tags", on=project_in_path, may=may_change_project, returns=ProtectedTagView)
 def add_protected_tag(call: Call, project: Project, params: AddTagRule) -> ProtectedTagView:
-    """Protect a tag, or all that a wildcard matches."""
+    """Protect a tag, or all tags that match a wildcard."""
     level = requested_level("allowed_to_create", params.create_access_level, params.allowed_to_create)
     return protected_tag_view(service.add_tag_rule(call.db, project, params.name, level))
 
 
 @routes.delete("/projects/:id/protected_tags/:name", on=project_in_path, may=may_change_project, returns=None)
 def remove_protected_tag(call: Call, project: Project) -> None:
-    """Stop protecting a tag, or what a wildcard matches."""
+    """Remove the protection rule with exactly this name."""
     service.unprotect_tag(call.db, project.id, call.path["name"])

@@ -1,4 +1,4 @@
-"""What callers send about protected branches and tags."""
+"""Parameters of the endpoints for protected branches and tags."""
 
 from typing import Literal
 
@@ -7,11 +7,11 @@ from msgspec import UNSET, UnsetType
 from ingot.core.api.params import Params
 
 RuleLevel = Literal[0, 30, 40, 60]
-"""Nobody, developers, masters, administrators."""
+"""No one, developers, masters, administrators."""
 
 
 class AllowedTo(Params):
-    """Whom a rule lets, as later clients spell it; only levels are known here."""
+    """Permission entry in the format of newer clients; only access levels are supported."""
 
     access_level: RuleLevel | None = None
     user_id: int | None = None
@@ -21,13 +21,13 @@ class AllowedTo(Params):
 
 
 class ListRules(Params):
-    """Which rules."""
+    """Filter of protection rules."""
 
     search: str = ""
 
 
 class AddBranchRule(Params):
-    """A new rule on branches."""
+    """A new rule for branches."""
 
     name: str
     push_access_level: RuleLevel | None = None
@@ -38,7 +38,7 @@ class AddBranchRule(Params):
 
 
 class EditBranchRule(Params):
-    """Changes of a rule on branches."""
+    """Changes of a rule for branches."""
 
     push_access_level: RuleLevel | None = None
     merge_access_level: RuleLevel | None = None
@@ -48,7 +48,7 @@ class EditBranchRule(Params):
 
 
 class AddTagRule(Params):
-    """A new rule on tags."""
+    """A new rule for tags."""
 
     name: str
     create_access_level: RuleLevel | None = None

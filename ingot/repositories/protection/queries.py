@@ -1,4 +1,4 @@
-"""How protected branches and tags are found."""
+"""Lookup of protection rules."""
 
 from sqlalchemy import bindparam, select
 
@@ -15,17 +15,17 @@ _TAG = _TAGS.where(protected_tags.c.name == bindparam("name"))
 
 
 def branch_rules(db: Connection, project_id: int) -> list[ProtectedBranch]:
-    """The rules on a project's branches; they are few, so they are read whole."""
+    """List the rules for a project's branches; there are few, so all are read."""
     return db.all(ProtectedBranch, _ALL_BRANCHES, project=project_id)
 
 
 def branch_rule_or_none(db: Connection, project_id: int, name: str) -> ProtectedBranch | None:
-    """The rule of this very name, which may hold ``*``."""
+    """Return the rule with exactly this name, which may contain ``*``, if any."""
     return db.first(ProtectedBranch, _BRANCH, project=project_id, name=name)
 
 
 def find_branch_rule(db: Connection, project_id: int, name: str) -> ProtectedBranch:
-    """The same, which must be there."""
+    """Return the rule with exactly this name; raise NotFound otherwise."""
     rule = branch_rule_or_none(db, project_id, name)
     if rule is None:
         raise NotFound()
@@ -33,17 +33,17 @@ def find_branch_rule(db: Connection, project_id: int, name: str) -> ProtectedBra
 
 
 def tag_rules(db: Connection, project_id: int) -> list[ProtectedTag]:
-    """The rules on a project's tags."""
+    """List the rules for a project's tags."""
     return db.all(ProtectedTag, _ALL_TAGS, project=project_id)
 
 
 def tag_rule_or_none(db: Connection, project_id: int, name: str) -> ProtectedTag | None:
-    """The rule of this very name, which may hold ``*``."""
+    """Return the rule with exactly this name, which may contain ``*``, if any."""
     return db.first(ProtectedTag, _TAG, project=project_id, name=name)
 
 
 def find_tag_rule(db: Connection, project_id: int, name: str) -> ProtectedTag:
-    """The same, which must be there."""
+    """Return the rule with exactly this name; raise NotFound otherwise."""
     rule = tag_rule_or_none(db, project_id, name)
     if rule is None:
         raise NotFound()

@@ -1,4 +1,4 @@
-"""Protecting branches and tags, and letting go of them."""
+"""State changes of protection rules."""
 
 import re
 
@@ -19,7 +19,7 @@ from ingot.repositories.protection.queries import (
 from ingot.repositories.protection.tables import ProtectedBranch, ProtectedTag, protected_branches, protected_tags
 
 MAX_RULES = 1000
-"""All rules are looked at for each branch that is shown or pushed."""
+"""All rules are checked for each branch that is shown or pushed."""
 _WILDCARDS = re.compile(r"\*+")
 
 
@@ -32,7 +32,7 @@ def protect_branch(
     *,
     allow_force_push: bool = False,
 ) -> ProtectedBranch:
-    """Add a rule, or give the one of this name other levels."""
+    """Create the rule with this name, or update its levels."""
     levels = {"push_level": push_level, "merge_level": merge_level, "allow_force_push": allow_force_push}
     rule = branch_rule_or_none(db, project_id, name)
     if rule is None:
@@ -45,15 +45,15 @@ def protect_branch(
 def set_developer_permissions(
     db: Connection, project: Project, branch: str, *, push: bool | None = None, merge: bool | None = None
 ) -> ProtectedBranch:
-    """Protect a branch, and say what developers can do; what is not said stays as it was."""
+    """Protect a branch and set the permissions of developers; None leaves a permission unchanged."""
     rule = branch_rule_or_none(db, project.id, branch)
     if rule is None:
         _check_rule_limit(len(branch_rules(db, project.id)))
 
-    def level(wanted: bool | None, before: int) -> int:
-        if wanted is None:
-            return before
-        return Level.DEVELOPER if wanted else Level.MASTER
+    def level(allowed: bool | None, current: int) -> int:
+        if allowed is None:
+            return current
+        return Level.DEVELOPER if allowed else Level.MASTER
 
     return protect_branch(
         db,
@@ -66,22 +66,22 @@ def set_developer_permissions(
 
 
 def requested_level(
-    field: str, plain: int | None, allowed: list[AllowedTo] | None, otherwise: int = Level.MASTER
+    field: str, level_param: int | None, allowed: list[AllowedTo] | None, default: int = Level.MASTER
 ) -> int:
-    """The level that a caller asked for in one spelling or the other; rules for single people are refused."""
+    """Return the requested level from either parameter format; raise Invalid for rules about single users or groups."""
     if not allowed:
-        return otherwise if plain is None else plain
-    (first, *others) = allowed
-    level = first.access_level
-    if others or level is None or first != AllowedTo(access_level=level):
-        raise Invalid(**{field: ["can name one access_level, and neither users nor groups nor deploy keys"]})
-    return level
+        return default if level_param is None else level_param
+    (first, *rest) = allowed
+    entry_level = first.access_level
+    if rest or entry_level is None or first != AllowedTo(access_level=entry_level):
+        raise Invalid(**{field: ["supports a single access_level, but no users, groups or deploy keys"]})
+    return entry_level
 
 
 def add_branch_rule(
     db: Connection, project: Project, name: str, push_level: int, merge_level: int, *, allow_force_push: bool
 ) -> ProtectedBranch:
-    """Protect branches by a rule of a name that has none yet; the name may hold ``*``."""
+    """Create a rule for branches; raise Conflict if the name has one. The name may contain ``*``."""
     _validate_name(name)
     if branch_rule_or_none(db, project.id, name) is not None:
         raise Conflict(f"Protected branch '{name}' already exists")
@@ -90,7 +90,7 @@ def add_branch_rule(
 
 
 def add_tag_rule(db: Connection, project: Project, name: str, create_level: int) -> ProtectedTag:
-    """Protect tags by a rule of a name that has none yet; the name may hold ``*``."""
+    """Create a rule for tags; raise Conflict if the name has one. The name may contain ``*``."""
     _validate_name(name)
     if tag_rule_or_none(db, project.id, name) is not None:
         raise Conflict(f"Protected tag '{name}' already exists")
@@ -100,7 +100,7 @@ def add_tag_rule(db: Connection, project: Project, name: str, create_level: int)
 
 
 def unprotect_tag(db: Connection, project_id: int, name: str) -> None:
-    """Remove the rule of this very name; one that is gone already is no error."""
+    """Delete the rule with exactly this name; do nothing if there is none."""
     rule = tag_rule_or_none(db, project_id, name)
     if rule is not None:
         db.delete(protected_tags, rule.id)
@@ -111,25 +111,25 @@ def _validate_name(name: str) -> None:
         raise Invalid(name=["can't be blank"])
     if len(name.encode()) > MAX_BYTES:
         raise Invalid(name=[too_long_message(MAX_BYTES)])
-    trouble = ref_name_error(_WILDCARDS.sub("x", name))
-    if trouble is not None:
-        raise Invalid(name=[trouble])
+    error = ref_name_error(_WILDCARDS.sub("x", name))
+    if error is not None:
+        raise Invalid(name=[error])
 
 
-def _check_rule_limit(there: int) -> None:
-    if there >= MAX_RULES:
-        raise Invalid(f"A project can have {MAX_RULES} of these rules at most")
+def _check_rule_limit(count: int) -> None:
+    if count >= MAX_RULES:
+        raise Invalid(f"A project can have at most {MAX_RULES} protection rules")
 
 
 def unprotect_branch(db: Connection, project_id: int, name: str) -> None:
-    """Remove the rule of this very name; one that is gone already is no error."""
+    """Delete the rule with exactly this name; do nothing if there is none."""
     rule = branch_rule_or_none(db, project_id, name)
     if rule is not None:
         db.delete(protected_branches, rule.id)
 
 
 def rename_branch_rule(db: Connection, project_id: int, old: str, new: str) -> None:
-    """Protect the default branch under its new name, where an empty project's first push gave it one."""
+    """Rename the rule of the default branch after the first push to an empty project has changed its name."""
     rule = branch_rule_or_none(db, project_id, old)
     if rule is not None and branch_rule_or_none(db, project_id, new) is None:
         db.update(protected_branches, rule.id, name=new)

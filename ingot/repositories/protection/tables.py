@@ -1,11 +1,11 @@
-"""What is stored of protected branches and tags."""
+"""Tables of protected branches and tags."""
 
 from sqlalchemy import Table, UniqueConstraint
 
 from ingot.core.db.schema import Record, flag, metadata, number, reference, row_id, text
 from ingot.core.db.times import Timestamp
 
-# A name may hold ``*``, which stands for any signs; a level of 0 lets nobody.
+# A name may contain ``*``, which matches any characters; level 0 allows no one.
 protected_branches = Table(
     "protected_branches",
     metadata,
@@ -34,7 +34,7 @@ protected_tags = Table(
 
 
 class ProtectedBranch(Record, frozen=True):
-    """A rule on the branches that its name matches."""
+    """Protection rule for the branches that match its name."""
 
     id: int
     project_id: int
@@ -46,7 +46,7 @@ class ProtectedBranch(Record, frozen=True):
 
 
 class ProtectedTag(Record, frozen=True):
-    """A rule on the tags that its name matches."""
+    """Protection rule for the tags that match its name."""
 
     id: int
     project_id: int

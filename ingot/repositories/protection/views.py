@@ -1,4 +1,4 @@
-"""How protected branches and tags are shown."""
+"""Response structs of protected branches and tags."""
 
 from ingot.core.access.levels import Level
 from ingot.core.api.views import View
@@ -13,7 +13,7 @@ _ADMINISTRATORS = "Instance admins"
 
 
 class AccessLevelView(View):
-    """Whom a rule lets; never a single user or group."""
+    """Access level of a rule; users and groups are not supported."""
 
     id: int
     access_level: int
@@ -24,7 +24,7 @@ class AccessLevelView(View):
 
 
 class ProtectedBranchView(View):
-    """A rule on branches."""
+    """Protection rule for branches."""
 
     id: int
     name: str
@@ -37,14 +37,14 @@ class ProtectedBranchView(View):
 
 
 class ProtectedTagView(View):
-    """A rule on tags."""
+    """Protection rule for tags."""
 
     name: str
     create_access_levels: list[AccessLevelView]
 
 
 def protected_branch_view(rule: ProtectedBranch) -> ProtectedBranchView:
-    """One rule on branches."""
+    """Return the view of a rule for branches."""
     return ProtectedBranchView(
         id=rule.id,
         name=rule.name,
@@ -56,7 +56,7 @@ def protected_branch_view(rule: ProtectedBranch) -> ProtectedBranchView:
 
 
 def protected_tag_view(rule: ProtectedTag) -> ProtectedTagView:
-    """One rule on tags."""
+    """Return the view of a rule for tags."""
     return ProtectedTagView(rule.name, [_level_view(rule.id, rule.create_level)])
 
 

@@ -1,1 +1,1 @@
-"""How references change: through one gate, together with what is recorded of it."""
+"""Changes of refs: permission check, update and record."""

@@ -1,4 +1,4 @@
-"""What is announced of changes to references."""
+"""Events of ref changes."""
 
 import msgspec
 
@@ -8,13 +8,13 @@ from ingot.git.writing.ref_updates import RefUpdate
 
 
 class RefsChanged(Event, frozen=True):
-    """References have changed, in one push or call; announced once for each, however it came."""
+    """Refs have changed in one push or request; emitted once per change, regardless of its source."""
 
     project_id: int
     actor_id: int | None
     via: str
     updates: tuple[RefUpdate, ...]
     brought: dict[str, PushSummary] = msgspec.field(default_factory=dict)
-    """What came by the first of them, by their full names."""
+    """Summaries of the first updates, by full ref name."""
     arrived: dict[str, frozenset[str]] = msgspec.field(default_factory=dict)
-    """By branch: those of the commits that somebody waits for which are new on it."""
+    """Awaited commits that are new on a branch, by branch."""

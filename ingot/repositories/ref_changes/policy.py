@@ -1,4 +1,4 @@
-"""The gate: which changes of references a caller may make, with the sentence that tells why not."""
+"""Permissions of ref updates; each check returns the message of the refusal, or None."""
 
 from collections.abc import Callable, Sequence
 
@@ -20,21 +20,21 @@ IsForced = Callable[[RefUpdate], bool]
 
 
 class RefUpdateContext(msgspec.Struct, frozen=True):
-    """All that the gate looks at besides the changes themselves."""
+    """Input of the permission check besides the updates themselves."""
 
     actor: Actor
-    here: Access
+    access: Access
     project: Project
     branch_rules: Sequence[ProtectedBranch]
     tag_rules: Sequence[ProtectedTag]
     from_git_client: bool
-    """Whether a git client pushes; some things are left to the API and the pages."""
+    """Pushed by a git client; some operations are reserved for the API and the pages."""
     merges: bool = False
-    """Whether it is the merge of a merge request, for which it is enough to be let merge."""
+    """Merge of a merge request, which requires only the permission to merge."""
 
 
 def push_refusal(actor: Actor, access: Access, project: Project) -> str | None:
-    """Why somebody may push nothing at all to a project, or nothing where they may push something."""
+    """Return the reason why the caller may not push to the project at all, or None."""
     if project.archived:
         return "The project is archived, so it cannot be changed."
     if project.import_status in ("scheduled", "started"):
@@ -45,10 +45,10 @@ def push_refusal(actor: Actor, access: Access, project: Project) -> str | None:
 
 
 def ref_update_refusal(context: RefUpdateContext, update: RefUpdate, is_forced: IsForced) -> str | None:
-    """Why a change is refused, or nothing where it may be."""
-    denied = push_refusal(context.actor, context.here, context.project)
-    if denied is not None:
-        return denied
+    """Return the reason why an update is refused, or None if it is allowed."""
+    refusal = push_refusal(context.actor, context.access, context.project)
+    if refusal is not None:
+        return refusal
     if update.branch is not None:
         return _branch_refusal(context, update, update.branch, is_forced)
     if update.tag is not None:
@@ -59,13 +59,13 @@ def ref_update_refusal(context: RefUpdateContext, update: RefUpdate, is_forced: 
 
 
 def _branch_refusal(context: RefUpdateContext, update: RefUpdate, branch: str, is_forced: IsForced) -> str | None:
-    trouble = None if update.deletes else ref_name_error(branch)
-    if trouble is not None:
-        return _invalid_name_refusal(branch, trouble)
+    error = None if update.deletes else ref_name_error(branch)
+    if error is not None:
+        return _invalid_name_refusal(branch, error)
     if update.deletes and branch == context.project.default_branch and not context.project.empty:
         return DEFAULT_BRANCH_REFUSAL
     rules = protection.matching_branch_rules(context.branch_rules, branch)
-    # A project that is still empty counts as protected as a whole: who may begin it may administer it.
+    # The branches of an empty project count as protected: only users who administer it may push the first one.
     if not rules and not context.project.empty:
         return None
     if update.deletes:
@@ -73,17 +73,17 @@ def _branch_refusal(context: RefUpdateContext, update: RefUpdate, branch: str, i
     if not update.creates and not all(rule.allow_force_push for rule in rules) and is_forced(update):
         return "You are not allowed to force push code to a protected branch on this project."
     if not rules:
-        return None if may_admin_project(context.actor, context.here, context.project) else _PUSH_PROTECTED
-    if context.merges and protection.may_merge_into(context.actor, context.here, rules):
+        return None if may_admin_project(context.actor, context.access, context.project) else _PUSH_PROTECTED
+    if context.merges and protection.may_merge_into(context.actor, context.access, rules):
         return None
-    return None if protection.may_push_to(context.actor, context.here, rules) else _PUSH_PROTECTED
+    return None if protection.may_push_to(context.actor, context.access, rules) else _PUSH_PROTECTED
 
 
 _PUSH_PROTECTED = "You are not allowed to push code to protected branches on this project."
 
 
 def _deletion_refusal(context: RefUpdateContext) -> str | None:
-    if not may_admin_project(context.actor, context.here, context.project):
+    if not may_admin_project(context.actor, context.access, context.project):
         return (
             "You are not allowed to delete protected branches from this project. "
             "Only a project master or owner can delete a protected branch."
@@ -92,10 +92,10 @@ def _deletion_refusal(context: RefUpdateContext) -> str | None:
 
 
 def _tag_refusal(context: RefUpdateContext, update: RefUpdate, tag: str) -> str | None:
-    trouble = None if update.deletes else ref_name_error(tag)
-    if trouble is not None:
-        return _invalid_name_refusal(tag, trouble)
-    if not update.creates and not may_admin_project(context.actor, context.here, context.project):
+    error = None if update.deletes else ref_name_error(tag)
+    if error is not None:
+        return _invalid_name_refusal(tag, error)
+    if not update.creates and not may_admin_project(context.actor, context.access, context.project):
         return "You are not allowed to change existing tags on this project."
     rules = protection.matching_tag_rules(context.tag_rules, tag)
     if not rules:
@@ -104,11 +104,11 @@ def _tag_refusal(context: RefUpdateContext, update: RefUpdate, tag: str) -> str 
         return "Protected tags cannot be deleted."
     if not update.creates:
         return "Protected tags cannot be updated."
-    if not protection.may_create_tag(context.actor, context.here, rules):
+    if not protection.may_create_tag(context.actor, context.access, rules):
         return "You are not allowed to create this tag as it is protected."
     return None
 
 
-def _invalid_name_refusal(name: str, trouble: str) -> str:
+def _invalid_name_refusal(name: str, error: str) -> str:
     shown = name if len(name) <= _MAX_NAME_SHOWN else f"{name[:_MAX_NAME_SHOWN]}…"
-    return f"'{shown}' {trouble}."
+    return f"'{shown}' {error}."

@@ -1,4 +1,4 @@
-"""How changes to references are found."""
+"""Lookup of ref intents and recorded changes."""
 
 import msgspec
 from sqlalchemy import bindparam, select
@@ -27,40 +27,40 @@ _decode = msgspec.json.Decoder(tuple[RefUpdate, ...]).decode
 
 
 def open_intents(db: Connection) -> list[RefIntent]:
-    """All changes that began and did not end, the oldest first."""
+    """List all open intents, oldest first."""
     return db.all(RefIntent, _OPEN)
 
 
 def open_intents_in(db: Connection, project_id: int) -> list[RefIntent]:
-    """The same of one project."""
+    """List the open intents of a project, oldest first."""
     return db.all(RefIntent, _OPEN_IN, project=project_id)
 
 
 def intent_updates(intent: RefIntent) -> tuple[RefUpdate, ...]:
-    """What an intent was to change."""
+    """Return the updates of an intent."""
     return _decode(intent.updates)
 
 
 def intent_actor_id(db: Connection, intent: RefIntent) -> int | None:
-    """Who makes a change: the account may have been deleted since it began, and what it did handed over."""
+    """Return the user who makes a change: the placeholder user if the account was deleted after the change began."""
     rows = db.rows(_ACTOR, key=intent.key)
     return rows[0][0] if rows else intent.actor_id
 
 
 def is_recorded_by_others(db: Connection, intent: RefIntent, update: RefUpdate) -> bool:
-    """Whether somebody else, who wanted the very same, has made a change of an intent since."""
-    wanted = {"ref": update.ref, "old": update.old, "new": update.new}
-    where = {"project": intent.project_id, "key": intent.key, "since": intent.created_at}
-    return db.value(_RECORDED_BY_OTHERS, **wanted, **where) is not None
+    """Return whether another intent with an equal update has recorded it since this intent was created."""
+    change = {"ref": update.ref, "old": update.old, "new": update.new}
+    scope = {"project": intent.project_id, "key": intent.key, "since": intent.created_at}
+    return db.value(_RECORDED_BY_OTHERS, **change, **scope) is not None
 
 
 def recorded_refs(db: Connection, key: str) -> set[str]:
-    """Which changes of an intent were recorded already, be it by whoever made them or by somebody who settled it."""
+    """Return the refs of an intent that are already recorded, by the request itself or by reconciliation."""
     return {ref for (ref,) in db.rows(_RECORDED, key=key)}
 
 
 def lock_default_branch(db: Connection, project_id: int) -> str | None:
-    """The default branch of a project that is not empty; nobody chooses another one until this is committed."""
+    """Return and lock the default branch of a project (None if it is empty) until this transaction ends."""
     rows = db.rows(_LOCK_DEFAULT_BRANCH, project=project_id)
     return rows[0][0] if rows and not rows[0][1] else None
 

@@ -1,4 +1,4 @@
-"""Recording changes to references: an intent before, the record after, both in short transactions."""
+"""Records of ref changes: an intent before git updates the refs and a record after it, each in a short transaction."""
 
 import secrets
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from ingot.repositories.ref_changes.queries import intent_actor_id, recorded_ref
 from ingot.repositories.ref_changes.tables import RefIntent, ref_changes, ref_intents
 
 HOUSEKEEPING_DELAY_SECONDS = 60
-"""Of many pushes in a row, one is followed by housekeeping."""
+"""Debounces housekeeping: it runs once after a series of pushes."""
 _DELETE_INTENT = delete(ref_intents).where(ref_intents.c.key == bindparam("intent_key"))
 _NEXT_GENERATION = (
     update(projects)
@@ -33,21 +33,21 @@ _NEXT_GENERATION = (
 
 
 class RepositoryState(msgspec.Struct, frozen=True):
-    """What a repository looks like after a change."""
+    """State of a repository after a change."""
 
     head: str
     is_empty: Callable[[], bool]
-    """Asked when nobody else can record anything: of two who change it at once, the later one tells the truth."""
+    """Called while other records are locked out, so that the later of two concurrent changes sees the final state."""
     brought: dict[str, PushSummary] = msgspec.field(default_factory=dict)
-    """What came by the first of the changes, by the full names of their references."""
+    """Summaries of the first updates, by full ref name."""
     arrived: dict[str, frozenset[str]] = msgspec.field(default_factory=dict)
-    """Those of the commits that somebody waits for which are new, by branch."""
+    """Awaited commits that are new on a branch, by branch."""
 
 
 def open_intent(
     db: Connection, project_id: int, actor_id: int | None, via: str, updates: Sequence[RefUpdate]
 ) -> RefIntent:
-    """Say what is about to change, before git changes it."""
+    """Store the intent to change refs, before git changes them."""
     key = secrets.token_hex(16)
     document = msgspec.json.encode(updates).decode()
     row = {"key": key, "project_id": project_id, "actor_id": actor_id, "via": via, "updates": document}
@@ -56,27 +56,27 @@ def open_intent(
 
 
 def delete_intent(db: Connection, key: str) -> None:
-    """Forget a change that did not happen."""
+    """Delete the intent of a change that did not happen."""
     db.run(_DELETE_INTENT, intent_key=key)
 
 
 def record_ref_updates(
     db: Connection, intent: RefIntent, happened: Sequence[RefUpdate], after: RepositoryState, *, complete: bool = True
 ) -> None:
-    """Record what happened, each change once, with all that follows; an intent that is complete is forgotten.
+    """Record completed updates, each once, and emit the event; delete the intent if it is complete.
 
-    Somebody else may have seen some of it and recorded that before.
+    Reconciliation in another process may have recorded some of them already.
     """
     actor_id = intent_actor_id(db, intent)
     if complete:
         delete_intent(db, intent.key)
-    known = recorded_refs(db, intent.key)
-    happened = [each for each in happened if each.ref not in known]
+    recorded = recorded_refs(db, intent.key)
+    happened = [each for each in happened if each.ref not in recorded]
     if not happened:
         return
     db.run(_NEXT_GENERATION, project=intent.project_id, moment=db.now)
     project = project_or_none(db, intent.project_id)
-    if project is None:  # Deleted meanwhile: nothing follows any more.
+    if project is None:  # Deleted in the meantime.
         return
     common = {"project_id": project.id, "actor_id": actor_id, "key": intent.key, "via": intent.via}
     for each in happened:

@@ -1,8 +1,8 @@
-"""Changing references and rows together: git works between short transactions, and a crash is settled by looking.
+"""Ref changes that keep git and the database consistent across crashes.
 
-First an intent is committed, then git swaps the references from the values that the intent names, then one
-transaction records what happened and forgets the intent. Whoever finds an open intent compares it with the
-references: those that have the new value have happened.
+First an intent is committed, then git swaps the refs from the values in the intent, then one transaction records the
+changes and deletes the intent. After a crash, open intents are compared with the refs: a ref that has the new value was
+updated.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -47,19 +47,19 @@ from ingot.repositories.ref_changes.tables import RefIntent
 
 RECONCILE_CHANGES = "settle changes"
 INTENT_EXPIRY_SECONDS = 600
-"""Longer than any process takes from its intent to its references."""
+"""Longer than any process needs from its intent to the update of the refs."""
 _READ_ALL_REFS_THRESHOLD = 50
-"""So many references are faster read all at once than one by one."""
+"""Above this number, reading all refs at once is faster than one by one."""
 MAX_DESCRIBED_REFS = 20
-"""Of so many references in one push it is said what came by them."""
+"""Number of updates per push that get a summary."""
 _REF_KINDS = {"heads": "branch", "tags": "tag"}
 IntentCallback = Callable[[Connection], None]
 AccessLookup = Callable[[Connection], tuple[Access, Project]]
-"""What the caller holds in the project at this moment; raises where it is hidden from them."""
+"""Returns the caller's current access and the project; raises if it is hidden from the caller."""
 
 
 def access_lookup(actor: Actor, project_id: int) -> AccessLookup:
-    """The standing of a user."""
+    """Return the lookup of a user's access to a project."""
     return lambda db: find_project(db, actor, project_id)
 
 
@@ -71,25 +71,34 @@ def change_refs(
     updates: Sequence[RefUpdate],
     *,
     merges: bool = False,
-    along: IntentCallback | None = None,
+    in_intent_transaction: IntentCallback | None = None,
     access: Access | None = None,
 ) -> None:
-    """Change references for the API or a page, all or none; the objects must be there already.
+    """Update refs for the API or a page, all or none; their objects must exist already.
 
-    Raises ``Denied`` with the gate's sentence, and ``Conflict`` if another change was first. ``along`` runs in the
-    transaction of the intent, when all that led to the present references is recorded; what it raises stops the change.
-    A caller that has just looked up the actor's ``access`` to the project passes it, so that the gate need not.
+    Raises ``Denied`` if an update is refused, and ``Conflict`` if a ref has been moved by another request.
+    ``in_intent_transaction`` runs in the transaction of the intent, after all changes that led to the current refs have
+    been recorded; an exception from it aborts the change. ``access`` spares the lookup of the actor's access.
     """
-    standing = access_lookup(actor, project.id) if access is None else lambda _: (access, project)
-    intent = begin_ref_updates(database, repository, actor, standing, updates, via="api", merges=merges, along=along)
+    lookup_access = access_lookup(actor, project.id) if access is None else lambda _: (access, project)
+    intent = begin_ref_updates(
+        database,
+        repository,
+        actor,
+        lookup_access,
+        updates,
+        via="api",
+        merges=merges,
+        in_intent_transaction=in_intent_transaction,
+    )
     try:
         update_refs(repository, updates)
     except RefMoved:
         database.write(lambda db: delete_intent(db, intent.key))
-        raise Conflict("The branch has changed meanwhile. Please try again.") from None
-    except RefNameConflict as clash:
+        raise Conflict("The branch has changed in the meantime. Please try again.") from None
+    except RefNameConflict as conflict:
         database.write(lambda db: delete_intent(db, intent.key))
-        raise Invalid(_ref_conflict_message(clash)) from None
+        raise Invalid(_ref_conflict_message(conflict)) from None
     finish_ref_updates(database, repository, intent, updates, project)
 
 
@@ -97,54 +106,54 @@ def begin_ref_updates(
     database: Database,
     repository: Repository,
     actor: Actor,
-    standing: AccessLookup,
+    lookup_access: AccessLookup,
     updates: Sequence[RefUpdate],
     *,
     via: str,
     merges: bool = False,
     env: Mapping[str, str] | None = None,
-    along: IntentCallback | None = None,
+    in_intent_transaction: IntentCallback | None = None,
 ) -> RefIntent:
-    """Let changes through, all or none, with an intent that is committed; else raise ``Denied``.
+    """Check updates and commit an intent for them, all or none; raise ``Denied`` if one is refused.
 
-    ``env`` tells git where the objects of a push lie that is not accepted yet.
+    ``env`` gives git access to the quarantined objects of a push that is not accepted yet.
     """
     if len(updates) > MAX_REFS:
         raise Denied(f"A push may change {MAX_REFS} references at most.")
 
-    def look(db: Connection) -> RefUpdateContext:
-        access, project = standing(db)
+    def load_context(db: Connection) -> RefUpdateContext:
+        access, project = lookup_access(db)
         rules = branch_rules(db, project.id), tag_rules(db, project.id)
         return RefUpdateContext(actor, access, project, *rules, from_git_client=via in ("http", "ssh"), merges=merges)
 
-    ground = database.read(look)
+    context = database.read(load_context)
     for update in updates:
-        denied = ref_update_refusal(
-            ground, update, lambda update: not is_ancestor(repository, update.old, update.new, env)
+        refusal = ref_update_refusal(
+            context, update, lambda update: not is_ancestor(repository, update.old, update.new, env)
         )
-        if denied is not None:
-            raise Denied(denied if len(updates) == 1 else f"{update.ref}: {denied}")
-    reconcile_predecessors(database, repository, ground.project.id, updates)
+        if refusal is not None:
+            raise Denied(refusal if len(updates) == 1 else f"{update.ref}: {refusal}")
+    reconcile_predecessors(database, repository, context.project.id, updates)
     break_stale_locks(repository, [update.ref for update in updates])
     actor_id = actor.user_id or None
-    leaving = {update.branch for update in updates if update.deletes and update.branch is not None}
+    deleted_branches = {update.branch for update in updates if update.deletes and update.branch is not None}
 
     def write(db: Connection) -> RefIntent:
-        if along is not None:
-            along(db)
-        # Looked at again, since somebody may have chosen it as the default one meanwhile.
-        if leaving and lock_default_branch(db, ground.project.id) in leaving:
+        if in_intent_transaction is not None:
+            in_intent_transaction(db)
+        # Checked again, since one of them may have become the default branch in the meantime.
+        if deleted_branches and lock_default_branch(db, context.project.id) in deleted_branches:
             raise Denied(DEFAULT_BRANCH_REFUSAL)
-        return open_intent(db, ground.project.id, actor_id, via, updates)
+        return open_intent(db, context.project.id, actor_id, via, updates)
 
     return database.write(write)
 
 
 def check_old_values(repository: Repository, updates: Sequence[RefUpdate]) -> None:
-    """Refuse changes that do not begin at what is there; else raise nothing.
+    """Raise ``Denied`` if an update does not start at the current value of its ref.
 
-    Git clients say themselves from where they change, and what they say decides what they may. Git compares that
-    with the reference only later, and of a deletion not even then where it names an object that is not there.
+    Git clients send the old value themselves, and the permission check depends on it. Git compares it with the ref only
+    later, and for the deletion of a missing object not at all.
     """
     if len({update.ref for update in updates}) != len(updates):
         raise Denied("A push may name each branch or tag only once.")
@@ -152,7 +161,7 @@ def check_old_values(repository: Repository, updates: Sequence[RefUpdate]) -> No
     for update in updates:
         current = repository.tip(update.ref) if refs is None else refs.get(update.ref.encode())
         if (current or NO_OID) != update.old:
-            raise Denied(f"{update.ref} has changed meanwhile. Fetch it and push again.")
+            raise Denied(f"{update.ref} has changed in the meantime. Fetch it and push again.")
         if update.new == update.old:
             raise Denied(f"{update.ref} would not change.")
 
@@ -164,7 +173,7 @@ def finish_ref_updates(
     happened: Sequence[RefUpdate],
     project: Project | None = None,
 ) -> None:
-    """Record what git has changed; when this returns, every other call shows it.
+    """Record completed updates; after this call, every request sees them.
 
     Without ``project``, its row is looked up.
     """
@@ -173,7 +182,7 @@ def finish_ref_updates(
 
 
 def finish_interrupted_intent(database: Database, repository: Repository, intent: RefIntent) -> None:
-    """Whoever was to change references was cut off: what it changed is seen, and nothing will follow."""
+    """Record the updates of an interrupted push that git completed, and delete its intent."""
     happened = _completed_updates(database, repository, intent)
     if happened:
         finish_ref_updates(database, repository, intent, happened)
@@ -182,16 +191,16 @@ def finish_interrupted_intent(database: Database, repository: Repository, intent
 
 
 def discard_intent(database: Database, intent: RefIntent) -> None:
-    """Nothing of an intent has happened, and nothing will."""
+    """Delete an intent none of whose updates has happened or will happen."""
     database.write(lambda db: delete_intent(db, intent.key))
 
 
 def reconcile_predecessors(
     database: Database, repository: Repository, project_id: int, updates: Sequence[RefUpdate]
 ) -> None:
-    """Record what brought a reference to the value from which it is changed now, where a crash cut that off.
+    """Record interrupted changes that led to the current values of the refs about to be updated.
 
-    Thereafter its value may never be seen again, and nobody could tell whether it had it.
+    After the next update, their values could no longer be observed.
     """
     before = {(update.ref, update.old) for update in updates}
     for intent in database.read(partial(open_intents_in, project_id=project_id)):
@@ -200,7 +209,7 @@ def reconcile_predecessors(
 
 
 def reconcile_intent(database: Database, repository: Repository, intent: RefIntent) -> None:
-    """Record what of an open intent has happened; forget it where all did, or nobody can be at it any more."""
+    """Record the completed updates of an open intent; delete it if all are complete or it has expired."""
     happened = _completed_updates(database, repository, intent)
     complete = len(happened) == len(intent_updates(intent)) or intent.created_at < _expiry_time(database.clock())
     after = _repository_state(database, repository, intent, happened)
@@ -208,15 +217,15 @@ def reconcile_intent(database: Database, repository: Repository, intent: RefInte
 
 
 def enqueue_reconciliation(db: Connection) -> None:
-    """Let a job settle what is open, if anything is."""
+    """Enqueue a job that reconciles open intents, if there are any."""
     if open_intents(db):
         enqueue(db, RECONCILE_CHANGES, None, unique_key=RECONCILE_CHANGES)
 
 
 def reconcile_all(database: Database, store: RepositoryStore) -> None:
-    """Settle every open intent: after a start, and from time to time.
+    """Reconcile every open intent, at startup and periodically.
 
-    What cannot be settled stays open and is told at the end: it must not keep the others from being settled.
+    An intent that fails stays open and its exception is raised at the end, so that it does not block the others.
     """
     failed: Exception | None = None
     for intent in database.read(open_intents):
@@ -224,8 +233,8 @@ def reconcile_all(database: Database, store: RepositoryStore) -> None:
             _reconcile_one(database, store, intent)
         except Unavailable:
             raise
-        except Exception as error:  # noqa: BLE001 - Whatever is wrong with one change, the others are whole.
-            log_failure("change not settled", error, intent=intent.id)
+        except Exception as error:  # noqa: BLE001 - A failure of one intent must not block the others.
+            log_failure("ref change not reconciled", error, intent=intent.id)
             failed = error
     if failed is not None:
         raise failed
@@ -242,11 +251,11 @@ def _reconcile_one(database: Database, store: RepositoryStore, intent: RefIntent
         discard_intent(database, intent)
 
 
-def _ref_conflict_message(clash: RefNameConflict) -> str:
-    _, kind, name = (clash.other or "//").split("/", 2)
-    if kind not in _REF_KINDS:  # Gone meanwhile.
-        return "Its name is a part of another one's, or the other way round"
-    return f"'{clash.wanted.split('/', 2)[2]}' cannot exist beside the {_REF_KINDS[kind]} '{name}'"
+def _ref_conflict_message(conflict: RefNameConflict) -> str:
+    _, kind, name = (conflict.other or "//").split("/", 2)
+    if kind not in _REF_KINDS:  # The conflicting ref has been deleted in the meantime.
+        return "The name conflicts with that of another branch or tag"
+    return f"'{conflict.wanted.split('/', 2)[2]}' cannot exist beside the {_REF_KINDS[kind]} '{name}'"
 
 
 def _expiry_time(now: Timestamp) -> Timestamp:
@@ -254,8 +263,8 @@ def _expiry_time(now: Timestamp) -> Timestamp:
 
 
 def _completed_updates(database: Database, repository: Repository, intent: RefIntent) -> list[RefUpdate]:
-    there = [update for update in intent_updates(intent) if (repository.tip(update.ref) or NO_OID) == update.new]
-    return database.read(lambda db: [update for update in there if not is_recorded_by_others(db, intent, update)])
+    updated = [update for update in intent_updates(intent) if (repository.tip(update.ref) or NO_OID) == update.new]
+    return database.read(lambda db: [update for update in updated if not is_recorded_by_others(db, intent, update)])
 
 
 def _repository_state(
@@ -268,7 +277,7 @@ def _repository_state(
     if project is None:
         project = database.read(partial(project_or_none, project_id=intent.project_id))
     created = [update.branch for update in happened if update.creates and update.branch is not None]
-    # Only a project that was empty takes another default branch; else its row says where HEAD points.
+    # Only an empty project gets a new default branch; otherwise HEAD follows the project's row.
     first = created if project is not None and project.empty else []
     head = set_first_head(repository, first)
     brought = {update.ref: summarize_push(repository, update, head) for update in happened[:MAX_DESCRIBED_REFS]}
@@ -279,15 +288,15 @@ def _repository_state(
 def _awaited_commits(
     database: Database, repository: Repository, project_id: int, happened: Sequence[RefUpdate]
 ) -> dict[str, frozenset[str]]:
-    """Return by branch the awaited commits that are new on it."""
+    """Return the awaited commits that are new on each branch."""
     moved = tuple(update for update in happened if update.branch is not None and not update.deletes)
     if not moved:
         return {}
     awaited = database.read(lambda db: db.ports[AwaitedCommits].by_branch(db, project_id, moved))
     return {
-        update.branch: found
+        update.branch: arrived
         for update in moved
         if update.branch is not None
         and awaited.get(update.branch)
-        and (found := new_commits_among(repository, update.old, update.new, awaited[update.branch]))
+        and (arrived := new_commits_among(repository, update.old, update.new, awaited[update.branch]))
     }

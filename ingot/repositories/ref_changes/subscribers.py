@@ -1,4 +1,4 @@
-"""What becomes of the record of changes, and of what is protected, when others act."""
+"""Reactions of ref changes and branch protection to events of projects and users."""
 
 from sqlalchemy import bindparam, update
 
@@ -24,24 +24,24 @@ _REASSIGN = [
 
 @subscriptions.on(ProjectCreated)
 def protect_default_branch(db: Connection, event: ProjectCreated) -> None:
-    """The default branch of a new project is for masters, also before anything is in it."""
+    """Protect the default branch of a new project, even while it is empty."""
     _protect_default_branch(db, event.project_id)
 
 
 @subscriptions.on(ProjectInitialized)
 def record_first_commit(db: Connection, event: ProjectInitialized) -> None:
-    """Git has changed before there was a project; the record and all that follows is the same as of any change."""
+    """Record the initial commit of a new project, which git created before the project's row existed."""
     project = project_or_none(db, event.project_id)
     if project is not None:
         intent = open_intent(db, project.id, event.actor_id, "api", [event.update])
-        said = (CommitMessage(event.update.new, FIRST_COMMIT_MESSAGE),)
-        brought = {event.update.ref: PushSummary(1, FIRST_COMMIT_MESSAGE, said)}
+        messages = (CommitMessage(event.update.new, FIRST_COMMIT_MESSAGE),)
+        brought = {event.update.ref: PushSummary(1, FIRST_COMMIT_MESSAGE, messages)}
         record_ref_updates(db, intent, [event.update], RepositoryState(project.default_branch, lambda: False, brought))
 
 
 @subscriptions.on(ProjectImported)
 def protect_imported_branch(db: Connection, event: ProjectImported) -> None:
-    """An import may bring another default branch, and all references are new."""
+    """Protect the default branch of an imported project and invalidate cached refs."""
     _protect_default_branch(db, event.project_id)
     project = project_or_none(db, event.project_id)
     if project is not None:
@@ -56,6 +56,6 @@ def _protect_default_branch(db: Connection, project_id: int) -> None:
 
 @subscriptions.on(UserDeleting)
 def reassign_changes(db: Connection, event: UserDeleting) -> None:
-    """What somebody pushed stays, in the name of the placeholder; so does what is still under way."""
+    """Assign recorded and pending changes of a deleted user to the placeholder user."""
     for statement in _REASSIGN:
         db.run(statement, user=event.user_id, placeholder=event.placeholder_id)

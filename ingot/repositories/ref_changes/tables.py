@@ -1,12 +1,12 @@
-"""What is stored of changes to references: those that are under way, and those that happened."""
+"""Tables of pending and completed ref changes."""
 
 from sqlalchemy import Index, Table, UniqueConstraint
 
 from ingot.core.db.schema import Record, metadata, reference, row_id, text
 from ingot.core.db.times import Timestamp
 
-# Written before git changes anything and removed with what follows from the change, so that one which a crash cut off
-# is seen when the server is up again.
+# Written before git changes a ref, deleted with the record of the change. After a crash, the rows that remain show
+# which changes were interrupted.
 ref_intents = Table(
     "ref_intents",
     metadata,
@@ -20,7 +20,7 @@ ref_intents = Table(
     sqlite_autoincrement=True,
 )
 
-# The record from which all else follows: events, merge requests, hooks, statistics. The key is the intent's.
+# Record of completed changes; events, merge requests, webhooks and statistics follow from it. ``key`` is the intent's.
 ref_changes = Table(
     "ref_changes",
     metadata,
@@ -40,7 +40,7 @@ ref_changes = Table(
 
 
 class RefIntent(Record, frozen=True):
-    """A change that is under way; ``updates`` is JSON."""
+    """A pending change; ``updates`` is JSON."""
 
     id: int
     key: str
@@ -52,7 +52,7 @@ class RefIntent(Record, frozen=True):
 
 
 class RefChange(Record, frozen=True):
-    """A change that happened."""
+    """A completed change."""
 
     id: int
     project_id: int

@@ -1,1 +1,1 @@
-"""Statuses of commits and pipelines, over the API."""
+"""Statuses of commits and pipelines."""

@@ -1,4 +1,4 @@
-"""Statuses of commits and pipelines over the API."""
+"""Endpoints for statuses and pipelines."""
 
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes, StagedCall
@@ -34,15 +34,15 @@ def list_statuses(
 ) -> Listing[CommitStatusView]:
     """List the statuses of a commit."""
     commit = find_commit(context.repository, call.path["sha"])
-    found = queries.list_statuses(call.db, context.project.id, commit.oid, params, page)
-    return found.of(status_views(call.db, found.items, call.origin.base))
+    listing = queries.list_statuses(call.db, context.project.id, commit.oid, params, page)
+    return listing.of(status_views(call.db, listing.items, call.origin.base))
 
 
 @routes.post(
     "/projects/:id/statuses/:sha", on=repository_in_path, may=may_push_code, returns=CommitStatusView, staged=True
 )
 def post_status(stage: StagedCall, context: RepositoryContext, params: PostStatus) -> CommitStatusView:
-    """Add a status to a commit, or change the one of the same name that is under way."""
+    """Add a status to a commit, or update the unfinished one with the same name."""
     return staged.post_status(stage.database, stage.actor, context, stage.path["sha"], params, stage.origin.base)
 
 
@@ -51,16 +51,16 @@ def post_status(stage: StagedCall, context: RepositoryContext, params: PostStatu
 )
 def list_pipelines(call: Call, context: RepositoryContext, params: ListPipelines, page: Page) -> Listing[PipelineBrief]:
     """List the pipelines of a project."""
-    found = queries.list_pipelines(call.db, context, params, page)
+    listing = queries.list_pipelines(call.db, context, params, page)
     url = project_url(call, context.project)
-    return found.of([pipeline_brief(pipeline, url) for pipeline in found.items])
+    return listing.of([pipeline_brief(pipeline, url) for pipeline in listing.items])
 
 
 @routes.get(
     "/projects/:id/pipelines/latest", on=repository_in_path, may=policy.may_read_pipelines, returns=PipelineView
 )
 def get_latest_pipeline(call: Call, context: RepositoryContext, params: GetLatestPipeline) -> PipelineView:
-    """Get the newest pipeline of the commit that a branch or tag is at."""
+    """Get the newest pipeline of the latest commit of a branch or tag."""
     pipeline = queries.find_latest_pipeline(call.db, context, params)
     return pipeline_view(call.db, pipeline, project_url(call, context.project), call.origin.base)
 
@@ -83,10 +83,10 @@ def get_pipeline(call: Call, context: RepositoryContext) -> PipelineView:
 def list_pipeline_statuses(
     call: Call, context: RepositoryContext, params: ListPipelineStatuses, page: Page
 ) -> Listing[CommitStatusView]:
-    """List the statuses that a pipeline is made of."""
+    """List the statuses of a pipeline."""
     pipeline = find_pipeline(call.db, context.project.id, path_number(call.path, "pipeline_id"))
-    found = queries.list_pipeline_statuses(call.db, pipeline, page, retried=params.all)
-    return found.of(status_views(call.db, found.items, call.origin.base))
+    listing = queries.list_pipeline_statuses(call.db, pipeline, page, retried=params.all)
+    return listing.of(status_views(call.db, listing.items, call.origin.base))
 
 
 @routes.get(
@@ -98,12 +98,14 @@ def list_pipeline_statuses(
 def list_pipeline_jobs(
     call: Call, context: RepositoryContext, params: ListPipelineJobs, page: Page
 ) -> Listing[JobView]:
-    """List what a pipeline is made of, in the form of jobs."""
+    """List the statuses of a pipeline in the format of jobs."""
     pipeline = find_pipeline(call.db, context.project.id, path_number(call.path, "pipeline_id"))
-    found = queries.list_pipeline_statuses(call.db, pipeline, page, retried=params.include_retried, states=params.scope)
+    listing = queries.list_pipeline_statuses(
+        call.db, pipeline, page, retried=params.include_retried, states=params.scope
+    )
     url, commit = project_url(call, context.project), commit_or_none(context.repository, pipeline.sha)
-    # Guests who are shown jobs are not shown the code.
-    readable = commit is not None and may_read_code(call.actor, context.here, context)
-    shown = commit_view(commit, url) if commit is not None and readable else None
+    # Guests may see public jobs without permission to read the code.
+    readable = commit is not None and may_read_code(call.actor, context.access, context)
+    commit_or_hidden = commit_view(commit, url) if commit is not None and readable else None
     brief = pipeline_brief(pipeline, url)
-    return found.of(job_views(call.db, found.items, brief, shown, call.origin.base, tag=pipeline.tag))
+    return listing.of(job_views(call.db, listing.items, brief, commit_or_hidden, call.origin.base, tag=pipeline.tag))

@@ -1,4 +1,4 @@
-"""What callers may send about statuses and pipelines."""
+"""Parameters of the endpoints for statuses and pipelines."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ ReportableStatus = Literal["pending", "running", "success", "failed", "canceled"
 
 
 class ListStatuses(Params):
-    """Which of a commit's statuses; those that were followed by another one of their name only with ``all``."""
+    """Filters of a commit's statuses; ``all`` includes superseded ones."""
 
     ref: str = ""
     stage: str = ""
@@ -18,7 +18,7 @@ class ListStatuses(Params):
 
 
 class PostStatus(Params):
-    """What somebody has to say of a commit; ``context`` is another word for ``name``."""
+    """A commit status; ``context`` is an alias of ``name``."""
 
     state: ReportableStatus
     ref: str | None = None
@@ -31,7 +31,7 @@ class PostStatus(Params):
 
 
 class ListPipelines(Params):
-    """Which of a project's pipelines, and in which order."""
+    """Filters and order of a project's pipelines."""
 
     scope: Literal["running", "pending", "finished", "branches", "tags"] | None = None
     status: (
@@ -65,19 +65,19 @@ class ListPipelines(Params):
 
 
 class ListPipelineStatuses(Params):
-    """Which of a pipeline's statuses; those that were followed by another one of their name only with ``all``."""
+    """Filter of a pipeline's statuses; ``all`` includes superseded ones."""
 
     all: bool = False
 
 
 class ListPipelineJobs(Params):
-    """The same by the words that are used of jobs; ``scope`` names statuses."""
+    """Filters of a pipeline's jobs; ``scope`` contains statuses."""
 
     scope: list[str] | None = None
     include_retried: bool = False
 
 
 class GetLatestPipeline(Params):
-    """On which branch or tag; the default branch where none is named."""
+    """Branch or tag; the default is the default branch."""
 
     ref: str = ""

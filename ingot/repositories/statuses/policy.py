@@ -1,4 +1,4 @@
-"""Who may see pipelines; statuses are for those who may read the code, and are posted by those who may push it."""
+"""Permissions of pipelines; reading statuses requires access to the code, posting them permission to push."""
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
@@ -8,11 +8,11 @@ from ingot.repositories.context import RepositoryContext
 
 
 def may_read_pipelines(actor: Actor, access: Access, context: RepositoryContext) -> bool:
-    """Those who may read the code, and guests where the project shows its jobs."""
+    """Users with permission to read the code, and guests if the project has public jobs."""
     return may_read_project_pipelines(actor, access, context.project)
 
 
 def may_read_project_pipelines(actor: Actor, access: Access, project: Project) -> bool:
-    """The same of a project that is not at hand as a place."""
+    """Return whether the user may read the pipelines of a project."""
     shown = project.public_jobs and access.level >= Level.GUEST and project.repository_access_level != "disabled"
     return shown or may_download_code(actor, access, project)

@@ -1,4 +1,4 @@
-"""How statuses and pipelines are listed."""
+"""Lists of statuses and pipelines."""
 
 from functools import lru_cache
 from typing import Any
@@ -20,7 +20,7 @@ from ingot.repositories.statuses.params import GetLatestPipeline, ListPipelines,
 
 
 class ReportedStatus(CommitStatus, frozen=True):
-    """A status with the commit and the branch or tag that it is about."""
+    """A status with its commit and its branch or tag."""
 
     sha: str
     ref: str
@@ -89,7 +89,7 @@ def _statuses(filters: frozenset[str]) -> ListQuery:
 def list_statuses(
     db: Connection, project_id: int, sha: str, params: ListStatuses, page: Page
 ) -> Listing[ReportedStatus]:
-    """A page of what was said of a commit, in the order in which it was said."""
+    """List a page of a commit's statuses in the order of their reports."""
     given = {"ref": params.ref, "stage": params.stage, "name": params.name}
     values = {name: value for name, value in given.items() if value}
     filters = frozenset(values) if params.all else frozenset({"latest", *values})
@@ -105,14 +105,14 @@ def _pipeline_statuses(filters: frozenset[str]) -> ListQuery:
 def list_pipeline_statuses(
     db: Connection, pipeline: Pipeline, page: Page, *, retried: bool, states: list[str] | None = None
 ) -> Listing[ReportedStatus]:
-    """A page of what a pipeline is made of, in the order in which it was said."""
-    filters = {name for name, wanted in (("latest", not retried), ("states", states is not None)) if wanted}
+    """List a page of a pipeline's statuses in the order of their reports."""
+    filters = {name for name, enabled in (("latest", not retried), ("states", states is not None)) if enabled}
     values = {} if states is None else {"states": states}
     return fetch_page(db, ReportedStatus, _pipeline_statuses(frozenset(filters)), page, pipeline=pipeline.id, **values)
 
 
 def find_status(db: Connection, status_id: int) -> ReportedStatus:
-    """The status with this number."""
+    """Return the status with this id; raise NotFound otherwise."""
     status = db.first(ReportedStatus, _BY_ID, status=status_id)
     if status is None:
         raise NotFound("Commit Status")
@@ -127,7 +127,7 @@ def _pipelines(filters: frozenset[str], order_by: str, sort: str) -> ListQuery:
 
 
 def list_pipelines(db: Connection, context: RepositoryContext, params: ListPipelines, page: Page) -> Listing[Pipeline]:
-    """A page of a project's pipelines, the newest first unless another order is asked for."""
+    """List a page of a project's pipelines, newest first unless another order is requested."""
     values: dict[str, Any] = {name: getattr(params, name) for name in _BOUND_FILTERS if getattr(params, name)}
     if "sha" in values:
         values["sha"] = params.sha.lower()
@@ -146,7 +146,7 @@ def list_pipelines(db: Connection, context: RepositoryContext, params: ListPipel
 
 
 def find_latest_pipeline(db: Connection, context: RepositoryContext, params: GetLatestPipeline) -> Pipeline:
-    """The newest pipeline of the commit that a branch or tag is at."""
+    """Return the newest pipeline of a branch's or tag's current commit; raise NotFound otherwise."""
     ref = params.ref or context.project.default_branch
     tip = branch_tip(context.repository, ref) or tag_tip(context.repository, ref)
     pipeline = newest_pipeline_or_none(db, context.project.id, tip, ref) if tip else None

@@ -1,4 +1,4 @@
-"""Posting statuses: what git has to say first, then one transaction."""
+"""Posting of statuses: git lookups first, then one transaction."""
 
 import re
 from typing import Any
@@ -27,7 +27,7 @@ _WEB_URL = re.compile(r"https?://[^\s\x00-\x20\x7f\"<>\\^`{|}]+", re.IGNORECASE)
 def post_status(
     database: Database, actor: Actor, context: RepositoryContext, commit: str, params: PostStatus, base: str
 ) -> CommitStatusView:
-    """Say something of the commit that an id, a branch or a tag leads to."""
+    """Report a status of a commit, given by its id, branch or tag."""
     given = {"target_url": params.target_url, "description": params.description, "coverage": params.coverage}
     details = {name: value for name, value in given.items() if value not in (None, "")}
     name = next((each for each in (params.name, params.context) if each is not None), DEFAULT_NAME)
@@ -40,7 +40,7 @@ def post_status(
         ref is not None and branch_tip(context.repository, ref) is None and tag_tip(context.repository, ref) is not None
     )
     report = StatusReport(oid, ref, tag, params.pipeline_id, name, params.state, details)
-    # Kept even where the report is then refused, which harms nobody; the other way round it could be lost.
+    # Pinned first: a commit pinned for a refused report is harmless, but an unpinned one could be garbage-collected.
     pin_commit(context.repository, oid)
 
     def write(db: Connection) -> CommitStatusView:
@@ -51,7 +51,7 @@ def post_status(
 
 
 def _first_branch_with(context: RepositoryContext, oid: str) -> str:
-    """The first of the branches that lead to a commit."""
+    """Return the first branch that contains a commit; raise NotFound otherwise."""
     branches = refs_containing(context.repository, oid, HEADS, context.project.generation)
     if not branches:
         raise NotFound("References for commit")
@@ -62,14 +62,14 @@ def _validate(name: str, ref: str | None, details: dict[str, Any]) -> None:
     errors: dict[str, list[str]] = {}
     if not name.strip():
         errors["name"] = ["can't be blank"]
-    for field, value, most in (
+    for field, value, limit in (
         ("name", name, MAX_LENGTH),
         ("ref", ref or "", MAX_BYTES),
         ("target_url", details.get("target_url", ""), MAX_LENGTH),
         ("description", details.get("description", ""), MAX_LENGTH),
     ):
-        if len(value) > most:
-            errors[field] = [too_long_message(most)]
+        if len(value) > limit:
+            errors[field] = [too_long_message(limit)]
     if "target_url" in details and "target_url" not in errors and not _is_web_url(details["target_url"]):
         errors["target_url"] = ["must be a valid URL"]
     if errors:
@@ -77,7 +77,7 @@ def _validate(name: str, ref: str | None, details: dict[str, Any]) -> None:
 
 
 def _is_web_url(url: str) -> bool:
-    """Whether pages may show it as a link."""
+    """Return whether pages may show the URL as a link."""
     if not _WEB_URL.fullmatch(url):
         return False
     try:

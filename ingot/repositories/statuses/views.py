@@ -1,4 +1,4 @@
-"""How statuses are shown."""
+"""Response structs of statuses."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from ingot.repositories.statuses.queries import ReportedStatus
 
 
 class CommitStatusView(View):
-    """What somebody had to say of a commit."""
+    """A reported commit status."""
 
     id: int
     sha: str
@@ -33,7 +33,7 @@ class CommitStatusView(View):
 
 
 class JobView(View):
-    """A status in the form of a job, for clients that look for what a pipeline is made of there."""
+    """A status in the format of a job, for clients that read a pipeline's jobs."""
 
     id: int
     status: Status
@@ -64,8 +64,8 @@ def job_views(
     *,
     tag: bool,
 ) -> list[JobView]:
-    """A page of a pipeline's statuses as jobs; each links to where it was reported from."""
-    people = users_by_ids(db, [status.user_id for status in statuses])
+    """Return the views of a pipeline's statuses as jobs; each links to its target URL."""
+    users = users_by_ids(db, [status.user_id for status in statuses])
     return [
         JobView(
             id=status.id,
@@ -80,7 +80,7 @@ def job_views(
             started_at=status.started_at,
             finished_at=status.finished_at,
             duration=_seconds(status),
-            user=user_brief(people[status.user_id], base) if status.user_id in people else None,
+            user=user_brief(users[status.user_id], base) if status.user_id in users else None,
             commit=commit,
             pipeline=pipeline,
             web_url=status.target_url,
@@ -98,7 +98,7 @@ def _seconds(status: ReportedStatus) -> float | None:
 
 
 def status_views(db: Connection, statuses: Sequence[ReportedStatus], base: str) -> list[CommitStatusView]:
-    """A page of statuses, with one statement for all authors."""
+    """Return the views of a page of statuses, with one statement for all authors."""
     authors = users_by_ids(db, [status.user_id for status in statuses])
     briefs = {number: user_brief(author, base) for number, author in authors.items()}
     return [

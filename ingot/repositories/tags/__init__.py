@@ -1,1 +1,1 @@
-"""Tags over the API, and what is told about them as releases."""
+"""Tags and their releases."""

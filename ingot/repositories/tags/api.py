@@ -1,4 +1,4 @@
-"""Tags over the API."""
+"""Endpoints for tags and their releases."""
 
 from functools import partial
 
@@ -17,8 +17,8 @@ routes = Routes("tags")
 @routes.get("/projects/:id/repository/tags", on=repository_in_path, may=may_read_code, returns=list[TagView], open=True)
 def list_tags(call: Call, context: RepositoryContext, params: ListTags, page: Page) -> Listing[TagView]:
     """List the tags of a repository."""
-    found = queries.list_tags(context.repository, context.project, params, page)
-    return found.of(tag_views(call.db, context, found.items, project_url(call, context.project)))
+    listing = queries.list_tags(context.repository, context.project, params, page)
+    return listing.of(tag_views(call.db, context, listing.items, project_url(call, context.project)))
 
 
 @routes.get(
@@ -37,11 +37,11 @@ def get_tag(call: Call, context: RepositoryContext) -> TagView:
 
 @routes.post("/projects/:id/repository/tags", on=repository_in_path, may=may_push_code, returns=TagView, staged=True)
 def create_tag(stage: StagedCall, context: RepositoryContext, params: CreateTag) -> TagView:
-    """Create a tag, and tell about it where a description is given."""
+    """Create a tag, and a release if a description is given."""
     tag = staged.create_tag(stage.database, stage.actor, context, params.tag_name, params.ref, params.message or "")
     if params.release_description:
-        told = partial(service.create_release, description=params.release_description)
-        stage.database.write(lambda db: told(db, stage.actor, context, params.tag_name))
+        create_release = partial(service.create_release, description=params.release_description)
+        stage.database.write(lambda db: create_release(db, stage.actor, context, params.tag_name))
     url = project_url(stage, context.project)
     return stage.database.read(lambda db: tag_views(db, context, [tag], url)[0])
 
@@ -67,7 +67,7 @@ def delete_tag(stage: StagedCall, context: RepositoryContext) -> None:
     slashes="tag_name",
 )
 def add_release_to_tag(call: Call, context: RepositoryContext, params: DescribeRelease) -> TagReleaseView:
-    """Tell about a tag."""
+    """Create the release of a tag."""
     tag = _releasable_tag_in_path(call, context)
     created = service.create_release(call.db, call.actor, context, tag, description=params.description)
     return tag_release_view(created)
@@ -81,7 +81,7 @@ def add_release_to_tag(call: Call, context: RepositoryContext, params: DescribeR
     slashes="tag_name",
 )
 def edit_release_of_tag(call: Call, context: RepositoryContext, params: DescribeRelease) -> TagReleaseView:
-    """Tell something else about a tag."""
+    """Update the release of a tag."""
     release = queries.release_or_none(call.db, context.project.id, _releasable_tag_in_path(call, context))
     if release is None:
         raise NotFound(message="Release does not exist")
@@ -89,9 +89,9 @@ def edit_release_of_tag(call: Call, context: RepositoryContext, params: Describe
 
 
 def _releasable_tag_in_path(call: Call, context: RepositoryContext) -> str:
-    """The tag in the path, where it is there and the caller may tell about it."""
+    """Return the name of the tag in the path; raise unless it exists and the caller may release it."""
     name = call.path["tag_name"]
     if tag_or_none(context.repository, name) is None:
         raise NotFound(message="Tag does not exist")
-    service.require_may_release(call.db, call.actor, context.here, context.project, name)
+    service.require_may_release(call.db, call.actor, context.access, context.project, name)
     return name

@@ -1,4 +1,4 @@
-"""What is announced of releases."""
+"""Events of releases."""
 
 from typing import Literal
 
@@ -7,7 +7,7 @@ from ingot.repositories.tags.tables import Release
 
 
 class ReleaseChanged(Event, frozen=True):
-    """Something was told about a tag, or told differently, or is told no more."""
+    """A release was created, updated or deleted."""
 
     release: Release
     action: Literal["create", "update", "delete"]

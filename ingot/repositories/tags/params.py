@@ -1,4 +1,4 @@
-"""What callers send about tags."""
+"""Parameters of the endpoints for tags and their releases."""
 
 from typing import Annotated, Literal
 
@@ -10,7 +10,7 @@ MAX_TEXT_LENGTH = 1_000_000
 
 
 class ListTags(Params):
-    """Which tags, and in which order."""
+    """Filter and order of tags."""
 
     order_by: Literal["name", "updated", "version"] = "name"
     sort: Literal["asc", "desc"] = "desc"
@@ -18,7 +18,7 @@ class ListTags(Params):
 
 
 class CreateTag(Params):
-    """A new tag, and what it points at; with a message it is an annotated one."""
+    """A new tag and its target; with a message it is an annotated tag."""
 
     tag_name: str
     ref: str
@@ -27,6 +27,6 @@ class CreateTag(Params):
 
 
 class DescribeRelease(Params):
-    """What is told about a tag."""
+    """Description of a release."""
 
     description: Annotated[str, Meta(max_length=MAX_TEXT_LENGTH)]

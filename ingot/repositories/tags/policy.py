@@ -1,4 +1,4 @@
-"""Who may tell about tags."""
+"""Permissions of releases."""
 
 from collections.abc import Sequence
 
@@ -11,6 +11,6 @@ from ingot.repositories.protection.tables import ProtectedTag
 
 
 def may_release(actor: Actor, access: Access, project: Project, matching: Sequence[ProtectedTag]) -> bool:
-    """Developers; of a protected tag those who may create it, since a release speaks for it."""
+    """Developers; for a protected tag, users who may create it."""
     may_tag = not matching or protection.may_create_tag(actor, access, matching)
     return may_tag and may_push_code(actor, access, project)

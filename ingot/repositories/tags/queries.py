@@ -1,4 +1,4 @@
-"""How tags and their releases are found and listed."""
+"""Lookup and lists of tags and their releases."""
 
 import re
 from collections.abc import Sequence
@@ -30,34 +30,34 @@ _NUMBERS = re.compile(rb"([0-9]+)")
 
 
 def list_tags(repository: Repository, project: Project, params: ListTags, page: Page) -> Listing[NamedRef]:
-    """A page of a project's tags; only references are looked at, unless they are to be sorted by their dates."""
+    """List a page of a project's tags. Tag objects are read only for sorting by date."""
     tags: Sequence[NamedRef] = sorted_refs(repository, TAGS, project.generation)
-    backwards = params.sort == "desc"
+    descending = params.sort == "desc"
     if params.search:
         tags = search_refs(tags, params.search)
     if params.order_by == "updated":
-        tags = sort_by_date(repository, tags, newest_first=backwards)
+        tags = sort_by_date(repository, tags, newest_first=descending)
     elif params.order_by == "version":
-        tags = _sorted_by_version(tags, backwards=backwards)
-    elif backwards:
+        tags = _sorted_by_version(tags, descending=descending)
+    elif descending:
         tags = tags[::-1]
     return slice_page(tags, page)
 
 
-def _sorted_by_version(tags: Sequence[NamedRef], *, backwards: bool) -> list[NamedRef]:
+def _sorted_by_version(tags: Sequence[NamedRef], *, descending: bool) -> list[NamedRef]:
     if len(tags) > MAX_INLINE:
         require_blocking_allowed()
-    return sorted(tags, key=lambda tag: _version_key(tag.name), reverse=backwards)
+    return sorted(tags, key=lambda tag: _version_key(tag.name), reverse=descending)
 
 
 def _version_key(name: bytes) -> list[tuple[int, bytes]]:
-    """A key in which numbers count as such: by their length first, since one may be too long to compute with."""
+    """Return a sort key that compares numbers by value: by length first, since they may be too long to convert."""
     parts = _NUMBERS.split(name)
-    return [(len(part.lstrip(b"0")), part.lstrip(b"0")) if at % 2 else (0, part) for at, part in enumerate(parts)]
+    return [(len(part.lstrip(b"0")), part.lstrip(b"0")) if index % 2 else (0, part) for index, part in enumerate(parts)]
 
 
 def find_tag(repository: Repository, name: str) -> NamedRef:
-    """The tag of this name, and no other spelling of a commit."""
+    """Return the tag with this name (commit ids are not accepted); raise NotFound otherwise."""
     tag = tag_or_none(repository, name)
     if tag is None:
         raise NotFound("Tag")
@@ -65,17 +65,17 @@ def find_tag(repository: Repository, name: str) -> NamedRef:
 
 
 def releases_by_tag(db: Connection, project_id: int, tags: Sequence[str]) -> dict[str, Release]:
-    """What is told about some tags, by their names."""
+    """Return the releases of some tags by tag name."""
     return {release.tag: release for release in db.all(Release, _OF_TAGS, project=project_id, tags=list(tags))}
 
 
 def release_or_none(db: Connection, project_id: int, tag: str) -> Release | None:
-    """What is told about a tag, if anything."""
+    """Return the release of a tag, if any."""
     return db.first(Release, _OF_TAG, project=project_id, tag=tag)
 
 
 def find_release(db: Connection, project_id: int, tag: str) -> Release:
-    """The same, which must be there."""
+    """Return the release of a tag; raise NotFound otherwise."""
     release = release_or_none(db, project_id, tag)
     if release is None:
         raise NotFound()
@@ -83,6 +83,6 @@ def find_release(db: Connection, project_id: int, tag: str) -> Release:
 
 
 def tagger_signature(db: Connection, actor: Actor) -> Signature:
-    """How a user signs a tag that is made at this moment."""
+    """Return the signature of a user for a tag created now."""
     user = find_user(db, actor.user_id)
     return Signature(user.name, user.email, int(to_datetime(db.now).timestamp()), 0)

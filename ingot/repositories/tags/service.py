@@ -1,4 +1,4 @@
-"""Telling about tags: releases, and what becomes of them."""
+"""State changes of releases."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,7 +30,7 @@ _LOCK_PROJECT = select(projects.c.id).where(projects.c.id == bindparam("project"
 
 
 def require_may_release(db: Connection, actor: Actor, access: Access, project: Project, tag: str) -> None:
-    """Stop whoever may not tell about a tag."""
+    """Raise Denied unless the caller may create a release of this tag."""
     matching = protection.matching_tag_rules(tag_rules(db, project.id), tag)
     require(may_release(actor, access, project, matching), "You are not allowed to create this tag as it is protected.")
 
@@ -46,16 +46,20 @@ def create_release(
     released_at: Timestamp | None = None,
     complete: bool = True,
 ) -> Release:
-    """Tell about a tag that nothing was told about yet; it must be there. The caller announces what is not complete."""
+    """Create the release of an existing tag; raise Conflict if it has one.
+
+    Unless ``complete``, the caller emits the event.
+    """
     project_id = context.project.id
-    # Whoever deletes the tag takes this row as well, so either they see the release or we see that the tag is gone.
+    # Deleting the tag locks this row too. So either the deletion sees the release, or this transaction sees that the
+    # tag has been deleted.
     db.rows(_LOCK_PROJECT, project=project_id)
     if tag_or_none(context.repository, tag) is None:
         raise NotFound(message="Tag does not exist")
     if release_or_none(db, project_id, tag) is not None:
         raise Conflict("Release already exists")
-    told = {"name": name, "description": description, "released_at": released_at or db.now}
-    db.insert(releases, project_id=project_id, author_id=actor.user_id, tag=tag, created_at=db.now, **told)
+    columns = {"name": name, "description": description, "released_at": released_at or db.now}
+    db.insert(releases, project_id=project_id, author_id=actor.user_id, tag=tag, created_at=db.now, **columns)
     release = find_release(db, project_id, tag)
     if complete:
         emit(db, ReleaseChanged(release, "create"))
@@ -63,7 +67,7 @@ def create_release(
 
 
 def edit_release(db: Connection, release: Release, changes: dict[str, Any]) -> Release:
-    """Tell something else."""
+    """Update the given columns of a release."""
     db.update(releases, release.id, **changes)
     edited = find_release(db, release.project_id, release.tag)
     if changes:
@@ -72,11 +76,11 @@ def edit_release(db: Connection, release: Release, changes: dict[str, Any]) -> R
 
 
 def delete_release(db: Connection, release: Release) -> None:
-    """Tell nothing more about a tag, which stays."""
+    """Delete a release; its tag remains."""
     if db.delete(releases, release.id):
         emit(db, ReleaseChanged(release, "delete"))
 
 
 def delete_releases(db: Connection, project_id: int, tags: Sequence[str]) -> None:
-    """Forget what was told about tags that are gone."""
+    """Delete the releases of deleted tags."""
     db.run(_DELETE_RELEASES, project=project_id, tags=list(tags))

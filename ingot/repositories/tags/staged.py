@@ -1,4 +1,4 @@
-"""Making and deleting tags, outside of transactions."""
+"""Creation and deletion of tags, outside of transactions."""
 
 from functools import partial
 
@@ -16,7 +16,7 @@ from ingot.repositories.tags.queries import tagger_signature
 
 
 class TagExists(Invalid):
-    """There is a tag of this name already."""
+    """A tag with this name exists already."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"Tag {name} already exists")
@@ -25,7 +25,7 @@ class TagExists(Invalid):
 def create_tag(
     database: Database, actor: Actor, context: RepositoryContext, name: str, ref: str, message: str = ""
 ) -> NamedRef:
-    """Add a tag at a branch, another tag or a commit; with a message it is an annotated one, signed by the caller."""
+    """Create a tag at a branch, tag or commit; a message makes it an annotated tag with the caller as tagger."""
     repository = context.repository
     if ref_name_error(name) is not None:
         raise Invalid("Tag name invalid")
@@ -46,7 +46,7 @@ def create_tag(
 
 
 def delete_tag(database: Database, actor: Actor, context: RepositoryContext, name: str) -> None:
-    """Remove a tag, and with it what was told about it; one that is gone already is no error."""
+    """Delete a tag and its release; do nothing if it does not exist."""
     tag = tag_or_none(context.repository, name)
     if tag is not None:
         update = RefUpdate(f"refs/tags/{name}", tag.oid, NO_OID)

@@ -1,4 +1,4 @@
-"""What becomes of releases when others act."""
+"""Reactions of releases to deleted tags and users."""
 
 from sqlalchemy import bindparam, update
 
@@ -15,13 +15,13 @@ _REASSIGN = update(releases).where(releases.c.author_id == bindparam("user")).va
 
 @subscriptions.on(RefsChanged)
 def delete_releases_of_deleted_tags(db: Connection, event: RefsChanged) -> None:
-    """A release goes with its tag."""
-    gone = [update.tag for update in event.updates if update.deletes and update.tag is not None]
-    if gone:
-        delete_releases(db, event.project_id, gone)
+    """Delete the releases of deleted tags."""
+    deleted = [update.tag for update in event.updates if update.deletes and update.tag is not None]
+    if deleted:
+        delete_releases(db, event.project_id, deleted)
 
 
 @subscriptions.on(UserDeleting)
 def reassign_releases(db: Connection, event: UserDeleting) -> None:
-    """What somebody released stays, in the name of the placeholder."""
+    """Assign the releases of a deleted user to the placeholder user."""
     db.run(_REASSIGN, user=event.user_id, placeholder=event.placeholder_id)

@@ -1,11 +1,11 @@
-"""What is stored of releases; tags themselves are in git."""
+"""Table of releases; tags themselves are stored in git."""
 
 from sqlalchemy import Index, Table, UniqueConstraint
 
 from ingot.core.db.schema import Record, metadata, reference, row_id, text
 from ingot.core.db.times import Timestamp
 
-# A release belongs to the tag of this name, and goes with it.
+# A release belongs to the tag with this name and is deleted with it.
 releases = Table(
     "releases",
     metadata,
@@ -24,7 +24,7 @@ releases = Table(
 
 
 class Release(Record, frozen=True):
-    """What is told about a tag."""
+    """Release of a tag."""
 
     id: int
     project_id: int

@@ -1,4 +1,4 @@
-"""How tags are shown."""
+"""Response structs of tags."""
 
 from collections.abc import Sequence
 
@@ -16,14 +16,14 @@ from ingot.repositories.tags.tables import Release
 
 
 class TagReleaseView(View):
-    """What is told about a tag, in the older form."""
+    """Release of a tag in the older format."""
 
     tag_name: str
     description: str | None
 
 
 class TagView(View):
-    """A tag with the commit that it leads to."""
+    """A tag with its commit."""
 
     name: str
     message: str | None
@@ -35,13 +35,13 @@ class TagView(View):
 
 
 def tag_views(db: Connection, context: RepositoryContext, tags: Sequence[NamedRef], project_url: str) -> list[TagView]:
-    """A page of tags: two statements, and the objects of the page alone."""
-    told = releases_by_tag(db, context.project.id, [decode_text(tag.name) for tag in tags])
+    """Return the views of a page of tags, with two statements; reads only the objects of the page."""
+    releases = releases_by_tag(db, context.project.id, [decode_text(tag.name) for tag in tags])
     rules = tag_rules(db, context.project.id)
     views = []
     for tag in read_tags(context.repository, tags):
         name = decode_text(tag.name)
-        release = told.get(name)
+        release = releases.get(name)
         views.append(
             TagView(
                 name=name,
@@ -57,5 +57,5 @@ def tag_views(db: Connection, context: RepositoryContext, tags: Sequence[NamedRe
 
 
 def tag_release_view(release: Release) -> TagReleaseView:
-    """What is told about a tag."""
+    """Return the older view of a release."""
     return TagReleaseView(release.tag, release.description)

@@ -1,1 +1,1 @@
-"""Texts to begin a repository with: gitignores, licences, CI files."""
+"""Templates of repository files: gitignores, licenses, Dockerfiles, CI files."""

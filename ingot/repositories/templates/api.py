@@ -1,4 +1,4 @@
-"""Templates over the API; anybody may read them, as the same texts are on every instance."""
+"""Endpoints for templates; public, since every instance has the same texts."""
 
 from ingot.core.access.rules import anyone
 from ingot.core.api.routes import Call, Routes
@@ -18,56 +18,56 @@ routes = Routes("templates")
 
 
 def _briefs(kind: queries.TemplateKind, page: Page) -> Listing[TemplateBrief]:
-    found = queries.list_templates(kind, page)
-    return found.of([template_brief(template) for template in found.items])
+    listing = queries.list_templates(kind, page)
+    return listing.of([template_brief(template) for template in listing.items])
 
 
 @routes.get("/templates/gitignores", may=anyone, returns=list[TemplateBrief])
-def list_gitignores(call: Call, page: Page) -> Listing[TemplateBrief]:  # noqa: ARG001 - Every handler takes the call.
-    """List the templates of gitignore files."""
+def list_gitignores(call: Call, page: Page) -> Listing[TemplateBrief]:  # noqa: ARG001 - The kernel passes the call to every handler.
+    """List the gitignore templates."""
     return _briefs("gitignores", page)
 
 
 @routes.get("/templates/gitignores/:key", may=anyone, returns=TemplateView)
 def get_gitignore(call: Call) -> TemplateView:
-    """Get the template of a gitignore file."""
+    """Get a gitignore template."""
     return template_view(queries.find_template("gitignores", call.path["key"]))
 
 
 @routes.get("/templates/gitlab_ci_ymls", may=anyone, returns=list[TemplateBrief])
-def list_gitlab_ci_ymls(call: Call, page: Page) -> Listing[TemplateBrief]:  # noqa: ARG001 - Every handler takes the call.
-    """List the templates of CI files."""
+def list_gitlab_ci_ymls(call: Call, page: Page) -> Listing[TemplateBrief]:  # noqa: ARG001 - The kernel passes the call to every handler.
+    """List the CI file templates."""
     return _briefs("gitlab_ci_ymls", page)
 
 
 @routes.get("/templates/gitlab_ci_ymls/:key", may=anyone, returns=TemplateView)
 def get_gitlab_ci_yml(call: Call) -> TemplateView:
-    """Get the template of a CI file."""
+    """Get a CI file template."""
     return template_view(queries.find_template("gitlab_ci_ymls", call.path["key"]))
 
 
 @routes.get("/templates/dockerfiles", may=anyone, returns=list[TemplateBrief])
-def list_dockerfiles(call: Call, page: Page) -> Listing[TemplateBrief]:  # noqa: ARG001 - Every handler takes the call.
-    """List the templates of Dockerfiles."""
+def list_dockerfiles(call: Call, page: Page) -> Listing[TemplateBrief]:  # noqa: ARG001 - The kernel passes the call to every handler.
+    """List the Dockerfile templates."""
     return _briefs("dockerfiles", page)
 
 
 @routes.get("/templates/dockerfiles/:key", may=anyone, returns=TemplateView)
 def get_dockerfile(call: Call) -> TemplateView:
-    """Get the template of a Dockerfile."""
+    """Get a Dockerfile template."""
     return template_view(queries.find_template("dockerfiles", call.path["key"]))
 
 
 @routes.get("/templates/licenses", may=anyone, returns=list[LicenseView])
 def list_licenses(call: Call, params: ListLicenses, page: Page) -> Listing[LicenseView]:  # noqa: ARG001 - Every handler takes the call.
-    """List the licences, with nothing filled in."""
-    found = queries.list_licenses(page, popular=params.popular)
-    return found.of([license_view(each) for each in found.items])
+    """List the licenses, with their placeholders."""
+    listing = queries.list_licenses(page, popular=params.popular)
+    return listing.of([license_view(each) for each in listing.items])
 
 
 @routes.get("/templates/licenses/:key", may=anyone, returns=LicenseView)
 def get_license(call: Call, params: GetLicense) -> LicenseView:
-    """Get a licence, filled in; the holder is the caller where no other name is given."""
-    found = queries.find_license(call.path["key"])
+    """Get a license with the placeholders filled in; the holder defaults to the caller."""
+    template = queries.find_license(call.path["key"])
     fullname = params.fullname.strip() or call.actor.name
-    return license_view(queries.fill_license(found, call.db.now, fullname=fullname, project=params.project.strip()))
+    return license_view(queries.fill_license(template, call.db.now, fullname=fullname, project=params.project.strip()))

@@ -1,16 +1,16 @@
-"""What callers may send about templates."""
+"""Parameters of the endpoints for templates."""
 
 from ingot.core.api.params import Params
 
 
 class ListLicenses(Params):
-    """Filters of the list."""
+    """Filter of the licenses."""
 
     popular: bool = False
 
 
 class GetLicense(Params):
-    """What to fill into a licence."""
+    """Values for the placeholders of a license."""
 
     project: str = ""
     fullname: str = ""

@@ -1,6 +1,6 @@
-"""How templates are found and listed. Their texts are files of this package, read when the first caller asks.
+"""Lookup and lists of templates, read from the files of this package on first use.
 
-What a caller names is looked up among what was read; it never becomes a path.
+Names in requests are keys of the loaded templates; they never become paths.
 """
 
 import re
@@ -26,7 +26,7 @@ _KIND_NAMES: dict[TemplateKind, str] = {
     "gitlab_ci_ymls": "Gitlab CI Yml",
     "dockerfiles": "Dockerfile",
 }
-# Each publisher has its own way to write what is to be filled in.
+# Each publisher uses its own placeholders.
 _PLACEHOLDERS = re.compile(
     r"(?P<year>\[year\]|\[yyyy\]|<year>)"
     r"|(?P<fullname>\[fullname\]|\[name of copyright owner\]|<name of author>)"
@@ -35,14 +35,14 @@ _PLACEHOLDERS = re.compile(
 
 
 class Template(msgspec.Struct, frozen=True):
-    """A file to begin a repository with."""
+    """Template of a repository file."""
 
     name: str
     content: str
 
 
 class License(msgspec.Struct, frozen=True, kw_only=True):
-    """A licence, with what it asks, allows and excludes in the contract's words."""
+    """A license with its conditions, permissions and limitations in the words of the specification."""
 
     key: str
     name: str
@@ -65,20 +65,20 @@ def _templates(kind: TemplateKind) -> dict[str, Template]:
 @cache
 def _licenses() -> dict[str, License]:
     folder = _TEMPLATE_FOLDER / "licenses"
-    described = tomllib.loads((folder / "licenses.toml").read_text(encoding="utf-8"))
-    texts = {key: (folder / f"{key}.txt").read_text(encoding="utf-8") for key in described}
+    entries = tomllib.loads((folder / "licenses.toml").read_text(encoding="utf-8"))
+    texts = {key: (folder / f"{key}.txt").read_text(encoding="utf-8") for key in entries}
     return {
-        key: msgspec.convert({**told, "key": key, "content": texts[key]}, License) for key, told in described.items()
+        key: msgspec.convert({**entry, "key": key, "content": texts[key]}, License) for key, entry in entries.items()
     }
 
 
 def list_templates(kind: TemplateKind, page: Page) -> Listing[Template]:
-    """A page of the templates of one kind, by name."""
+    """List a page of the templates of one kind, by name."""
     return _page_of(list(_templates(kind).values()), page)
 
 
 def find_template(kind: TemplateKind, name: str) -> Template:
-    """The template with this name."""
+    """Return the template with this name; raise NotFound otherwise."""
     template = _templates(kind).get(name)
     if template is None:
         raise NotFound(_KIND_NAMES[kind])
@@ -86,28 +86,28 @@ def find_template(kind: TemplateKind, name: str) -> Template:
 
 
 def list_licenses(page: Page, *, popular: bool) -> Listing[License]:
-    """A page of the licences, or of the popular ones, by key."""
+    """List a page of the licenses, or of the popular ones, by key."""
     return _page_of([each for each in _licenses().values() if each.popular or not popular], page)
 
 
 def find_license(key: str) -> License:
-    """The licence with this key, whatever its case."""
-    found = _licenses().get(key.lower())
-    if found is None:
+    """Return the license with this key, case-insensitively; raise NotFound otherwise."""
+    template = _licenses().get(key.lower())
+    if template is None:
         raise NotFound("License")
-    return found
+    return template
 
 
-def fill_license(found: License, now: Timestamp, *, fullname: str, project: str) -> License:
-    """The licence with this year, and with the names that are known; what is filled in is not read again."""
+def fill_license(template: License, now: Timestamp, *, fullname: str, project: str) -> License:
+    """Return the license with the current year and the given names; empty names leave their placeholders."""
     values = {"year": now[:4], "fullname": fullname, "project": project}
 
     def fill(placeholder: re.Match[str]) -> str:
         return values[placeholder.lastgroup or ""] or placeholder[0]
 
-    return msgspec.structs.replace(found, content=_PLACEHOLDERS.sub(fill, found.content))
+    return msgspec.structs.replace(template, content=_PLACEHOLDERS.sub(fill, template.content))
 
 
 def _page_of(items: Sequence[T], page: Page) -> Listing[T]:
-    begin = (page.number - 1) * page.size
-    return Listing(list(items[begin : begin + page.size]), page, len(items))
+    start = (page.number - 1) * page.size
+    return Listing(list(items[start : start + page.size]), page, len(items))

@@ -1,4 +1,4 @@
-"""What callers see of templates."""
+"""Response structs of templates."""
 
 from ingot.core.api.views import View
 from ingot.repositories.templates.queries import License, Template
@@ -19,7 +19,7 @@ class TemplateView(View):
 
 
 class LicenseView(View):
-    """A licence with its text; ``featured`` is another name of ``popular``."""
+    """A license with its text; ``featured`` is an alias of ``popular``."""
 
     key: str
     name: str
@@ -36,28 +36,28 @@ class LicenseView(View):
 
 
 def template_brief(template: Template) -> TemplateBrief:
-    """The template without its text."""
+    """Return the view of a template without its text."""
     return TemplateBrief(template.name, template.name)
 
 
 def template_view(template: Template) -> TemplateView:
-    """The template with its text."""
+    """Return the view of a template with its text."""
     return TemplateView(template.name, template.content)
 
 
-def license_view(found: License) -> LicenseView:
-    """The licence with its text."""
+def license_view(template: License) -> LicenseView:
+    """Return the view of a license with its text."""
     return LicenseView(
-        found.key,
-        found.name,
-        found.nickname,
-        found.popular,
-        found.popular,
-        f"http://choosealicense.com/licenses/{found.key}/",
-        found.source_url,
-        found.description,
-        found.conditions,
-        found.permissions,
-        found.limitations,
-        found.content,
+        template.key,
+        template.name,
+        template.nickname,
+        template.popular,
+        template.popular,
+        f"http://choosealicense.com/licenses/{template.key}/",
+        template.source_url,
+        template.description,
+        template.conditions,
+        template.permissions,
+        template.limitations,
+        template.content,
     )

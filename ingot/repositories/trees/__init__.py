@@ -1,1 +1,1 @@
-"""Trees, blobs and archives of a repository over the API."""
+"""Trees, blobs and archives of a repository."""

@@ -1,4 +1,4 @@
-"""Trees, blobs and archives over the API."""
+"""Endpoints for trees, blobs and archives."""
 
 from ingot.core.api.routes import Call, ContentResponse, RawResponse, Routes, StreamedResponse
 from ingot.core.db.paging import Listing, Page
@@ -14,18 +14,18 @@ routes = Routes("trees")
 @routes.get(
     "/projects/:id/repository/tree", on=repository_in_path, may=may_read_code, returns=list[TreeEntryView], open=True
 )
-def list_tree(call: Call, context: RepositoryContext, params: ListTree, page: Page) -> Listing[TreeEntryView]:  # noqa: ARG001 - Every handler gets its call.
-    """List what a folder of a repository holds."""
+def list_tree(call: Call, context: RepositoryContext, params: ListTree, page: Page) -> Listing[TreeEntryView]:  # noqa: ARG001 - The kernel passes the call to every handler.
+    """List the entries of a folder of a repository."""
     path = normalize_path(params.path or "", "path")
-    found = queries.list_entries(context.repository, params, path if path != "." else "", page)
-    return found.of([entry_view(entry) for entry in found.items])
+    listing = queries.list_entries(context.repository, params, path if path != "." else "", page)
+    return listing.of([entry_view(entry) for entry in listing.items])
 
 
 @routes.get(
     "/projects/:id/repository/blobs/:sha", on=repository_in_path, may=may_read_code, returns=BlobView, open=True
 )
 def get_blob(call: Call, context: RepositoryContext) -> RawResponse | StreamedResponse:
-    """Get a content by its id."""
+    """Get a blob by its id."""
     blob = queries.find_blob(context.repository, call.path["sha"])
     return json_response_with_content(blob_view(blob), blob)
 
@@ -38,7 +38,7 @@ def get_blob(call: Call, context: RepositoryContext) -> RawResponse | StreamedRe
     open=True,
 )
 def get_raw_blob(call: Call, context: RepositoryContext) -> ContentResponse:
-    """Get a content by its id as it is, or a range of it."""
+    """Get the raw content of a blob by its id, or a range of it."""
     blob = queries.find_blob(context.repository, call.path["sha"])
     return blob_response(blob, blob.oid)
 
@@ -46,22 +46,22 @@ def get_raw_blob(call: Call, context: RepositoryContext) -> ContentResponse:
 @routes.get(
     "/projects/:id/repository/archive", on=repository_in_path, may=may_read_code, returns=ContentResponse, open=True
 )
-def get_archive(call: Call, context: RepositoryContext, params: GetArchiveAs) -> ContentResponse:  # noqa: ARG001 - Every handler gets its call.
+def get_archive(call: Call, context: RepositoryContext, params: GetArchiveAs) -> ContentResponse:  # noqa: ARG001 - The kernel passes the call to every handler.
     """Get an archive of a repository."""
     return _archive(context, params, params.format)
 
 
-def _archive(context: RepositoryContext, params: GetArchive, spelling: ArchiveExtension) -> ContentResponse:
-    chosen = queries.find_archive_source(context.repository, params.sha, normalize_path(params.path or "", "path"))
-    return archive_response(context.project, context.repository, chosen, spelling)
+def _archive(context: RepositoryContext, params: GetArchive, extension: ArchiveExtension) -> ContentResponse:
+    source = queries.find_archive_source(context.repository, params.sha, normalize_path(params.path or "", "path"))
+    return archive_response(context.project, context.repository, source, extension)
 
 
-def _declare_archive(spelling: ArchiveExtension, path: str) -> None:
-    def get_archive_as(call: Call, place: RepositoryContext, params: GetArchive) -> ContentResponse:  # noqa: ARG001 - Every handler gets its call.
+def _declare_archive(extension: ArchiveExtension, path: str) -> None:
+    def get_archive_as(call: Call, context: RepositoryContext, params: GetArchive) -> ContentResponse:  # noqa: ARG001 - The kernel passes the call to every handler.
         """Get an archive of a repository in this format."""
-        return _archive(place, params, spelling)
+        return _archive(context, params, extension)
 
-    get_archive_as.__name__ = f"get_archive_{spelling.replace('.', '_')}"
+    get_archive_as.__name__ = f"get_archive_{extension.replace('.', '_')}"
     routes.get(path, on=repository_in_path, may=may_read_code, returns=ContentResponse, open=True)(get_archive_as)
 
 

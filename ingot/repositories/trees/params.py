@@ -1,4 +1,4 @@
-"""What callers send about trees and archives."""
+"""Parameters of the endpoints for trees and archives."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ ArchiveExtension = Literal["tar.gz", "tgz", "gz", "tar.bz2", "tbz", "tbz2", "tb2
 
 
 class ListTree(Params):
-    """Which folder, of which branch, tag or commit; the default branch where none is named."""
+    """Folder and ref to list; the default is the root of the default branch."""
 
     ref: str | None = None
     path: str | None = None
@@ -17,13 +17,13 @@ class ListTree(Params):
 
 
 class GetArchive(Params):
-    """Which branch, tag or commit, the default branch where none is named, and which part of it."""
+    """Ref and folder to archive; the default is the whole default branch."""
 
     sha: str | None = None
     path: str | None = None
 
 
 class GetArchiveAs(GetArchive):
-    """The same in a format of the caller's choice."""
+    """Ref, folder and format of an archive."""
 
     format: ArchiveExtension = "tar.gz"

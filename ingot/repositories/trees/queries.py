@@ -1,4 +1,4 @@
-"""How folders, blobs and what goes into an archive are found."""
+"""Lookup of folders, blobs and the sources of archives."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from ingot.repositories.trees.params import ListTree
 
 
 class ArchiveSource(NamedTuple):
-    """What goes into an archive: all of a commit, or what it has at a path."""
+    """Commit and path to archive; an empty path means the whole commit."""
 
     commit: str
     ref: str
@@ -23,7 +23,7 @@ class ArchiveSource(NamedTuple):
 
 
 def list_entries(repository: Repository, params: ListTree, path: str, page: Page) -> Listing[TreeEntry]:
-    """A page of what a folder holds."""
+    """List a page of a folder's entries."""
     commit = commit_id_or_none(repository, params.ref or "HEAD")
     if commit is None:
         raise NotFound("Tree")
@@ -43,7 +43,7 @@ def list_entries(repository: Repository, params: ListTree, path: str, page: Page
 
 
 def _page_start(token: str | None) -> int:
-    """Where a page begins; a commit's list never changes, so a place in it is a key like any other."""
+    """Return the offset in a page token. The entries of a commit never change, so an offset is a stable key."""
     start = number_or_none(token) if token else 0
     if start is None:
         raise Invalid(page_token=["is invalid"])
@@ -51,7 +51,7 @@ def _page_start(token: str | None) -> int:
 
 
 def find_blob(repository: Repository, name: str) -> Blob:
-    """The content with this (short) id."""
+    """Return the blob with this (abbreviated) id; raise NotFound otherwise."""
     oid = blob_id_or_none(repository, name)
     if oid is None:
         raise NotFound("Blob")
@@ -59,7 +59,7 @@ def find_blob(repository: Repository, name: str) -> Blob:
 
 
 def find_archive_source(repository: Repository, ref: str | None, path: str) -> ArchiveSource:
-    """What an archive is made of."""
+    """Return the commit and path to archive; raise NotFound if either does not exist."""
     commit = commit_id_or_none(repository, ref or "HEAD")
     if commit is None:
         raise NotFound("File")

@@ -1,4 +1,4 @@
-"""How trees, blobs and archives are shown."""
+"""Response structs of trees, blobs and archives."""
 
 from base64 import b64encode
 from typing import Literal, get_args
@@ -20,7 +20,7 @@ ARCHIVE_EXTENSIONS: tuple[ArchiveExtension, ...] = get_args(ArchiveExtension)
 
 
 class TreeEntryView(View):
-    """What a folder holds under a name."""
+    """An entry of a folder."""
 
     id: str
     name: str
@@ -30,7 +30,7 @@ class TreeEntryView(View):
 
 
 class BlobView(View):
-    """A content in Base64."""
+    """A blob with its content in base64."""
 
     size: int
     encoding: str
@@ -39,7 +39,7 @@ class BlobView(View):
 
 
 def entry_view(entry: TreeEntry) -> TreeEntryView:
-    """One entry of a folder."""
+    """Return the view of a folder's entry."""
     path = decode_text(entry.path)
     return TreeEntryView(
         id=entry.oid,
@@ -51,27 +51,27 @@ def entry_view(entry: TreeEntry) -> TreeEntryView:
 
 
 def blob_view(blob: Blob) -> BlobView:
-    """A content; that of a large one is left empty."""
+    """Return the view of a blob; the content of a large blob is left empty and streamed later."""
     return BlobView(size=blob.size, encoding="base64", sha=blob.oid, content=b64encode(blob.body or b"").decode())
 
 
 def archive_response(
-    project: Project, repository: Repository, chosen: ArchiveSource, spelling: ArchiveExtension
+    project: Project, repository: Repository, source: ArchiveSource, extension: ArchiveExtension
 ) -> ContentResponse:
-    """An archive that is made while it is sent, all of it in a folder of its own name."""
-    form = _archive_format(spelling)
-    parts = [project.path, chosen.ref, chosen.commit, *([decode_text(chosen.path)] if chosen.path else [])]
+    """Return an archive that is created while it is sent; all its entries are below a folder named after it."""
+    archive_format = _archive_format(extension)
+    parts = [project.path, source.ref, source.commit, *([decode_text(source.path)] if source.path else [])]
     name = "-".join(part.replace("/", "-") for part in parts)
     return ContentResponse(
-        entity_tag([name, form, decode_text(chosen.path)]),
+        entity_tag([name, archive_format, decode_text(source.path)]),
         None,
-        lambda _start, _stop: stream_archive(repository, chosen.commit, form, f"{name}/", chosen.path),
-        "application/zip" if form == "zip" else "application/octet-stream",
-        (content_disposition("attachment", f"{name}.{form}"),),
+        lambda _start, _stop: stream_archive(repository, source.commit, archive_format, f"{name}/", source.path),
+        "application/zip" if archive_format == "zip" else "application/octet-stream",
+        (content_disposition("attachment", f"{name}.{archive_format}"),),
     )
 
 
-def _archive_format(spelling: ArchiveExtension) -> Format:
-    if spelling in _BZIP2:
+def _archive_format(extension: ArchiveExtension) -> Format:
+    if extension in _BZIP2:
         return "tar.bz2"
-    return spelling if spelling in ("tar", "zip") else "tar.gz"
+    return extension if extension in ("tar", "zip") else "tar.gz"

@@ -1,1 +1,1 @@
-"""Wikis: pages of a project, each a file in a repository of its own."""
+"""Wikis: pages of a project, stored as files in a separate repository."""

@@ -1,4 +1,4 @@
-"""Wikis over the API."""
+"""Endpoints for wikis."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,9 +22,9 @@ routes = Routes("wikis")
 
 
 def wiki_in_path(call: Call) -> tuple[Access, WikiContext]:
-    """The wiki of the project that the path names."""
-    place = queries.find_wiki(call.db, call.actor, repository_store(call.settings), call.path["id"])
-    return place.here, place
+    """Find the wiki of the project in the path."""
+    context = queries.find_wiki(call.db, call.actor, repository_store(call.settings), call.path["id"])
+    return context.access, context
 
 
 def _ensure_wiki_repository(stage: StagedCall, context: WikiContext) -> Repository:
@@ -32,29 +32,29 @@ def _ensure_wiki_repository(stage: StagedCall, context: WikiContext) -> Reposito
 
 
 @routes.get("/projects/:id/wikis", on=wiki_in_path, may=policy.may_read_wiki, returns=list[WikiPageView])
-def list_pages(call: Call, context: WikiContext, params: ListPages, page: Page) -> Listing[WikiPageView]:  # noqa: ARG001 - Every handler gets its call.
+def list_pages(call: Call, context: WikiContext, params: ListPages, page: Page) -> Listing[WikiPageView]:  # noqa: ARG001 - The kernel passes the call to every handler.
     """List the pages of a project's wiki."""
-    found = slice_page(queries.list_pages(context.repository), page)
+    listing = slice_page(queries.list_pages(context.repository), page)
     if not params.with_content:
-        return found.of([page_view(each) for each in found.items])
-    contents = queries.page_contents(context.repository, found.items)
-    return found.of([page_view(each, content) for each, content in zip(found.items, contents, strict=True)])
+        return listing.of([page_view(each) for each in listing.items])
+    contents = queries.page_contents(context.repository, listing.items)
+    return listing.of([page_view(each, content) for each, content in zip(listing.items, contents, strict=True)])
 
 
 @routes.get("/projects/:id/wikis/:slug", on=wiki_in_path, may=policy.may_read_wiki, returns=WikiPageView)
 def get_page(call: Call, context: WikiContext, params: GetPage) -> WikiPageView:
     """Get a page of a project's wiki."""
-    found = queries.find_page(context.repository, call.path["slug"], params.version)
-    (content,) = queries.page_contents(context.repository, [found])
+    wiki_page = queries.find_page(context.repository, call.path["slug"], params.version)
+    (content,) = queries.page_contents(context.repository, [wiki_page])
     if params.render_html:
         content = render_page(
-            found, content, call.origin.base, context.project.full_path, _link_resolver(call, context)
+            wiki_page, content, call.origin.base, context.project.full_path, _link_resolver(call, context)
         )
-    return page_view(found, content)
+    return page_view(wiki_page, content)
 
 
 def _link_resolver(call: Call, context: WikiContext) -> ReferenceResolver:
-    """Return a function that finds the links of references in the wiki, for this reader."""
+    """Return a resolver of references in a page for this reader."""
 
     def resolve(references: Sequence[Reference]) -> list[Link | None]:
         store = repository_store(call.settings)
@@ -67,10 +67,10 @@ def _link_resolver(call: Call, context: WikiContext) -> ReferenceResolver:
 @routes.post("/projects/:id/wikis", on=wiki_in_path, may=policy.may_write_wiki, returns=WikiPageView, staged=True)
 def create_page(stage: StagedCall, context: WikiContext, params: CreatePage) -> WikiPageView:
     """Create a page of a project's wiki."""
-    made = staged.create_page(
+    created = staged.create_page(
         stage.database, stage.actor, _ensure_wiki_repository(stage, context), context.project, params
     )
-    return page_view(made, params.content)
+    return page_view(created, params.content)
 
 
 @routes.put("/projects/:id/wikis/:slug", on=wiki_in_path, may=policy.may_write_wiki, returns=WikiPageView, staged=True)
@@ -78,19 +78,19 @@ def edit_page(stage: StagedCall, context: WikiContext, params: EditPage) -> Wiki
     """Edit a page of a project's wiki."""
     if not given_fields(params, "message"):
         raise MissingParameter("content")
-    found = queries.find_page(context.repository, stage.path["slug"])
+    current = queries.find_page(context.repository, stage.path["slug"])
     repository = _ensure_wiki_repository(stage, context)
-    edited = staged.edit_page(stage.database, stage.actor, repository, context.project, found.slug, params)
+    edited = staged.edit_page(stage.database, stage.actor, repository, context.project, current.slug, params)
     return page_view(edited, queries.page_contents(repository, [edited])[0])
 
 
 @routes.delete("/projects/:id/wikis/:slug", on=wiki_in_path, may=policy.may_delete_page, returns=None, staged=True)
 def delete_page(stage: StagedCall, context: WikiContext) -> None:
     """Delete a page of a project's wiki."""
-    with suppress(NotFound):  # It is gone already.
-        found = queries.find_page(context.repository, stage.path["slug"])
+    with suppress(NotFound):  # A deleted page is not an error.
+        current = queries.find_page(context.repository, stage.path["slug"])
         staged.delete_page(
-            stage.database, stage.actor, _ensure_wiki_repository(stage, context), context.project, found.slug
+            stage.database, stage.actor, _ensure_wiki_repository(stage, context), context.project, current.slug
         )
 
 
@@ -102,7 +102,7 @@ def delete_page(stage: StagedCall, context: WikiContext) -> None:
     staged=True,
 )
 def attach_file(stage: StagedCall, context: WikiContext, params: AttachFile) -> AttachmentView:
-    """Add a file to a project's wiki, to mention it in pages."""
+    """Upload an attachment to a project's wiki."""
     repository = _ensure_wiki_repository(stage, context)
     path = staged.attach_file(
         stage.database, stage.actor, repository, context.project, params.file.filename, params.file.read()

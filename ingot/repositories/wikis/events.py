@@ -1,4 +1,4 @@
-"""What is announced of wikis."""
+"""Events of wikis."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ PageAction = Literal["create", "update", "delete"]
 
 
 class WikiPageChanged(Event, frozen=True):
-    """A page was written, changed or removed, through the API or by a push; of one that is gone, what it was."""
+    """A page was created, updated or deleted through the API or by a push; ``page`` is its last state."""
 
     project_id: int
     actor_id: int

@@ -1,4 +1,4 @@
-"""What pages are called: by their titles, in addresses, and as files of the wiki's repository."""
+"""Titles, slugs and file names of wiki pages."""
 
 from typing import Literal, NamedTuple
 
@@ -8,7 +8,7 @@ from ingot.git.writing.path_rules import new_path_error
 
 Format = Literal["markdown", "rdoc", "asciidoc", "org"]
 MAX_SEGMENT_BYTES = 245
-"""In bytes; an ending comes behind it, and file systems take 255."""
+"""File systems allow 255 bytes, including the extension."""
 _EXTENSIONS: dict[Format, str] = {"markdown": "md", "rdoc": "rdoc", "asciidoc": "asciidoc", "org": "org"}
 _FORMATS: dict[str, Format] = {
     **{ending: format for format, ending in _EXTENSIONS.items()},
@@ -21,7 +21,7 @@ _FORMATS: dict[str, Format] = {
 
 
 class WikiPage(NamedTuple):
-    """A page by its file, which may have come by a push and be called in any way."""
+    """A page and its file; pushed files may have any name."""
 
     slug: str
     format: Format
@@ -30,17 +30,17 @@ class WikiPage(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The slug as people read it."""
+        """Return the title for display, derived from the slug."""
         return self.slug.replace("-", " ")
 
 
 def page_or_none_from_entry(entry: TreeEntry) -> WikiPage | None:
-    """The page that a file is; nothing where it is none."""
+    """Return the page in a tree entry, or None if it is not a page."""
     if entry.mode in (FOLDER, LINK, SUBMODULE):
         return None
     path = decode_text(entry.path)
-    slug, _, ending = path.rpartition(".")
-    format = _FORMATS.get(ending.lower())
+    slug, _, extension = path.rpartition(".")
+    format = _FORMATS.get(extension.lower())
     return (
         WikiPage(slug, format, path, entry.oid)
         if format is not None and not slug.endswith(("/", ".")) and slug
@@ -49,24 +49,24 @@ def page_or_none_from_entry(entry: TreeEntry) -> WikiPage | None:
 
 
 def slug_from_title(title: str) -> str:
-    """A title as it stands in addresses."""
+    """Return the slug of a title for use in URLs."""
     parts = (part.strip() for part in title.strip().strip("/").split("/"))
     return "/".join("-".join(part.split(" ")) for part in parts)
 
 
 def candidate_paths(slug: str) -> list[str]:
-    """The files that a page with this slug may be, those first that we make ourselves."""
+    """List the files that may contain the page with this slug, in order of preference."""
     names = dict.fromkeys((slug, slug.replace(" ", "-")))
-    return [f"{name}.{ending}" for name in names for ending in _FORMATS]
+    return [f"{name}.{extension}" for name in names for extension in _FORMATS]
 
 
 def page_path(slug: str, format: Format) -> str:
-    """The file that we make of a page."""
+    """Return the path of a page's file."""
     return f"{slug}.{_EXTENSIONS[format]}"
 
 
 def title_error(title: str) -> str | None:
-    """Why no page can have this title; nothing where one can."""
+    """Return the reason why a title is invalid, or None."""
     slug = slug_from_title(title)
     if not slug:
         return "can't be blank"
@@ -74,6 +74,6 @@ def title_error(title: str) -> str | None:
         return f"is too long (maximum is {MAX_SEGMENT_BYTES} bytes for each part)"
     if not slug.isprintable():
         return "is invalid"
-    trouble = new_path_error(slug)
-    # What begins with a dot would be hidden in a checkout, and some of it read by git.
-    return trouble or ("cannot begin with a dot" if any(part.startswith(".") for part in slug.split("/")) else None)
+    error = new_path_error(slug)
+    # Names that begin with a dot are hidden in a checkout, and git interprets some of them.
+    return error or ("cannot begin with a dot" if any(part.startswith(".") for part in slug.split("/")) else None)

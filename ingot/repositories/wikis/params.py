@@ -1,4 +1,4 @@
-"""What callers send about pages of wikis."""
+"""Parameters of the endpoints for wikis."""
 
 from msgspec import UNSET, UnsetType
 
@@ -7,13 +7,13 @@ from ingot.repositories.wikis.page_names import Format
 
 
 class ListPages(Params):
-    """Whether to show what they say."""
+    """Option to include the contents."""
 
     with_content: bool = False
 
 
 class GetPage(Params):
-    """As of when, and in which form."""
+    """Version and output format of a page."""
 
     version: str | None = None
     render_html: bool = False
@@ -38,7 +38,7 @@ class EditPage(Params):
 
 
 class AttachFile(Params):
-    """A file to mention in pages."""
+    """File to attach."""
 
     file: Upload
     branch: str | None = None

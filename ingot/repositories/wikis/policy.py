@@ -1,4 +1,4 @@
-"""Who may do what with wikis."""
+"""Permissions of wikis."""
 
 from typing import NamedTuple
 
@@ -10,23 +10,23 @@ from ingot.projects.projects.tables import Project
 
 
 class WikiContext(NamedTuple):
-    """A project's wiki, seen by a caller; one that nobody has used yet has no repository."""
+    """A project's wiki and the caller's access; without a repository until the wiki is used for the first time."""
 
-    here: Access
+    access: Access
     project: Project
     repository: Repository | None
 
 
 def may_read_wiki(actor: Actor, access: Access, context: WikiContext) -> bool:
-    """Those who see a project that has a wiki."""
+    """Users who can see the project, if it has a wiki."""
     return context.project.wiki_enabled and policy.may_see_project(actor, access, context.project)
 
 
 def may_write_wiki(actor: Actor, access: Access, context: WikiContext) -> bool:
-    """Developers of a project that has a wiki, unless it is archived."""
+    """Developers, if the project has a wiki and is not archived."""
     return context.project.wiki_enabled and policy.may_write_project(actor, access, context.project)
 
 
 def may_delete_page(actor: Actor, access: Access, context: WikiContext) -> bool:
-    """Masters of a project that has a wiki, unless it is archived."""
+    """Masters, if the project has a wiki and is not archived."""
     return context.project.wiki_enabled and policy.may_change_project(actor, access, context.project)

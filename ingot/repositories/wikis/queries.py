@@ -1,4 +1,4 @@
-"""How wikis and their pages are found."""
+"""Lookup of wikis and their pages."""
 
 from collections.abc import Sequence
 
@@ -22,59 +22,59 @@ from ingot.repositories.wikis.policy import WikiContext
 
 MAX_FILES = 20_000
 MAX_CONTENT_BYTES = 20 * 2**20
-"""Of all contents that one answer holds."""
+"""Limit of all contents in one response."""
 _KEY = select(project_wikis.c.repository_key).where(project_wikis.c.project_id == bindparam("project"))
 
 
 def wiki_key_or_none(db: Connection, project_id: int) -> str | None:
-    """The key of a wiki's repository, if anybody has used it yet."""
+    """Return the key of a wiki's repository, or None if the wiki has not been used yet."""
     key: str | None = db.value(_KEY, project=project_id)
     return key
 
 
 def find_wiki(db: Connection, actor: Actor, store: RepositoryStore, project_name: str) -> WikiContext:
-    """The wiki of a project."""
+    """Return the wiki of a project; raise NotFound if the project is hidden."""
     access, project = find_project(db, actor, project_name)
     return WikiContext(access, project, wiki_repository_or_none(db, store, project))
 
 
 def wiki_repository_or_none(db: Connection, store: RepositoryStore, project: Project) -> Repository | None:
-    """The repository of a project's wiki, if there is one yet."""
+    """Return the repository of a project's wiki, or None if the wiki has not been used yet."""
     key = wiki_key_or_none(db, project.id)
     return None if key is None else store.open(key)
 
 
 def wiki_tip_or_none(repository: Repository | None) -> str | None:
-    """The commit that a wiki shows; nothing for one without any page."""
+    """Return the current commit of a wiki, or None if it has no pages."""
     return None if repository is None else branch_tip(repository, repository.head_branch())
 
 
 def list_pages(repository: Repository | None) -> list[WikiPage]:
-    """All pages of a wiki by their slugs."""
+    """List all pages of a wiki by slug."""
     tip = wiki_tip_or_none(repository)
     if repository is None or tip is None:
         return []
     try:
         window = list_tree(repository, tip, b"", 0, MAX_FILES, recursive=True)
     except TooManyFolders as error:
-        raise Invalid("400 (Bad request) the wiki has too many directories to be listed") from error
+        raise Invalid("400 (Bad request) The wiki has too many directories") from error
     pages = [page_or_none_from_entry(entry) for entry in window.entries] if window is not None else []
     return sorted(page for page in pages if page is not None)
 
 
 def find_page(repository: Repository | None, slug: str, version: str | None = None) -> WikiPage:
-    """The page with this slug, now or as of a commit."""
-    found = None
+    """Return the page with this slug, now or at a commit; raise NotFound otherwise."""
+    page = None
     if repository is not None:
         commit = wiki_tip_or_none(repository) if version is None else commit_id_or_none(repository, version)
-        found = page_or_none(repository, commit, slug) if commit is not None else None
-    if found is None:
+        page = page_or_none(repository, commit, slug) if commit is not None else None
+    if page is None:
         raise NotFound("Wiki Page")
-    return found
+    return page
 
 
 def page_or_none(repository: Repository, commit: str, slug: str) -> WikiPage | None:
-    """The page that a commit has under a slug."""
+    """Return the page with this slug in a commit, if any."""
     if path_error(slug) is not None:
         return None
     for path in candidate_paths(slug):
@@ -87,12 +87,14 @@ def page_or_none(repository: Repository, commit: str, slug: str) -> WikiPage | N
 
 
 def page_contents(repository: Repository | None, pages: Sequence[WikiPage]) -> list[str]:
-    """What pages say; not more at once than can be held."""
+    """Return the contents of pages; raise Invalid if they exceed the limit of a response."""
     if repository is None:
         return []
     blobs = [read_blob(repository, page.oid) for page in pages]
     if sum(blob.size for blob in blobs) > MAX_CONTENT_BYTES:
-        raise Invalid("400 (Bad request) this is too much to be shown at once: clone the wiki, or ask for less")
+        raise Invalid(
+            "400 (Bad request) The contents are too large for one response; clone the wiki or request fewer pages"
+        )
     return [decode_text(_full_content(blob)) for blob in blobs]
 
 

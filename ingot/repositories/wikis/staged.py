@@ -1,7 +1,7 @@
-"""Changing wikis, outside of transactions: each change is a commit upon what is there at that moment.
+"""Creation of commits in wikis, outside of transactions.
 
-Whoever finds that somebody else was first makes the commit anew upon that; what no longer fits then is refused as it
-would have been a moment later.
+If another request changes the wiki in the meantime, the commit is created again on the new tip; changes that no longer
+apply are refused.
 """
 
 import secrets
@@ -51,41 +51,41 @@ _ACTIONS: dict[str, PageAction] = {"added": "create", "removed": "delete"}
 _INSERT_WIKI = text(
     "INSERT INTO project_wikis (project_id, repository_key) VALUES (:project, :key) ON CONFLICT (project_id) DO NOTHING"
 )
-# Within a process those who change the same wiki go one after the other, since all but one would try in vain.
+# Requests of one process for the same wiki run one after the other, since all but one would have to retry.
 _WIKI_LOCKS = tuple(threading.Lock() for _ in range(64))
 
 PlanCommit = Callable[[str | None], list[TreeAction]]
-"""What to do upon a commit, or in a wiki that has none; nothing where it is so already."""
+"""Returns the actions for a commit on top of the given one (None for an empty wiki); empty if nothing changes."""
 
 DescribeChange = Callable[[str | None, str], tuple[PageAction, WikiPage]]
-"""What was done to which page, by the commit before and the one that did it."""
+"""Returns the action and the changed page from the commits before and after the change."""
 
 
 def ensure_wiki(database: Database, store: RepositoryStore, project: Project) -> Repository:
-    """The repository of a project's wiki, made where there is none; of two who make it at once, one is kept."""
+    """Return the repository of a project's wiki, creating it on first use; concurrent calls agree on one repository."""
     key = database.read(partial(wiki_key_or_none, project_id=project.id))
     if key is not None:
         return store.open(key)
-    made = new_key()
+    created_key = new_key()
     branch = project.default_branch
-    store.create(made, branch if ref_name_error(branch) is None else _DEFAULT_BRANCH)
+    store.create(created_key, branch if ref_name_error(branch) is None else _DEFAULT_BRANCH)
 
-    def name(db: Connection) -> str | None:
-        db.run(_INSERT_WIKI, project=project.id, key=made)
+    def store_key(db: Connection) -> str | None:
+        db.run(_INSERT_WIKI, project=project.id, key=created_key)
         return wiki_key_or_none(db, project.id)
 
-    kept = database.write(name)
-    if kept is None:
+    stored_key = database.write(store_key)
+    if stored_key is None:
         raise NotFound("Project")
-    if kept != made:
-        store.remove(made)
-    return store.open(kept)
+    if stored_key != created_key:
+        store.remove(created_key)
+    return store.open(stored_key)
 
 
 def create_page(
     database: Database, actor: Actor, repository: Repository, project: Project, params: CreatePage
 ) -> WikiPage:
-    """Write a new page."""
+    """Create a page; raise Invalid if the title is taken."""
     _validate(params.title, params.content, params.message)
     slug = slug_from_title(params.title)
     path = page_path(slug, params.format)
@@ -96,41 +96,43 @@ def create_page(
         return [TreeAction("create", path, content=params.content.encode())]
 
     message = params.message or f"Create {slug}"
-    tip = _commit(database, actor, repository, project, message, plan, lambda _, made: ("create", page(made)))
+    tip = _commit(database, actor, repository, project, message, plan, lambda _, oid: ("create", page(oid)))
     return _page(repository, tip, slug)
 
 
 def edit_page(
     database: Database, actor: Actor, repository: Repository, project: Project, slug: str, params: EditPage
 ) -> WikiPage:
-    """Change what a page says, its title or its format."""
+    """Change the content, title or format of a page."""
     content = None if params.content is UNSET else params.content
     _validate(None if params.title is UNSET else params.title, content, params.message)
-    named: list[str] = []
+    new_slug: list[str] = []
 
     def plan(tip: str | None) -> list[TreeAction]:
         before = _page(repository, tip, slug)
         after = before.slug if params.title is UNSET else slug_from_title(params.title)
-        named[:] = [after]
+        new_slug[:] = [after]
         renamed = after != before.slug
         if renamed:
             _require_available_slug(repository, tip, after)
-        reformed = params.format is not UNSET and params.format != before.format
-        said = page_contents(repository, [before])[0] if content is None else content
-        if renamed or reformed:
+        reformatted = params.format is not UNSET and params.format != before.format
+        new_content = page_contents(repository, [before])[0] if content is None else content
+        if renamed or reformatted:
             path = page_path(after, before.format if params.format is UNSET else params.format)
-            return [TreeAction("move", path, before.path, said.encode())]
-        same = content is None or page_contents(repository, [before])[0] == content
-        return [] if same else [TreeAction("update", before.path, content=said.encode())]
+            return [TreeAction("move", path, before.path, new_content.encode())]
+        unchanged = content is None or page_contents(repository, [before])[0] == content
+        return [] if unchanged else [TreeAction("update", before.path, content=new_content.encode())]
 
     message = params.message or f"Update {slug_from_title(slug)}"
     page = partial(_page, repository)
-    tip = _commit(database, actor, repository, project, message, plan, lambda _, made: ("update", page(made, named[0])))
-    return _page(repository, tip, named[0])
+    tip = _commit(
+        database, actor, repository, project, message, plan, lambda _, oid: ("update", page(oid, new_slug[0]))
+    )
+    return _page(repository, tip, new_slug[0])
 
 
 def delete_page(database: Database, actor: Actor, repository: Repository, project: Project, slug: str) -> None:
-    """Remove a page; the wiki's history keeps it."""
+    """Delete a page; it remains in the wiki's history."""
 
     def plan(tip: str | None) -> list[TreeAction]:
         return [TreeAction("delete", _page(repository, tip, slug).path)]
@@ -143,7 +145,7 @@ def delete_page(database: Database, actor: Actor, repository: Repository, projec
 def attach_file(
     database: Database, actor: Actor, repository: Repository, project: Project, name: str, content: bytes
 ) -> str:
-    """Add a file that pages may mention; gives its path, which nobody can guess and nothing else has."""
+    """Commit an attachment and return its path, which is random and therefore unique and unguessable."""
     path = f"uploads/{secrets.token_hex(16)}/{sanitize_file_name(name)}"
     _commit(
         database,
@@ -163,11 +165,11 @@ def _commit(
     project: Project,
     message: str,
     plan: PlanCommit,
-    tell: DescribeChange | None = None,
+    describe: DescribeChange | None = None,
 ) -> str | None:
-    """Do what is planned in one commit, and tell which page it changed, if any; gives the tip after it."""
-    who = _signature(database, actor)
-    words = CommitMetadata(message, who, who)
+    """Commit the planned actions and emit the change of the page, if described; return the new tip."""
+    signature = _signature(database, actor)
+    metadata = CommitMetadata(message, signature, signature)
     with _WIKI_LOCKS[hash(repository.path) % len(_WIKI_LOCKS)]:
         for _ in range(_MAX_ATTEMPTS):
             branch = repository.head_branch()
@@ -177,46 +179,50 @@ def _commit(
                 return tip
             parent = read_commits(repository, [tip])[0] if tip is not None else None
             try:
-                made = commit_actions(repository, parent, actions, words)
+                oid = commit_actions(repository, parent, actions, metadata)
             except InvalidAction as error:
                 raise Invalid(str(error)) from error
             try:
-                update_refs(repository, [RefUpdate(f"refs/heads/{branch}", tip or NO_OID, made)])
+                update_refs(repository, [RefUpdate(f"refs/heads/{branch}", tip or NO_OID, oid)])
             except RefMoved:
                 continue
-            told = [] if tell is None else [tell(tip, made)]
+            changes = [] if describe is None else [describe(tip, oid)]
             database.write(
                 partial(
-                    announce_page_changes, project_id=project.id, actor_id=actor.user_id, told=told, message=message
+                    announce_page_changes,
+                    project_id=project.id,
+                    actor_id=actor.user_id,
+                    changes=changes,
+                    message=message,
                 )
             )
-            return made
-    raise Conflict("Others change this wiki all the time. Please try again.")
+            return oid
+    raise Conflict("The wiki is being changed by other requests. Please try again.")
 
 
 def announce_page_changes(
-    db: Connection, project_id: int, actor_id: int, told: Sequence[tuple[PageAction, WikiPage]], message: str
+    db: Connection, project_id: int, actor_id: int, changes: Sequence[tuple[PageAction, WikiPage]], message: str
 ) -> None:
-    """Announce what became of pages, and let a job tidy the repository some time later; asking twice tidies once."""
+    """Emit events for changed pages and schedule housekeeping of the repository, once for several calls."""
     key = wiki_key_or_none(db, project_id)
     if key is None:
         return
     run_at = add_duration(db.now, seconds=HOUSEKEEPING_DELAY_SECONDS)
     enqueue(db, HOUSEKEEP_PROJECT, {"repository_key": key}, run_at=run_at, unique_key=f"tidy wiki {project_id}")
-    for doing, page in told:
-        emit(db, WikiPageChanged(project_id, actor_id, key, page, doing, message))
+    for action, page in changes:
+        emit(db, WikiPageChanged(project_id, actor_id, key, page, action, message))
 
 
 def changed_pages(repository: Repository, update: RefUpdate) -> list[tuple[PageAction, WikiPage]]:
-    """What a push to the branch that a wiki shows did to which pages."""
+    """Return the changes of pages by a push to the wiki's main branch."""
     if update.branch != repository.head_branch() or update.deletes:
         return []
-    found = []
+    changes = []
     for file in changed_files_between(repository, update.old, update.new):
         page = page_or_none_from_entry(TreeEntry(file.mode, file.oid, file.path))
         if page is not None:
-            found.append((_ACTIONS.get(file.how, "update"), page))
-    return found
+            changes.append((_ACTIONS.get(file.how, "update"), page))
+    return changes
 
 
 def _page(repository: Repository, tip: str | None, slug: str) -> WikiPage:
@@ -233,9 +239,9 @@ def _require_available_slug(repository: Repository, tip: str | None, slug: str) 
 
 def _validate(title: str | None, content: str | None, message: str | None) -> None:
     errors: dict[str, list[str]] = {}
-    trouble = title_error(title) if title is not None else None
-    if trouble is not None:
-        errors["title"] = [trouble]
+    error = title_error(title) if title is not None else None
+    if error is not None:
+        errors["title"] = [error]
     if content is not None and not content.strip():
         errors["content"] = ["can't be blank"]
     if len(content or "") > MAX_CONTENT_LENGTH:

@@ -1,4 +1,4 @@
-"""How pages of wikis are shown."""
+"""Response structs of wiki pages."""
 
 from html import escape
 
@@ -13,7 +13,7 @@ from ingot.repositories.wikis.page_names import WikiPage
 
 
 class WikiPageView(View):
-    """A page; what it says only where that was asked for."""
+    """A wiki page with optional content."""
 
     format: str
     slug: str
@@ -23,14 +23,14 @@ class WikiPageView(View):
 
 
 class AttachmentLinkView(View):
-    """How a file is mentioned."""
+    """Link to an attachment."""
 
     url: str
     markdown: str
 
 
 class AttachmentView(View):
-    """A file of a wiki that is no page."""
+    """Attachment of a wiki."""
 
     file_name: str
     file_path: str
@@ -39,12 +39,12 @@ class AttachmentView(View):
 
 
 def page_view(page: WikiPage, content: str | UnsetType = UNSET) -> WikiPageView:
-    """One page."""
+    """Return the view of a page."""
     return WikiPageView(page.format, page.slug, page.title, "UTF-8", content)
 
 
 def render_page(page: WikiPage, content: str, base: str, full_path: str, resolve: ReferenceResolver) -> str:
-    """What a page says as HTML; formats that we do not read are shown as they are."""
+    """Return the content of a page as HTML; formats other than Markdown are shown as plain text."""
     if page.format != "markdown":
         return f"<pre>{escape(content, quote=False)}</pre>"
     require_blocking_allowed()
@@ -52,9 +52,9 @@ def render_page(page: WikiPage, content: str, base: str, full_path: str, resolve
 
 
 def attachment_view(path: str, branch: str) -> AttachmentView:
-    """A file, ready to be mentioned."""
+    """Return the view of an attachment with its Markdown link."""
     name = path.rpartition("/")[2]
-    picture = is_image(name)
-    alt = file_stem(name) if picture else name
-    link = AttachmentLinkView(path, f"{'!' if picture else ''}[{alt}]({path})")
+    image = is_image(name)
+    alt = file_stem(name) if image else name
+    link = AttachmentLinkView(path, f"{'!' if image else ''}[{alt}]({path})")
     return AttachmentView(name, path, branch, link)

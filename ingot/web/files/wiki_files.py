@@ -44,7 +44,7 @@ def show_wiki_file(visit: Visit, db: Connection) -> PageResponse:
     except MissingRepository:
         raise NotFound("Upload") from None
     name = visit.path["file"]
-    if place.repository is None or not may_read_wiki(actor, place.here, place):
+    if place.repository is None or not may_read_wiki(actor, place.access, place):
         raise NotFound("Upload")
     blob = _blob(place.repository, f"uploads/{visit.path['secret']}/{name}")
     shown = inline_content_type(name)

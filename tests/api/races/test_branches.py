@@ -59,7 +59,7 @@ def test_a_branch_that_became_the_default_one_meanwhile_stays(
 
     update = RefUpdate("refs/heads/topic", tip, ZERO)
     with pytest.raises(Denied, match="default branch"):
-        change_refs(database, repository, root, row, [update], along=choose)
+        change_refs(database, repository, root, row, [update], in_intent_transaction=choose)
     assert repository.tip("refs/heads/topic") == tip
 
 

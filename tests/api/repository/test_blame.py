@@ -123,7 +123,7 @@ def test_a_file_of_many_lines_is_told_part_by_part(
         refused = api.get(f"{url}/many/blame", ref="master", **asked)
         assert (refused.status_code, refused.json()["message"]) == (
             400,
-            {"range": ["must be given, and hold 5 lines at most"]},
+            {"range": ["is required and may contain at most 5 lines"]},
         )
 
 

@@ -61,7 +61,7 @@ def test_what_cannot_be_done(api: Api, shop: Workshop, side: dict[int, str]) -> 
     assert api.post(f"{url}/{side[1]}/cherry_pick", shop.developer, branch="dev").status_code == 201
     before = shop.git("for-each-ref")
     codes = {side[1]: "empty", side[4]: "conflict", "clash": "conflict", shop.first: "conflict"}
-    words = {"empty": "nothing left to change", "conflict": "looks different by now"}
+    words = {"empty": "already contains the result", "conflict": "has conflicting changes"}
     for sha, code in codes.items():
         for dry_run in (True, False):
             refused = api.post(f"{url}/{sha}/cherry_pick", shop.developer, branch="dev", dry_run=dry_run)

@@ -44,14 +44,16 @@ def test_what_cannot_be_undone(api: Api, shop: Workshop) -> None:
     tip = shop.tip()
     for dry_run in (True, False):
         refused = api.post(f"{url}/{first}/revert", shop.developer, branch="dev", dry_run=dry_run)
-        assert message_of(refused).startswith("Sorry, we cannot revert this commit automatically. What it changed")
+        assert message_of(refused).startswith(
+            "Sorry, we cannot revert this commit automatically. The branch has conflicting changes"
+        )
         assert refused.json()["error_code"] == "conflict"
     tried = api.post(f"{url}/{second}/revert", shop.developer, branch="dev", dry_run=True)
     assert (tried.status_code, tried.json()) == (200, {"dry_run": "success"})
     assert shop.tip() == tip
     assert api.post(f"{url}/{second}/revert", shop.developer, branch="dev").status_code == 201
     again = api.post(f"{url}/{second}/revert", shop.developer, branch="dev")
-    assert "nothing left to change" in message_of(again)
+    assert "already contains the result" in message_of(again)
     assert again.json()["error_code"] == "empty"
 
 

@@ -225,5 +225,5 @@ def test_a_server_in_our_own_network_is_not_reached(place: Place, house: House) 
     place.work(local=False)
     place.work()
     assert place.server.asked == []
-    assert "jira was not told" in house.log.getvalue()
+    assert "jira request blocked" in house.log.getvalue()
     assert PASSWORD not in house.log.getvalue()

@@ -290,7 +290,9 @@ def _move_target(
     moved = [RefUpdate(f"refs/heads/{merge_request.target_branch}", context.tip, made.commit)]
     along = partial(record_pending_merge, actor=actor, plan=plan)
     try:
-        change_refs(database, repository, actor, project, moved, merges=True, along=along, access=context.access)
+        change_refs(
+            database, repository, actor, project, moved, merges=True, in_intent_transaction=along, access=context.access
+        )
     except Conflict:
         raise _TargetMoved from None
     return plan

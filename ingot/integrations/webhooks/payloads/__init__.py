@@ -1,1 +1,1 @@
-"""What hooks tell: one document for each thing that happened, as of the moment when it did."""
+"""Webhook payloads, one document per event."""

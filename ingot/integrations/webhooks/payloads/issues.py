@@ -1,4 +1,4 @@
-"""What issues and notes tell."""
+"""Payloads of issues and notes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -37,38 +37,38 @@ Changes = Mapping[str, tuple[object, object]]
 
 
 class EventContext(NamedTuple):
-    """Where something happened, who did it, and how all of that is reached."""
+    """Project, acting user and URLs of an event."""
 
     project: Project
     user: User | None
-    at: InstanceUrls
+    urls: InstanceUrls
 
 
 def issue_payload(db: Connection, context: EventContext, issue: Issue, action: str, changes: Changes) -> Payload:
-    """An issue that was opened, closed or changed."""
+    """Return the payload of an opened, closed or changed issue."""
     assigned = assignees_of(db, [issue.id]).get(issue.id, [])
     labels = labels_of(db, "issue", [issue.id]).get(issue.id, [])
-    people = users_by_ids(db, assigned)
-    shown = project_part(context.project, context.at)
-    url = f"{project_url(context.project, context.at)}/issues/{issue.iid}"
+    users = users_by_ids(db, assigned)
+    project_data = project_part(context.project, context.urls)
+    url = f"{project_url(context.project, context.urls)}/issues/{issue.iid}"
     payload: Payload = {
         "object_kind": "issue",
         "event_type": "confidential_issue" if issue.confidential else "issue",
-        "user": user_part(context.user, context.at),
-        "project": shown,
+        "user": user_part(context.user, context.urls),
+        "project": project_data,
         "object_attributes": {**issue_part(issue, assigned), "url": url, "action": ISSUE_ACTIONS[action]},
         "labels": label_parts(labels),
         "changes": changes_part(db, context, changes),
-        "repository": repository_part(shown),
+        "repository": repository_part(project_data),
     }
-    parts = [user_part(people[user_id], context.at) for user_id in assigned if user_id in people]
+    parts = [user_part(users[user_id], context.urls) for user_id in assigned if user_id in users]
     if parts:
         payload |= {"assignees": parts, "assignee": parts[0]}
     return payload
 
 
 def issue_part(issue: Issue, assigned: Sequence[int]) -> Payload:
-    """What is stored of an issue."""
+    """Return the attributes of an issue."""
     return {
         "id": issue.id,
         "title": issue.title,
@@ -98,34 +98,34 @@ def issue_part(issue: Issue, assigned: Sequence[int]) -> Payload:
 
 
 def changes_part(db: Connection, context: EventContext, changes: Changes) -> Payload:
-    """What was and what is, by field."""
+    """Return the previous and current values by field."""
     part: Payload = {}
-    for name, both in changes.items():
+    for name, values in changes.items():
         if name == "labels":
             part[name] = _change(
-                *(label_parts(usable_labels_by_ids(db, context.project, _numbers(ids))) for ids in both)
+                *(label_parts(usable_labels_by_ids(db, context.project, _numbers(ids))) for ids in values)
             )
         elif name in ("assignees", "reviewers"):
-            part[name] = _change(*(_people_part(db, context, _numbers(ids)) for ids in both))
+            part[name] = _change(*(_user_parts(db, context, _numbers(ids)) for ids in values))
         else:
-            part[name] = _change(*both)
+            part[name] = _change(*values)
     return part
 
 
-def _people_part(db: Connection, context: EventContext, user_ids: Sequence[int]) -> list[Payload | None]:
+def _user_parts(db: Connection, context: EventContext, user_ids: Sequence[int]) -> list[Payload | None]:
     users = users_by_ids(db, user_ids) if user_ids else {}
-    return [user_part(users[number], context.at) for number in user_ids if number in users]
+    return [user_part(users[number], context.urls) for number in user_ids if number in users]
 
 
 def note_payload(context: EventContext, note: Note, subject: Payload, url: str) -> Payload:
-    """A note that somebody wrote; ``subject`` is what it is about, under its own word."""
-    shown = project_part(context.project, context.at)
+    """Return the payload of a note; ``subject`` is the part of the object that it is about."""
+    project_data = project_part(context.project, context.urls)
     return {
         "object_kind": "note",
         "event_type": "confidential_note" if note.internal else "note",
-        "user": user_part(context.user, context.at),
+        "user": user_part(context.user, context.urls),
         "project_id": context.project.id,
-        "project": shown,
+        "project": project_data,
         "object_attributes": {
             "id": note.id,
             "note": note.body,
@@ -147,24 +147,24 @@ def note_payload(context: EventContext, note: Note, subject: Payload, url: str) 
             "action": "create",
             "url": f"{url}#note_{note.id}",
         },
-        "repository": repository_part(shown),
+        "repository": repository_part(project_data),
         **subject,
     }
 
 
 def commit_subject(commit: Commit | None, context: EventContext) -> Payload:
-    """The commit that a note is about."""
-    return {"commit": None if commit is None else commit_part(commit, project_url(context.project, context.at))}
+    """Return the part of the commit that a note is about."""
+    return {"commit": None if commit is None else commit_part(commit, project_url(context.project, context.urls))}
 
 
 def issue_subject(db: Connection, issue: Issue) -> Payload:
-    """The issue that a note is about."""
+    """Return the part of the issue that a note is about."""
     part = issue_part(issue, assignees_of(db, [issue.id]).get(issue.id, []))
     return {"issue": {**part, "created_at": utc_text(issue.created_at), "updated_at": utc_text(issue.updated_at)}}
 
 
 def snippet_subject(snippet: Snippet, file: SnippetFile) -> Payload:
-    """The snippet that a note is about."""
+    """Return the part of the snippet that a note is about."""
     return {
         "snippet": {
             "id": snippet.id,
@@ -195,6 +195,6 @@ def _position(note: Note) -> Payload | None:
     if note.new_path is None:
         return None
     names = ("old_path", "new_path", "old_line", "new_line")
-    # On a merge request it is also known between which commits.
-    between: Payload = msgspec.json.decode(note.position) if note.position else {}
-    return {**between, **{name: getattr(note, name) for name in names}}
+    # Notes on merge requests also store the commits of the diff.
+    commits: Payload = msgspec.json.decode(note.position) if note.position else {}
+    return {**commits, **{name: getattr(note, name) for name in names}}

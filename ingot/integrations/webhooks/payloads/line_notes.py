@@ -1,4 +1,4 @@
-"""What a note on a line tells of that line, which only git knows."""
+"""Completion of notes on diff lines with data from git."""
 
 import hashlib
 
@@ -10,25 +10,25 @@ from ingot.integrations.webhooks.payloads.parts import Payload
 
 
 def complete_line(payload: Payload, repository: Repository) -> Payload:
-    """Put in the code of the line and, of a commit's, the file's diff; nothing for a note that is on no line."""
+    """Add the line code and, for a commit, the file's diff to a note on a line; return other payloads unchanged."""
     if payload["object_kind"] != "note" or not payload["object_attributes"]["position"]:
         return payload
-    about = payload["object_attributes"]
-    position = about["position"]
-    change = _change(repository, about, position)
+    note = payload["object_attributes"]
+    position = note["position"]
+    change = _change(repository, note, position)
     if change is None:
         return payload
-    told: Payload = {"line_code": _line_code(change, position)}
-    if about["commit_id"]:
-        told["st_diff"] = _diff(change)
-    return {**payload, "object_attributes": {**about, **told}}
+    line_data: Payload = {"line_code": _line_code(change, position)}
+    if note["commit_id"]:
+        line_data["st_diff"] = _diff(change)
+    return {**payload, "object_attributes": {**note, **line_data}}
 
 
-def _change(repository: Repository, about: Payload, position: Payload) -> FileDiff | None:
-    """The file in the diff that the note was written on."""
+def _change(repository: Repository, note: Payload, position: Payload) -> FileDiff | None:
+    """Return the file in the diff that the note was written on."""
     before, after = position.get("base_sha"), position.get("head_sha")
-    if about["commit_id"]:
-        commit = commit_or_none(repository, about["commit_id"])
+    if note["commit_id"]:
+        commit = commit_or_none(repository, note["commit_id"])
         if commit is None:
             return None
         before, after = (commit.parents[0] if commit.parents else None), commit.oid
@@ -39,14 +39,14 @@ def _change(repository: Repository, about: Payload, position: Payload) -> FileDi
 
 
 def _line_code(change: FileDiff, position: Payload) -> str | None:
-    """The file's name as a digest, and how far both files have come at the line."""
+    """Return the line code: a digest of the path and the line numbers in the old and new file."""
     old, new = position["old_line"], position["new_line"]
     if old is None or new is None:
         side: Side = "old" if new is None else "new"
-        place = line_position_or_none(change.diff, old if new is None else new, side)
-        if place is None:
+        line_numbers = line_position_or_none(change.diff, old if new is None else new, side)
+        if line_numbers is None:
             return None
-        old, new = place
+        old, new = line_numbers
     name = hashlib.sha1(change.new_path, usedforsecurity=False).hexdigest()
     return f"{name}_{old}_{new}"
 

@@ -1,4 +1,4 @@
-"""What several payloads have in common: the project, the people, commits, labels, and how times are written."""
+"""Common parts of payloads: projects, users, commits, labels, times."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,12 +18,12 @@ _WHOLE = (*_BRIEF, "git_http_url", "git_ssh_url", "visibility_level")
 
 
 def project_url(project: Project, urls: InstanceUrls) -> str:
-    """Where people see a project."""
+    """Return the URL of a project's page."""
     return f"{urls.base}/{project.full_path}"
 
 
 def project_part(project: Project, urls: InstanceUrls, *, backward: bool = True) -> Payload:
-    """A project; with ``backward`` also under the names that older receivers know."""
+    """Return the part of a project; with ``backward`` also under the names for older receivers."""
     web_url = project_url(project, urls)
     ssh_url, http_url = f"{urls.ssh}{project.full_path}.git", f"{web_url}.git"
     part = {
@@ -46,20 +46,20 @@ def project_part(project: Project, urls: InstanceUrls, *, backward: bool = True)
 
 
 def repository_part(project: Payload, *, whole: bool = False) -> Payload:
-    """The older word for the project, made from its part."""
+    """Return the older ``repository`` part, derived from the project's part."""
     return {name: project[name] for name in (_WHOLE if whole else _BRIEF)}
 
 
 def user_part(user: User | None, urls: InstanceUrls) -> Payload | None:
-    """Who did something, or has something to do."""
+    """Return the part of a user."""
     if user is None:
         return None
-    picture = avatar_url(user, urls.base)
-    return {"id": user.id, "name": user.name, "username": user.username, "avatar_url": picture}
+    image_url = avatar_url(user, urls.base)
+    return {"id": user.id, "name": user.name, "username": user.username, "avatar_url": image_url}
 
 
 def pusher_part(user: User | None, urls: InstanceUrls) -> Payload:
-    """Who pushed, in the flat form of pushes."""
+    """Return the flat attributes of the user who pushed."""
     return {
         "user_id": user.id if user else None,
         "user_name": user.name if user else None,
@@ -70,7 +70,7 @@ def pusher_part(user: User | None, urls: InstanceUrls) -> Payload:
 
 
 def commit_part(commit: Commit, web_url: str) -> Payload:
-    """A commit of the project at this address."""
+    """Return the part of a commit; ``web_url`` is the URL of its project."""
     return {
         "id": commit.oid,
         "message": commit.message,
@@ -82,7 +82,7 @@ def commit_part(commit: Commit, web_url: str) -> Payload:
 
 
 def label_parts(labels: Sequence[Label]) -> list[Payload]:
-    """Labels, as far as receivers know them."""
+    """Return the parts of labels."""
     return [
         {
             "id": label.id,
@@ -101,20 +101,20 @@ def label_parts(labels: Sequence[Label]) -> list[Payload]:
 
 
 def iso(stamp: Timestamp) -> str:
-    """A time as most payloads have it: ``2026-01-31T08:15:00Z``."""
+    """Format a time as in most payloads: ``2026-01-31T08:15:00Z``."""
     return f"{stamp[:19]}Z"
 
 
 def iso_or_none(stamp: Timestamp | None) -> str | None:
-    """The same of what may not have happened."""
+    """Format a time that may be missing, as ``iso`` does."""
     return None if stamp is None else iso(stamp)
 
 
 def utc_text(stamp: Timestamp) -> str:
-    """A time as payloads on notes and pipelines have it: ``2026-01-31 08:15:00 UTC``."""
+    """Format a time as in payloads of notes and pipelines: ``2026-01-31 08:15:00 UTC``."""
     return f"{stamp[:10]} {stamp[11:19]} UTC"
 
 
 def utc_text_or_none(stamp: Timestamp | None) -> str | None:
-    """The same of what may not have happened."""
+    """Format a time that may be missing, as ``utc_text`` does."""
     return None if stamp is None else utc_text(stamp)

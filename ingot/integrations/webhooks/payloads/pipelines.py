@@ -1,4 +1,4 @@
-"""What jobs, pipelines, wiki pages and releases tell."""
+"""Payloads of jobs, pipelines, wiki pages and releases."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,13 +20,13 @@ from ingot.repositories.pipelines.tables import CommitStatus, Pipeline
 from ingot.repositories.tags.tables import Release
 from ingot.repositories.wikis.page_names import WikiPage
 
-_NOBODY = {"id": None, "name": None, "username": None, "avatar_url": None}
+_NO_USER = {"id": None, "name": None, "username": None, "avatar_url": None}
 _FORMATS = ("zip", "tar.gz", "tar.bz2", "tar")
 
 
 def job_payload(context: EventContext, pipeline: Pipeline, status: CommitStatus) -> Payload:
-    """What one of those who look at a commit says now; its author and message are read when it is told."""
-    shown = project_part(context.project, context.at)
+    """Return the payload of a commit status; the commit's author and message are added before delivery."""
+    project_data = project_part(context.project, context.urls)
     started, finished = status.started_at, status.finished_at
     return {
         "object_kind": "build",
@@ -52,7 +52,7 @@ def job_payload(context: EventContext, pipeline: Pipeline, status: CommitStatus)
         "project_name": context.project.full_name,
         "user": {
             "email": context.user.email if context.user else None,
-            **(user_part(context.user, context.at) or _NOBODY),
+            **(user_part(context.user, context.urls) or _NO_USER),
         },
         "commit": {
             "id": pipeline.id,
@@ -66,15 +66,15 @@ def job_payload(context: EventContext, pipeline: Pipeline, status: CommitStatus)
             "started_at": utc_text_or_none(pipeline.started_at),
             "finished_at": utc_text_or_none(pipeline.finished_at),
         },
-        "repository": repository_part(shown, whole=True),
-        "project": shown,
+        "repository": repository_part(project_data, whole=True),
+        "project": project_data,
     }
 
 
 def pipeline_payload(
-    context: EventContext, pipeline: Pipeline, statuses: Sequence[CommitStatus], people: Any
+    context: EventContext, pipeline: Pipeline, statuses: Sequence[CommitStatus], users: Any
 ) -> Payload:
-    """A pipeline that has another status; its commit is read when it is told."""
+    """Return the payload of a pipeline; its commit is added before delivery."""
     stages = list(dict.fromkeys(status.stage for status in statuses))
     return {
         "object_kind": "pipeline",
@@ -92,26 +92,26 @@ def pipeline_payload(
             "created_at": utc_text(pipeline.created_at),
             "finished_at": utc_text_or_none(pipeline.finished_at),
             "duration": pipeline.duration,
-            "url": f"{project_url(context.project, context.at)}/-/pipelines/{pipeline.id}",
+            "url": f"{project_url(context.project, context.urls)}/-/pipelines/{pipeline.id}",
         },
-        "user": user_part(context.user, context.at),
-        "project": project_part(context.project, context.at, backward=False),
+        "user": user_part(context.user, context.urls),
+        "project": project_part(context.project, context.urls, backward=False),
         "commit": None,
-        "builds": [_status(context, status, people.get(status.user_id)) for status in statuses],
+        "builds": [_status(context, status, users.get(status.user_id)) for status in statuses],
     }
 
 
 def wiki_payload(context: EventContext, page: WikiPage, action: str, message: str) -> Payload:
-    """A page that was written, changed or removed; what it says is read when it is told."""
-    shown = project_part(context.project, context.at)
-    web_url = shown["web_url"]
+    """Return the payload of a wiki page; its content is added before delivery."""
+    project_data = project_part(context.project, context.urls)
+    web_url = project_data["web_url"]
     return {
         "object_kind": "wiki_page",
-        "user": user_part(context.user, context.at),
-        "project": shown,
+        "user": user_part(context.user, context.urls),
+        "project": project_data,
         "wiki": {
             "web_url": f"{web_url}/wikis/home",
-            "git_ssh_url": shown["git_ssh_url"].removesuffix(".git") + ".wiki.git",
+            "git_ssh_url": project_data["git_ssh_url"].removesuffix(".git") + ".wiki.git",
             "git_http_url": f"{web_url}.wiki.git",
             "path_with_namespace": f"{context.project.full_path}.wiki",
             "default_branch": context.project.default_branch,
@@ -129,17 +129,17 @@ def wiki_payload(context: EventContext, page: WikiPage, action: str, message: st
 
 
 def release_payload(context: EventContext, release: Release, links: Sequence[ReleaseLink], action: str) -> Payload:
-    """What is told about a tag; its commit is read when it is told."""
-    web_url = project_url(context.project, context.at)
+    """Return the payload of a release; its commit is added before delivery."""
+    web_url = project_url(context.project, context.urls)
     tag = quote(release.tag, safe="")
     sources = [
         {
-            "format": form,
-            "url": f"{context.at.base}/api/v4/projects/{context.project.id}/repository/archive.{form}?sha={tag}",
+            "format": name,
+            "url": f"{context.urls.base}/api/v4/projects/{context.project.id}/repository/archive.{name}?sha={tag}",
         }
-        for form in _FORMATS
+        for name in _FORMATS
     ]
-    told = [
+    link_parts = [
         {"id": link.id, "link_type": link.link_type, "name": link.name, "url": link.url, "external": True}
         for link in links
     ]
@@ -151,10 +151,10 @@ def release_payload(context: EventContext, release: Release, links: Sequence[Rel
         "name": release.name or release.tag,
         "released_at": utc_text(release.released_at),
         "tag": release.tag,
-        "project": project_part(context.project, context.at),
+        "project": project_part(context.project, context.urls),
         "url": f"{web_url}/-/releases/{tag}",
         "action": action,
-        "assets": {"count": len(sources) + len(told), "links": told, "sources": sources},
+        "assets": {"count": len(sources) + len(link_parts), "links": link_parts, "sources": sources},
         "commit": None,
     }
 
@@ -171,7 +171,7 @@ def _status(context: EventContext, status: CommitStatus, user: Any) -> Payload:
         "when": "on_success",
         "manual": False,
         "allow_failure": status.allow_failure,
-        "user": user_part(user, context.at),
+        "user": user_part(user, context.urls),
         "runner": None,
         "artifacts_file": {"filename": None, "size": None},
     }

@@ -1,4 +1,4 @@
-"""What a push tells: once for each branch and tag, and once as a whole."""
+"""Payloads of pushes: one per branch and tag, and one for the whole push."""
 
 from collections.abc import Sequence
 
@@ -16,13 +16,13 @@ from ingot.projects.projects.views import InstanceUrls
 
 MAX_COMMITS = 20
 MAX_FILES = 1000
-"""Of each commit; a receiver that needs all asks for them."""
+"""Limit per commit."""
 
 
 def push_payload(update: RefUpdate, project: Project, user: User | None, urls: InstanceUrls) -> Payload:
-    """A branch or tag that changed; what only git knows is left for ``complete_push``."""
+    """Return the payload of a changed branch or tag; ``complete_push`` adds the data from git."""
     kind = "push" if update.tag is None else "tag_push"
-    shown = project_part(project, urls)
+    project_data = project_part(project, urls)
     return {
         "object_kind": kind,
         "event_name": kind,
@@ -33,20 +33,20 @@ def push_payload(update: RefUpdate, project: Project, user: User | None, urls: I
         "message": None,
         **pusher_part(user, urls),
         "project_id": project.id,
-        "project": shown,
+        "project": project_data,
         "commits": [],
         "total_commits_count": 0,
-        "repository": repository_part(shown, whole=True),
+        "repository": repository_part(project_data, whole=True),
     }
 
 
 def system_tag_payload(payload: Payload) -> Payload:
-    """What system hooks are told of a tag: never its commits."""
+    """Return the payload of a tag for system hooks, which is sent without commits."""
     return {**payload, "message": ""}
 
 
 def update_payload(updates: Sequence[RefUpdate], project: Project, user: User | None, urls: InstanceUrls) -> Payload:
-    """A push as a whole, for system hooks."""
+    """Return the payload of a whole push, for system hooks."""
     pusher = pusher_part(user, urls)
     del pusher["user_username"]
     return {
@@ -60,46 +60,46 @@ def update_payload(updates: Sequence[RefUpdate], project: Project, user: User | 
 
 
 def complete_push(payload: Payload, repository: Repository, base: str | None, *, commits: bool) -> Payload:
-    """Put in what git knows: the commits that came, or what a tag says.
+    """Add the new commits of a branch or the message of a tag.
 
-    ``base`` is where the default branch was at that moment: what it led to is no news on a new branch. Without one,
-    all that a new branch leads to is new.
+    ``base`` is the tip of the default branch at the time of the push: commits that it contains are not new on a new
+    branch. Without it, all commits of a new branch count as new.
     """
     update = RefUpdate(payload["ref"], payload["before"], payload["after"])
     if update.deletes:
         return payload
     if update.tag is not None:
         return _complete_tag(payload, repository, update, commits=commits)
-    shown, total = _commits_of(repository, update, base)
-    return {**payload, "commits": _parts(repository, shown, payload), "total_commits_count": total}
+    new_commits, total = _commits_of(repository, update, base)
+    return {**payload, "commits": _parts(repository, new_commits, payload), "total_commits_count": total}
 
 
 def _complete_tag(payload: Payload, repository: Repository, update: RefUpdate, *, commits: bool) -> Payload:
     (tag,) = read_tags(repository, [NamedRef((update.tag or "").encode(), update.new)])
     target = commit_id_or_none(repository, update.new)
     commit = commit_or_none(repository, target) if target else None
-    told = {"checkout_sha": target}
+    checkout = {"checkout_sha": target}
     if not commits:
-        return {**payload, **told}
-    shown = [commit] if commit else []
+        return {**payload, **checkout}
+    tagged = [commit] if commit else []
     return {
         **payload,
-        **told,
+        **checkout,
         "message": tag.message,
-        "commits": _parts(repository, shown, payload),
-        "total_commits_count": len(shown),
+        "commits": _parts(repository, tagged, payload),
+        "total_commits_count": len(tagged),
     }
 
 
 def _commits_of(repository: Repository, update: RefUpdate, base: str | None) -> tuple[list[Commit], int]:
-    """The newest commits that came, oldest first, and how many there are."""
+    """Return the newest commits of an update, oldest first, and their total number."""
     since = base if update.creates else update.old
     if since is None:
-        found, total = list_commits(repository, [update.new], CommitFilter(), 0, MAX_COMMITS)
-        return read_commits(repository, found)[::-1], total
-    found = commits_between(repository, since, update.new, MAX_COMMITS)
-    total = len(found) if len(found) < MAX_COMMITS else count_between(repository, since, update.new)
-    return read_commits(repository, found), total
+        oids, total = list_commits(repository, [update.new], CommitFilter(), 0, MAX_COMMITS)
+        return read_commits(repository, oids)[::-1], total
+    oids = commits_between(repository, since, update.new, MAX_COMMITS)
+    total = len(oids) if len(oids) < MAX_COMMITS else count_between(repository, since, update.new)
+    return read_commits(repository, oids), total
 
 
 def _parts(repository: Repository, commits: Sequence[Commit], payload: Payload) -> list[Payload]:
@@ -110,6 +110,6 @@ def _parts(repository: Repository, commits: Sequence[Commit], payload: Payload) 
 
 def _changed(files: Sequence[PathChange]) -> Payload:
     return {
-        how: [decode_text(file.path) for file in files if file.how == how][:MAX_FILES]
-        for how in ("added", "modified", "removed")
+        change: [decode_text(file.path) for file in files if file.how == change][:MAX_FILES]
+        for change in ("added", "modified", "removed")
     }

@@ -1,4 +1,4 @@
-"""What system hooks are told: of projects, users, keys, groups and who belongs to them."""
+"""Payloads of system hooks: projects, users, keys, groups and members."""
 
 from ingot.accounts.users.tables import User
 from ingot.core.db.times import Timestamp
@@ -8,7 +8,7 @@ from ingot.projects.projects.tables import Project
 
 LEVELS = {10: "Guest", 20: "Reporter", 30: "Developer", 40: "Master", 50: "Owner"}
 
-# What a test sends, since nothing has happened.
+# Sent by a test of a system hook.
 SAMPLE: Payload = {
     "event_name": "project_create",
     "name": "Ruby",
@@ -20,7 +20,7 @@ SAMPLE: Payload = {
 
 
 def project_event(name: str, project: Project, owner: User | None, old_full_path: str | None = None) -> Payload:
-    """Something became of a project; it belongs to its owner, or to the group around it."""
+    """Return the payload of a project event; the owner is a user or the project's group."""
     payload: Payload = {
         **_when(name, project.created_at, project.updated_at),
         "name": project.name,
@@ -37,7 +37,7 @@ def project_event(name: str, project: Project, owner: User | None, old_full_path
 
 
 def user_event(name: str, user: User) -> Payload:
-    """Something became of a user."""
+    """Return the payload of a user event."""
     return {
         **_when(name, user.created_at, user.updated_at),
         "name": user.name,
@@ -48,7 +48,7 @@ def user_event(name: str, user: User) -> Payload:
 
 
 def key_event(name: str, key_id: int, key: str, created_at: Timestamp, user: User | None) -> Payload:
-    """A key came or went; one that only projects let in has no user."""
+    """Return the payload of an SSH key event; deploy keys have no user."""
     payload: Payload = {**_when(name, created_at, created_at), "key": key, "id": key_id}
     if user is not None:
         payload["username"] = user.username
@@ -56,7 +56,7 @@ def key_event(name: str, key_id: int, key: str, created_at: Timestamp, user: Use
 
 
 def group_event(name: str, group: Namespace, owner: User | None) -> Payload:
-    """Something became of a group."""
+    """Return the payload of a group event."""
     return {
         **_when(name, group.created_at, group.updated_at),
         "name": group.name,
@@ -69,7 +69,7 @@ def group_event(name: str, group: Namespace, owner: User | None) -> Payload:
 
 
 def team_event(name: str, project: Project, user: User, level: int, since: Timestamp, now: Timestamp) -> Payload:
-    """Somebody came to a project, or left it."""
+    """Return the payload of an added or removed project member."""
     access = LEVELS.get(level, str(level))
     return {
         **_when(name, since, now),
@@ -87,7 +87,7 @@ def team_event(name: str, project: Project, user: User, level: int, since: Times
 def group_member_event(
     name: str, group: Namespace, user: User, level: int, since: Timestamp, now: Timestamp
 ) -> Payload:
-    """Somebody came to a group, or left it."""
+    """Return the payload of an added or removed group member."""
     return {
         **_when(name, since, now),
         "group_name": group.name,

@@ -1,1 +1,1 @@
-"""Hooks of the whole instance, for administrators."""
+"""System hooks: webhooks of the instance, managed by administrators."""

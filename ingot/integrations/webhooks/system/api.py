@@ -1,4 +1,4 @@
-"""System hooks over the API."""
+"""Endpoints for system hooks."""
 
 from ingot.core.access.levels import NO_ACCESS, Access
 from ingot.core.access.rules import administrators
@@ -21,15 +21,15 @@ UNPROCESSABLE = 400
 
 
 def _hook_in_path(call: Call) -> tuple[Access, Hook]:
-    """The system hook that the path names."""
+    """Find the system hook in the path."""
     return NO_ACCESS, queries.find_hook(call.db, _INSTANCE, path_number(call.path, "id"))
 
 
 @routes.get("/hooks", may=administrators, returns=list[HookView])
 def list_system_hooks(call: Call, page: Page) -> Listing[HookView]:
     """List the system hooks."""
-    found = queries.list_hooks(call.db, _INSTANCE, page)
-    return found.of([hook_view(call.db, hook) for hook in found.items])
+    listing = queries.list_hooks(call.db, _INSTANCE, page)
+    return listing.of([hook_view(call.db, hook) for hook in listing.items])
 
 
 @routes.get("/hooks/:id", on=_hook_in_path, may=administrators, returns=HookView)
@@ -46,13 +46,13 @@ def create_system_hook(call: Call, params: WriteHook) -> HookView:
 
 @routes.put("/hooks/:id", on=_hook_in_path, may=administrators, returns=HookView, conflict=UNPROCESSABLE)
 def edit_system_hook(call: Call, hook: Hook, params: WriteHook) -> HookView:
-    """Edit a system hook; another URL takes its secrets away."""
+    """Edit a system hook; a new URL clears its secrets."""
     return hook_view(call.db, service.edit_hook(call.db, _INSTANCE, hook, params, guard_of(call)))
 
 
 @routes.post("/hooks/:id", on=_hook_in_path, may=administrators, returns=SystemHookSampleView)
 def test_system_hook(call: Call, hook: Hook) -> SystemHookSampleView:
-    """Let a system hook send a sample, and show it."""
+    """Test a system hook with a sample event and return it."""
     queue_event(call.db, SYSTEM_EVENTS, SAMPLE, [hook.id])
     service.retry_disabled_hook(call.db, hook)
     return SystemHookSampleView(**SAMPLE)
@@ -60,7 +60,7 @@ def test_system_hook(call: Call, hook: Hook) -> SystemHookSampleView:
 
 @routes.delete("/hooks/:id", may=administrators, returns=HookView | None)
 def delete_system_hook(call: Call) -> HookView | None:
-    """Delete a system hook, and show what it was."""
+    """Delete a system hook and return it."""
     hook = queries.hook_or_none(call.db, _INSTANCE, path_number(call.path, "id"))
     if hook is None:
         return None
@@ -70,13 +70,13 @@ def delete_system_hook(call: Call) -> HookView | None:
 
 @routes.get("/hooks/:id/events", on=_hook_in_path, may=administrators, returns=list[HookEventView], heavy=True)
 def list_system_hook_events(call: Call, hook: Hook, params: ListHookEvents, page: Page) -> Listing[HookEventView]:
-    """List what a system hook has sent, and what was answered."""
+    """List the delivery attempts of a system hook."""
     return list_attempts(call, hook, params, page)
 
 
 @routes.post("/hooks/:id/events/:hook_event_id/resend", on=_hook_in_path, may=administrators, returns=HookTestView)
 def resend_system_hook_event(call: Call, hook: Hook) -> HookTestView:
-    """Let a system hook send once more what it has sent."""
+    """Send an event of a system hook again."""
     return resend_attempt(call, hook)
 
 
@@ -89,7 +89,7 @@ def resend_system_hook_event(call: Call, hook: Hook) -> HookTestView:
     conflict=UNPROCESSABLE,
 )
 def set_system_hook_variable(call: Call, hook: Hook, params: SetHookValue) -> None:
-    """Let a name in the URL of a system hook stand for something; another server gets none of the secrets."""
+    """Set a variable in the URL of a system hook; if the server changes, the secrets are cleared."""
     service.set_variable(call.db, hook, call.path["key"], params.value, guard_of(call))
 
 
@@ -97,5 +97,5 @@ def set_system_hook_variable(call: Call, hook: Hook, params: SetHookValue) -> No
     "/hooks/:id/url_variables/:key", on=_hook_in_path, may=administrators, returns=None, conflict=UNPROCESSABLE
 )
 def delete_system_hook_variable(call: Call, hook: Hook) -> None:
-    """Forget what a name stands for that the URL of a system hook does not need."""
+    """Delete a URL variable of a system hook that its URL does not use."""
     service.set_variable(call.db, hook, call.path["key"], None, guard_of(call))

@@ -1,4 +1,4 @@
-"""What system hooks hear besides pushes: of projects, users, keys, groups and who belongs to them."""
+"""Reactions of system hooks to events of projects, users, keys, groups and members."""
 
 from collections.abc import Callable
 
@@ -45,11 +45,11 @@ _FIRST_OWNER = (
 
 
 def _queue_for_system_hooks(db: Connection, build: Callable[[], Payload | None]) -> None:
-    """Tell every system hook; without any, nothing is even looked up."""
-    wanted = hook_ids(subscribed_system_hooks(db))
-    payload = build() if wanted else None
+    """Queue an event for all system hooks; without any, the payload is not built."""
+    listeners = hook_ids(subscribed_system_hooks(db))
+    payload = build() if listeners else None
     if payload is not None:
-        queue_event(db, SYSTEM_EVENTS, payload, wanted)
+        queue_event(db, SYSTEM_EVENTS, payload, listeners)
 
 
 def _project_event(db: Connection, name: str, project_id: int, old_full_path: str | None = None) -> Payload | None:
@@ -62,44 +62,46 @@ def _project_event(db: Connection, name: str, project_id: int, old_full_path: st
 
 @subscriptions.on(ProjectCreated)
 def on_project_created(db: Connection, event: ProjectCreated) -> None:
-    """A project exists now."""
+    """Queue a created project."""
     _queue_for_system_hooks(db, lambda: _project_event(db, "project_create", event.project_id))
 
 
 @subscriptions.on(ProjectEdited)
 def on_project_edited(db: Connection, event: ProjectEdited) -> None:
-    """Something about a project is different."""
+    """Queue a changed project."""
     _queue_for_system_hooks(db, lambda: _project_event(db, "project_update", event.project_id))
 
 
 @subscriptions.on(ProjectDeleted)
 def on_project_deleted(db: Connection, event: ProjectDeleted) -> None:
-    """A project is gone."""
+    """Queue a deleted project."""
     _queue_for_system_hooks(db, lambda: _project_event(db, "project_destroy", event.project_id))
 
 
 @subscriptions.on(ProjectMoved)
 def on_project_moved(db: Connection, event: ProjectMoved) -> None:
-    """A project lies elsewhere: under another name in the same place, or in another one."""
+    """Queue a renamed or transferred project."""
 
     def build() -> Payload | None:
         project = project_or_none(db, event.project_id)
-        around = event.old_full_path.rpartition("/")[0]
-        same = project is not None and project.space_full_path == around
-        return _project_event(db, f"project_{'rename' if same else 'transfer'}", event.project_id, event.old_full_path)
+        old_namespace = event.old_full_path.rpartition("/")[0]
+        is_renamed = project is not None and project.space_full_path == old_namespace
+        return _project_event(
+            db, f"project_{'rename' if is_renamed else 'transfer'}", event.project_id, event.old_full_path
+        )
 
     _queue_for_system_hooks(db, build)
 
 
 @subscriptions.on(UserCreated)
 def on_user_created(db: Connection, event: UserCreated) -> None:
-    """A user exists now."""
+    """Queue a created user."""
     _queue_for_system_hooks(db, lambda: _user_event(db, "user_create", event.user_id))
 
 
 @subscriptions.on(UserDeleting)
 def on_user_deleted(db: Connection, event: UserDeleting) -> None:
-    """A user goes."""
+    """Queue a deleted user."""
     _queue_for_system_hooks(db, lambda: _user_event(db, "user_destroy", event.user_id))
 
 
@@ -110,13 +112,13 @@ def _user_event(db: Connection, name: str, user_id: int) -> Payload | None:
 
 @subscriptions.on(KeyAdded)
 def on_key_added(db: Connection, event: KeyAdded) -> None:
-    """A key opens something now."""
+    """Queue an added SSH key."""
     _queue_for_system_hooks(db, lambda: _key_event(db, "key_create", event))
 
 
 @subscriptions.on(KeyRemoved)
 def on_key_removed(db: Connection, event: KeyRemoved) -> None:
-    """A key opens nothing any more."""
+    """Queue a removed SSH key."""
     _queue_for_system_hooks(db, lambda: _key_event(db, "key_destroy", event))
 
 
@@ -127,14 +129,14 @@ def _key_event(db: Connection, name: str, event: KeyAdded | KeyRemoved) -> Paylo
 
 @subscriptions.on(GroupCreated)
 def on_group_created(db: Connection, event: GroupCreated) -> None:
-    """A group exists now."""
+    """Queue a created group."""
     owner = user_or_none(db, event.owner_id)
     _queue_for_system_hooks(db, lambda: group_event("group_create", namespace_by_id(db, event.group_id), owner))
 
 
 @subscriptions.on(NamespaceDeleting)
 def on_group_deleted(db: Connection, event: NamespaceDeleting) -> None:
-    """A group goes; of what lived there it is told before."""
+    """Queue a deleted group; events of its content have been queued before."""
 
     def build() -> Payload | None:
         group = namespace_by_id(db, event.namespace_id)
@@ -144,19 +146,19 @@ def on_group_deleted(db: Connection, event: NamespaceDeleting) -> None:
 
 
 def _owner(db: Connection, group_id: int) -> User | None:
-    first: int | None = db.value(_FIRST_OWNER, group=group_id)
-    return None if first is None else user_or_none(db, first)
+    user_id: int | None = db.value(_FIRST_OWNER, group=group_id)
+    return None if user_id is None else user_or_none(db, user_id)
 
 
 @subscriptions.on(MemberAdded)
 def on_member_added(db: Connection, event: MemberAdded) -> None:
-    """Somebody belongs to a group or a project now."""
+    """Queue an added member."""
     _queue_for_system_hooks(db, lambda: _member_event(db, "user_add_to", event))
 
 
 @subscriptions.on(MemberRemoved)
 def on_member_removed(db: Connection, event: MemberRemoved) -> None:
-    """Somebody belongs to a group or a project no more."""
+    """Queue a removed member."""
     _queue_for_system_hooks(db, lambda: _member_event(db, "user_remove_from", event))
 
 

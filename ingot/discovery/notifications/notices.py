@@ -1,4 +1,4 @@
-"""What is to be told, between the moment when it happens and the job that finds out to whom."""
+"""Payload of notification jobs."""
 
 from typing import Literal
 
@@ -17,21 +17,21 @@ _FLAGS = {
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """Something happened to a subject."""
+    """A change of a subject about which users may be notified."""
 
     key: str
-    """Of its own, so that who is told twice is told the same."""
+    """Unique per notice, so that a retried job sends identical emails."""
     what: NoticeType
     kind: str
     subject_id: int
     actor_id: int
     note_id: int | None = None
     people: tuple[int, ...] = ()
-    """Whom it concerns, besides those who take part."""
+    """Users concerned besides the participants."""
     labels: tuple[int, ...] = ()
-    """The labels that the subject carries only since then."""
+    """Labels added by this change."""
 
     @property
     def flag(self) -> str:
-        """What users choose it by."""
+        """Return the name of the event in the custom notification settings."""
         return "new_note" if self.what == "noted" else f"{_FLAGS.get(self.what, self.what)}_{self.kind}"
