@@ -114,4 +114,4 @@ def test_the_last_administrator_stays_one(house: House, make: Make, verb: str, o
     with pytest.raises(_Undo) as undone:
         house.app.database.write(act)
 
-    assert str(undone.value) == ("The last administrator must stay one" if stops else "")
+    assert str(undone.value) == ("There must be at least one active administrator" if stops else "")
