@@ -27,7 +27,6 @@ def forbid_blocking() -> Iterator[None]:
 
 
 def require_blocking_allowed() -> None:
-    """Raise ``WouldBlock`` if this thread runs an event loop; called before starting a process or a long computation.
-    """
+    """Raise ``WouldBlock`` in the event loop's thread; called before a process is started or a long computation."""
     if _thread_state.inline:
         raise WouldBlock
