@@ -1,4 +1,4 @@
-"""``ingot backup`` and ``ingot restore`` with repositories: what was recorded is what comes back, or it is said."""
+"""Repositories in ``ingot backup`` and ``ingot restore``: verified against the record."""
 
 import hashlib
 import io

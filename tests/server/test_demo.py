@@ -1,4 +1,4 @@
-"""``ingot demo``: people to look at."""
+"""``ingot demo``: fictional users and a project."""
 
 import re
 from pathlib import Path

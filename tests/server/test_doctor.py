@@ -1,4 +1,4 @@
-"""``ingot doctor``: what is wrong, and what it mends."""
+"""``ingot doctor``: detection and repair of problems."""
 
 import os
 import subprocess
@@ -69,7 +69,7 @@ def test_a_healthy_instance(patient: Patient) -> None:
     assert (said.returncode, said.stdout) == (0, "No problems found.\n"), said.stderr
 
 
-def test_what_can_be_mended(patient: Patient) -> None:
+def test_repairable_problems(patient: Patient) -> None:
     database, data = patient.database, patient.settings.data
     database.write(lambda db: add_avatar(db, "lost.png", b"\x89PNG\r\n\x1a\n"))
     database.write(
@@ -119,9 +119,9 @@ def test_what_can_be_mended(patient: Patient) -> None:
         assert len([line for line in lines if words in line]) == 1, (words, said.stdout)
     assert len(lines) == 7 and all(line.startswith("problem: ") for line in lines)
 
-    mended = patient.doctor("--repair")
-    assert mended.returncode == 0, mended.stdout
-    assert [line.removeprefix("repaired: ") for line in mended.stdout.splitlines()] == [
+    repaired = patient.doctor("--repair")
+    assert repaired.returncode == 0, repaired.stdout
+    assert [line.removeprefix("repaired: ") for line in repaired.stdout.splitlines()] == [
         line.removeprefix("problem: ").removesuffix(" (--repair fixes it)") for line in lines
     ]
     assert patient.doctor().stdout == "No problems found.\n"
@@ -155,8 +155,8 @@ def test_large_files_that_are_lost_or_cut_off(patient: Patient) -> None:
     assert "c" * 64 not in said.stdout
 
 
-def test_what_a_person_must_decide(patient: Patient) -> None:
-    """A path that a group took meanwhile, and a namespace of nobody, are told but left alone."""
+def test_problems_that_need_a_decision(patient: Patient) -> None:
+    """A path that a group took meanwhile, and a namespace without an owner, are reported but not changed."""
     patient.run(
         f"UPDATE namespaces SET owner_id = NULL WHERE owner_id = {patient.user.id}",
         "UPDATE users SET state = 'blocked' WHERE username = 'root'",

@@ -1,4 +1,4 @@
-"""``ingot doctor`` on repositories: what is wrong with each, and what it mends."""
+"""``ingot doctor`` on repositories: detection and repair of problems."""
 
 import os
 import time
@@ -40,7 +40,7 @@ class Patient:
         ).stdout.splitlines()
 
     def repair(self) -> list[str]:
-        """What was mended; afterwards all is well."""
+        """Return the repaired problems; afterwards there are none."""
         lines = self.doctor("--repair")
         assert self.doctor() == ["No problems found."]
         return [line.removeprefix("repaired: ") for line in lines]

@@ -9,7 +9,7 @@ from ingot.core.api.views import View
 
 
 class GateView(View):
-    """One gate of a flag."""
+    """A gate of a flag."""
 
     key: str
     value: bool | int | tuple[str, ...]

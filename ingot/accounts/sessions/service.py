@@ -156,7 +156,7 @@ def mail_password_link(db: Connection, user: User) -> None:
 
 
 def mail_password_hint(db: Connection, user: User) -> None:
-    """Tell a directory user by email where to change their password."""
+    """Send a directory user an email about where to change their password."""
     send_mail(
         db,
         user.email,

@@ -76,12 +76,12 @@ def _check_revision(database: Database) -> str | None:
 
 def _check_integrity(database: Database) -> Iterator[DoctorFinding]:
     if not isinstance(database.engine, SqliteEngine):
-        # The server watches over its own files; that it counts the users shows that it can read ours.
+        # PostgreSQL checks its own files; counting the users verifies that the tables can be read.
         database.read(lambda db: db.value(_COUNT_USERS))
         return
-    for (said,) in database.read(lambda db: db.rows(text("PRAGMA integrity_check"))):
-        if said != "ok":
-            yield DoctorFinding(f"The database is damaged, restore a backup: {said}", blocks_other_checks=True)
+    for (result,) in database.read(lambda db: db.rows(text("PRAGMA integrity_check"))):
+        if result != "ok":
+            yield DoctorFinding(f"The database is damaged, restore a backup: {result}", blocks_other_checks=True)
 
 
 def _check_references(database: Database) -> Iterator[DoctorFinding]:
