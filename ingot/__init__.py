@@ -1,1 +1,1 @@
-"""Ingot: a git forge that speaks the v4 REST API."""
+"""A git forge that implements GitLab's v4 REST API."""

@@ -1,4 +1,4 @@
-"""``python -m ingot`` is the same as ``ingot``."""
+"""Entry point of ``python -m ingot``, equivalent to the ``ingot`` command."""
 
 from ingot.cli.main import main
 

@@ -1,12 +1,12 @@
-"""The ways to fail that rooms know; each door translates them once into its own words."""
+"""Errors raised by domain code, without status codes; the API, the pages and SSH each translate them in one place."""
 
 
 class Failure(Exception):
-    """What a caller did wrong, or may not do; never a fault of ours."""
+    """Base class of errors that the caller caused: invalid, not permitted or not found; never a server fault."""
 
 
 class NotFound(Failure):
-    """There is no such thing, or the caller may not know of it: both look the same."""
+    """An object that does not exist or that the caller may not see: both look the same."""
 
     def __init__(self, what: str = "", *, message: str = "") -> None:
         super().__init__(message or what)
@@ -15,7 +15,7 @@ class NotFound(Failure):
 
 
 class Denied(Failure):
-    """The caller sees the subject but may not do this to it."""
+    """An action that the caller may not perform on a visible object."""
 
     def __init__(self, reason: str = "") -> None:
         super().__init__(reason)
@@ -23,20 +23,20 @@ class Denied(Failure):
 
 
 class Invalid(Failure):
-    """A value does not do; ``errors`` says which and why, or ``message`` alone explains."""
+    """Invalid input: ``errors`` lists the reasons by field, or ``message`` alone explains it."""
 
     code = ""
-    """A word for programs, where callers tell reasons apart."""
+    """Machine-readable reason, for callers that distinguish between reasons."""
 
     def __init__(self, message: str = "", /, **errors: list[str]) -> None:
-        reasons = [f"{field} {reason}" for field, several in errors.items() for reason in several]
+        reasons = [f"{field} {reason}" for field, field_errors in errors.items() for reason in field_errors]
         super().__init__(message or "; ".join(reasons))
         self.message = message
         self.errors = errors
 
 
 class Conflict(Failure):
-    """It clashes with something that exists already; ``errors`` says with which, or ``message`` alone explains."""
+    """A conflict with an existing object: ``errors`` lists the reasons by field, or ``message`` alone explains it."""
 
     def __init__(self, message: str = "", /, **errors: list[str]) -> None:
         super().__init__(message or str(errors))
@@ -45,11 +45,11 @@ class Conflict(Failure):
 
 
 class Unchanged(Failure):
-    """It is so already."""
+    """A request that would change nothing."""
 
 
 class Unauthenticated(Failure):
-    """There is no valid credential where one is needed; ``reason`` is only for those who proved something already."""
+    """A missing or invalid credential; ``reason`` is set only after the password or token has been verified."""
 
     def __init__(self, reason: str = "") -> None:
         super().__init__(reason)
@@ -57,7 +57,7 @@ class Unauthenticated(Failure):
 
 
 class Throttled(Failure):
-    """Too many tries: all of ``limit`` (where there is one to tell) are used up for ``retry_after`` seconds."""
+    """Too many attempts: all of ``limit`` (None if not published) are used up for ``retry_after`` seconds."""
 
     def __init__(self, retry_after: int, limit: int | None = None) -> None:
         super().__init__("Retry later")
@@ -66,9 +66,9 @@ class Throttled(Failure):
 
 
 class Unavailable(Exception):
-    """The store does not answer right now; the same call may succeed in a moment."""
+    """A database that does not respond; a retry may succeed."""
 
 
-def too_long_message(most: int, what: str = "characters") -> str:
-    """The contract's words for a value that is longer than it may be."""
-    return f"is too long (maximum is {most} {what})"
+def too_long_message(maximum: int, unit: str = "characters") -> str:
+    """Return the specification's message for a value that exceeds its maximum length."""
+    return f"is too long (maximum is {maximum} {unit})"

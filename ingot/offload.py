@@ -1,4 +1,4 @@
-"""Keeps long work off the event loop: reads run inline there, and whatever would hold it up says so first."""
+"""Guard that keeps blocking work off the event loop, where read requests run inline."""
 
 import threading
 from collections.abc import Iterator
@@ -13,12 +13,12 @@ _thread_state = _ThreadState()
 
 
 class WouldBlock(Exception):
-    """The work would hold up an event loop; whoever runs it inline runs it again in a thread."""
+    """Raised before work that would block the event loop; the caller repeats the work in a thread."""
 
 
 @contextmanager
 def forbid_blocking() -> Iterator[None]:
-    """Mark this thread as one that must not wait."""
+    """Forbid blocking work in this thread within the context."""
     _thread_state.inline = True
     try:
         yield
@@ -27,6 +27,6 @@ def forbid_blocking() -> Iterator[None]:
 
 
 def require_blocking_allowed() -> None:
-    """Say that a process is started, or much is computed, next; raises ``WouldBlock`` where that must not be."""
+    """Raise ``WouldBlock`` in the event loop's thread; called before a process is started or a long computation."""
     if _thread_state.inline:
         raise WouldBlock

@@ -1,6 +1,6 @@
-"""What can be configured: flags, then ``INGOT_*`` variables, then ``ingot.toml`` in the data directory.
+"""Settings of a server: flags, then ``INGOT_*`` variables, then ``ingot.toml`` in the data directory.
 
-Only the standard library is imported here, because the supervisor reads settings too and stays small.
+Only the standard library is imported here, because the supervisor reads settings too and must stay small.
 """
 
 import os
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 
 class InvalidSetting(Exception):
-    """A setting that cannot be used; the text says which and why."""
+    """An unusable setting; the message names it and says why."""
 
 
 def _setting(help_text: str, default: Any = None) -> Any:
@@ -27,106 +27,110 @@ def _networks(text: str) -> list[IPv4Network | IPv6Network]:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Read once at start, then passed to whoever needs it."""
+    """Settings, read once at startup."""
 
-    data: Path = _setting("Directory that holds everything that must last.", Path("data"))
+    data: Path = _setting("Directory for the database, repositories, uploads and secrets.", Path("data"))
     host: str = _setting("Address to listen on.", "127.0.0.1")
-    port: int = _setting("Port for HTTP; 0 lets the system choose.", 8080)
-    ssh_port: int = _setting("Port for git over SSH, on the same address; 0 lets the system choose.", 2222)
-    workers: int = _setting("Web worker processes; 0 means one per core.", 0)
-    database_url: str = _setting("PostgreSQL server to use instead of the embedded SQLite file.", "")
-    external_url: str = _setting("URL by which people reach the server; also decides whether cookies are Secure.", "")
-    root_password: str = _setting("First start only: the password of the administrator root.", "")
-    root_token: str = _setting("First start only: a personal access token of root, with scopes api and sudo.", "")
-    allow_local_requests: bool = _setting("Let hooks and imports reach local and private addresses.", False)
+    port: int = _setting("Port for HTTP; 0 chooses a free port.", 8080)
+    ssh_port: int = _setting("Port for git over SSH, on the same address; 0 chooses a free port.", 2222)
+    workers: int = _setting("Number of web worker processes; 0 means one per core.", 0)
+    database_url: str = _setting("URL of a PostgreSQL database, used instead of the embedded SQLite file.", "")
+    external_url: str = _setting("Public URL of the server; with https, cookies are Secure.", "")
+    root_password: str = _setting("First start only: password of the administrator root.", "")
+    root_token: str = _setting("First start only: personal access token of root, with the scopes api and sudo.", "")
+    allow_local_requests: bool = _setting("Allow webhooks and imports to reach local and private addresses.", False)
     allowed_networks: str = _setting(
-        "Comma-separated addresses or networks that hooks and imports may reach in any case.", ""
+        "Comma-separated addresses or networks that webhooks and imports may always reach.", ""
     )
-    hook_log_days: int = _setting("Days for which hooks keep what they sent and what was answered.", 7)
-    trusted_proxies: str = _setting("Comma-separated addresses or networks whose X-Forwarded-* headers count.", "")
-    reported_version: str = _setting("What GET /version says; clients switch their behaviour on it.", "16.11.0")
-    default_branch: str = _setting("Name of the first branch of new repositories.", "master")
-    cache_mb: int = _setting("Megabytes that one process may use for its caches.", 64)
-    max_push_mb: int = _setting("Megabytes that one push may bring.", 2048)
-    max_file_mb: int = _setting("Megabytes that a pushed or committed file may have; 0 sets no limit.", 0)
-    max_lfs_mb: int = _setting("Megabytes that a file in Git LFS may have; 0 sets no limit.", 0)
-    log_format: str = _setting("json, pretty, or auto: pretty on a terminal.", "auto")
+    hook_log_days: int = _setting("Days for which webhook deliveries are logged and retried.", 7)
+    trusted_proxies: str = _setting(
+        "Comma-separated addresses or networks whose X-Forwarded-* headers are trusted.", ""
+    )
+    reported_version: str = _setting("Version in the response of GET /version; clients adapt to it.", "16.11.0")
+    default_branch: str = _setting("Default branch of new repositories.", "master")
+    cache_mb: int = _setting("Memory budget of all caches of one process in megabytes.", 64)
+    max_push_mb: int = _setting("Maximum size of a push in megabytes.", 2048)
+    max_file_mb: int = _setting("Maximum size of a pushed or committed file in megabytes; 0 means no limit.", 0)
+    max_lfs_mb: int = _setting("Maximum size of a file in Git LFS in megabytes; 0 means no limit.", 0)
+    log_format: str = _setting("Log format: json, pretty, or auto (pretty on a terminal, else json).", "auto")
     smtp_url: str = _setting(
-        "Where mail is sent: smtp://user:password@host:port; without it, mail is kept in data/mail.", ""
+        "Mail server: smtp://user:password@host:port; if empty, emails are stored in data/mail.", ""
     )
-    mail_from: str = _setting("Sender of mail.", "ingot@localhost")
-    oidc_issuer: str = _setting("Address of an OpenID Connect provider by which people may sign in.", "")
-    oidc_client_id: str = _setting("What that provider calls this instance.", "")
-    oidc_client_secret: str = _setting("The secret that it gave this instance.", "")
-    oidc_label: str = _setting("What the sign-in page calls that provider.", "OpenID Connect")
-    oidc_sign_up: bool = _setting("Make accounts for people whom only that provider knows.", False)
-    oidc_link_by_email: bool = _setting("Let people in whose proven address there is that of an account here.", False)
-    ldap_url: str = _setting("Directory whose people may sign in: ldap://host:389 or ldaps://host:636.", "")
-    ldap_start_tls: bool = _setting("Encrypt a connection that begins as ldap://.", False)
-    ldap_ca_file: str = _setting("Certificates that the directory's must come from; else those of the machine.", "")
-    ldap_bind_dn: str = _setting("Who looks people up in the directory; nobody in particular, if empty.", "")
-    ldap_bind_password: str = _setting("The password for that.", "")
-    ldap_base: str = _setting("Below what people are looked up, such as ou=people,dc=example,dc=org.", "")
-    ldap_user_attribute: str = _setting("What people type to sign in: uid, or sAMAccountName.", "uid")
-    ldap_filter: str = _setting("Who of them may come in, such as (memberOf=cn=dev,dc=example,dc=org).", "")
-    ldap_sign_up: bool = _setting("Make accounts for people of the directory at their first sign-in.", False)
-    ldap_link_by_email: bool = _setting("Let people in whose address there is that of an account here.", False)
+    mail_from: str = _setting("Sender address of emails.", "ingot@localhost")
+    oidc_issuer: str = _setting("URL of an OpenID Connect provider for signing in.", "")
+    oidc_client_id: str = _setting("Client id of this instance at the provider.", "")
+    oidc_client_secret: str = _setting("Client secret of this instance at the provider.", "")
+    oidc_label: str = _setting("Name of the provider on the sign-in page.", "OpenID Connect")
+    oidc_sign_up: bool = _setting("Create an account when a new user signs in through the provider.", False)
+    oidc_link_by_email: bool = _setting(
+        "Sign users in to an existing account with the same verified email address.", False
+    )
+    ldap_url: str = _setting("LDAP server for signing in: ldap://host:389 or ldaps://host:636.", "")
+    ldap_start_tls: bool = _setting("Use STARTTLS on an ldap:// connection.", False)
+    ldap_ca_file: str = _setting("CA certificates for the LDAP server; if empty, those of the system.", "")
+    ldap_bind_dn: str = _setting("DN for looking up users; if empty, the lookup is anonymous.", "")
+    ldap_bind_password: str = _setting("Password of that DN.", "")
+    ldap_base: str = _setting("Base DN of the user search, such as ou=people,dc=example,dc=org.", "")
+    ldap_user_attribute: str = _setting("Attribute that contains the login name: uid or sAMAccountName.", "uid")
+    ldap_filter: str = _setting("Filter for users who may sign in, such as (memberOf=cn=dev,dc=example,dc=org).", "")
+    ldap_sign_up: bool = _setting("Create an account when a user of the directory first signs in.", False)
+    ldap_link_by_email: bool = _setting("Sign users in to an existing account with the same email address.", False)
 
     @property
     def database(self) -> str:
-        """The URL of the database in use."""
+        """Return the URL of the database in use."""
         return self.database_url or f"sqlite:///{self.data.absolute() / 'ingot.db'}"
 
     @property
     def embedded(self) -> bool:
-        """Whether the database is a file in the data directory."""
+        """Return whether the database is a file in the data directory."""
         return self.database.startswith("sqlite:")
 
     @property
     def base_url(self) -> str:
-        """Where links in mails lead; nothing that a request says can change it."""
+        """Return the base of links in emails; it must not depend on a request, whose headers could be forged."""
         return self.external_url.rstrip("/") or f"http://{self.host}:{self.port}"
 
     @property
     def is_https(self) -> bool:
-        """Whether people reach the server by https."""
+        """Return whether users reach the server over https."""
         return urlsplit(self.external_url).scheme == "https"
 
     @property
     def proxies(self) -> list[IPv4Network | IPv6Network]:
-        """The networks of trusted proxies."""
+        """Return the networks of trusted proxies."""
         return _networks(self.trusted_proxies)
 
     @property
     def allowed_outgoing_networks(self) -> list[IPv4Network | IPv6Network]:
-        """The networks that requests of ours may reach in any case."""
+        """Return the networks that outgoing requests may always reach."""
         return _networks(self.allowed_networks)
 
 
 def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> Settings:
-    """Put the settings together from where they may stand; flags that are ``None`` were not given."""
+    """Load the settings from flags, environment and file; flags that are None were not given."""
     environment = os.environ if environment is None else environment
     given = {name: value for name, value in flags.items() if value is not None}
     data = Path(given.get("data") or environment.get("INGOT_DATA") or "data")
     file = data / "ingot.toml"
-    written: dict[str, Any] = {}
+    file_values: dict[str, Any] = {}
     if file.is_file():
         try:
-            written = tomllib.loads(file.read_text())
+            file_values = tomllib.loads(file.read_text())
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InvalidSetting(f"{file} is not valid TOML: {error}") from error
     names = {setting.name for setting in fields(Settings)}
-    unknown = sorted(set(written) - names)
+    unknown = sorted(set(file_values) - names)
     if unknown:
-        raise InvalidSetting(f"{file} holds settings that do not exist: {', '.join(unknown)}")
-    values: dict[str, Any] = {**written}
+        raise InvalidSetting(f"{file} contains settings that do not exist: {', '.join(unknown)}")
+    values: dict[str, Any] = {**file_values}
     values |= {name: environment[f"INGOT_{name.upper()}"] for name in names if environment.get(f"INGOT_{name.upper()}")}
     values |= {name: value for name, value in given.items() if name in names}
     values["data"] = data
-    return _checked(Settings(**{name: _typed(name, value) for name, value in values.items()}))
+    return _validated(Settings(**{name: _converted(name, value) for name, value in values.items()}))
 
 
-def _typed(name: str, value: Any) -> Any:
+def _converted(name: str, value: Any) -> Any:
     kind = {setting.name: setting.type for setting in fields(Settings)}[name]
     try:
         if kind is int:
@@ -149,7 +153,7 @@ def _typed(name: str, value: Any) -> Any:
         raise InvalidSetting(f"{name} cannot be {value!r}") from error
 
 
-def _checked(settings: Settings) -> Settings:
+def _validated(settings: Settings) -> Settings:
     for name in ("port", "ssh_port"):
         if not 0 <= getattr(settings, name) <= 65535:
             raise InvalidSetting(f"{name} must be between 0 and 65535")

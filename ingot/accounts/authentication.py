@@ -1,4 +1,4 @@
-"""From a credential to an actor: the one place where somebody becomes known."""
+"""Authentication: the only place where a credential becomes an actor."""
 
 import hmac
 
@@ -13,11 +13,11 @@ from ingot.errors import Denied, NotFound, Unauthenticated
 
 
 def authenticate(db: Connection, credentials: Credentials) -> Actor:
-    """Who is calling; a credential that is not valid is refused even where none is needed."""
+    """Return the caller; raise Unauthenticated for an invalid credential even where none is required."""
     if credentials.token is not None:
         actor = _authenticate_token(db, credentials.token)
     elif credentials.job_token is not None:
-        # Nothing runs jobs yet, so no such token can be one of ours.
+        # There are no CI jobs yet, so no job token can be valid.
         raise Unauthenticated
     elif credentials.session is not None:
         actor = _authenticate_session(db, credentials)
@@ -48,11 +48,15 @@ def _authenticate_token(db: Connection, token: str) -> Actor:
 
 
 def _authenticate_session(db: Connection, credentials: Credentials) -> Actor:
-    """A stale cookie is as good as none; a write without its CSRF token may come from another site."""
-    found = session_or_none(db, credentials.session or "")
-    if found is None:
+    """Return the user of a session cookie.
+
+    An expired cookie counts as no cookie. A write without the session's CSRF token may be forged by another site, so it
+    is anonymous as well.
+    """
+    session_and_user = session_or_none(db, credentials.session or "")
+    if session_and_user is None:
         return ANONYMOUS
-    session, user = found
+    session, user = session_and_user
     if credentials.writes and not hmac.compare_digest(
         (credentials.csrf or "").encode("utf-8", "replace"), csrf_token(db, session).encode()
     ):
@@ -70,20 +74,23 @@ def _authenticate_session(db: Connection, credentials: Credentials) -> Actor:
 
 
 def _sudo(db: Connection, actor: Actor, name: str) -> Actor:
-    """Sudo: an administrator acts as somebody else, with a private token or one that has the scope for it."""
+    """Return the user as whom an administrator acts.
+
+    Requires the private token, or a personal or OAuth token with the scope ``sudo``.
+    """
     if not actor.known:
         return actor
     if not actor.admin:
         raise Denied("Must be admin to use sudo")
     if actor.via != "private" and not (actor.via in ("personal", "oauth") and "sudo" in (actor.scopes or ())):
         raise Denied("Private token must be specified in order to use sudo")
-    # PostgreSQL takes no NUL, and no name has one.
-    named = name.replace("\0", " ")
-    user = user_or_none(db, named) if named.isdigit() else user_by_username_or_none(db, named)
+    # PostgreSQL rejects NUL in text; no username contains it.
+    login = name.replace("\0", " ")
+    user = user_or_none(db, login) if login.isdigit() else user_by_username_or_none(db, login)
     if user is None:
         raise NotFound(message=f"404 Not Found: No user id or username for: {name}")
     if user.state != "active" or user.placeholder:
-        raise Denied("The user to act as is blocked")
+        raise Denied("The user to impersonate is blocked")
     return Actor(
         user_id=user.id,
         username=user.username,

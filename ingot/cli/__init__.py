@@ -1,1 +1,1 @@
-"""The commands: parse arguments, print."""
+"""Command line: one module per command, which parses arguments and prints."""

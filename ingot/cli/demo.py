@@ -1,4 +1,4 @@
-"""``ingot demo``: people to look at, and what they work on."""
+"""``ingot demo``: add fictional users and a project to explore."""
 
 import argparse
 import secrets
@@ -14,7 +14,7 @@ from ingot.core.names import NAMESPACES
 from ingot.errors import Denied, Failure, Unavailable
 from ingot.git.history.commits import Signature
 from ingot.git.maintenance.store import new_key
-from ingot.operations.demo.activity import add_demo_activity as let_work
+from ingot.operations.demo.activity import add_demo_activity
 from ingot.operations.demo.loader import add_demo_users, count_other_users
 from ingot.operations.demo.project import DemoRepository, add_project, demo_actors, project_exists
 from ingot.operations.demo.users import DEMO_USERS
@@ -29,16 +29,16 @@ MAX_EXISTING_USERS = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
-    parser.add_argument("--force", action="store_true", help="go on although real people seem to use the instance")
+    """Add the command's arguments."""
+    parser.add_argument("--force", action="store_true", help="add them even if the instance has other users")
     parser.epilog = (
-        "Run again, it adds only who is missing. Tokens and the password are printed once, for those who are new."
+        "Running it again adds only missing users. The password and the tokens are printed once, for new users."
     )
     add_instance_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Fill the instance, or say in one line why not."""
+    """Add the demo data; exit with a one-line message on failure."""
     settings = settings_from_arguments(arguments)
     prepare_instance(settings)
     database = open_database(settings)
@@ -47,37 +47,37 @@ def run(arguments: argparse.Namespace) -> None:
 
     def work(db: Connection) -> list[tuple[str, str]]:
         db.lock(NAMESPACES)
-        strangers = count_other_users(db)
-        if strangers > MAX_EXISTING_USERS and not arguments.force:
-            raise Denied(f"{strangers} people use this instance already; --force adds invented ones all the same")
+        other_users = count_other_users(db)
+        if other_users > MAX_EXISTING_USERS and not arguments.force:
+            raise Denied(f"the instance has {other_users} other users; use --force to add the demo users anyway")
         added = add_demo_users(db, hashed)
         if not project_exists(db):
-            add_project(db, beginning)
-            new.append(PROJECT_NAME)
+            add_project(db, repository)
+            created.append(PROJECT_NAME)
         return added
 
-    beginning = _create_repository(settings)
-    new: list[str] = []
+    repository = _create_repository(settings)
+    created: list[str] = []
     try:
         added = database.write(work)
-        if new:
-            inside = InternalClient(all_endpoints(), database, settings)
-            let_work(inside, database.read(demo_actors), settings.base_url)
+        if created:
+            client = InternalClient(all_endpoints(), database, settings)
+            add_demo_activity(client, database.read(demo_actors), settings.base_url)
     except (Failure, Unavailable) as error:
         sys.exit(f"ingot: {error}")
     finally:
-        delete_unused_repository(database, repository_store(settings), beginning.key)
+        delete_unused_repository(database, repository_store(settings), repository.key)
         database.close()
     if not added:
-        print("Everybody of the demo is here already.")
+        print("The demo users already exist.")
         return
-    print(f"Added {len(added)} people; they all sign in with the password {password}")
+    print(f"Added {len(added)} users, all with the password {password}")
     for username, token in added:
         print(f"  {username:18} token {token}")
 
 
 def _create_repository(settings: Settings) -> DemoRepository:
-    """Make the repository ahead of the row that names it, as for everybody."""
+    """Create the repository before the project's row, as the API does."""
     key, store = new_key(), repository_store(settings)
     store.create(key, settings.default_branch)
     author = Signature(DEMO_USERS[0].name, DEMO_USERS[0].email, int(time.time()), 0)

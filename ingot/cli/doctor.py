@@ -1,4 +1,4 @@
-"""``ingot doctor``: what is wrong with an instance, one line each."""
+"""``ingot doctor``: check an instance and print one line per problem."""
 
 import argparse
 import sys
@@ -18,44 +18,48 @@ from ingot.settings import Settings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
-    parser.add_argument("--mend", action="store_true", help="repair what can safely be repaired")
+    """Add the command's arguments."""
+    parser.add_argument("--repair", action="store_true", help="repair problems that are safe to repair")
+    # Former name of the option, still accepted in scripts.
+    parser.add_argument("--mend", dest="repair", action="store_true", help=argparse.SUPPRESS)
     parser.epilog = (
-        "It looks at permissions, the secret, settings, the schema, the database's integrity, users without a "
-        "namespace or private token, pictures, large files, jobs that gave up, leftover files, and at the repository "
-        "of every project: that it is there, its HEAD, its references and packs, its configuration, and old locks. It "
-        "exits with 0 when all is well or was mended, and with 1 when something is wrong. The server may run meanwhile."
+        "Checks file permissions, the secret, settings, the schema, the database's integrity, users without a "
+        "namespace or private token, avatars, LFS files, dead jobs, leftover files, and the repository of every "
+        "project: its existence, HEAD, refs, packs, configuration and old locks. The exit status is 0 if there are no "
+        "problems or all were repaired, otherwise 1. The server may run meanwhile."
     )
     add_instance_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print what is wrong, and what became of it."""
-    wrong = 0
-    found = 0
+    """Print the problems, and the results of repairs."""
+    unresolved = 0
+    count = 0
     for finding in _find_problems(settings_from_arguments(arguments)):
-        found += 1
-        if arguments.mend and finding.mend is not None:
+        count += 1
+        if arguments.repair and finding.repair is not None:
             reason = _repair_error(finding)
-            print(f"not mended: {finding.text} ({reason})" if reason else f"mended: {finding.text}")
-            wrong += reason != ""
+            print(f"not repaired: {finding.text} ({reason})" if reason else f"repaired: {finding.text}")
+            unresolved += reason != ""
         else:
-            print(f"wrong: {finding.text}" + (" (--mend repairs it)" if finding.mend else ""))
-            wrong += 1
-    if not found:
-        print("All is well.")
-    sys.exit(1 if wrong else 0)
+            print(f"problem: {finding.text}" + (" (--repair fixes it)" if finding.repair else ""))
+            unresolved += 1
+    if not count:
+        print("No problems found.")
+    sys.exit(1 if unresolved else 0)
 
 
 def _find_problems(settings: Settings) -> Iterator[DoctorFinding]:
     yield from check_files(settings.data)
     yield from check_directory(settings)
     if settings.embedded and not (settings.data / "ingot.db").is_file():
-        yield DoctorFinding(f"There is no database in {settings.data}: nothing was ever served from it, or it is lost")
+        yield DoctorFinding(
+            f"There is no database in {settings.data}: the instance was never started, or the file is lost"
+        )
         return
     try:
         database = open_database(settings)
-    except (OSError, ValueError):  # The secret, about which a line was printed already.
+    except (OSError, ValueError):  # The secret is unusable; check_files has reported it.
         return
     try:
         usable = True
@@ -70,10 +74,10 @@ def _find_problems(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def _repair_error(finding: DoctorFinding) -> str:
-    """Why it could not be mended, or nothing."""
-    assert finding.mend is not None  # noqa: S101 - The caller looked.
+    """Repair a problem; return the error message, empty on success."""
+    assert finding.repair is not None  # noqa: S101 - The caller checked it.
     try:
-        finding.mend()
+        finding.repair()
     except (OSError, Failure, Unavailable) as error:
         return str(error)
     return ""

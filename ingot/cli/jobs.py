@@ -1,4 +1,4 @@
-"""``ingot jobs``: one job worker; with a verb, the queue itself, on a stopped or a running instance."""
+"""``ingot jobs``: run one job worker, or list, retry and delete jobs, whether or not the server runs."""
 
 import argparse
 import os
@@ -20,27 +20,27 @@ _COLUMN_TITLES = ("ID", "KIND", "STATE", "ATTEMPTS", "RUN AT", "LAST ERROR")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add the command's arguments."""
     add_instance_options(parser)
-    parser.add_argument("--log-format", choices=("auto", "json", "pretty"), help="how log lines look")
-    parser.description = "Run one job worker; with a verb, look at the queue or change it."
+    parser.add_argument("--log-format", choices=("auto", "json", "pretty"), help="format of log lines")
+    parser.description = "Run one job worker; with a verb, list, retry or delete jobs."
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-    # What is not given after the verb must not replace what was given before it.
-    quiet = argparse.SUPPRESS
-    listing = verbs.add_parser("list", help="show the jobs that wait, run, or were given up", argument_default=quiet)
-    listing.add_argument("--state", choices=get_args(JobState), default=None, help="only those in this state")
-    listing.add_argument("--limit", metavar="N", type=int, default=100, help="at most so many (default: 100)")
-    retry = verbs.add_parser("retry", help="run jobs now that were given up or wait", argument_default=quiet)
+    # An option omitted after the verb must not replace its value from before the verb.
+    no_default = argparse.SUPPRESS
+    listing = verbs.add_parser("list", help="list waiting, running and dead jobs", argument_default=no_default)
+    listing.add_argument("--state", choices=get_args(JobState), default=None, help="list only jobs in this state")
+    listing.add_argument("--limit", metavar="N", type=int, default=100, help="maximum number of jobs (default: 100)")
+    retry = verbs.add_parser("retry", help="run dead or waiting jobs now", argument_default=no_default)
     retry.add_argument("id", type=int, nargs="*", default=[])
-    retry.add_argument("--all-dead", action="store_true", default=False, help="all that were given up")
-    drop = verbs.add_parser("drop", help="remove jobs for good", argument_default=quiet)
+    retry.add_argument("--all-dead", action="store_true", default=False, help="retry all dead jobs")
+    drop = verbs.add_parser("drop", help="delete jobs", argument_default=no_default)
     drop.add_argument("id", type=int, nargs="+")
     for verb in (listing, retry, drop):
         add_instance_options(verb)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Work until a signal; other machines may work on the same database. Or do what the verb says."""
+    """Work until a signal arrives, or run the verb; several machines may work on the same database."""
     if arguments.verb == "retry" and bool(arguments.id) == arguments.all_dead:
         sys.exit("ingot: retry takes either the IDs of jobs or --all-dead")
     settings = settings_from_arguments(arguments)
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def serve(settings: Settings, lifeline: int | None = None) -> None:
-    """Empty the queue until SIGTERM or until the supervisor is gone; jobs that run are finished first."""
+    """Run jobs until SIGTERM or until the supervisor exits; running jobs are finished first."""
     log = Log(settings.log_format)
     route_logging(log)
     wake, waker = os.pipe()
@@ -79,7 +79,8 @@ def serve(settings: Settings, lifeline: int | None = None) -> None:
     if dispatcher.stop() and drained:
         database.close()
         return
-    # Threads still use the database; the jobs were given back, and what is open is rolled back by the end.
+    # Threads still use the database. Their jobs were returned to the queue, and open transactions are rolled back when
+    # the process exits.
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
@@ -87,15 +88,15 @@ def serve(settings: Settings, lifeline: int | None = None) -> None:
 
 def _list_jobs(arguments: argparse.Namespace) -> Callable[[Connection], str]:
     def work(db: Connection) -> str:
-        found, total = list_jobs(db, arguments.state, max(0, arguments.limit))
+        jobs, total = list_jobs(db, arguments.state, max(0, arguments.limit))
         if total == 0:
             return "There are no jobs." if arguments.state is None else f"There are no {arguments.state} jobs."
-        lines = [_COLUMN_TITLES, *map(_row, found)]
+        lines = [_COLUMN_TITLES, *map(_row, jobs)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         text = "\n".join(
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
         )
-        more = total - len(found)
+        more = total - len(jobs)
         return f"{text}\n… and {more} more" if more else text
 
     return work
@@ -118,9 +119,11 @@ def _change_job(arguments: argparse.Namespace) -> Callable[[Connection], str]:
 
 
 def _deleted_message(job: Job) -> str:
-    running = " It was running: what it has done so far stays." if job.state == "running" else ""
+    running = " It was running; its effects so far remain." if job.state == "running" else ""
     return f"Dropped job {job.id} ({job.kind}).{running}"
 
 
-def _retry_message(job_id: int, kept: int) -> str:
-    return f"Job {job_id} runs again." if job_id == kept else f"Job {kept}, which does the same as {job_id}, runs now."
+def _retry_message(job_id: int, retried_id: int) -> str:
+    return (
+        f"Job {job_id} runs again." if job_id == retried_id else f"Job {retried_id}, a duplicate of {job_id}, runs now."
+    )

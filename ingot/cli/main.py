@@ -1,4 +1,4 @@
-"""Finds the command and runs it; each command's module is imported only when it is called."""
+"""Entry point of the command line; a command's module is imported only when it runs."""
 
 import argparse
 import gc
@@ -6,44 +6,45 @@ import os
 import sys
 from importlib import import_module
 
-from ingot.core.migrations.errors import SchemaTrouble
+from ingot.core.migrations.errors import SchemaError
 from ingot.settings import InvalidSetting
 
 COMMANDS = {
-    "serve": "run the whole server: web workers, SSH, jobs, one data directory",
+    "serve": "run the whole server: web workers, SSH and jobs",
     "web": "run one web worker of a larger installation",
     "ssh": "serve git over SSH",
-    "jobs": "run one job worker; with a verb, look at the queue or change it",
-    "migrate": "bring the database to the schema of this version",
-    "routes": "list the endpoints of the API, and who may call them",
-    "openapi": "print the OpenAPI document of the API",
-    "user": "create users, set passwords, make administrators, block",
+    "jobs": "run one job worker, or list, retry and delete jobs",
+    "migrate": "upgrade the database schema to this version",
+    "routes": "list the API endpoints and their permissions",
+    "openapi": "print the OpenAPI document",
+    "user": "create users, set passwords, grant administrator rights, block users",
     "token": "create personal access tokens",
-    "backup": "write everything that must last into one file, while the server runs",
-    "restore": "fill an empty data directory from a backup",
-    "doctor": "say what is wrong with an instance, and mend what can safely be mended",
-    "demo": "fill an instance with lifelike people to look at",
+    "backup": "write a backup of the instance to one file, while the server runs",
+    "restore": "restore a backup into an empty data directory",
+    "doctor": "check an instance for problems, and repair what is safe to repair",
+    "demo": "add fictional users and a project to explore",
 }
 
 
 def main() -> None:
     """Parse the arguments and run one command."""
-    # Loading makes many objects and no garbage: looking for it all the while takes a fifth of the time.
+    # Importing creates many objects and hardly any garbage; with the default threshold, collections take a fifth of
+    # the time.
     gc.set_threshold(100_000, 10, 10)
-    parser = argparse.ArgumentParser(prog="ingot", description="A git forge that speaks the v4 REST API.")
+    parser = argparse.ArgumentParser(prog="ingot", description="A git forge with GitLab's v4 REST API.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    wanted = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
+    selected = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
     for name, summary in COMMANDS.items():
         child = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
-        if name == wanted:
+        if name == selected:
             import_module(f"ingot.cli.{name}").add_arguments(child)
     arguments = parser.parse_args()
     try:
         import_module(f"ingot.cli.{arguments.command}").run(arguments)
-    except (InvalidSetting, SchemaTrouble) as error:
+    except (InvalidSetting, SchemaError) as error:
         sys.exit(f"ingot: {error}")
     except BrokenPipeError:
-        # Whoever read the output has seen enough; what is still buffered goes nowhere.
+        # The reader of the output has closed the pipe; discard what is still buffered.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except KeyboardInterrupt:

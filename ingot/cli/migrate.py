@@ -1,4 +1,4 @@
-"""``ingot migrate``: the schema, and what a first start makes, without serving."""
+"""``ingot migrate``: upgrade or create the database without serving."""
 
 import argparse
 
@@ -7,11 +7,11 @@ from ingot.core.migrations.run import newest_revision
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add the command's arguments."""
     add_instance_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Migrate, and print what the first start would print."""
+    """Migrate the database; print the initial password on the first start."""
     prepare_instance(settings_from_arguments(arguments))
     print(f"The database is at revision {newest_revision()}.")

@@ -1,4 +1,4 @@
-"""``ingot openapi``: the document that the server also gives at ``/api/v4/openapi.json``."""
+"""``ingot openapi``: print the document that the server also serves at ``/api/v4/openapi.json``."""
 
 import argparse
 
@@ -8,10 +8,10 @@ from ingot.registry import api_document
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command takes nothing."""
-    parser.epilog = "Pipe it into a generator of clients, or into a validator."
+    """Add the command's help; it takes no arguments."""
+    parser.epilog = "Use the output with a client generator or a validator."
 
 
 def run(arguments: argparse.Namespace) -> None:  # noqa: ARG001 - Every command gets its arguments.
-    """Print the document."""
+    """Print the OpenAPI document."""
     print(msgspec.json.format(msgspec.json.encode(api_document()), indent=2).decode())

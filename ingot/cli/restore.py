@@ -1,4 +1,4 @@
-"""``ingot restore``: a backup becomes an instance again."""
+"""``ingot restore``: create an instance from a backup."""
 
 import argparse
 import os
@@ -12,18 +12,18 @@ from ingot.operations.backups.restore import restore_backup
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
-    parser.add_argument("file", metavar="FILE", type=Path, help="what `ingot backup` wrote")
+    """Add the command's arguments."""
+    parser.add_argument("file", metavar="FILE", type=Path, help="file written by `ingot backup`")
     parser.epilog = (
-        "The data directory must be empty, and so must be the database, which may be of another kind than the one "
-        "that was backed up. Every file in the backup is checked before anything is written, and in the end every "
-        "repository is compared with what the backup recorded of it."
+        "The data directory and the database must be empty. The database may be of another kind than the one that was "
+        "backed up. Every file in the backup is verified before anything is written, and at the end every repository "
+        "is compared with the record in the backup."
     )
     add_instance_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Restore, or say in one line why not."""
+    """Restore the backup; exit with a one-line message on failure."""
     settings = settings_from_arguments(arguments)
     os.umask(0o077)
     try:

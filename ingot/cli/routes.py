@@ -1,4 +1,4 @@
-"""``ingot routes``: every endpoint, and who may call it."""
+"""``ingot routes``: list the endpoints and their permissions."""
 
 import argparse
 import inspect
@@ -8,14 +8,16 @@ from ingot.registry import all_endpoints
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
-    parser.add_argument("--access", action="store_true", help="also say who may, and which scopes of a token reach it")
-    parser.add_argument("--markdown", action="store_true", help="the same as rows of a table for docs/access.md")
+    """Add the command's arguments."""
+    parser.add_argument(
+        "--access", action="store_true", help="show the permission and the token scopes of each endpoint"
+    )
+    parser.add_argument("--markdown", action="store_true", help="print them as table rows for docs/access.md")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print a line per endpoint."""
-    for endpoint in sorted(all_endpoints(), key=lambda each: (each.path, each.method)):
+    """Print one line per endpoint."""
+    for endpoint in sorted(all_endpoints(), key=lambda endpoint: (endpoint.path, endpoint.method)):
         if arguments.markdown:
             rule, scopes = access_text(endpoint)
             print(f"| {endpoint.method} | `{endpoint.path}` | {rule} | {scopes} |")
@@ -27,6 +29,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def access_text(endpoint: Endpoint) -> tuple[str, str]:
-    """Who may call an endpoint, in the words of its rule, and which scopes of a token reach it."""
+    """Return the permission of an endpoint (its rule's docstring) and its token scopes."""
     rule = (inspect.getdoc(endpoint.may) or "").split("\n")[0]
     return rule, ", ".join(sorted(endpoint.scopes))

@@ -1,4 +1,4 @@
-"""``ingot serve``: the whole server on one machine."""
+"""``ingot serve``: run the whole server on one machine."""
 
 import argparse
 import fcntl
@@ -27,20 +27,20 @@ _POLL_SECONDS = 0.05
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add the command's arguments."""
     add_instance_options(parser)
     add_listening_options(parser)
     parser.add_argument("--ssh-port", metavar="S", type=int, help="port for git over SSH (default: 2222)")
     parser.add_argument("--workers", metavar="N", type=int, help="web workers (default: one per core)")
-    parser.add_argument("--ephemeral", action="store_true", help="serve from a temporary directory, removed at the end")
+    parser.add_argument("--ephemeral", action="store_true", help="use a temporary data directory, removed at exit")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Serve until a signal."""
+    """Serve until a signal arrives."""
     if not arguments.ephemeral:
         _serve(settings_from_arguments(arguments))
         return
-    # Until the supervisor answers it, a signal must still let the directory be removed.
+    # Until the supervisor installs its handlers, SIGTERM must still run the cleanup below.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     folder = tempfile.mkdtemp(prefix="ingot-")
     try:
@@ -54,10 +54,10 @@ def _serve(settings: Settings) -> None:
     try:
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidSetting(f"The data directory cannot be made: {error}") from error
+        raise InvalidSetting(f"The data directory cannot be created: {error}") from error
     lock = _lock_database(settings)
     listener, ssh_listener = (_listen(settings.host, port) for port in (settings.port, settings.ssh_port))
-    # Before a first start too: what makes the instance ready needs the same, and is a child as well.
+    # Preloaded before a first start too, because the child that initializes the instance needs the same modules.
     _preload_modules()
     if not is_ready(settings) and run_in_child_process(partial(prepare_instance, settings)) != 0:
         sys.exit(1)
@@ -83,16 +83,16 @@ def _serve(settings: Settings) -> None:
 
 
 def _lock_database(settings: Settings) -> IO[bytes] | None:
-    """Make sure that no other server uses the same embedded database; one that was killed just now may still end."""
+    """Lock the embedded database against other servers; wait shortly for one that was just killed."""
     if not settings.embedded:
         return None
     lock = (settings.data / ".serving").open("ab")
-    patience = time.monotonic() + _WAIT_FOR_OTHER_SECONDS
+    deadline = time.monotonic() + _WAIT_FOR_OTHER_SECONDS
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if time.monotonic() > patience:
+            if time.monotonic() > deadline:
                 sys.exit(f"ingot: another server is running on {settings.data}; stop it first, or use another --data")
             time.sleep(_POLL_SECONDS)
         else:
@@ -100,8 +100,8 @@ def _lock_database(settings: Settings) -> IO[bytes] | None:
 
 
 def _preload_modules() -> None:
-    """Load once what the children would each load for themselves; they share its memory, and start sooner."""
-    # To look through it for garbage, of which there is next to none, would take a tenth of the whole start.
+    """Import the children's modules before forking: they share the memory and start sooner."""
+    # Imports produce hardly any garbage, and collecting it would take a tenth of the startup time.
     gc.disable()
     for name in ("ingot.cli.jobs", "ingot.cli.web", "uvicorn.loops.uvloop"):
         import_module(name)

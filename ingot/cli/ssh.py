@@ -1,4 +1,4 @@
-"""``ingot ssh``: git over SSH."""
+"""``ingot ssh``: serve git over SSH."""
 
 import argparse
 import asyncio
@@ -19,21 +19,21 @@ GRACE_SECONDS = 8.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add the command's arguments."""
     add_instance_options(parser)
     add_listening_options(parser)
     parser.add_argument("--ssh-port", metavar="S", type=int, help="port for git over SSH (default: 2222)")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Serve until a signal; other machines may serve the same database."""
+    """Serve until a signal arrives; several machines may serve the same database."""
     settings = settings_from_arguments(arguments)
     prepare_instance(settings)
     serve(settings, open_socket(settings.host, settings.ssh_port))
 
 
 def serve(settings: Settings, listener: socket.socket, lifeline: int | None = None) -> None:
-    """Serve on a socket that is open already, until SIGTERM or until the supervisor is gone."""
+    """Serve on an open socket until SIGTERM or until the supervisor exits."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(settings, listener, lifeline))
 
@@ -43,23 +43,23 @@ async def _serve(settings: Settings, listener: socket.socket, lifeline: int | No
     route_logging(log)
     configure_caches(settings)
     database = open_database(settings)
-    door = SshServer(settings, database, log)
-    ending = asyncio.Event()
+    server = SshServer(settings, database, log)
+    stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGTERM, ending.set)
+    loop.add_signal_handler(signal.SIGTERM, stopping.set)
     if lifeline is not None:
-        loop.add_reader(lifeline, ending.set)
+        loop.add_reader(lifeline, stopping.set)
     else:
-        loop.add_signal_handler(signal.SIGINT, ending.set)
-    acceptor = await door.listen(listener)
-    # What was loaded until here stays to the end.
+        loop.add_signal_handler(signal.SIGINT, stopping.set)
+    acceptor = await server.listen(listener)
+    # Objects created so far live until exit; exclude them from garbage collection.
     gc.freeze()
-    beacon = database.engine.announce_role("ssh")
-    await ending.wait()
+    announcement = database.engine.announce_role("ssh")
+    await stopping.wait()
     if lifeline is not None:
         loop.remove_reader(lifeline)
-    beacon.close()
+    announcement.close()
     acceptor.close()
-    await door.drain(GRACE_SECONDS)
-    door.close()
+    await server.drain(GRACE_SECONDS)
+    server.close()
     database.close()

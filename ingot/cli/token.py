@@ -1,4 +1,4 @@
-"""``ingot token``: personal access tokens, on a stopped or a running instance."""
+"""``ingot token``: create personal access tokens, whether or not the server runs."""
 
 import argparse
 import sys
@@ -14,18 +14,18 @@ from ingot.errors import Invalid, NotFound, Unavailable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add the command's arguments."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    create = verbs.add_parser("create", help="make a token and print it, once")
+    create = verbs.add_parser("create", help="create a token and print it")
     create.add_argument("username", help="username or email")
-    create.add_argument("--name", default="Made in a terminal")
+    create.add_argument("--name", default="Created by ingot token", help="name of the token")
     create.add_argument("--scopes", default="api", help=f"comma-separated, of {', '.join(SCOPES)} (default: api)")
     create.add_argument("--expires-at", metavar="DAY", help="YYYY-MM-DD (default: never)")
     add_instance_options(create)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Make the token, or say in one line why not."""
+    """Create the token; exit with a one-line message on failure."""
     settings = require_instance(settings_from_arguments(arguments))
     prepare_instance(settings)
     database = open_database(settings)

@@ -1,4 +1,4 @@
-"""``ingot user``: accounts, on a stopped or a running instance."""
+"""``ingot user``: manage user accounts, whether or not the server runs."""
 
 import argparse
 import getpass
@@ -26,25 +26,27 @@ from ingot.errors import Conflict, Denied, Invalid, NotFound, Unavailable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add the command's arguments."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     create = verbs.add_parser("create", help="add a user")
     create.add_argument("username")
     create.add_argument("--email", required=True)
     create.add_argument("--name", help="full name (default: the username)")
-    create.add_argument("--password", help="read from standard input where it is not given")
-    create.add_argument("--admin", action="store_true", help="make them an administrator")
-    create.add_argument("--external", action="store_true", help="make them an external user")
-    password = verbs.add_parser("password", help="set somebody's password; they need not change it")
+    create.add_argument("--password", help="password; read from standard input if omitted")
+    create.add_argument("--admin", action="store_true", help="make the user an administrator")
+    create.add_argument("--external", action="store_true", help="make the user external")
+    password = verbs.add_parser(
+        "password", help="set a user's password, without requiring a change at the next sign-in"
+    )
     password.add_argument("username", help="username or email")
-    password.add_argument("--password", help="read from standard input where it is not given")
-    admin = verbs.add_parser("admin", help="make somebody an administrator")
+    password.add_argument("--password", help="password; read from standard input if omitted")
+    admin = verbs.add_parser("admin", help="make a user an administrator")
     admin.add_argument("username", help="username or email")
-    admin.add_argument("--remove", action="store_true", help="make them an ordinary user again")
-    block = verbs.add_parser("block", help="block somebody everywhere, at once")
+    admin.add_argument("--remove", action="store_true", help="revoke administrator rights")
+    block = verbs.add_parser("block", help="block a user and end all sessions")
     block.add_argument("username", help="username or email")
     block.add_argument(
-        "--directory", action="store_true", help="the block that a directory makes: the API cannot lift it"
+        "--directory", action="store_true", help="block as a directory (LDAP) does: the API cannot lift this block"
     )
     block.add_argument("--remove", action="store_true", help="lift any block")
     for verb in (create, password, admin, block):
@@ -52,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Do it, or say in one line why not."""
+    """Run the verb; exit with a one-line message on failure."""
     settings = require_instance(settings_from_arguments(arguments))
     prepare_instance(settings)
     database = open_database(settings)
@@ -70,7 +72,7 @@ def _run_verb(arguments: argparse.Namespace) -> Callable[[Connection], str]:
     def work(db: Connection) -> str:
         db.lock(NAMESPACES)
         if arguments.verb == "create":
-            wanted = CreateUser(
+            params = CreateUser(
                 email=arguments.email,
                 name=arguments.name or arguments.username,
                 username=arguments.username,
@@ -78,7 +80,7 @@ def _run_verb(arguments: argparse.Namespace) -> Callable[[Connection], str]:
                 admin=arguments.admin,
                 external=arguments.external,
             )
-            return f"Created user {create_user(db, wanted, hashed, vouched_for=True).username}."
+            return f"Created user {create_user(db, params, hashed, vouched_for=True).username}."
         user = user_by_login_or_none(db, arguments.username)
         if user is None:
             raise NotFound(f"There is no user {arguments.username}")
@@ -93,7 +95,7 @@ def _change_user(db: Connection, arguments: argparse.Namespace, user: User, hash
         return f"Set the password of {user.username}."
     if arguments.verb == "admin":
         set_admin(db, user, not arguments.remove)
-        return f"{user.username} is {'no administrator any more' if arguments.remove else 'an administrator'}."
+        return f"{user.username} is {'no longer an administrator' if arguments.remove else 'an administrator'}."
     if arguments.remove:
         remove_block(db, user)
         return f"Lifted the block of {user.username}."
@@ -108,7 +110,7 @@ def _read_password_hash(arguments: argparse.Namespace) -> str:
     password: str = arguments.password or (
         getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
     )
-    trouble = password_error(password)
-    if trouble:
-        sys.exit(f"ingot: The password {trouble}")
+    error = password_error(password)
+    if error:
+        sys.exit(f"ingot: The password {error}")
     return hash_password(password)

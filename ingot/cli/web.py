@@ -1,4 +1,4 @@
-"""``ingot web``: one web worker."""
+"""``ingot web``: run one web worker."""
 
 import argparse
 import asyncio
@@ -21,13 +21,13 @@ GRACE_SECONDS = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add the command's arguments."""
     add_instance_options(parser)
     add_listening_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Serve until a signal; other machines may serve the same database."""
+    """Serve until a signal arrives; several machines may serve the same database."""
     settings = settings_from_arguments(arguments)
     prepare_instance(settings)
     metrics = settings.data / "run" / f"metrics-{os.uname().nodename}"
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def serve(settings: Settings, listener: Any, metrics: Path | None, lifeline: int | None = None) -> None:
-    """Serve on a socket that is open already, until SIGTERM or until the supervisor is gone."""
+    """Serve on an open socket until SIGTERM or until the supervisor exits."""
     log = Log(settings.log_format)
     route_logging(log)
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
@@ -49,7 +49,7 @@ def serve(settings: Settings, listener: Any, metrics: Path | None, lifeline: int
 
 
 def serve_app(app: App, listener: Any, lifeline: int | None = None) -> None:
-    """Run the event loop of one worker."""
+    """Run the event loop of a worker."""
     config = uvicorn.Config(
         app.front,
         loop="uvloop",
@@ -70,7 +70,7 @@ def serve_app(app: App, listener: Any, lifeline: int | None = None) -> None:
             asyncio.get_running_loop().add_reader(lifeline, _shut_down, server)
         await server.serve(sockets=[listener])
 
-    # What was loaded until here stays to the end: the collector need not look at it again and again, nor even once.
+    # Objects created so far live until exit; exclude them from garbage collection.
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:

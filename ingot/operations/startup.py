@@ -1,4 +1,4 @@
-"""What must be there before anything serves: the data directory, the secret, the schema, root and the placeholder."""
+"""Initialization of an instance before it serves: data directory, secret, schema, root and the placeholder user."""
 
 import os
 import secrets
@@ -13,7 +13,7 @@ from ingot.accounts.users.tables import users
 from ingot.app import open_database
 from ingot.core.access.passwords import hash_password
 from ingot.core.db.connection import Connection
-from ingot.core.migrations.errors import SchemaTrouble
+from ingot.core.migrations.errors import SchemaError
 from ingot.core.migrations.run import RESTORING, migrate
 from ingot.core.names import NAMESPACES
 from ingot.errors import NotFound
@@ -23,30 +23,30 @@ PLACEHOLDER = "ghost"
 
 
 def make_data_directory(data: Path) -> None:
-    """Make the directory and the instance's secret, readable for nobody else."""
+    """Create the data directory and the instance secret, readable only by the owner."""
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = data / "secrets"
     folder.mkdir(mode=0o700, exist_ok=True)
     key = folder / "instance.key"
     if not key.exists():
-        fresh = folder / f".{secrets.token_hex(8)}"
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        temporary = folder / f".{secrets.token_hex(8)}"
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w") as file:
             file.write(secrets.token_hex(32))
             file.flush()
             os.fsync(file.fileno())
         try:
-            # Linking never replaces: of two first starts at once, one secret wins.
-            os.link(fresh, key)
+            # A link never replaces a file: if two first starts run at once, one secret wins.
+            os.link(temporary, key)
         except FileExistsError:
             pass
-        fresh.unlink()
+        temporary.unlink()
 
 
 def initialize_instance(settings: Settings) -> str | None:
-    """Bring an instance to where it can serve; gives the first password of root where one was made up."""
+    """Initialize and migrate an instance; return root's password if one was generated."""
     if (settings.data / RESTORING).exists():
-        raise SchemaTrouble(f"A restore into {settings.data} has not finished. Empty it and restore again.")
+        raise SchemaError(f"A restore into {settings.data} has not finished. Empty the directory and restore again.")
     make_data_directory(settings.data)
     migrate(settings)
     database = open_database(settings)
@@ -55,10 +55,10 @@ def initialize_instance(settings: Settings) -> str | None:
             return None
         password = settings.root_password or secrets.token_urlsafe(12)
         hashed = hash_password(password)
-        made = database.write(lambda db: _populate(db, settings, hashed))
+        populated = database.write(lambda db: _populate(db, settings, hashed))
     finally:
         database.close()
-    return password if made and not settings.root_password else None
+    return password if populated and not settings.root_password else None
 
 
 def _is_populated(db: Connection) -> bool:
@@ -90,6 +90,6 @@ def _populate(db: Connection, settings: Settings, password_hash: str) -> bool:
         users,
         placeholder.id,
         placeholder=True,
-        bio="Holds what people contributed who are not here any more.",
+        bio="Holds the contributions of deleted users.",
     )
     return True

@@ -1,7 +1,7 @@
-"""Runs the children of one machine: opens the socket, starts them, restarts what dies, drains on SIGTERM.
+"""Supervisor of the server's processes: opens sockets, starts children, restarts those that exit, drains on SIGTERM.
 
-Only the standard library is imported here: the supervisor lives as long as the server and should weigh little.
-Children are forked, so they share its pages and start without another interpreter.
+Only the standard library is imported here, because the supervisor runs as long as the server and must stay small.
+Children are forked, so that they share its memory and start without a new interpreter.
 """
 
 import os
@@ -24,11 +24,11 @@ _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 @dataclass(slots=True)
 class SupervisedProcess:
-    """One process to keep alive."""
+    """A process that is restarted when it exits."""
 
     name: str
     work: Callable[[int], None]
-    """Serves until the descriptor it is given reads as closed, or SIGTERM."""
+    """Serves until SIGTERM, or until the given descriptor reads as closed."""
     pid: int = 0
     started: float = 0.0
     pause: float = 0.0
@@ -36,11 +36,11 @@ class SupervisedProcess:
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Listen before anything else starts, so that a taken port is said at once."""
+    """Open a listening socket; called before anything else starts, so that a port in use is reported at once."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    # Heads and bodies leave separately; unless told so, some event loops let the second wait 40 ms for the first.
+    # Response heads and bodies are sent separately; without TCP_NODELAY the body could be delayed by 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     listener.bind((host, port))
     listener.listen(2048)
@@ -49,7 +49,7 @@ def open_socket(host: str, port: int) -> socket.socket:
 
 
 def run_in_child_process(work: Callable[[], None]) -> int:
-    """Run something in a child of its own, so that what it imports is not kept; gives its exit status."""
+    """Run a function in a child process, so that its imports are not retained; return the exit status."""
     pid = os.fork()
     if pid == 0:
         _run_and_exit(work)
@@ -58,16 +58,16 @@ def run_in_child_process(work: Callable[[], None]) -> int:
 
 
 def _run_and_exit(work: Callable[[], None]) -> None:
-    """Do the work of a child, then end without returning into the parent's code."""
+    """Run a child's work, then exit without returning to the parent's code."""
     code = 1
     try:
         work()
         code = 0
-    except SystemExit as leaving:
-        code = leaving.code if isinstance(leaving.code, int) else 1
-        if isinstance(leaving.code, str):
-            sys.stderr.write(leaving.code + "\n")
-    except BaseException:  # noqa: BLE001 - The child must end here, whatever happened.
+    except SystemExit as exit_error:
+        code = exit_error.code if isinstance(exit_error.code, int) else 1
+        if isinstance(exit_error.code, str):
+            sys.stderr.write(exit_error.code + "\n")
+    except BaseException:  # noqa: BLE001 - The child must exit here in any case.
         traceback.print_exc()
     finally:
         sys.stdout.flush()
@@ -76,24 +76,24 @@ def _run_and_exit(work: Callable[[], None]) -> None:
 
 
 class Supervisor:
-    """Keeps the children alive until it is told to stop."""
+    """Supervisor that restarts children until a stop signal arrives."""
 
     def __init__(self, children: list[SupervisedProcess], log: Log, listeners: list[socket.socket]) -> None:
         self._children = children
         self._log = log
         self._listeners = listeners
         self._stopping = False
-        # Children hold the reading end: when the supervisor dies, however it dies, it reads as closed.
-        self._lifeline, self._mine = os.pipe()
+        # Children hold the read end: it reads as closed when the supervisor exits, even if it is killed.
+        self._lifeline, self._write_end = os.pipe()
 
     def run(self) -> None:
-        """Start the children and watch them; returns once they have all ended after a signal."""
+        """Start and watch the children; return after a stop signal, once all have exited."""
         wake, waker = os.pipe()
         os.set_blocking(waker, False)
         os.set_blocking(wake, False)
         signal.set_wakeup_fd(waker)
         for number in _STOP_SIGNALS:
-            if signal.getsignal(number) is not signal.SIG_IGN:  # Such as under nohup.
+            if signal.getsignal(number) is not signal.SIG_IGN:  # Ignored under nohup, for example.
                 signal.signal(number, self._stop)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         while not self._stopping:
@@ -111,18 +111,18 @@ class Supervisor:
         self._stopping = True
 
     def _start(self, child: SupervisedProcess) -> None:
-        # A signal between the fork and the child's own handlers would be lost; it waits instead.
+        # Block signals until the child has installed its own handlers; otherwise one that arrives earlier is lost.
         signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)
         pid = os.fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
             for number in (signal.SIGTERM, signal.SIGCHLD):
                 signal.signal(number, signal.SIG_DFL)
-            # What a terminal sends goes to everybody; only the supervisor answers it, by draining.
+            # A terminal signals the whole process group; only the supervisor reacts, by draining.
             for number in (signal.SIGINT, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
-            os.close(self._mine)
+            os.close(self._write_end)
             _run_and_exit(lambda: child.work(self._lifeline))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
         child.pid, child.started = pid, time.monotonic()
@@ -142,15 +142,15 @@ class Supervisor:
 
     def _ended(self, child: SupervisedProcess, code: int) -> None:
         now = time.monotonic()
-        lived = now - child.started
-        child.pause = min(max(0.1, child.pause * 2), MAX_RESTART_DELAY_SECONDS) if lived < SHORT_RUN_SECONDS else 0.0
+        uptime = now - child.started
+        child.pause = min(max(0.1, child.pause * 2), MAX_RESTART_DELAY_SECONDS) if uptime < SHORT_RUN_SECONDS else 0.0
         if not self._stopping:
-            self._log("ended", process=child.name, pid=child.pid, code=code, lived=round(lived, 1), pause=child.pause)
+            self._log("ended", process=child.name, pid=child.pid, code=code, uptime=round(uptime, 1), pause=child.pause)
         child.pid, child.start_at = 0, now + child.pause
 
     def _drain(self, wake: int) -> None:
         deadline = time.monotonic() + DRAIN_SECONDS
-        # Once the last web worker closes it too, new connections are refused instead of waiting for nobody.
+        # Once the last web worker has closed it too, new connections are refused instead of waiting in the backlog.
         for listener in self._listeners:
             listener.close()
         self._signal(signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""The quick check of answers against the document, against the library that has the last word."""
+"""Tests of the fast schema check of responses against the jsonschema library."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ SCHEMAS: list[dict[str, Any]] = [
 
 
 def _samples(schema: dict[str, Any], schemas: dict[str, Any], depth: int = 0) -> Any:
-    """A value that fits."""
+    """Return a value that conforms to a schema."""
     if "$ref" in schema:
         return _samples(schemas[schema["$ref"].rpartition("/")[2]], schemas, depth + 1)
     if "anyOf" in schema and "type" not in schema:
@@ -53,7 +53,7 @@ def test_what_is_accepted_conforms(schema: dict[str, Any]) -> None:
 
 
 def test_every_view_of_the_document_is_known_and_wrong_ones_are_told() -> None:
-    """What fits is accepted, so that the library is not asked; a field that is missing or of another kind is not."""
+    """Valid values pass without the library; a missing field or one of another type is rejected."""
     document = api_document()
     schemas = document["components"]["schemas"]
     conforming = Conforming(schemas)

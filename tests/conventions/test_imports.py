@@ -1,4 +1,4 @@
-"""What a server loads before it serves: every module costs a start some time, and every process some memory."""
+"""Modules that a server must not import at startup, because each costs time and memory."""
 
 import subprocess
 import sys

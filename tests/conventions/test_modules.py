@@ -1,4 +1,4 @@
-"""The rules of the house that a machine can check."""
+"""Project rules that can be checked automatically."""
 
 import ast
 import re
@@ -30,7 +30,7 @@ def _named(paths: Iterable[Path]) -> list[str]:
 
 
 def test_a_module_says_what_lives_there() -> None:
-    """Every module opens with a docstring, no package runs code at its import, none is a dumping ground."""
+    """Every module has a docstring, packages run no code at import, and no module is a dumping ground."""
     trees = {path: ast.parse(path.read_text()) for path in _sources("ingot")}
     assert _named(path for path, tree in trees.items() if not ast.get_docstring(tree)) == []
     assert _named(path for path in trees if DUMPING_GROUNDS & set(path.relative_to(ROOT).with_suffix("").parts)) == []
@@ -41,13 +41,13 @@ def test_a_module_says_what_lives_there() -> None:
 
 
 def test_a_file_stays_small() -> None:
-    """Tests are read too."""
+    """Test modules are limited too."""
     sources = _sources("ingot") + _sources("tests")
     assert _named(path for path in sources if _lines_that_count(path) > LONGEST) == []
 
 
 def test_a_silenced_check_says_why() -> None:
-    """Otherwise nobody dares to remove it."""
+    """A reason is required, so that a suppression can be removed later."""
     silent = []
     for path in _sources("ingot"):
         for line in path.read_text().splitlines():
@@ -58,7 +58,7 @@ def test_a_silenced_check_says_why() -> None:
 
 
 def test_an_endpoint_says_what_it_does() -> None:
-    """Its docstring is its published summary."""
+    """The docstring is the published summary."""
     assert [endpoint.path for endpoint in all_endpoints() if not endpoint.summary.endswith(".")] == []
 
 
@@ -69,35 +69,35 @@ def test_an_endpoint_is_found_by_its_path() -> None:
 
 
 def test_an_endpoint_is_tested() -> None:
-    """A test other than the generator calls it."""
+    """A test other than the generated ones calls each endpoint."""
     texts = [path.read_text() for path in _sources("tests") if path.name != "test_every_route.py"]
     paths = {endpoint.path for endpoint in all_endpoints()}
     assert sorted(path for path in paths if not any(map(_calling(path).search, texts))) == []
 
 
 def _calling(path: str) -> re.Pattern[str]:
-    # Tests often keep the beginning in a name, up to the project or group that they ask about.
+    # Tests often keep the prefix up to the project or group in a variable.
     written = re.sub(r"^/(projects|groups)/:id(?=/)", "", path)
     pattern = re.sub(r":\w+", r"(?:\\{[^{}]+\\}|[^/\"'\\s?]+)", written)
     return re.compile(rf"""{'["]' if written == path else ""}{pattern}[/?"']""")
 
 
 def test_every_setting_is_documented() -> None:
-    """The table in docs/settings.md has all settings, with the default that the code has."""
+    """The table in docs/settings.md lists all settings."""
     text = (ROOT / "docs" / "settings.md").read_text()
     for setting in fields(Settings):
         assert f"`INGOT_{setting.name.upper()}`" in text, setting.name
 
 
 def test_every_command_is_documented() -> None:
-    """README or docs name each command."""
+    """The README names each command."""
     text = (ROOT / "README.md").read_text()
     for command in COMMANDS:
         assert f"`ingot {command}" in text, command
 
 
 def test_the_table_of_who_may_what_is_current() -> None:
-    """docs/access.md is what the declarations say; ``make access`` writes it."""
+    """docs/access.md matches the declarations; ``make access`` regenerates it."""
     written = (ROOT / "docs" / "access.md").read_text()
     for endpoint in all_endpoints():
         rule, scopes = access_text(endpoint)

@@ -1,4 +1,4 @@
-"""The newest schema at once, as a first start makes it, against what the scripts make one after the other."""
+"""The schema file of a first start compared with the result of all migrations."""
 
 import sqlite3
 import subprocess
@@ -21,14 +21,14 @@ assert not {"alembic", "sqlalchemy"} & sys.modules.keys()
 
 
 def _rows(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
-    """What every table of ours holds."""
+    """Return the rows of every table."""
     tables = connection.execute("SELECT name FROM pragma_table_list WHERE type = 'table'").fetchall()
     ours = [name for (name,) in tables if not name.startswith("sqlite_")]
     return {name: connection.execute(f'SELECT * FROM "{name}"').fetchall() for name in ours}
 
 
 def test_a_first_start_makes_what_the_scripts_make(tmp_path: Path) -> None:
-    """`make schema` writes the file anew; tables, indexes, triggers, searches and rows are the same, in one order."""
+    """Tables, indexes, triggers, search tables and rows are identical; `make schema` regenerates the file."""
     for name in ("at_once", "by_scripts"):
         (tmp_path / name).mkdir()
     migrate(Settings(data=tmp_path / "at_once"))
@@ -45,7 +45,7 @@ def test_a_first_start_and_the_next_load_nothing_to_migrate_with(tmp_path: Path)
 
 
 def test_a_database_that_holds_something_else_is_left_to_the_scripts(tmp_path: Path) -> None:
-    """What is there already stays, as it always did."""
+    """Existing tables are kept."""
     with sqlite3.connect(tmp_path / "ingot.db") as connection:
         connection.execute("CREATE TABLE of_somebody (id INTEGER)")
     connection.close()

@@ -1,4 +1,4 @@
-"""What a password's hash costs, which most tests do without."""
+"""Cost of password hashing, which most tests reduce."""
 
 import runpy
 from pathlib import Path
@@ -7,6 +7,6 @@ from ingot.core.access import passwords
 
 
 def test_a_hash_costs_what_is_recommended() -> None:
-    """The module as it is written, whatever tests have made of the one that is loaded."""
+    """Load the module again, because tests replace parts of the imported one."""
     hashed = runpy.run_path(str(Path(passwords.__file__)))["hash_password"]("a password")
     assert hashed.startswith("$argon2id$v=19$m=19456,t=2,p=1$")

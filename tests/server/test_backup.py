@@ -90,7 +90,7 @@ def test_a_backup_restores_into_either_engine(
         assert (target / "uploads" / "empty").is_dir()
         assert (target / "uploads" / "yarn.lock").exists()
         assert (target / "uploads" / "päper.bin").read_bytes() == bytes(range(256)) * 4000
-        assert ingot("doctor", *_options(target, target_url)).stdout == "All is well.\n"
+        assert ingot("doctor", *_options(target, target_url)).stdout == "No problems found.\n"
         with serving(target, target_url) as server:
             assert server.call("GET", "/version").json()["version"].startswith("9.4.0")
             new = server.call(
@@ -198,12 +198,12 @@ SPOILT: list[tuple[str, Callable[[Members], None], str]] = [
     (
         "a row",
         lambda members: members.update({"tables/users.ndjson": _flipped(members["tables/users.ndjson"])}),
-        "tables/users.ndjson is not what",
+        "tables/users.ndjson does not match",
     ),
-    ("a file", lambda members: members.update({"uploads/one.txt": b"two"}), "uploads/one.txt is not what"),
-    ("an addition", lambda members: members.update({"uploads/two.txt": b"two"}), "uploads/two.txt is not what"),
-    ("a loss", lambda members: members.__delitem__("secrets/instance.key"), "secrets/instance.key is not what"),
-    ("a lost table", lambda members: members.__delitem__("tables/users.ndjson"), "tables/users.ndjson is not what"),
+    ("a file", lambda members: members.update({"uploads/one.txt": b"two"}), "uploads/one.txt does not match"),
+    ("an addition", lambda members: members.update({"uploads/two.txt": b"two"}), "uploads/two.txt does not match"),
+    ("a loss", lambda members: members.__delitem__("secrets/instance.key"), "secrets/instance.key does not match"),
+    ("a lost table", lambda members: members.__delitem__("tables/users.ndjson"), "tables/users.ndjson does not match"),
 ]
 
 
@@ -256,7 +256,7 @@ def test_an_archive_cannot_write_elsewhere(backup: Path, tmp_path: Path, entry: 
     manifest = json.loads(members["manifest.json"])
     manifest["members"][entry.name] = hashlib.sha256(b"x" * entry.size).hexdigest()
     bad = _written(tmp_path / "bad.tar.gz", members, entry, manifest=manifest)
-    _refused(bad, tmp_path / "inner" / "target", "not used")
+    _refused(bad, tmp_path / "inner" / "target", "rejected")
     assert not (tmp_path / "outside").exists() and not (tmp_path / "inner").exists()
     assert not Path("/tmp/ingot-outside").exists()
 
@@ -264,7 +264,7 @@ def test_an_archive_cannot_write_elsewhere(backup: Path, tmp_path: Path, entry: 
 NEWER = [
     ({"format": 3}, "newer than this one"),
     ({"revision": "9999"}, "newer than this one"),
-    ({"revision": "0000"}, "does not know"),
+    ({"revision": "0000"}, "is unknown to this version"),
 ]
 
 
@@ -282,7 +282,7 @@ def test_names_in_the_manifest_cannot_become_statements(backup: Path, tmp_path: 
     manifest = json.loads(members["manifest.json"])
     manifest["tables"][0]["columns"] = {'id") VALUES (1); DROP TABLE users; --': "integer"}
     bad = _written(tmp_path / "bad.tar.gz", members, manifest=manifest)
-    _refused(bad, tmp_path / "target", "do not fit together")
+    _refused(bad, tmp_path / "target", "inconsistent tables")
 
 
 def test_a_restore_that_was_cut_off_is_not_served_nor_continued(backup: Path, tmp_path: Path) -> None:
@@ -295,7 +295,7 @@ def test_a_restore_that_was_cut_off_is_not_served_nor_continued(backup: Path, tm
     bad = _written(tmp_path / "bad.tar.gz", members, manifest=manifest)
     target = tmp_path / "target"
     first = ingot("restore", bad, "--data", target)
-    assert first.returncode == 1 and "The rows of users do not fit" in first.stderr
+    assert first.returncode == 1 and "The rows of users cannot be inserted" in first.stderr
     second = ingot("restore", backup, "--data", target)
     assert second.returncode == 1 and "An earlier restore" in second.stderr and "Empty it" in second.stderr
     for command in (["serve", "--port", "0", "--ssh-port", "0"], ["migrate"]):
@@ -314,7 +314,7 @@ def test_a_target_in_use_is_refused(backup: Path, tmp_path: Path, empty_database
         first, second = tmp_path / "first", tmp_path / "second"
         assert ingot("restore", backup, *_options(first, empty_database)).returncode == 0
         taken = ingot("restore", backup, *_options(second, empty_database))
-        assert taken.returncode == 1 and "The database holds tables already" in taken.stderr
+        assert taken.returncode == 1 and "The database already contains tables" in taken.stderr
         assert not second.exists()
 
 
@@ -323,10 +323,10 @@ def test_a_backup_never_replaces_a_file(backup: Path, tmp_path: Path) -> None:
     file = tmp_path / "precious.tar.gz"
     file.write_text("precious")
     refused = ingot("backup", file, "--data", data)
-    assert refused.returncode == 1 and "exists already" in refused.stderr
+    assert refused.returncode == 1 and "already exists" in refused.stderr
     assert file.read_text() == "precious"
     inside = ingot("backup", data / "uploads" / "backup.tar.gz", "--data", data)
-    assert inside.returncode == 1 and "among the files to be saved" in inside.stderr
+    assert inside.returncode == 1 and "in a folder that is backed up" in inside.stderr
     nowhere = ingot("backup", tmp_path / "missing" / "backup.tar.gz", "--data", data)
     assert nowhere.returncode == 1 and "could not be written" in nowhere.stderr
     empty = ingot("backup", tmp_path / "new.tar.gz", "--data", tmp_path / "nothing")

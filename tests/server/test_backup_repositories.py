@@ -1,4 +1,4 @@
-"""``ingot backup`` and ``ingot restore`` with repositories: what was recorded is what comes back, or it is said."""
+"""Repositories in ``ingot backup`` and ``ingot restore``: verified against the record."""
 
 import hashlib
 import io
@@ -107,7 +107,7 @@ def test_references_are_recorded_and_come_back(
     git(there, "fsck", "--strict")
     assert not (there / "packed-refs.lock").exists()
     assert not list((server.data / "repositories" / ".trash").glob("*"))
-    assert ingot("doctor", *_options(tmp_path / "target", url)).stdout == "All is well.\n"
+    assert ingot("doctor", *_options(tmp_path / "target", url)).stdout == "No problems found.\n"
 
 
 def _cut_pack(members: Members) -> None:
@@ -149,7 +149,7 @@ SPOILT: list[tuple[str, Callable[[Members], None], str]] = [
     ("another tip", _move_branch, "refs/heads/master is at "),
     ("another HEAD", _move_head, "HEAD is elsewhere instead of master"),
     ("a lost repository", _lose_repository, "there is no repository"),
-    ("a lost entry", _lose_entry, "the backup has no repository of it"),
+    ("a lost entry", _lose_entry, "the backup contains no repository for it"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""``ingot demo``: people to look at."""
+"""``ingot demo``: fictional users and a project."""
 
 import re
 from pathlib import Path
@@ -49,7 +49,7 @@ def test_the_demo_keeps_out_of_an_instance_that_people_use(server: Server) -> No
         assert server.call("POST", "/users", json={**user, "force_random_password": True}).status_code == 201
     refused = ingot("demo", *_options(server))
     assert refused.returncode == 1
-    assert refused.stderr.startswith("ingot: 7 people use this instance already") and refused.stderr.count("\n") == 1
+    assert refused.stderr.startswith("ingot: the instance has 7 other users") and refused.stderr.count("\n") == 1
     assert len(server.call("GET", "/users").json()) == 8
     assert ingot("demo", *_options(server), "--force").returncode == 0
     assert len(server.call("GET", "/users").json()) == 16

@@ -1,4 +1,4 @@
-"""``ingot doctor``: what is wrong, and what it mends."""
+"""``ingot doctor``: detection and repair of problems."""
 
 import os
 import subprocess
@@ -66,10 +66,10 @@ def patient(place: Path, empty_database: str) -> Iterator[Patient]:
 
 def test_a_healthy_instance(patient: Patient) -> None:
     said = patient.doctor()
-    assert (said.returncode, said.stdout) == (0, "All is well.\n"), said.stderr
+    assert (said.returncode, said.stdout) == (0, "No problems found.\n"), said.stderr
 
 
-def test_what_can_be_mended(patient: Patient) -> None:
+def test_repairable_problems(patient: Patient) -> None:
     database, data = patient.database, patient.settings.data
     database.write(lambda db: add_avatar(db, "lost.png", b"\x89PNG\r\n\x1a\n"))
     database.write(
@@ -113,18 +113,18 @@ def test_what_can_be_mended(patient: Patient) -> None:
         ".0123456789abcdef was left behind 2 hours ago",
         "pat has no namespace",
         "pat has no private token",
-        "Picture 1 is nobody's",
-        "Job 1 (mail) gave up after 12 tries: OSError: no route",
+        "Avatar 1 is not used",
+        "Job 1 (mail) failed after 12 attempts: OSError: no route",
     ):
         assert len([line for line in lines if words in line]) == 1, (words, said.stdout)
-    assert len(lines) == 7 and all(line.startswith("wrong: ") for line in lines)
+    assert len(lines) == 7 and all(line.startswith("problem: ") for line in lines)
 
-    mended = patient.doctor("--mend")
-    assert mended.returncode == 0, mended.stdout
-    assert [line.removeprefix("mended: ") for line in mended.stdout.splitlines()] == [
-        line.removeprefix("wrong: ").removesuffix(" (--mend repairs it)") for line in lines
+    repaired = patient.doctor("--repair")
+    assert repaired.returncode == 0, repaired.stdout
+    assert [line.removeprefix("repaired: ") for line in repaired.stdout.splitlines()] == [
+        line.removeprefix("problem: ").removesuffix(" (--repair fixes it)") for line in lines
     ]
-    assert patient.doctor().stdout == "All is well.\n"
+    assert patient.doctor().stdout == "No problems found.\n"
     assert not old.exists() and young.exists()
     assert (data / "uploads" / "yarn.lock").exists() and (data / "uploads" / "tmp_obj_1").exists()
     assert patient.database.read(lambda db: private_token_or_none(db, patient.user.id))
@@ -136,8 +136,8 @@ def test_a_picture_that_is_gone(patient: Patient) -> None:
     patient.run(f"UPDATE users SET avatar_id = 99, avatar_file = 'a.png' WHERE id = {patient.user.id}")
     said = patient.doctor()
     assert said.returncode == 1
-    assert "The picture of pat is gone" in said.stdout and "points to a row of avatars" in said.stdout
-    assert patient.doctor("--mend").returncode == 0
+    assert "The avatar of pat is missing" in said.stdout and "references a missing row of avatars" in said.stdout
+    assert patient.doctor("--repair").returncode == 0
     assert patient.doctor().returncode == 0
 
 
@@ -155,22 +155,22 @@ def test_large_files_that_are_lost_or_cut_off(patient: Patient) -> None:
     assert "c" * 64 not in said.stdout
 
 
-def test_what_a_person_must_decide(patient: Patient) -> None:
-    """A path that a group took meanwhile, and a namespace of nobody, are told but left alone."""
+def test_problems_that_need_a_decision(patient: Patient) -> None:
+    """A path that a group took meanwhile, and a namespace without an owner, are reported but not changed."""
     patient.run(
         f"UPDATE namespaces SET owner_id = NULL WHERE owner_id = {patient.user.id}",
         "UPDATE users SET state = 'blocked' WHERE username = 'root'",
     )
-    said = patient.doctor("--mend")
+    said = patient.doctor("--repair")
     assert said.returncode == 1
-    assert "wrong: The namespace pat belongs to nobody" in said.stdout
-    assert "not mended: pat has no namespace (Username has already been taken)" in said.stdout
-    assert "wrong: Nobody is an active administrator" in said.stdout
+    assert "problem: The namespace pat has no owner" in said.stdout
+    assert "not repaired: pat has no namespace (Username has already been taken)" in said.stdout
+    assert "problem: There is no active administrator" in said.stdout
 
 
 @pytest.mark.parametrize(
     ("secret", "said"),
-    [("ab" * 32, "is not the one that this database was filled with"), ("ab", "is damaged"), (None, "is missing")],
+    [("ab" * 32, "does not match this database"), ("ab", "is damaged"), (None, "is missing")],
 )
 def test_a_secret_that_does_not_fit(patient: Patient, secret: str | None, said: str) -> None:
     key = patient.settings.data / "secrets" / "instance.key"
@@ -178,7 +178,7 @@ def test_a_secret_that_does_not_fit(patient: Patient, secret: str | None, said: 
     if secret:
         key.write_text(secret)
         key.chmod(0o600)
-    found = patient.doctor("--mend")
+    found = patient.doctor("--repair")
     assert found.returncode == 1
     assert said in found.stdout and found.stderr == ""
     assert key.exists() is (secret is not None)
@@ -188,7 +188,7 @@ def test_another_schema(patient: Patient) -> None:
     patient.run("UPDATE alembic_version SET version_num = '9999'")
     said = patient.doctor()
     assert said.returncode == 1
-    assert said.stdout.startswith("wrong: The database is at revision 9999, this version of Ingot needs ")
+    assert said.stdout.startswith("problem: The database is at revision 9999, this version of Ingot needs ")
 
 
 def test_a_damaged_file(patient: Patient) -> None:

@@ -1,4 +1,4 @@
-"""``ingot doctor`` on repositories: what is wrong with each, and what it mends."""
+"""``ingot doctor`` on repositories: detection and repair of problems."""
 
 import os
 import time
@@ -39,11 +39,11 @@ class Patient:
             "doctor", "--data", self.server.data, *(["--database-url", url] if url else []), *flags
         ).stdout.splitlines()
 
-    def mend(self) -> list[str]:
-        """What was mended; afterwards all is well."""
-        lines = self.doctor("--mend")
-        assert self.doctor() == ["All is well."]
-        return [line.removeprefix("mended: ") for line in lines]
+    def repair(self) -> list[str]:
+        """Return the repaired problems; afterwards there are none."""
+        lines = self.doctor("--repair")
+        assert self.doctor() == ["No problems found."]
+        return [line.removeprefix("repaired: ") for line in lines]
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def _old(path: Path, seconds: float) -> Path:
 
 
 def test_a_whole_repository(patient: Patient) -> None:
-    assert patient.doctor() == ["All is well."]
+    assert patient.doctor() == ["No problems found."]
 
 
 def test_what_crashes_left_is_cleared(patient: Patient) -> None:
@@ -81,7 +81,7 @@ def test_what_crashes_left_is_cleared(patient: Patient) -> None:
     ]
     lines = patient.doctor()
     assert len(lines) == len(stale) and all("left behind in the repository of root/app" in line for line in lines)
-    assert len(patient.mend()) == len(stale)
+    assert len(patient.repair()) == len(stale)
     assert not any(file.exists() for file in stale) and all(file.exists() for file in kept)
     git(path, "update-ref", "refs/heads/master", "refs/heads/other")
 
@@ -92,13 +92,13 @@ def test_another_configuration_is_replaced(patient: Patient, content: bytes | No
     config.unlink()
     if content is not None:
         config.write_bytes(content)
-    assert patient.mend() == ["git is configured otherwise than by us in the repository of root/app"]
+    assert patient.repair() == ["The git configuration of the repository of root/app was changed"]
     assert config.read_bytes() == CONFIG
 
 
 def test_a_row_follows_head(patient: Patient) -> None:
     git(patient.path, "symbolic-ref", "HEAD", "refs/heads/other")
-    assert patient.mend() == ["The default branch of root/app is other, but its row says master"]
+    assert patient.repair() == ["HEAD of root/app is other, but the recorded default branch is master"]
     assert patient.server.call("GET", f"/projects/{patient.id}").json()["default_branch"] == "other"
 
 
@@ -108,9 +108,9 @@ def test_a_head_that_cannot_be_read(patient: Patient, content: bytes | None) -> 
     head.unlink()
     if content is not None:
         head.write_bytes(content)
-    lines = patient.doctor("--mend")
-    assert "mended: HEAD cannot be read in the repository of root/app" in lines
-    assert patient.doctor() == ["All is well."]
+    lines = patient.doctor("--repair")
+    assert "repaired: HEAD cannot be read in the repository of root/app" in lines
+    assert patient.doctor() == ["No problems found."]
     assert git(patient.path, "symbolic-ref", "HEAD") == "refs/heads/master"
 
 
@@ -119,9 +119,9 @@ def test_damage_is_told_and_left_alone(patient: Patient) -> None:
     (path / "refs" / "heads" / "empty").write_text("")
     (path / "refs" / "heads" / "nowhere").write_text("1" * 40 + "\n")
     for _ in range(2):
-        lines = patient.doctor("--mend")
+        lines = patient.doctor("--repair")
         assert len(lines) == 2 and all(
-            line.startswith("wrong: The repository of root/app is damaged") for line in lines
+            line.startswith("problem: The repository of root/app is damaged") for line in lines
         )
         assert any("refs/heads/empty cannot be read" in line for line in lines)
         assert any("refs/heads/nowhere needs an object that is missing" in line for line in lines)
@@ -136,7 +136,7 @@ def test_damage_is_told_and_left_alone(patient: Patient) -> None:
 def test_a_repository_that_is_gone_and_one_of_nobody(patient: Patient) -> None:
     key = new_key()
     patient.store.create(key, "master")
-    assert patient.doctor() == ["All is well."], "its row may be about to be committed"
+    assert patient.doctor() == ["No problems found."], "its row may be about to be committed"
     patient.store.remove(patient.path.stem)
-    assert [line for line in patient.doctor("--mend") if "root/app has no repository" in line]
+    assert [line for line in patient.doctor("--repair") if "root/app has no repository" in line]
     assert patient.store.exists(key)

@@ -115,7 +115,7 @@ def test_a_directory_that_cannot_be_made_is_said_in_one_line(tmp_path: Path) -> 
     (tmp_path / "file").write_text("")
     refused = ingot("serve", "--data", tmp_path / "file" / "data", "--port", 0, "--ssh-port", 0)
     assert refused.returncode == 1
-    assert refused.stderr.startswith("ingot: The data directory cannot be made") and refused.stderr.count("\n") == 1
+    assert refused.stderr.startswith("ingot: The data directory cannot be created") and refused.stderr.count("\n") == 1
 
 
 def test_a_database_that_does_not_answer_is_said_in_one_line(place: Path) -> None:

@@ -35,12 +35,12 @@ def test_a_wiki_comes_back(server: Server, database_url: str, wiki: Path, tmp_pa
     assert (restored.returncode, restored.stderr) == (0, "")
     there = RepositoryStore(tmp_path / "target" / "repositories").path_of(wiki.stem)
     assert Repository(there).refs() == Repository(wiki).refs() != {}
-    assert ingot("doctor", *_options(tmp_path / "target", url)).stdout == "All is well.\n"
+    assert ingot("doctor", *_options(tmp_path / "target", url)).stdout == "No problems found.\n"
 
 
 def test_the_doctor_looks_after_wikis(server: Server, wiki: Path) -> None:
     """One that is gone is missed, under its own name."""
-    assert ingot("doctor", *_options(server.data, server.database_url)).stdout == "All is well.\n"
+    assert ingot("doctor", *_options(server.data, server.database_url)).stdout == "No problems found.\n"
     shutil.rmtree(wiki)
     said = ingot("doctor", *_options(server.data, server.database_url)).stdout
     assert "root/app.wiki has no repository" in said

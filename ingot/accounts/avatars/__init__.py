@@ -1,1 +1,1 @@
-"""Small pictures of users, groups and projects, kept in the database."""
+"""Avatars of users, groups and projects, stored in the database."""

@@ -1,4 +1,4 @@
-"""Finding a picture to serve."""
+"""Query of avatars."""
 
 from sqlalchemy import bindparam, select
 
@@ -9,5 +9,5 @@ _BY_ID = select(avatars).where(avatars.c.id == bindparam("avatar"))
 
 
 def avatar_or_none(db: Connection, avatar_id: int) -> Avatar | None:
-    """The picture with this id."""
+    """Return the avatar with this id."""
     return db.first(Avatar, _BY_ID, avatar=avatar_id)

@@ -1,4 +1,4 @@
-"""Keeping a picture: its type is told from its bytes, and no decoder ever sees it."""
+"""Storing and deleting avatars; the type is detected from the first bytes, and no image decoder runs."""
 
 import re
 
@@ -11,7 +11,7 @@ from ingot.core.db.connection import Connection
 from ingot.errors import Invalid
 
 MAX_BYTES = 200 * 1024
-# SVG is left out: it can carry scripts.
+# SVG is excluded: it can contain scripts.
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png", "png"),
     (b"\xff\xd8\xff", "image/jpeg", "jpg"),
@@ -23,7 +23,7 @@ _SIGNATURES = (
 
 
 def add_avatar(db: Connection, file_name: str, content: bytes) -> int:
-    """Store a picture under a tidied name; gives the id to keep in the owner's row."""
+    """Store an image under a sanitized file name; return its id."""
     if len(content) > MAX_BYTES:
         raise Invalid(avatar=["is too big (should be at most 200 KB)"])
     kinds = [(kind, ending) for start, kind, ending in _SIGNATURES if content.startswith(start)]
@@ -39,17 +39,19 @@ def add_avatar(db: Connection, file_name: str, content: bytes) -> int:
 
 
 def delete_avatar(db: Connection, avatar_id: int | None) -> None:
-    """Forget a picture that no row holds any more."""
+    """Delete an avatar that no row references any more."""
     if avatar_id is not None:
         db.delete(avatars, avatar_id)
 
 
-def replace_avatar(db: Connection, owners: Table, owner_id: int, held: int | None, upload: Upload | None) -> None:
-    """Give the row of an owner another picture, or none; the one that it held is forgotten."""
+def replace_avatar(
+    db: Connection, owners: Table, owner_id: int, previous_id: int | None, upload: Upload | None
+) -> None:
+    """Replace the avatar of an owner's row, or clear it for None; the previous image is deleted."""
     avatar_id, file_name = None, None
     if upload is not None:
         avatar_id = add_avatar(db, upload.filename, upload.read())
         stored = avatar_or_none(db, avatar_id)
         file_name = stored.file_name if stored else None
     db.update(owners, owner_id, avatar_id=avatar_id, avatar_file=file_name)
-    delete_avatar(db, held)
+    delete_avatar(db, previous_id)

@@ -1,4 +1,4 @@
-"""Pictures, by the id that their owner's row holds."""
+"""Table of avatars, referenced by the rows of their owners."""
 
 from sqlalchemy import Table
 
@@ -18,7 +18,7 @@ avatars = Table(
 
 
 class Avatar(Record, frozen=True):
-    """A stored picture."""
+    """A stored image."""
 
     id: int
     file_name: str

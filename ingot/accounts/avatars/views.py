@@ -1,4 +1,4 @@
-"""What callers see of pictures."""
+"""Response with an avatar."""
 
 from ingot.accounts.avatars.queries import avatar_or_none
 from ingot.core.api.routes import RawResponse
@@ -7,7 +7,7 @@ from ingot.errors import NotFound
 
 
 def avatar_response(db: Connection, avatar_id: int | None) -> RawResponse:
-    """The picture itself; its bytes were checked when it was stored, and nothing in it can run."""
+    """Return the image. Its type was checked when it was stored, and no accepted type can contain scripts."""
     avatar = avatar_or_none(db, avatar_id) if avatar_id is not None else None
     if avatar is None:
         raise NotFound("Avatar")

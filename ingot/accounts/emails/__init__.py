@@ -1,1 +1,1 @@
-"""Further e-mail addresses of users."""
+"""Secondary email addresses of users."""

@@ -1,4 +1,4 @@
-"""Users' further addresses over the API."""
+"""Endpoints of secondary email addresses."""
 
 from ingot.accounts.emails import queries, service
 from ingot.accounts.emails.params import CreateEmail, CreateEmailOfUser
@@ -22,9 +22,9 @@ _email_of_user = owned_item_finder(user_id_in_path, "email_id", queries.find_ema
 )
 @routes.get("/user/emails", on=caller_id, may=signed_in, returns=list[EmailView], scopes=READ_USER_SCOPES)
 def list_emails(call: Call, user_id: int, page: Page) -> Listing[EmailView]:
-    """List the further addresses of the caller, or of a user."""
-    found = queries.list_emails(call.db, user_id, page)
-    return found.of([email_view(email) for email in found.items])
+    """List the secondary email addresses of the caller or of a user."""
+    listing = queries.list_emails(call.db, user_id, page)
+    return listing.of([email_view(email) for email in listing.items])
 
 
 @routes.get(
@@ -32,27 +32,27 @@ def list_emails(call: Call, user_id: int, page: Page) -> Listing[EmailView]:
 )
 @routes.get("/user/emails/:email_id", on=_own_email, may=signed_in, returns=EmailView, scopes=READ_USER_SCOPES)
 def get_email(call: Call, email: Email) -> EmailView:  # noqa: ARG001 - All handlers take the call.
-    """Get one of the further addresses of the caller, or of a user."""
+    """Get a secondary email address of the caller or of a user."""
     return email_view(email)
 
 
 @routes.post("/user/emails", on=caller_id, may=signed_in, returns=EmailView)
 def create_own_email(call: Call, user_id: int, params: CreateEmail) -> EmailView:
-    """Add a further address to the caller."""
+    """Add a secondary email address to the caller."""
     return email_view(service.create_email(call.db, user_id, params.email))
 
 
 @routes.post("/users/:id/emails", on=user_id_in_path, may=administrators, returns=EmailView)
 def create_email(call: Call, user_id: int, params: CreateEmailOfUser) -> EmailView:
-    """Add a further address to a user."""
+    """Add a secondary email address to a user."""
     email = service.create_email(call.db, user_id, params.email, vouched_for=params.skip_confirmation)
     return email_view(email)
 
 
-# An administrator's call wants it to be there; one's own address that is not there is deleted already.
+# A missing address is a 404 for administrators, but not an error for the caller's own addresses.
 @routes.delete("/users/:id/emails/:email_id", on=_email_of_user, may=administrators, returns=None)
 @routes.delete("/user/emails/:email_id", on=_own_email_or_none, may=signed_in, returns=None)
 def delete_email(call: Call, email: Email | None) -> None:
-    """Delete one of the further addresses of the caller, or of a user."""
+    """Delete a secondary email address of the caller or of a user."""
     if email is not None:
         service.delete_email(call.db, email)

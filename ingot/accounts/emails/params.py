@@ -1,16 +1,16 @@
-"""What callers may send about addresses."""
+"""Request parameters of secondary email addresses."""
 
 from ingot.core.api.params import Params
 
 
 class CreateEmail(Params):
-    """A further address of the caller."""
+    """A secondary email address of the caller."""
 
     email: str
 
 
 class CreateEmailOfUser(Params):
-    """A further address of somebody, for whom an administrator may vouch."""
+    """A secondary email address of a user, which an administrator may mark as verified."""
 
     email: str
     skip_confirmation: bool = False

@@ -1,4 +1,4 @@
-"""How users' further addresses are found and listed."""
+"""Queries of secondary email addresses."""
 
 from sqlalchemy import bindparam, select
 
@@ -13,17 +13,17 @@ _LIST = list_query(_OF_USER, emails.c.id, emails.c.id.asc())
 
 
 def list_emails(db: Connection, user_id: int, page: Page) -> Listing[Email]:
-    """A page of the user's further addresses, the oldest first."""
+    """List the user's secondary email addresses, the oldest first."""
     return fetch_page(db, Email, _LIST, page, user=user_id)
 
 
 def email_or_none(db: Connection, user_id: int, email_id: int) -> Email | None:
-    """The address with this number, if it is the user's."""
+    """Return the user's email address with this id."""
     return db.first(Email, _ONE_OF_USER, user=user_id, email=email_id)
 
 
 def find_email(db: Connection, user_id: int, email_id: int) -> Email:
-    """The same; somebody else's looks like one that is not there."""
+    """Return the user's email address with this id; raise NotFound otherwise."""
     email = email_or_none(db, user_id, email_id)
     if email is None:
         raise NotFound("Email")

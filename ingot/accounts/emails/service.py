@@ -1,4 +1,4 @@
-"""Adding and removing users' further addresses."""
+"""State changes of secondary email addresses."""
 
 from ingot.accounts.emails.queries import find_email
 from ingot.accounts.instance.settings import current_settings
@@ -12,9 +12,9 @@ from ingot.errors import Invalid
 
 
 def create_email(db: Connection, user_id: int, address: str, *, vouched_for: bool = False) -> Email:
-    """Give a user a further address; whoever holds it already, as the first or a further one, keeps it.
+    """Add a secondary email address; raise Invalid if any user has it as a primary or secondary address.
 
-    An instance that asks nobody to confirm an address takes this one as confirmed too.
+    It counts as confirmed at once if an administrator vouches for it or the instance requires no confirmation.
     """
     address = address.strip().lower()
     if not address:
@@ -38,15 +38,15 @@ def create_email(db: Connection, user_id: int, address: str, *, vouched_for: boo
 
 
 def delete_email(db: Connection, email: Email) -> None:
-    """Take a further address from its user; it is free for others at once."""
+    """Delete a secondary email address, which becomes available to other users."""
     db.delete(emails, email.id)
 
 
 def make_email_primary(db: Connection, user: User, email: Email) -> None:
-    """Let a further address be the first one; the one before becomes a further one."""
+    """Swap a confirmed secondary address with the primary one."""
     if email.confirmed_at is None:
         raise Invalid(email=["must be confirmed first"])
     db.update(emails, email.id, email=user.email, confirmed_at=user.confirmed_at, proven_at=user.proven_at)
-    first = {"email": email.email, "confirmed_at": email.confirmed_at, "proven_at": email.proven_at}
-    db.update(users, user.id, **first, updated_at=db.now)
+    primary_columns = {"email": email.email, "confirmed_at": email.confirmed_at, "proven_at": email.proven_at}
+    db.update(users, user.id, **primary_columns, updated_at=db.now)
     emit(db, PrimaryEmailChanged(user_id=user.id))

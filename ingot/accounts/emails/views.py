@@ -1,4 +1,4 @@
-"""What callers see of addresses."""
+"""Response structs of secondary email addresses."""
 
 from ingot.accounts.users.tables import Email
 from ingot.core.api.views import View
@@ -6,7 +6,7 @@ from ingot.core.db.times import Timestamp
 
 
 class EmailView(View):
-    """A further address of a user."""
+    """A secondary email address of a user."""
 
     id: int
     email: str
@@ -14,5 +14,5 @@ class EmailView(View):
 
 
 def email_view(email: Email) -> EmailView:
-    """The address, without whose it is: the path said so."""
+    """Return an email address; its user is known from the path."""
     return EmailView(email.id, email.email, email.confirmed_at)

@@ -1,1 +1,1 @@
-"""Feature flags that administrators set."""
+"""Feature flags, set by administrators."""

@@ -1,4 +1,4 @@
-"""Feature flags over the API."""
+"""Endpoints of feature flags."""
 
 from ingot.accounts.features import queries, service
 from ingot.accounts.features.params import SetFeature
@@ -12,14 +12,14 @@ routes = Routes("features")
 
 @routes.get("/features", may=administrators, returns=list[FeatureView])
 def list_features(call: Call, page: Page) -> Listing[FeatureView]:
-    """List the feature flags that were set."""
-    found = queries.list_features(call.db, page)
-    return found.of([feature_view(feature) for feature in found.items])
+    """List the feature flags that have been set."""
+    listing = queries.list_features(call.db, page)
+    return listing.of([feature_view(feature) for feature in listing.items])
 
 
 @routes.post("/features/:name", may=administrators, returns=FeatureView)
 def set_feature(call: Call, params: SetFeature) -> FeatureView:
-    """Set a feature flag, for everybody or for some."""
+    """Set a feature flag, for all users or for targets."""
     return feature_view(service.set_feature(call.db, service.validated_name(call.path["name"]), params))
 
 

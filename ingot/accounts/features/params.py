@@ -1,4 +1,4 @@
-"""What callers may send about feature flags."""
+"""Request parameters of feature flags."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from ingot.core.api.params import Params
 
 
 class SetFeature(Params):
-    """The value of a gate, and whom it is for: everybody where no target is given."""
+    """Value of a gate and its targets; without a target it applies to everyone."""
 
     value: str
     key: Literal["percentage_of_time"] = "percentage_of_time"

@@ -1,4 +1,4 @@
-"""What changes feature flags."""
+"""State changes of feature flags."""
 
 import re
 
@@ -14,29 +14,29 @@ from ingot.errors import Invalid
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,255}")
 _PERCENTAGE = re.compile(r"[0-9]{1,3}")
-# Such targets would need rooms above this one. Ignored, they would open the flag for everybody instead.
-_UNKNOWN_TARGETS = ("group", "namespace", "project", "repository")
+# Targets in higher layers, which this package cannot look up. Ignoring them would enable the flag for everyone.
+_UNSUPPORTED_TARGETS = ("group", "namespace", "project", "repository")
 
 
 def validated_name(name: str) -> str:
-    """The name itself, where a flag can have it."""
+    """Return the name; raise Invalid if a flag cannot have it."""
     if not name.strip() or not _NAME.fullmatch(name):
         raise Invalid(name=["is invalid"])
     return name
 
 
 def set_feature(db: Connection, name: str, params: SetFeature) -> FeatureFlag:
-    """Open or close a flag for everybody or for the given targets, or open it for a share of the time.
+    """Enable or disable a flag for everyone or for targets, or enable it for a percentage of time.
 
-    Closing it for everybody forgets all else that opened it.
+    Disabling it for everyone clears all its gates.
     """
     value = _parse_value(params.value)
     groups, actors = _parse_targets(db, params)
     targeted = bool(groups or actors)
     if targeted and type(value) is int:
-        raise Invalid(value=["must be true or false where a target is given"])
-    held = lock_feature_or_none(db, name)
-    gates = msgspec.json.decode(held.gates, type=Gates) if held else Gates()
+        raise Invalid(value=["must be true or false if a target is given"])
+    feature = lock_feature_or_none(db, name)
+    gates = msgspec.json.decode(feature.gates, type=Gates) if feature else Gates()
     if type(value) is int:
         gates = msgspec.structs.replace(gates, percentage_of_time=value)
     elif targeted:
@@ -44,16 +44,16 @@ def set_feature(db: Connection, name: str, params: SetFeature) -> FeatureFlag:
         gates = msgspec.structs.replace(gates, groups=change(gates.groups, groups), actors=change(gates.actors, actors))
     else:
         gates = msgspec.structs.replace(gates, boolean=True) if value else Gates()
-    return _store(db, held, name, gates)
+    return _store(db, feature, name, gates)
 
 
 def delete_feature(db: Connection, feature: FeatureFlag) -> None:
-    """Forget a flag."""
+    """Delete a flag."""
     db.delete(feature_flags, feature.id)
 
 
 def _parse_value(text: str) -> bool | int:
-    """True, false, or a percentage; zero means false, as it does to callers."""
+    """Return True, False or a percentage; zero means False."""
     word = text.strip().lower()
     if word in ("true", "false", "0"):
         return word == "true"
@@ -63,9 +63,9 @@ def _parse_value(text: str) -> bool | int:
 
 
 def _parse_targets(db: Connection, params: SetFeature) -> tuple[list[str], list[str]]:
-    """The groups and the actors that were given; one that does not exist is refused."""
+    """Return the given groups and actors; raise Invalid for a target that does not exist."""
     errors: dict[str, list[str]] = {
-        name: ["is not supported"] for name in _UNKNOWN_TARGETS if getattr(params, name) is not UNSET
+        name: ["is not supported"] for name in _UNSUPPORTED_TARGETS if getattr(params, name) is not UNSET
     }
     groups = [] if params.feature_group is UNSET else [params.feature_group.strip()]
     if not all(_NAME.fullmatch(group) for group in groups):
@@ -79,17 +79,17 @@ def _parse_targets(db: Connection, params: SetFeature) -> tuple[list[str], list[
     return groups, [f"User:{user.id}" for user in users if user is not None]
 
 
-def _with_added(held: tuple[str, ...], added: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*held, *added)))
+def _with_added(targets: tuple[str, ...], added: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*targets, *added)))
 
 
-def _with_removed(held: tuple[str, ...], removed: list[str]) -> tuple[str, ...]:
-    return tuple(each for each in held if each not in removed)
+def _with_removed(targets: tuple[str, ...], removed: list[str]) -> tuple[str, ...]:
+    return tuple(target for target in targets if target not in removed)
 
 
-def _store(db: Connection, held: FeatureFlag | None, name: str, gates: Gates) -> FeatureFlag:
+def _store(db: Connection, feature: FeatureFlag | None, name: str, gates: Gates) -> FeatureFlag:
     document = msgspec.json.encode(gates).decode()
-    if held is None:
+    if feature is None:
         return FeatureFlag(db.insert(feature_flags, name=name, gates=document), name, document)
-    db.update(feature_flags, held.id, gates=document)
-    return FeatureFlag(held.id, name, document)
+    db.update(feature_flags, feature.id, gates=document)
+    return FeatureFlag(feature.id, name, document)

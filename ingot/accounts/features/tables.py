@@ -1,4 +1,4 @@
-"""What is stored of feature flags."""
+"""Table of feature flags."""
 
 import msgspec
 from sqlalchemy import Table
@@ -16,7 +16,7 @@ feature_flags = Table(
 
 
 class FeatureFlag(Record, frozen=True):
-    """A flag; ``gates`` holds as JSON for whom it is open."""
+    """A feature flag; ``gates`` is JSON of Gates."""
 
     id: int
     name: str
@@ -24,7 +24,7 @@ class FeatureFlag(Record, frozen=True):
 
 
 class Gates(msgspec.Struct, frozen=True, omit_defaults=True):
-    """For whom a flag is open: everybody, some groups, some actors, or a share of the time."""
+    """Conditions under which a flag is enabled: for everyone, for groups, for actors, or for a percentage of time."""
 
     boolean: bool = False
     groups: tuple[str, ...] = ()

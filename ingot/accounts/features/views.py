@@ -1,4 +1,4 @@
-"""What callers see of feature flags."""
+"""Response structs of feature flags."""
 
 from typing import Any, Literal
 
@@ -9,14 +9,14 @@ from ingot.core.api.views import View
 
 
 class GateView(View):
-    """One way in which a flag is open."""
+    """A gate of a flag."""
 
     key: str
     value: bool | int | tuple[str, ...]
 
 
 class FeatureView(View):
-    """A flag, with the gates that say anything; the one for everybody always does."""
+    """A flag with its gates that are set, and always the boolean one."""
 
     name: str
     state: Literal["on", "off", "conditional"]
@@ -24,7 +24,7 @@ class FeatureView(View):
 
 
 def feature_view(feature: FeatureFlag) -> FeatureView:
-    """The flag with its gates, from the widest to the narrowest."""
+    """Return a flag with its gates, from the widest to the narrowest."""
     gates = msgspec.json.decode(feature.gates, type=Gates)
     values: dict[str, Any] = msgspec.structs.asdict(gates)
     shown = [GateView(key, value) for key, value in values.items() if value or key == "boolean"]

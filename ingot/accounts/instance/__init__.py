@@ -1,1 +1,1 @@
-"""What is true of the whole instance: settings, version, broadcast messages."""
+"""The instance: settings, version, broadcast messages and rate limits."""

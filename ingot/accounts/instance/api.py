@@ -1,4 +1,4 @@
-"""The instance itself over the API: version, settings, broadcast messages."""
+"""Endpoints of the instance: version, settings, broadcast messages."""
 
 from ingot.accounts.instance import queries, service
 from ingot.accounts.instance.params import CreateBroadcastMessage, ModifySettings, UpdateBroadcastMessage
@@ -31,7 +31,7 @@ def get_version(call: Call) -> VersionView:
 
 @routes.get("/metadata", may=signed_in, returns=MetadataView)
 def get_metadata(call: Call) -> MetadataView:
-    """Get the version of the server and what it has besides."""
+    """Get the version of the server and its components."""
     return metadata_view(call.settings.reported_version)
 
 
@@ -48,15 +48,15 @@ def modify_settings(call: Call, params: ModifySettings) -> SettingsView:
 
 
 def _message_in_path(call: Call) -> tuple[Access, BroadcastMessage]:
-    """The message that the path names."""
+    """Return the broadcast message with the id in the path."""
     return NO_ACCESS, queries.find_broadcast_message(call.db, path_number(call.path, "id"))
 
 
 @routes.get("/broadcast_messages", may=administrators, returns=list[BroadcastMessageView])
 def list_broadcast_messages(call: Call, page: Page) -> Listing[BroadcastMessageView]:
     """List the broadcast messages."""
-    found = queries.list_broadcast_messages(call.db, page)
-    return found.of([broadcast_message_view(message, call.db.now) for message in found.items])
+    listing = queries.list_broadcast_messages(call.db, page)
+    return listing.of([broadcast_message_view(message, call.db.now) for message in listing.items])
 
 
 @routes.get("/broadcast_messages/:id", on=_message_in_path, may=administrators, returns=BroadcastMessageView)

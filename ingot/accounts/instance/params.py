@@ -1,4 +1,4 @@
-"""What callers may send about the instance itself."""
+"""Request parameters of the instance endpoints."""
 
 from typing import Annotated, Literal
 
@@ -8,7 +8,7 @@ from ingot.accounts.instance.settings import Visibility
 from ingot.core.api.params import Params
 from ingot.core.db.times import Timestamp
 
-# Numbers end where 32 bits do: no date that is computed from one then lies beyond the calendar.
+# Limited to 32 bits, so that no date computed from such a number overflows.
 MAX_INTEGER = 2**31 - 1
 Amount = Annotated[int, Meta(ge=0, le=MAX_INTEGER)]
 Positive = Annotated[int, Meta(ge=1, le=MAX_INTEGER)]
@@ -33,7 +33,7 @@ Texts = list[str] | UnsetType | None
 
 
 class ModifySettings(Params):
-    """Any of the settings; names that later clients use for the same thing are listed last."""
+    """Settings to change; aliases used by later clients are listed last."""
 
     default_projects_limit: Amount | UnsetType = UNSET
     signup_enabled: Flag = UNSET
@@ -111,7 +111,7 @@ class ModifySettings(Params):
 
 
 class CreateBroadcastMessage(Params):
-    """A new message; it begins now and lasts for an hour where nothing else is said."""
+    """A new message; by default it starts now and lasts for an hour."""
 
     message: LongText
     starts_at: Timestamp | UnsetType = UNSET
@@ -121,7 +121,7 @@ class CreateBroadcastMessage(Params):
 
 
 class UpdateBroadcastMessage(Params):
-    """Changes of a message."""
+    """Changes to a message."""
 
     message: LongText | UnsetType = UNSET
     starts_at: Timestamp | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""How broadcast messages are found and listed."""
+"""Queries of broadcast messages."""
 
 from sqlalchemy import bindparam, select
 
@@ -17,17 +17,17 @@ _CURRENT = (
 
 
 def list_broadcast_messages(db: Connection, page: Page) -> Listing[BroadcastMessage]:
-    """A page of all messages, those of the past and the future too."""
+    """List all messages, including past and future ones."""
     return fetch_page(db, BroadcastMessage, _ALL, page)
 
 
 def broadcast_message_or_none(db: Connection, message_id: int) -> BroadcastMessage | None:
-    """The message with this number, if there is one."""
+    """Return the message with this id."""
     return db.first(BroadcastMessage, _BY_ID, message=message_id)
 
 
 def find_broadcast_message(db: Connection, message_id: int) -> BroadcastMessage:
-    """The message with this number."""
+    """Return the message with this id; raise NotFound otherwise."""
     message = broadcast_message_or_none(db, message_id)
     if message is None:
         raise NotFound("Broadcast Message")
@@ -35,5 +35,5 @@ def find_broadcast_message(db: Connection, message_id: int) -> BroadcastMessage:
 
 
 def current_broadcasts(db: Connection) -> list[BroadcastMessage]:
-    """The messages that every page shows now, the oldest first."""
+    """List the messages that pages show now, the oldest first."""
     return db.all(BroadcastMessage, _CURRENT, now=db.now)

@@ -1,4 +1,4 @@
-"""What changes settings and broadcast messages."""
+"""State changes of the instance settings and broadcast messages."""
 
 import re
 from itertools import pairwise
@@ -23,7 +23,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration
 from ingot.errors import Invalid
 
-# Two changes at once must not lose one another's, so the second waits; SQLite has one writer anyway.
+# Locks the row, so that concurrent changes do not overwrite each other; SQLite has a single writer anyway.
 _FOR_UPDATE = select(instance_settings.c.id).where(instance_settings.c.id == 1).with_for_update()
 _ALIASES = {
     "asset_proxy_whitelist": "asset_proxy_allowlist",
@@ -38,7 +38,7 @@ _REQUIRED_TOGETHER = {
     "plantuml_enabled": "plantuml_url",
     "require_two_factor_authentication": "two_factor_grace_period",
 }
-# These stand for software that is not part of the server; switched on, they would promise what nothing keeps.
+# Features of software that is not part of this server; they cannot be enabled.
 _UNAVAILABLE = (
     "akismet_enabled",
     "clientside_sentry_enabled",
@@ -64,15 +64,15 @@ COLOR, FONT = "#E75E40", "#FFFFFF"
 
 
 def modify_settings(db: Connection, params: ModifySettings) -> StoredSettings:
-    """Change what was sent, or refuse all of it; only what differs from the defaults is stored."""
+    """Change the given settings, or none if any is invalid; only values that differ from the defaults are stored."""
     db.value(_FOR_UPDATE)
     stored = stored_settings(db)
     settings = decode_settings(stored)
-    sent = _sent_settings(given_fields(params), settings)
-    if not sent:
+    changes = _setting_changes(given_fields(params), settings)
+    if not changes:
         raise Invalid("400 (Bad request) at least one setting must be given")
-    _require_dependencies(sent, stored)
-    changed = msgspec.structs.replace(settings, **sent)
+    _require_dependencies(changes, stored)
+    changed = msgspec.structs.replace(settings, **changes)
     _validate_settings(changed)
     if changed != settings:
         document = _differences(changed, _requirement_timestamps(settings, changed, stored, db.now))
@@ -81,7 +81,7 @@ def modify_settings(db: Connection, params: ModifySettings) -> StoredSettings:
 
 
 def create_broadcast_message(db: Connection, params: CreateBroadcastMessage) -> BroadcastMessage:
-    """Add a message that every page shows for a while."""
+    """Create a broadcast message."""
     starts_at = db.now if params.starts_at is UNSET else params.starts_at
     columns = {
         "starts_at": starts_at,
@@ -96,61 +96,63 @@ def create_broadcast_message(db: Connection, params: CreateBroadcastMessage) -> 
 def update_broadcast_message(
     db: Connection, message: BroadcastMessage, params: UpdateBroadcastMessage
 ) -> BroadcastMessage:
-    """Change what was sent."""
+    """Change the given fields of a broadcast message."""
     db.update(broadcast_messages, message.id, **_broadcast_columns(params))
     return find_broadcast_message(db, message.id)
 
 
 def delete_broadcast_message(db: Connection, message: BroadcastMessage) -> None:
-    """Show a message no more."""
+    """Delete a broadcast message."""
     db.delete(broadcast_messages, message.id)
 
 
-def _sent_settings(sent: dict[str, Any], settings: InstanceSettings) -> dict[str, Any]:
-    """The parameters as values of settings, each under its first name.
+def _setting_changes(given: dict[str, Any], settings: InstanceSettings) -> dict[str, Any]:
+    """Return the given settings by their primary names.
 
-    A client that echoes the whole object sends both names; the one that changes something counts.
+    A client that sends the whole object back includes both names of a setting; the value that differs from the stored
+    one counts.
     """
-    values = {name: _setting(name, value) for name, value in sent.items()}
-    for second, name in _ALIASES.items():
-        if second in values:
-            value = values.pop(second)
+    values = {name: _setting(name, value) for name, value in given.items()}
+    for alias, name in _ALIASES.items():
+        if alias in values:
+            value = values.pop(alias)
             if values.get(name, getattr(settings, name)) == getattr(settings, name):
                 values[name] = value
     return values
 
 
 def _setting(name: str, value: Any) -> Any:
-    kept = _ALIASES.get(name, name)
-    if kept == "enabled_git_access_protocol" and value in ("nil", "all"):
+    primary = _ALIASES.get(name, name)
+    if primary == "enabled_git_access_protocol" and value in ("nil", "all"):
         return None
-    if value is None and isinstance(getattr(InstanceSettings(), kept), tuple):
+    if value is None and isinstance(getattr(InstanceSettings(), primary), tuple):
         return ()
     if isinstance(value, list):
-        # Lists of domains also come as one text, with each on a line of its own.
-        parts = _SEPARATORS.split("\n".join(value)) if kept in _DOMAINS else value
+        # Clients also send a list of domains as one text with a domain per line.
+        parts = _SEPARATORS.split("\n".join(value)) if primary in _DOMAINS else value
         return tuple(dict.fromkeys(part for part in parts if part))
     return value
 
 
-def _require_dependencies(sent: dict[str, Any], stored: StoredSettings) -> None:
-    """What is switched on needs its companion, in the same call or from an earlier one."""
+def _require_dependencies(changes: dict[str, Any], stored: StoredSettings) -> None:
+    """Raise Invalid if a setting is enabled without the setting that it requires, sent now or stored before."""
     settings = decode_settings(stored)
-    kept = msgspec.json.decode(stored.document, type=dict[str, Any])
+    document = msgspec.json.decode(stored.document, type=dict[str, Any])
     for flag, companion in _REQUIRED_TOGETHER.items():
-        if sent.get(flag) and not getattr(settings, flag) and companion not in sent and companion not in kept:
+        newly_enabled = changes.get(flag) and not getattr(settings, flag)
+        if newly_enabled and companion not in changes and companion not in document:
             raise Invalid(f'400 (Bad request) "{companion}" not given')
 
 
 def _validate_settings(settings: InstanceSettings) -> None:
-    """Refuse with every reason at once."""
+    """Raise Invalid with all reasons at once."""
     errors: dict[str, list[str]] = {}
     for name in _LINKS:
         link = getattr(settings, name)
         if link and not (link.isprintable() and _LINK.fullmatch(link)):
             errors[name] = ["must be a valid URL"]
-    after = settings.after_sign_out_path
-    if after and not (after.isprintable() and (_LINK.fullmatch(after) or _PATH.fullmatch(after))):
+    sign_out = settings.after_sign_out_path
+    if sign_out and not (sign_out.isprintable() and (_LINK.fullmatch(sign_out) or _PATH.fullmatch(sign_out))):
         errors["after_sign_out_path"] = ["must be a valid URL"]
     if settings.admin_notification_email and not _ADDRESS.fullmatch(settings.admin_notification_email):
         errors["admin_notification_email"] = ["is invalid"]
@@ -162,9 +164,9 @@ def _validate_settings(settings: InstanceSettings) -> None:
     unknown = sorted({settings.repository_storage, *settings.repository_storages} - _STORAGES)
     if unknown or not settings.repository_storages:
         errors["repository_storages"] = [f"can't include: {', '.join(unknown)}" if unknown else "can't be blank"]
-    odd = [source for source in settings.disabled_oauth_sign_in_sources if source not in _SIGN_IN_SOURCES]
-    if odd:
-        errors["disabled_oauth_sign_in_sources"] = [f"'{odd[0]}' is not an OAuth sign-in source"]
+    unknown_sources = [source for source in settings.disabled_oauth_sign_in_sources if source not in _SIGN_IN_SOURCES]
+    if unknown_sources:
+        errors["disabled_oauth_sign_in_sources"] = [f"'{unknown_sources[0]}' is not an OAuth sign-in source"]
     for name in _UNAVAILABLE:
         if getattr(settings, name):
             errors[name] = ["is not available on this server"]
@@ -181,17 +183,17 @@ def _validate_settings(settings: InstanceSettings) -> None:
 def _requirement_timestamps(
     before: InstanceSettings, after: InstanceSettings, stored: StoredSettings, now: Timestamp
 ) -> SettingTimestamps:
-    """A requirement that was there before is as old as it was, whatever else changes."""
+    """Return since when two-factor authentication is required; other changes do not restart the grace period."""
     if not after.require_two_factor_authentication:
         return SettingTimestamps()
     return SettingTimestamps(second_factor_required_since(stored) if before.require_two_factor_authentication else now)
 
 
-def _differences(settings: InstanceSettings, moments: SettingTimestamps) -> str:
+def _differences(settings: InstanceSettings, timestamps: SettingTimestamps) -> str:
     defaults = InstanceSettings()
     values = msgspec.structs.asdict(settings)
     differing = {name: value for name, value in values.items() if value != getattr(defaults, name)}
-    return msgspec.json.encode({**differing, **msgspec.to_builtins(moments)}).decode()
+    return msgspec.json.encode({**differing, **msgspec.to_builtins(timestamps)}).decode()
 
 
 def _an_hour_after(starts_at: Timestamp) -> Timestamp:
@@ -202,14 +204,14 @@ def _an_hour_after(starts_at: Timestamp) -> Timestamp:
 
 
 def _broadcast_columns(params: CreateBroadcastMessage | UpdateBroadcastMessage) -> dict[str, Any]:
-    """The columns that the parameters set; an emptied colour is the usual one again."""
+    """Return the columns to write; an empty color resets to the default."""
     columns = given_fields(params)
     errors: dict[str, list[str]] = {}
     if "message" in columns and not columns["message"].strip():
         errors["message"] = ["can't be blank"]
-    for name, usual in (("color", COLOR), ("font", FONT)):
+    for name, default in (("color", COLOR), ("font", FONT)):
         if name in columns:
-            columns[name] = columns[name] or usual
+            columns[name] = columns[name] or default
             if not _COLOR.fullmatch(columns[name]):
                 errors[name] = ["must be a valid color code"]
     if errors:

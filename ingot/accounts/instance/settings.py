@@ -1,4 +1,4 @@
-"""The settings that administrators change while the server runs, with their defaults."""
+"""Instance settings that administrators change while the server runs, with their defaults."""
 
 from typing import Literal
 
@@ -14,7 +14,7 @@ GitProtocol = Literal["ssh", "http"]
 
 
 class InstanceSettings(msgspec.Struct, frozen=True):
-    """Names and meanings are the contract's; docs/settings.md says which ones the server acts on."""
+    """Settings with the names and meanings of the specification; docs/settings.md lists those that have an effect."""
 
     default_projects_limit: int = 100000
     signup_enabled: bool = False
@@ -87,7 +87,7 @@ class InstanceSettings(msgspec.Struct, frozen=True):
 
 
 class SettingTimestamps(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the same document holds besides, and nobody sets: since when settings are as they are."""
+    """Timestamps that are stored with the settings but cannot be set by callers."""
 
     two_factor_required_at: Timestamp | None = None
 
@@ -96,33 +96,36 @@ _STORED = select(instance_settings).where(instance_settings.c.id == 1)
 
 
 def stored_settings(db: Connection) -> StoredSettings:
-    """The row itself, with its dates; the first start writes it."""
+    """Return the stored row; defaults until the first start has written it."""
     stored = db.first(StoredSettings, _STORED)
     return stored or StoredSettings(1, "{}", db.now, db.now)
 
 
 def decode_settings(stored: StoredSettings) -> InstanceSettings:
-    """What a stored row stands for: its differences, and the defaults for all else."""
+    """Return the settings of a stored row, with defaults for those that it omits."""
     return msgspec.json.decode(stored.document, type=InstanceSettings)
 
 
 def current_settings(db: Connection) -> InstanceSettings:
-    """The settings in force."""
+    """Return the current settings."""
     return decode_settings(stored_settings(db))
 
 
 def second_factor_required_since(stored: StoredSettings) -> Timestamp:
-    """When everybody was told to have one; of what was turned on before that was kept, the last change of all."""
+    """Return when two-factor authentication became required.
+
+    Rows written before this was recorded fall back to their last change.
+    """
     return msgspec.json.decode(stored.document, type=SettingTimestamps).two_factor_required_at or stored.updated_at
 
 
 def cached_stored_settings(db: Connection) -> StoredSettings:
-    """The row as nearly every call needs it: it is not read again while nothing was committed."""
-    stored = db.cached(("settings",), lambda: stored_settings(db), lambda found: len(found.document) + 200)
-    assert stored is not None  # noqa: S101 - There always is one.
+    """Return the stored row from the read cache, which any commit invalidates; nearly every call needs it."""
+    stored = db.cached(("settings",), lambda: stored_settings(db), lambda row: len(row.document) + 200)
+    assert stored is not None  # noqa: S101 - stored_settings never returns None.
     return stored
 
 
 def allows_protocol(db: Connection, protocol: GitProtocol) -> bool:
-    """Whether git may be spoken over this, or only over the other."""
+    """Check whether git access over this protocol is enabled."""
     return decode_settings(cached_stored_settings(db)).enabled_git_access_protocol in (None, protocol)

@@ -1,4 +1,4 @@
-"""What is stored of the instance itself."""
+"""Tables of instance settings, broadcast messages and throttles."""
 
 from sqlalchemy import Table
 
@@ -38,7 +38,7 @@ throttles = Table(
 
 
 class StoredSettings(Record, frozen=True):
-    """The one row of settings; ``document`` holds those that differ from the defaults."""
+    """The single row of settings; ``document`` holds those that differ from the defaults."""
 
     id: int
     document: str
@@ -47,7 +47,7 @@ class StoredSettings(Record, frozen=True):
 
 
 class BroadcastMessage(Record, frozen=True):
-    """A text that every page shows for a while."""
+    """A message that every page shows for a period."""
 
     id: int
     message: str
@@ -58,7 +58,7 @@ class BroadcastMessage(Record, frozen=True):
 
 
 class Throttle(Record, frozen=True):
-    """How often something was tried in a window of time."""
+    """Counter of attempts in a time window."""
 
     id: int
     key: str

@@ -1,4 +1,4 @@
-"""What callers see of the instance itself."""
+"""Response structs of the instance."""
 
 from hashlib import sha1
 
@@ -11,14 +11,14 @@ from ingot.core.db.times import Timestamp
 
 
 class VersionView(View):
-    """What the server says that it is; clients switch their behaviour on it."""
+    """Reported version of the server; clients adapt their behavior to it."""
 
     version: str
     revision: str
 
 
 class AgentServerView(View, rename="camel"):
-    """The agent server of the contract, which there is none of here."""
+    """Kubernetes agent server of the specification, which this server does not have."""
 
     enabled: bool
     external_url: str | None
@@ -26,7 +26,7 @@ class AgentServerView(View, rename="camel"):
 
 
 class MetadataView(View):
-    """The version as later clients ask for it."""
+    """Version in the format of later clients."""
 
     version: str
     revision: str
@@ -35,10 +35,10 @@ class MetadataView(View):
 
 
 class SettingsView(InstanceSettings, frozen=True, kw_only=True):
-    """All settings, some under a second name, by which later clients know them."""
+    """All settings, some of them also under the names of later clients."""
 
     id: int
-    polling_interval_multiplier: str  # type: ignore[assignment] # Clients of strict types expect its text.
+    polling_interval_multiplier: str  # type: ignore[assignment] # Strictly typed clients expect a string.
     asset_proxy_whitelist: tuple[str, ...]
     domain_allowlist: tuple[str, ...]
     domain_denylist: tuple[str, ...]
@@ -49,7 +49,7 @@ class SettingsView(InstanceSettings, frozen=True, kw_only=True):
 
 
 class BroadcastMessageView(View):
-    """A text that every page shows for a while."""
+    """A broadcast message."""
 
     id: int
     message: str
@@ -61,18 +61,18 @@ class BroadcastMessageView(View):
 
 
 def version_view(version: str) -> VersionView:
-    """The version, and a revision that is the same wherever the version is."""
+    """Return the version with a revision that depends only on the version."""
     return VersionView(version, sha1(version.encode(), usedforsecurity=False).hexdigest()[:7])
 
 
 def metadata_view(version: str) -> MetadataView:
-    """The same with what else later clients ask."""
-    said = version_view(version)
-    return MetadataView(said.version, said.revision, AgentServerView(False, None, None), False)
+    """Return the version with the fields that later clients expect."""
+    version_info = version_view(version)
+    return MetadataView(version_info.version, version_info.revision, AgentServerView(False, None, None), False)
 
 
 def settings_view(stored: StoredSettings) -> SettingsView:
-    """The settings in force."""
+    """Return the current settings."""
     settings = decode_settings(stored)
     return SettingsView(
         **{
@@ -91,7 +91,7 @@ def settings_view(stored: StoredSettings) -> SettingsView:
 
 
 def broadcast_message_view(message: BroadcastMessage, now: Timestamp) -> BroadcastMessageView:
-    """The message, and whether pages show it now."""
+    """Return a message and whether pages show it now."""
     return BroadcastMessageView(
         message.id,
         message.message,

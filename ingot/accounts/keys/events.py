@@ -1,11 +1,11 @@
-"""What is announced of SSH keys."""
+"""Events of SSH keys."""
 
 from ingot.core.db.times import Timestamp
 from ingot.core.events.bus import Event
 
 
 class KeyAdded(Event, frozen=True):
-    """A key opens something now; one without a user is for projects to let in."""
+    """An SSH key was added; one without a user is a deploy key."""
 
     key_id: int
     user_id: int | None
@@ -14,7 +14,7 @@ class KeyAdded(Event, frozen=True):
 
 
 class KeyRemoved(Event, frozen=True):
-    """A key opens nothing any more."""
+    """An SSH key was deleted."""
 
     key_id: int
     user_id: int | None

@@ -1,4 +1,4 @@
-"""What callers may send about keys."""
+"""Request parameters of SSH and GPG keys."""
 
 from typing import Literal
 
@@ -12,17 +12,17 @@ class CreateKey(Params):
     title: str
     key: str
     expires_at: Timestamp | None = None
-    # A key for signing alone would open the SSH door all the same, so what we do not tell apart is refused.
+    # Usage types are not distinguished: a key for signing alone would give SSH access too, so it is refused.
     usage_type: Literal["auth_and_signing"] = "auth_and_signing"
 
 
 class FindKey(Params):
-    """The fingerprint of a key, by SHA-256 or MD5."""
+    """SHA-256 or MD5 fingerprint of a key."""
 
     fingerprint: str
 
 
 class CreateGpgKey(Params):
-    """A new GPG key, in its armor."""
+    """A new armored GPG key."""
 
     key: str

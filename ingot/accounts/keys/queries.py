@@ -1,4 +1,4 @@
-"""How keys are found and listed."""
+"""Queries of SSH and GPG keys."""
 
 from sqlalchemy import bindparam, select
 
@@ -21,12 +21,12 @@ _GPG_LIST = list_query(_GPG_OF_USER, gpg_keys.c.id, gpg_keys.c.id.asc())
 
 
 def list_keys(db: Connection, user_id: int, page: Page) -> Listing[SshKey]:
-    """A page of the user's SSH keys, the oldest first."""
+    """List the user's SSH keys, the oldest first."""
     return fetch_page(db, SshKey, _LIST, page, user=user_id)
 
 
 def find_key(db: Connection, key_id: int) -> SshKey:
-    """The SSH key with this number, whoever owns it; only administrators are told."""
+    """Return the SSH key with this id, of any user; raise NotFound otherwise."""
     key = db.first(SshKey, _BY_ID, key=key_id)
     if key is None:
         raise NotFound("Key")
@@ -34,12 +34,12 @@ def find_key(db: Connection, key_id: int) -> SshKey:
 
 
 def key_of_user_or_none(db: Connection, user_id: int, key_id: int) -> SshKey | None:
-    """The SSH key with this number, if it is the user's."""
+    """Return the user's SSH key with this id."""
     return db.first(SshKey, _ONE_OF_USER, user=user_id, key=key_id)
 
 
 def find_key_of_user(db: Connection, user_id: int, key_id: int) -> SshKey:
-    """The same; somebody else's looks like one that is not there."""
+    """Return the user's SSH key with this id; raise NotFound otherwise."""
     key = key_of_user_or_none(db, user_id, key_id)
     if key is None:
         raise NotFound("Key")
@@ -47,12 +47,12 @@ def find_key_of_user(db: Connection, user_id: int, key_id: int) -> SshKey:
 
 
 def key_by_fingerprint_or_none(db: Connection, sha256: str) -> SshKey | None:
-    """The SSH key with this fingerprint, written ``SHA256:…``; whether it has run out is for the caller to look at."""
+    """Return the SSH key with this fingerprint (``SHA256:…``); the caller checks whether it has expired."""
     return db.first(SshKey, _BY_SHA256, fingerprint=sha256)
 
 
 def find_key_by_fingerprint(db: Connection, fingerprint: str) -> SshKey:
-    """The SSH key with this fingerprint, written ``SHA256:…`` or ``aa:bb:…``."""
+    """Return the SSH key with this fingerprint (``SHA256:…`` or ``aa:bb:…``); raise NotFound otherwise."""
     by_sha256 = fingerprint.startswith("SHA256:")
     key = db.first(SshKey, _BY_SHA256 if by_sha256 else _BY_MD5, fingerprint=fingerprint)
     if key is None:
@@ -61,17 +61,17 @@ def find_key_by_fingerprint(db: Connection, fingerprint: str) -> SshKey:
 
 
 def list_gpg_keys(db: Connection, user_id: int, page: Page) -> Listing[GpgKey]:
-    """A page of the user's GPG keys, the oldest first."""
+    """List the user's GPG keys, the oldest first."""
     return fetch_page(db, GpgKey, _GPG_LIST, page, user=user_id)
 
 
 def gpg_key_of_user_or_none(db: Connection, user_id: int, key_id: int) -> GpgKey | None:
-    """The GPG key with this number, if it is the user's."""
+    """Return the user's GPG key with this id."""
     return db.first(GpgKey, _GPG_ONE_OF_USER, user=user_id, key=key_id)
 
 
 def find_gpg_key_of_user(db: Connection, user_id: int, key_id: int) -> GpgKey:
-    """The same, which must be there."""
+    """Return the user's GPG key with this id; raise NotFound otherwise."""
     key = gpg_key_of_user_or_none(db, user_id, key_id)
     if key is None:
         raise NotFound("GPG Key")
@@ -79,5 +79,5 @@ def find_gpg_key_of_user(db: Connection, user_id: int, key_id: int) -> GpgKey:
 
 
 def gpg_key_by_fingerprint_or_none(db: Connection, fingerprint: str) -> GpgKey | None:
-    """The GPG key with this fingerprint, in upper case and without blanks."""
+    """Return the GPG key with this fingerprint, in upper case and without spaces."""
     return db.first(GpgKey, _GPG_BY_FINGERPRINT, fingerprint=fingerprint)

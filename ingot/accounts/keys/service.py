@@ -1,4 +1,4 @@
-"""Adding and removing keys."""
+"""State changes of SSH and GPG keys."""
 
 from ingot.accounts.keys.events import KeyAdded, KeyRemoved
 from ingot.accounts.keys.gpg_format import parse_gpg_key
@@ -20,12 +20,12 @@ MAX_LENGTH = 255
 
 
 def create_key(db: Connection, user_id: int, params: CreateKey) -> SshKey:
-    """Let a user come in with an SSH key, which must stand for nobody yet; one that has run out opens nothing."""
+    """Add an SSH key to a user; raise Invalid if it is already registered. An expired key gives no access."""
     return add_key(db, user_id, params.title, params.key, params.expires_at)
 
 
 def add_key(db: Connection, user_id: int | None, title: str, text: str, expires_at: Timestamp | None) -> SshKey:
-    """Keep an SSH key that nobody has yet; without a user it is for projects to let in."""
+    """Add an SSH key that is not registered yet; one without a user is a deploy key."""
     title = title.strip()
     key = _parse_key(title, text)
     if key_by_fingerprint_or_none(db, key.fingerprint_sha256) is not None:
@@ -47,22 +47,22 @@ def add_key(db: Connection, user_id: int | None, title: str, text: str, expires_
 
 
 def rename_key(db: Connection, key_id: int, title: str) -> None:
-    """Give an SSH key another title."""
+    """Change the title of an SSH key."""
     title = title.strip()
-    trouble = _title_error(title)
-    if trouble is not None:
-        raise Invalid(title=[trouble])
+    title_error = _title_error(title)
+    if title_error is not None:
+        raise Invalid(title=[title_error])
     db.update(ssh_keys, key_id, title=title)
 
 
 def delete_key(db: Connection, key: SshKey) -> None:
-    """Let an SSH key open nothing from now on."""
+    """Delete an SSH key."""
     if db.delete(ssh_keys, key.id):
         emit(db, KeyRemoved(key.id, key.user_id, key.key, key.created_at))
 
 
 def create_gpg_key(db: Connection, user_id: int, text: str) -> GpgKey:
-    """Add a GPG key to a user, unless somebody has it already."""
+    """Add a GPG key to a user; raise Invalid if it is already registered."""
     key = parse_gpg_key(text)
     if gpg_key_by_fingerprint_or_none(db, key.fingerprint) is not None:
         raise Invalid(fingerprint=["has already been taken"])
@@ -71,14 +71,14 @@ def create_gpg_key(db: Connection, user_id: int, text: str) -> GpgKey:
 
 
 def delete_gpg_key(db: Connection, key: GpgKey) -> None:
-    """Take a GPG key from its user."""
+    """Delete a GPG key."""
     db.delete(gpg_keys, key.id)
 
 
 def _parse_key(title: str, text: str) -> PublicKey:
-    """Refuse with every reason at once."""
-    trouble = _title_error(title)
-    errors = {} if trouble is None else {"title": [trouble]}
+    """Parse a key; raise Invalid with all reasons at once."""
+    title_error = _title_error(title)
+    errors = {} if title_error is None else {"title": [title_error]}
     try:
         key = parse_public_key(text)
     except Invalid as error:

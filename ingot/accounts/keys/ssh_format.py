@@ -1,4 +1,4 @@
-"""Reads SSH public keys as OpenSSH writes them, so strictly that a stored line can be nothing but one key."""
+"""Strict parser of OpenSSH public keys: an accepted line contains exactly one key, without options."""
 
 import base64
 import hashlib
@@ -11,7 +11,7 @@ from ingot.errors import Invalid, too_long_message
 
 MAX_LENGTH = 5000
 MIN_RSA_BITS = 2048
-MAX_RSA_BITS = 16384  # OpenSSH and OpenSSL verify nothing larger.
+MAX_RSA_BITS = 16384  # The limit of OpenSSH and OpenSSL.
 _KEY_TYPES = (
     "ssh-rsa",
     "ssh-ed25519",
@@ -19,12 +19,12 @@ _KEY_TYPES = (
     "ecdsa-sha2-nistp384",
     "ecdsa-sha2-nistp521",
 )
-# Keys that live in a security key are a plain key, and behind it the application that they were made for.
+# Keys on a security token (FIDO) consist of a plain key followed by the application that they were created for.
 _BASE_KEY_TYPES = {
     "sk-ssh-ed25519@openssh.com": "ssh-ed25519",
     "sk-ecdsa-sha2-nistp256@openssh.com": "ecdsa-sha2-nistp256",
 }
-# All that could end a line or a text for any reader; a tab may stand between the fields.
+# Characters that any parser might treat as the end of a line or text; a tab may separate fields.
 _LINE_BREAK = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 _WHITESPACE = re.compile(r"[ \t]+")
 _SHA256 = re.compile(r"(SHA256:[A-Za-z0-9+/]{43})=?")
@@ -32,7 +32,7 @@ _MD5 = re.compile(r"(?:MD5:)?((?:[0-9a-f]{2}:){15}[0-9a-f]{2}|[0-9a-f]{32})", re
 
 
 class PublicKey(msgspec.Struct, frozen=True):
-    """A key that was read, and what it is known by."""
+    """A parsed key with its fingerprints."""
 
     line: str
     kind: str
@@ -42,7 +42,7 @@ class PublicKey(msgspec.Struct, frozen=True):
 
 
 def parse_public_key(text: str) -> PublicKey:
-    """Read a key: its type, its content and perhaps a comment, on one line and with no options before them."""
+    """Parse a key: type, content and optional comment on one line, without options; raise Invalid otherwise."""
     line = text.strip()
     if not line:
         _refuse("can't be blank")
@@ -70,8 +70,8 @@ def parse_public_key(text: str) -> PublicKey:
 
 
 def parse_fingerprint(text: str) -> str:
-    """A fingerprint as it is stored, from any spelling that ``ssh-keygen`` prints or people shorten it to."""
-    # A plus sign that was not escaped in the query arrives as a blank, and no fingerprint holds one.
+    """Return the stored form of a fingerprint in any spelling that ``ssh-keygen`` prints; raise Invalid otherwise."""
+    # An unescaped plus sign in a query string arrives as a space, which no fingerprint contains.
     text = text.strip().replace(" ", "+")
     if by_sha256 := _SHA256.fullmatch(text):
         return by_sha256[1]
@@ -93,8 +93,8 @@ def _md5(blob: bytes) -> str:
 
 
 def _bits(kind: str, blob: bytes) -> int:
-    """How large the key is; raises ``ValueError`` unless the content is exactly one key of this type."""
-    # Only those who add a key pay for the library, which costs megabytes.
+    """Return the size of a key; raise ValueError unless the content is exactly one key of this type."""
+    # Imported here because the library takes megabytes and only adding a key needs it.
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric import ec, rsa
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_ssh_public_key
@@ -102,12 +102,12 @@ def _bits(kind: str, blob: bytes) -> int:
     kind, blob = _base_key(kind, blob)
     try:
         key = load_ssh_public_key(_encoded_key(kind, blob))
-        written = key.public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
+        canonical = key.public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
     except (UnsupportedAlgorithm, NotImplementedError) as error:
-        # The latter is what the library says of points that are not written out in full.
+        # The library raises NotImplementedError for compressed points.
         raise ValueError(kind) from error
-    # There is one way to write a key. Another would be another fingerprint for it, and so a second owner.
-    if written != _encoded_key(kind, blob):
+    # Only the canonical encoding is accepted: another one would give the same key a second fingerprint and owner.
+    if canonical != _encoded_key(kind, blob):
         raise ValueError(kind)
     return key.key_size if isinstance(key, rsa.RSAPublicKey | ec.EllipticCurvePublicKey) else 256
 
@@ -117,7 +117,7 @@ def _encoded_key(kind: str, blob: bytes) -> bytes:
 
 
 def _base_key(kind: str, blob: bytes) -> tuple[str, bytes]:
-    """The key itself, without what a security key adds to it."""
+    """Return type and content of the plain key within a security token's key."""
     if kind in _KEY_TYPES:
         return kind, blob
     if kind not in _BASE_KEY_TYPES:
@@ -130,15 +130,15 @@ def _base_key(kind: str, blob: bytes) -> tuple[str, bytes]:
 
 
 def _strings(blob: bytes) -> list[bytes]:
-    """The strings of a blob, each behind its length; there must be two at least."""
+    """Return the length-prefixed strings of a blob; raise ValueError unless there are at least two."""
     parts = []
-    place = 0
-    while place < len(blob):
-        end = place + 4 + int.from_bytes(blob[place : place + 4], "big")
+    offset = 0
+    while offset < len(blob):
+        end = offset + 4 + int.from_bytes(blob[offset : offset + 4], "big")
         if end > len(blob):
-            raise ValueError("A string is cut off")
-        parts.append(blob[place + 4 : end])
-        place = end
+            raise ValueError("A string is truncated")
+        parts.append(blob[offset + 4 : end])
+        offset = end
     if len(parts) < 2:
         raise ValueError("The content is missing")
     return parts

@@ -1,4 +1,4 @@
-"""What is stored of keys; all of it is public."""
+"""Tables of SSH and GPG keys; all columns are public data."""
 
 from sqlalchemy import Table
 
@@ -9,13 +9,13 @@ ssh_keys = Table(
     "ssh_keys",
     metadata,
     row_id(),
-    # A key that opens projects instead of standing for a user has none.
+    # Null for deploy keys.
     reference("user_id", "users.id", nullable=True, index=True),
     text("title"),
     text("key"),
     text("kind"),
     number("bits"),
-    # Both as ``ssh-keygen -l`` prints them, ``SHA256:…`` and ``aa:bb:…``; a key stands for one user at most.
+    # In the format of ``ssh-keygen -l``, ``SHA256:…`` and ``aa:bb:…``. Unique, because a key identifies one user.
     text("fingerprint_sha256", unique=True),
     text("fingerprint_md5", index=True),
     text("created_at"),
@@ -37,7 +37,7 @@ gpg_keys = Table(
 
 
 class SshKey(Record, frozen=True):
-    """A public key that proves over SSH who somebody is."""
+    """A public key that authenticates a user, or grants access to projects, over SSH."""
 
     id: int
     user_id: int | None
@@ -52,12 +52,12 @@ class SshKey(Record, frozen=True):
     last_used_at: Timestamp | None
 
     def active(self, now: Timestamp) -> bool:
-        """Whether it still opens anything."""
+        """Return whether the key has not expired."""
         return self.expires_at is None or self.expires_at > now
 
 
 class GpgKey(Record, frozen=True):
-    """A public key that signatures of commits and tags are checked against."""
+    """A public key for verifying signatures of commits and tags."""
 
     id: int
     user_id: int

@@ -1,4 +1,4 @@
-"""When SSH keys were last used: noted out of band, because nobody should wait for that."""
+"""Tracking of when SSH keys were last used; written in the background, so that connections do not wait."""
 
 from concurrent.futures import Executor
 from time import monotonic
@@ -14,21 +14,21 @@ MAX_TRACKED_KEYS = 100_000
 
 
 class KeyUsageTracker:
-    """Remembers which keys are written down already."""
+    """Tracker that limits how often the use of a key is written."""
 
     def __init__(self, database: Database, writer: Executor) -> None:
         self._database = database
         self._writer = writer
-        self._noted: dict[int, float] = {}
+        self._noted_at: dict[int, float] = {}
 
     def note(self, key_id: int) -> None:
-        """A key was used; the same one is written at most every ten minutes."""
+        """Record the use of a key; each key is written at most every ten minutes."""
         now = monotonic()
-        if now - self._noted.get(key_id, float("-inf")) < WRITE_INTERVAL_SECONDS:
+        if now - self._noted_at.get(key_id, float("-inf")) < WRITE_INTERVAL_SECONDS:
             return
-        if len(self._noted) >= MAX_TRACKED_KEYS:
-            self._noted.clear()
-        self._noted[key_id] = now
+        if len(self._noted_at) >= MAX_TRACKED_KEYS:
+            self._noted_at.clear()
+        self._noted_at[key_id] = now
         self._writer.submit(self._write, key_id)
 
     def _write(self, key_id: int) -> None:
@@ -37,6 +37,6 @@ class KeyUsageTracker:
 
         try:
             self._database.write(work)
-        except Unavailable as error:  # It is noted again at the next use.
+        except Unavailable as error:  # The next use records it again.
             log_failure("use of a key not stored", error)
-            self._noted.pop(key_id, None)
+            self._noted_at.pop(key_id, None)

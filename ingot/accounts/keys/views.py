@@ -1,4 +1,4 @@
-"""What callers see of keys."""
+"""Response structs of SSH and GPG keys."""
 
 from ingot.accounts.keys.tables import GpgKey, SshKey
 from ingot.accounts.users.queries import user_or_none
@@ -21,7 +21,7 @@ class KeyView(View):
 
 
 class KeyWithUserView(KeyView):
-    """An SSH key and whom it stands for, if it stands for a user."""
+    """An SSH key with its user; null for deploy keys."""
 
     user: AdminUserView | None
 
@@ -35,21 +35,21 @@ class GpgKeyView(View):
 
 
 def key_view(key: SshKey) -> KeyView:
-    """The key, without whose it is: the path said so."""
+    """Return a key; its user is known from the path."""
     return KeyView(*_fields(key))
 
 
 def key_with_user_view(db: Connection, key: SshKey, base: str) -> KeyWithUserView:
-    """The key for administrators, who may not know whose it is."""
+    """Return a key with its user, for administrators."""
     user = user_or_none(db, key.user_id) if key.user_id is not None else None
     return KeyWithUserView(*_fields(key), admin_user_view(db, user, base) if user else None)
 
 
 def _fields(key: SshKey) -> tuple[int, str, str, Timestamp, Timestamp | None, str, bool]:
-    # Whether a key may push was a matter of deploy keys, but users' keys carried the field too.
+    # ``can_push`` is meaningful only for deploy keys, but the specification has it on users' keys too.
     return key.id, key.title, key.key, key.created_at, key.expires_at, "auth_and_signing", False
 
 
 def gpg_key_view(key: GpgKey) -> GpgKeyView:
-    """The key, without whose it is: the path said so."""
+    """Return a key; its user is known from the path."""
     return GpgKeyView(key.id, key.key, key.created_at)

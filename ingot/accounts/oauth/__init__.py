@@ -1,1 +1,1 @@
-"""Programs that act for people: applications, codes and tokens of OAuth 2, and who somebody is by OpenID Connect."""
+"""OAuth 2 and OpenID Connect provider: applications, authorization codes, tokens and claims."""

@@ -1,4 +1,4 @@
-"""The instance's applications over the API."""
+"""Endpoints of OAuth applications."""
 
 from ingot.accounts.oauth import queries, service
 from ingot.accounts.oauth.params import CreateApplication
@@ -23,14 +23,14 @@ def _application_in_path(call: Call) -> tuple[Access, Application]:
 
 @routes.get("/applications", may=administrators, returns=list[ApplicationView])
 def list_applications(call: Call, page: Page) -> Listing[ApplicationView]:
-    """List all applications, people's own too."""
-    found = queries.list_applications(call.db, page)
-    return found.of([application_view(application) for application in found.items])
+    """List all applications, including those of users."""
+    listing = queries.list_applications(call.db, page)
+    return listing.of([application_view(application) for application in listing.items])
 
 
 @routes.post("/applications", may=administrators, returns=ApplicationView)
 def create_application(call: Call, params: CreateApplication) -> ApplicationView:
-    """Create an application of the instance; its secret is told here and never again."""
+    """Create an application of the instance; the secret is returned only in this response."""
     application, secret = service.create_application(
         call.db, None, params.name, params.redirect_uri, params.scopes.split(), confidential=params.confidential
     )
@@ -45,13 +45,13 @@ def create_application(call: Call, params: CreateApplication) -> ApplicationView
     status=200,
 )
 def renew_application_secret(call: Call, application: Application) -> ApplicationView:
-    """Give an application another secret; the one before stops at once."""
+    """Renew the secret of an application; the previous one stops working at once."""
     return application_view(application, service.renew_secret(call.db, application))
 
 
 @routes.delete("/applications/:id", may=administrators, returns=None)
 def delete_application(call: Call) -> None:
-    """Delete an application and all tokens that it holds; one that is not there is deleted already."""
+    """Delete an application and revoke its tokens; deleting a missing one is not an error."""
     application = queries.application_by_id_or_none(call.db, path_number(call.path, "id"))
     if application is not None:
         service.delete_application(call.db, application)

@@ -1,4 +1,4 @@
-"""What applications learn of the person for whom they act."""
+"""OpenID Connect claims and the discovery document."""
 
 from typing import Any
 
@@ -8,9 +8,10 @@ from ingot.core.db.connection import Connection
 
 
 def user_claims(db: Connection, user: User, scopes: set[str], base: str) -> dict[str, Any]:
-    """Who somebody is, as far as the scopes reach; the address only where it was asked for, since programs trust it.
+    """Return the claims about a user that the scopes allow.
 
-    An instance that lets people take any address without a mail to it vouches for none.
+    The email address needs its own scope because applications trust it to identify users. ``email_verified`` is false
+    on an instance that requires no confirmation of addresses.
     """
     claims: dict[str, Any] = {"sub": str(user.id)}
     if scopes & {"openid", "profile"}:
@@ -25,13 +26,13 @@ def user_claims(db: Connection, user: User, scopes: set[str], base: str) -> dict
         if user.avatar_id is not None and user.avatar_file is not None:
             claims["picture"] = f"{base}/uploads/-/system/user/avatar/{user.id}/{user.avatar_file}"
     if "email" in scopes:
-        proven = user.proven_at is not None and current_settings(db).send_user_confirmation_email
-        claims |= {"email": user.email, "email_verified": proven}
+        verified = user.proven_at is not None and current_settings(db).send_user_confirmation_email
+        claims |= {"email": user.email, "email_verified": verified}
     return claims
 
 
 def discovery_document(base: str, scopes: tuple[str, ...]) -> dict[str, Any]:
-    """What a program has to know to let people sign in by us."""
+    """Return the OpenID Connect discovery document."""
     return {
         "issuer": base,
         "authorization_endpoint": f"{base}/oauth/authorize",

@@ -1,4 +1,4 @@
-"""The ways to a token: the protocol is the library's, what is stored and who may is ours."""
+"""OAuth grants: authlib implements the protocol; these classes add storage and permissions."""
 
 import secrets
 from typing import Any
@@ -20,7 +20,7 @@ _MAX_NONCE_LENGTH = 1000
 
 
 def invalid_grant_error(status: int = 400) -> InvalidGrantError:
-    """What is brought opens nothing; why is nobody's business."""
+    """Return the error for an unusable grant; it does not reveal the reason."""
     return InvalidGrantError(
         "The provided authorization grant is invalid, expired, revoked, or was issued to another client.",
         status_code=status,
@@ -28,7 +28,7 @@ def invalid_grant_error(status: int = 400) -> InvalidGrantError:
 
 
 def _active_user(grant: Any, user_id: int) -> User:
-    """The user for whom an application acts, as long as they may act themselves."""
+    """Return the user on whose behalf an application acts; raise invalid_grant unless they are active."""
     user = user_or_none(grant.server.db, user_id)
     if user is None or user.state != "active" or user.placeholder:
         raise invalid_grant_error(401)
@@ -36,12 +36,12 @@ def _active_user(grant: Any, user_id: int) -> User:
 
 
 class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):  # type: ignore[misc] # The library has no types.
-    """A person agrees in the browser, and the application trades what it gets there for a token."""
+    """Authorization code grant: the user consents in the browser, then the application exchanges a code for a token."""
 
     TOKEN_ENDPOINT_AUTH_METHODS = _CLIENT_AUTH_METHODS
 
     def save_authorization_code(self, code: str, request: Any) -> None:
-        """Keep what the code stands for."""
+        """Store the code with its PKCE challenge and nonce."""
         sent = request.payload.data
         challenge = sent.get("code_challenge") or None
         method = (sent.get("code_challenge_method") or "plain") if challenge else None
@@ -58,48 +58,48 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):  # type: ignore[mis
         )
 
     def query_authorization_code(self, code: str, client: OAuthClient) -> AuthorizationCodeAdapter | None:
-        """The code, if it is this application's and still good; one that comes twice has been stolen."""
+        """Return the application's unexpired code; a reused code may be stolen, so its tokens are revoked."""
         db = self.server.db
-        found = code_or_none(db, code)
-        if found is None or client.application is None or found.application_id != client.application.id:
+        stored = code_or_none(db, code)
+        if stored is None or client.application is None or stored.application_id != client.application.id:
             return None
-        if found.used:
-            revoke_family(db, found.family)
+        if stored.used:
+            revoke_family(db, stored.family)
             return None
-        return AuthorizationCodeAdapter(found) if found.expires_at > db.now else None
+        return AuthorizationCodeAdapter(stored) if stored.expires_at > db.now else None
 
     def authenticate_user(self, authorization_code: AuthorizationCodeAdapter) -> User:
-        """For whom it is; from here on the code is used."""
+        """Mark the code as used and return its user."""
         self.server.family = authorization_code.code.family
         if not redeem_code(self.server.db, authorization_code.code):
             raise invalid_grant_error()
         return _active_user(self, authorization_code.code.user_id)
 
     def delete_authorization_code(self, authorization_code: AuthorizationCodeAdapter) -> None:
-        """Nothing: it stays, so that a second use of it shows."""
+        """Do nothing: the used code stays, so that a second use can be detected."""
 
 
 class ImplicitGrant(grants.ImplicitGrant):  # type: ignore[misc] # The library has no types.
-    """A person agrees in the browser, and the application gets its token right there."""
+    """Implicit grant: the user consents in the browser and the application gets its token in the redirect."""
 
     def authenticate_token_endpoint_client(self) -> OAuthClient:
-        """Whoever the application says it is: the token goes only to an address that it has registered."""
+        """Return the named application without a secret: the token is sent only to a registered redirect URI."""
         client: OAuthClient = self.server.find_client(self.request)
         return client
 
 
 class PasswordGrant(grants.ResourceOwnerPasswordCredentialsGrant):  # type: ignore[misc] # The library has no types.
-    """A person gives name and password; an application may say which it is, but need not."""
+    """Resource owner password grant; the application is optional."""
 
     TOKEN_ENDPOINT_AUTH_METHODS = _CLIENT_AUTH_METHODS
 
     def authenticate_token_endpoint_client(self) -> OAuthClient:
-        """The application, or nobody in particular."""
+        """Return the authenticated application, or the anonymous client."""
         client: OAuthClient = self.server.client_or_anonymous(self.request, _CLIENT_AUTH_METHODS)
         return client
 
     def authenticate_user(self, username: str, password: str) -> User:  # noqa: ARG002 - Checked ahead.
-        """Whom the password proved, before the transaction began."""
+        """Return the user whose password was verified before the transaction began."""
         if self.server.authenticated_user is None:
             raise invalid_grant_error(401)
         user: User = self.server.authenticated_user
@@ -107,44 +107,44 @@ class PasswordGrant(grants.ResourceOwnerPasswordCredentialsGrant):  # type: igno
 
 
 class RefreshTokenGrant(grants.RefreshTokenGrant):  # type: ignore[misc] # The library has no types.
-    """An application renews a token; the one before ends."""
+    """Refresh token grant; the previous tokens are revoked."""
 
     TOKEN_ENDPOINT_AUTH_METHODS = _CLIENT_AUTH_METHODS
     INCLUDE_NEW_REFRESH_TOKEN = True
 
     def authenticate_token_endpoint_client(self) -> OAuthClient:
-        """The application, or nobody in particular for what a password opened."""
+        """Return the authenticated application; the anonymous client for tokens of the password grant."""
         client: OAuthClient = self.server.client_or_anonymous(self.request, _CLIENT_AUTH_METHODS)
         return client
 
     def authenticate_refresh_token(self, refresh_token: str) -> RefreshTokenAdapter | None:
-        """The token to renew."""
-        held = token_by_refresh_token_or_none(self.server.db, refresh_token)
-        return RefreshTokenAdapter(held) if held is not None else None
+        """Return the token that the refresh token belongs to."""
+        token = token_by_refresh_token_or_none(self.server.db, refresh_token)
+        return RefreshTokenAdapter(token) if token is not None else None
 
     def authenticate_user(self, refresh_token: RefreshTokenAdapter) -> User:
-        """For whom it is; from here on the token before has ended."""
-        self.server.family = refresh_token.held.family
-        if not redeem_refresh_token(self.server.db, refresh_token.held):
+        """Revoke the previous token and return its user."""
+        self.server.family = refresh_token.token.family
+        if not redeem_refresh_token(self.server.db, refresh_token.token):
             raise invalid_grant_error()
-        return _active_user(self, refresh_token.held.user_id)
+        return _active_user(self, refresh_token.token.user_id)
 
     def revoke_old_credential(self, refresh_token: RefreshTokenAdapter) -> None:
-        """Nothing: it ended before the new one was made."""
+        """Do nothing: the previous token was revoked before the new one was issued."""
 
 
 class PkceChallenge(CodeChallenge):  # type: ignore[misc] # The library has no types.
-    """Ties a code to who asked for it; programs that cannot keep a secret must use it."""
+    """PKCE (RFC 7636); required for applications that cannot keep a secret."""
 
     def validate_code_challenge(self, grant: Any, redirect_uri: str) -> None:
-        """Refuse such a program already when it asks."""
+        """Refuse an authorization request without a challenge from a public application."""
         application = grant.request.client.application
         if not application.confidential and not grant.request.payload.data.get("code_challenge"):
             raise InvalidRequestError("Missing 'code_challenge'")
         super().validate_code_challenge(grant, redirect_uri)
 
     def validate_code_verifier(self, grant: Any, result: Any) -> None:
-        """Whoever cannot show what belongs to the challenge has stolen the code."""
+        """Refuse a code without its verifier: it may be stolen."""
         try:
             super().validate_code_verifier(grant, result)
         except InvalidRequestError:
@@ -152,47 +152,47 @@ class PkceChallenge(CodeChallenge):  # type: ignore[misc] # The library has no t
 
 
 class IdTokenExtension(OpenIDCode):  # type: ignore[misc] # The library has no types.
-    """Says in a signed text who the person is, where an application asked for that."""
+    """Adds a signed ID token to the response if the scope ``openid`` was granted."""
 
     def __init__(self, server: Any) -> None:
         super().__init__(require_nonce=False)
         self._server = server
 
     def exists_nonce(self, nonce: str, request: Any) -> bool:  # noqa: ARG002 - The library's form.
-        """A code works once, and so does what is tied to it."""
+        """Return False: a code works only once, so a nonce cannot be replayed."""
         return False
 
     def resolve_client_private_key(self, client: OAuthClient) -> Any:  # noqa: ARG002 - One key for all.
-        """The instance's key."""
+        """Return the instance's signing key."""
         return signing_key(self._server.data)
 
     def get_encode_header(self, client: OAuthClient) -> dict[str, str]:  # noqa: ARG002 - One key for all.
-        """Which key it is."""
+        """Return the JWT header with the key's id."""
         return {"alg": ALGORITHM, "kid": signing_key(self._server.data).thumbprint()}
 
     def get_client_claims(self, client: OAuthClient) -> dict[str, Any]:
-        """Who says so, and to whom."""
+        """Return issuer, audience and token id."""
         return {"iss": self._server.base, "aud": client.get_client_id(), "jti": secrets.token_hex(16)}
 
     def generate_user_info(self, user: User, scope: str) -> dict[str, Any]:
-        """Who the person is."""
+        """Return the claims about the user."""
         return user_claims(self._server.db, user, set(scope.split()), self._server.base)
 
 
 class RefreshedIdTokenExtension(IdTokenExtension):
-    """Says it again of the same person when a token is renewed; what tied the first to a request is left out."""
+    """Adds an ID token to refresh responses, without the claims that bind it to the authorization request."""
 
     def __call__(self, grant: Any) -> None:
-        """Only the answer is added to: nobody asks for consent here."""
+        """Register only the response hook: a refresh involves no consent."""
         grant.register_hook("after_create_token_response", self._process)
 
     def _process(self, grant: Any, response: Any) -> None:
-        # What a password opened belongs to no application, so that nobody could be named as who it is meant for.
+        # Tokens of the password grant without an application have no audience, which an ID token requires.
         if response[0] == 200 and grant.request.client.application is not None:
             self.process_token(grant, response)
 
     def get_compatible_claims(self, request: Any) -> dict[str, Any]:
-        """Without when they signed in: the library knows only the time of this renewal."""
+        """Omit ``auth_time``: authlib only knows the time of this refresh, not of the sign-in."""
         claims: dict[str, Any] = super().get_compatible_claims(request)
         claims.pop("auth_time", None)
         return claims

@@ -1,10 +1,10 @@
-"""What callers may send about applications."""
+"""Request parameters of OAuth applications."""
 
 from ingot.core.api.params import Params
 
 
 class CreateApplication(Params):
-    """A new application; scopes stand in one text, as OAuth writes them."""
+    """A new application; the scopes are separated by spaces, as in OAuth."""
 
     name: str
     redirect_uri: str

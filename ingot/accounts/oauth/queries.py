@@ -1,4 +1,4 @@
-"""How applications, codes and their tokens are found and listed."""
+"""Queries of OAuth applications, codes and tokens."""
 
 from sqlalchemy import bindparam, func, select
 
@@ -52,7 +52,7 @@ _GRANTED = _TOKENS.where(
     oauth_tokens.c.application_id == bindparam("application"),
     ~access_tokens.c.revoked,
 )
-# Scopes are few and alike: what one application holds is shown as those of its newest token.
+# The scopes of an application's newest token represent all its tokens, which rarely differ.
 _NEWEST = (
     select(
         oauth_tokens.c.application_id.label("application_id"),
@@ -80,17 +80,17 @@ _AUTHORIZED = (
 
 
 def application_by_uid_or_none(db: Connection, uid: str) -> Application | None:
-    """The application that calls itself so."""
+    """Return the application with this client id."""
     return None if "\0" in uid else db.first(Application, _BY_UID, uid=uid)
 
 
 def application_by_id_or_none(db: Connection, application_id: int) -> Application | None:
-    """The application with this number, if there is one."""
+    """Return the application with this id."""
     return db.first(Application, _BY_ID, application=application_id)
 
 
 def find_own_application(db: Connection, application_id: int, owner_id: int | None) -> Application:
-    """The application with this number; somebody else's looks like one that is not there."""
+    """Return the owner's application with this id; raise NotFound otherwise."""
     application = application_by_id_or_none(db, application_id)
     if application is None or application.owner_id != owner_id:
         raise NotFound("Application")
@@ -98,38 +98,38 @@ def find_own_application(db: Connection, application_id: int, owner_id: int | No
 
 
 def list_applications(db: Connection, page: Page) -> Listing[Application]:
-    """A page of all applications, whoever's."""
+    """List all applications, including those of users."""
     return fetch_page(db, Application, _ALL, page)
 
 
 def applications_of_owner(db: Connection, owner_id: int | None) -> list[Application]:
-    """All applications of a user, or of the instance."""
+    """List the applications of a user, or of the instance for None."""
     if owner_id is None:
         return db.all(Application, _OF_INSTANCE)
     return db.all(Application, _OF_OWNER, owner=owner_id)
 
 
 def code_or_none(db: Connection, code: str) -> OAuthCode | None:
-    """The code that was given out so, also one that is used or too old."""
+    """Return an authorization code, even if it is used or expired."""
     return db.first(OAuthCode, _CODE, digest=db.vault.digest(code))
 
 
 def token_by_refresh_token_or_none(db: Connection, refresh_token: str) -> OAuthToken | None:
-    """The token that this one renews, whether it still may or not."""
+    """Return the token with this refresh token, even if it is revoked or expired."""
     return db.first(OAuthToken, _BY_REFRESH, digest=db.vault.digest(refresh_token))
 
 
 def token_by_access_token_or_none(db: Connection, access_token: str) -> OAuthToken | None:
-    """The token itself, whether it still opens anything or not."""
+    """Return the token with this access token, even if it is revoked or expired."""
     return db.first(OAuthToken, _BY_ACCESS, digest=db.vault.digest(access_token))
 
 
 def has_granted(db: Connection, user_id: int, application: Application, scopes: set[str]) -> bool:
-    """Whether a user lets the application do all of this already."""
-    held = db.all(OAuthToken, _GRANTED, user=user_id, application=application.id)
-    return any(scopes <= set(token.scopes.split()) for token in held)
+    """Check whether the user has already granted the application all these scopes."""
+    tokens = db.all(OAuthToken, _GRANTED, user=user_id, application=application.id)
+    return any(scopes <= set(token.scopes.split()) for token in tokens)
 
 
 def authorized_applications(db: Connection, user_id: int) -> list[AuthorizedApplication]:
-    """The applications that act for a user."""
+    """List the applications that a user has authorized."""
     return db.all(AuthorizedApplication, _AUTHORIZED, user=user_id)

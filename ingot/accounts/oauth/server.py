@@ -1,4 +1,4 @@
-"""One exchange with an application, within one unit of work."""
+"""OAuth 2 authorization server, created per request and bound to its transaction."""
 
 import base64
 import secrets
@@ -39,32 +39,32 @@ _GRANT_TYPES = ("authorization_code", "password", "refresh_token")
 _TOKEN_PREFIX = "ingoto-"  # noqa: S105 - A public prefix, not a secret.
 
 OAuthResponse = tuple[int, Any, list[tuple[str, str]]]
-"""Status, body and headers, as the library writes them."""
+"""Status, body and headers, in authlib's format."""
 
 
 class OAuthRequest(OAuth2Request):  # type: ignore[misc] # The library has no types.
-    """What an application sent, wherever it put it."""
+    """Parameters of an OAuth request, from the query and the form alike."""
 
     def __init__(self, method: str, sent: dict[str, str], authorization: str) -> None:
-        # How people reach us is not the library's to judge: http is allowed, and known to the settings.
-        proof = _basic_authorization(authorization)
-        super().__init__(method, _ENDPOINT_URL, headers={"Authorization": proof} if proof else {})
+        # authlib refuses http URLs, but the settings decide whether http is allowed; so it gets a fixed https URL.
+        header = _basic_authorization(authorization)
+        super().__init__(method, _ENDPOINT_URL, headers={"Authorization": header} if header else {})
         self.payload = BasicOAuth2Payload(sent)
         self._sent = sent
 
     @property
     def args(self) -> dict[str, str]:
-        """All of it: query and form are one here."""
+        """Return all parameters: query and form are merged."""
         return self._sent
 
     @property
     def form(self) -> dict[str, str]:
-        """All of it."""
+        """Return all parameters."""
         return self._sent
 
 
 def _basic_authorization(authorization: str) -> str:
-    """The header by which an application proves itself; one that cannot be read proves nothing, and is not ignored."""
+    """Return the Basic authorization header; a malformed one becomes empty credentials, so that it is refused."""
     if authorization[:6].lower() != "basic ":
         return ""
     try:
@@ -75,14 +75,14 @@ def _basic_authorization(authorization: str) -> str:
 
 
 class OAuthServer(AuthorizationServer):  # type: ignore[misc] # The library has no types.
-    """What applications may ask, of one connection and for one request."""
+    """Authorization server for one request on one database connection."""
 
     def __init__(
         self,
         db: Connection,
         data: Path,
         base: str,
-        proven: User | None = None,
+        authenticated_user: User | None = None,
         signed_in_at: Timestamp | None = None,
     ) -> None:
         super().__init__(scopes_supported=list(OAUTH_SCOPES))
@@ -90,7 +90,7 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # The library has 
         self.db = db
         self.data = data
         self.base = base
-        self.authenticated_user = proven
+        self.authenticated_user = authenticated_user
         self.family = secrets.token_hex(16)
         self.register_token_generator("default", _make_token)
         self.register_grant(AuthorizationCodeGrant, [PkceChallenge(required=True), IdTokenExtension(self)])
@@ -99,25 +99,25 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # The library has 
             self.register_grant(grant)
 
     def query_client(self, client_id: str) -> OAuthClient | None:
-        """The application that calls itself so."""
+        """Return the application with this client id."""
         application = application_by_uid_or_none(self.db, client_id)
         return OAuthClient(self.db, application) if application else None
 
     def save_token(self, token: dict[str, Any], request: Any) -> None:
-        """Keep a token that was just made, and say when that was."""
+        """Store a new token."""
         application = request.client.application
-        made = (token["access_token"], token.get("refresh_token"))
-        store_token(self.db, request.user.id, application, token["scope"], *made, self.family)
+        issued = (token["access_token"], token.get("refresh_token"))
+        store_token(self.db, request.user.id, application, token["scope"], *issued, self.family)
 
     def find_client(self, request: Any) -> OAuthClient:
-        """The application that is named, which has proven nothing."""
+        """Return the named application without authenticating it; raise invalid_client if it does not exist."""
         client = self.query_client(request.payload.client_id or "")
         if client is None:
             raise InvalidClientError(description="The client does not exist on this server.")
         return client
 
     def authenticate_client(self, request: Any, methods: list[str], endpoint: str = "token") -> Any:
-        """The application that proves who it is; one that we do not know has proven nothing either."""
+        """Return the authenticated application; answer 401 for an unknown application too."""
         try:
             return super().authenticate_client(request, methods, endpoint)
         except InvalidClientError as error:
@@ -125,27 +125,27 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # The library has 
             raise
 
     def client_or_anonymous(self, request: Any, methods: list[str]) -> OAuthClient:
-        """The application that proves who it is, or nobody where none is named."""
+        """Return the authenticated application, or the anonymous client if the request names none."""
         if not request.payload.client_id and "Authorization" not in request.headers:
             return OAuthClient(self.db, None)
         client: OAuthClient = self.authenticate_client(request, methods)
         return client
 
     def create_oauth2_request(self, request: Any) -> Any:
-        """It is one already."""
+        """Return the request unchanged."""
         return request
 
     def handle_response(self, status: int, body: Any, headers: list[tuple[str, str]]) -> OAuthResponse:
-        """As it is."""
+        """Return the response as a tuple."""
         return status, body, headers
 
     def send_signal(self, name: str, *args: Any, **kwargs: Any) -> None:
-        """Nobody listens."""
+        """Do nothing: there are no receivers."""
 
-    def asked(self, request: OAuthRequest, user: User | None) -> Any:
-        """What an application asks a person for; raises where that cannot be, and leads nobody where nobody may be led.
+    def validate_authorization_request(self, request: OAuthRequest, user: User | None) -> Any:
+        """Return the grant of a valid authorization request; raise OAuth2Error otherwise.
 
-        The application and the address come first: an answer goes only where the application has its own.
+        The application and its redirect URI are checked first: later errors redirect, and only to a registered URI.
         """
         sent = request.payload
         client = self.find_client(request)
@@ -165,22 +165,22 @@ class OAuthServer(AuthorizationServer):  # type: ignore[misc] # The library has 
         return self.get_consent_grant(request, user)
 
     def authorize(self, request: OAuthRequest, user: User | None) -> OAuthResponse:
-        """Where to lead a person who has agreed, or, without one, who has not."""
-        grant = self.asked(request, user)
-        answer: OAuthResponse = self.create_authorization_response(request, user, grant)
-        return answer
+        """Return the redirect after the user consented, or after they refused if ``user`` is None."""
+        grant = self.validate_authorization_request(request, user)
+        response: OAuthResponse = self.create_authorization_response(request, user, grant)
+        return response
 
     def issue_token(self, request: OAuthRequest) -> OAuthResponse:
-        """What an application gets for a code, a password or a token to renew."""
+        """Return the token response for a code, a password or a refresh token."""
         kind = request.payload.grant_type
         if kind not in _GRANT_TYPES:
             error: OAuth2Error = UnsupportedGrantTypeError("") if kind else InvalidRequestError("Missing 'grant_type'")
             return error.status_code, dict(error.get_body()), []
         try:
-            answer: OAuthResponse = self.create_token_response(request)
+            response: OAuthResponse = self.create_token_response(request)
         except InvalidScopeError as error:
             return error.status_code, dict(error.get_body()), []
-        return answer
+        return response
 
 
 def _make_token(
@@ -188,7 +188,7 @@ def _make_token(
     client: OAuthClient,
     user: User | None = None,  # noqa: ARG001 - The library's form.
     scope: str | None = None,
-    expires_in: int | None = None,  # noqa: ARG001 - All tokens live as long.
+    expires_in: int | None = None,  # noqa: ARG001 - All tokens have the same lifetime.
     include_refresh_token: bool = True,
 ) -> dict[str, Any]:
     allowed = client.get_allowed_scope(scope)

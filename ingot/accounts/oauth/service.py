@@ -1,4 +1,4 @@
-"""Making applications, codes and tokens, and taking them back."""
+"""State changes of OAuth applications, codes and tokens."""
 
 import hmac
 import secrets
@@ -23,7 +23,7 @@ from ingot.core.db.times import Timestamp, add_duration
 from ingot.errors import Invalid, too_long_message
 
 OUT_OF_BAND = "urn:ietf:wg:oauth:2.0:oob"
-"""The address of programs that nobody can be led to; the code is shown instead."""
+"""Redirect URI of applications that cannot receive a redirect; the code is shown to the user instead."""
 TOKEN_SECONDS = 7200
 CODE_MINUTES = 10
 MAX_NAME_LENGTH = 255
@@ -45,7 +45,7 @@ _REVOKE_OF_APPLICATION = update(access_tokens).where(access_tokens.c.id.in_(_OF_
 _DELETE_CODES = delete(oauth_codes).where(
     oauth_codes.c.application_id == bindparam("application"), oauth_codes.c.user_id == bindparam("holder")
 )
-# The condition decides between two who come at once: the row changes for one of them.
+# The condition makes redeeming atomic: of two concurrent requests, only one changes the row.
 _REDEEM_CODE = (
     update(oauth_codes).where(oauth_codes.c.id == bindparam("code_id"), ~oauth_codes.c.used).values(used=True)
 )
@@ -66,7 +66,7 @@ def create_application(
     *,
     confidential: bool = True,
 ) -> tuple[Application, str]:
-    """Make an application; its secret is told here and never again."""
+    """Create an application; return it with its secret, which is not stored."""
     columns = _columns(name, redirect_uri, scopes)
     secret = secrets.token_hex(32)
     application_id = db.insert(
@@ -85,26 +85,26 @@ def create_application(
 def update_application(
     db: Connection, application: Application, name: str, redirect_uri: str, scopes: list[str], *, confidential: bool
 ) -> None:
-    """Change what an application is called, where it leads and what it may ask for; tokens that it holds stay."""
+    """Change name, redirect URIs and scopes of an application; issued tokens stay valid."""
     columns = _columns(name, redirect_uri, scopes)
     db.update(oauth_applications, application.id, confidential=confidential, updated_at=db.now, **columns)
 
 
 def renew_secret(db: Connection, application: Application) -> str:
-    """Give an application another secret; the one before stops at once."""
+    """Replace the secret of an application; the previous one stops working at once."""
     secret = secrets.token_hex(32)
     db.update(oauth_applications, application.id, secret_digest=db.vault.digest(secret), updated_at=db.now)
     return secret
 
 
 def delete_application(db: Connection, application: Application) -> None:
-    """Remove an application; what it holds opens nothing from then on."""
+    """Delete an application and revoke its tokens."""
     db.run(_REVOKE_OF_APPLICATION, application=application.id)
     db.delete(oauth_applications, application.id)
 
 
 def secret_matches(db: Connection, application: Application, secret: str) -> bool:
-    """Whether somebody who calls themselves the application knows its secret."""
+    """Check a secret against the application's digest in constant time."""
     return hmac.compare_digest(application.secret_digest, db.vault.digest(secret))
 
 
@@ -119,7 +119,7 @@ def create_code(
     nonce: str | None,
     signed_in_at: Timestamp,
 ) -> None:
-    """Keep what a code stands for; of the code itself only a digest."""
+    """Store an authorization code by its digest."""
     db.run(_DELETE_EXPIRED_CODES, long_ago=add_duration(db.now, days=-1))
     db.insert(
         oauth_codes,
@@ -140,18 +140,21 @@ def create_code(
 
 
 def redeem_code(db: Connection, code: OAuthCode) -> bool:
-    """Say that a code is used now; whoever comes second gets nothing, and what the first one got is taken back."""
+    """Mark a code as used; if it already was, revoke the tokens issued for it and return False."""
     if db.run(_REDEEM_CODE, code_id=code.id) == 1:
         return True
     revoke_family(db, code.family)
     return False
 
 
-def redeem_refresh_token(db: Connection, held: OAuthToken) -> bool:
-    """End a token that is renewed; where it has ended before, somebody else holds a copy, and all of them end."""
-    if db.run(_REDEEM_TOKEN, token_id=held.access_token_id) == 1:
+def redeem_refresh_token(db: Connection, token: OAuthToken) -> bool:
+    """Revoke the token that is refreshed; if it already was, revoke its whole family and return False.
+
+    A second use means that the refresh token was copied.
+    """
+    if db.run(_REDEEM_TOKEN, token_id=token.access_token_id) == 1:
         return True
-    revoke_family(db, held.family)
+    revoke_family(db, token.family)
     return False
 
 
@@ -164,7 +167,7 @@ def store_token(
     refresh_token: str | None,
     family: str,
 ) -> None:
-    """Keep a token that was just made, in the table where every door looks."""
+    """Store a new token among all access tokens, so that every authentication accepts it."""
     name = application.name if application else "Password"
     expires_at = add_duration(db.now, seconds=TOKEN_SECONDS)
     token, _ = create_token(db, user_id, "oauth", name, scopes.split(), expires_at, access_token)
@@ -179,33 +182,33 @@ def store_token(
 
 
 def revoke_family(db: Connection, family: str) -> None:
-    """Take back all tokens that came from one consent."""
+    """Revoke all tokens that originate from one consent."""
     db.run(_REVOKE_FAMILY, family_of=family)
 
 
 def revoke_application(db: Connection, user_id: int, application_id: int) -> None:
-    """Let an application act for a user no more."""
+    """Revoke an application's tokens and codes for a user."""
     db.run(_REVOKE_GRANTED, application=application_id, holder=user_id)
     db.run(_DELETE_CODES, application=application_id, holder=user_id)
 
 
 def _columns(name: str, redirect_uri: str, scopes: list[str]) -> dict[str, str]:
-    """What is stored of an application, or every reason at once why that cannot be."""
+    """Return the columns of an application; raise Invalid with all reasons at once."""
     errors: dict[str, list[str]] = {}
     if not name.strip():
         errors["name"] = ["can't be blank"]
     elif len(name) > MAX_NAME_LENGTH:
         errors["name"] = [too_long_message(MAX_NAME_LENGTH)]
     addresses = redirect_uri.split()
-    trouble = _redirect_uris_error(addresses)
-    if trouble:
-        errors["redirect_uri"] = [trouble]
-    wanted = list(dict.fromkeys(scopes)) or list(DEFAULT_OAUTH_SCOPES)
-    if not set(wanted) <= set(OAUTH_SCOPES):
+    error = _redirect_uris_error(addresses)
+    if error:
+        errors["redirect_uri"] = [error]
+    unique_scopes = list(dict.fromkeys(scopes)) or list(DEFAULT_OAUTH_SCOPES)
+    if not set(unique_scopes) <= set(OAUTH_SCOPES):
         errors["scopes"] = ["doesn't match configured on the server."]
     if errors:
         raise Invalid(**errors)
-    return {"name": name.strip(), "redirect_uri": "\n".join(addresses), "scopes": " ".join(wanted)}
+    return {"name": name.strip(), "redirect_uri": "\n".join(addresses), "scopes": " ".join(unique_scopes)}
 
 
 def _redirect_uris_error(addresses: list[str]) -> str | None:
@@ -213,11 +216,11 @@ def _redirect_uris_error(addresses: list[str]) -> str | None:
         return "can't be blank"
     if len(addresses) > MAX_REDIRECT_URIS:
         return too_long_message(MAX_REDIRECT_URIS, "addresses")
-    return next((trouble for trouble in map(_redirect_uri_error, addresses) if trouble), None)
+    return next((error for error in map(_redirect_uri_error, addresses) if error), None)
 
 
 def _redirect_uri_error(address: str) -> str | None:
-    """Why nobody can be led to this address; addresses are compared sign by sign, so only plain ones will do."""
+    """Return why an address cannot be a redirect URI; only plain ASCII is allowed, for literal comparisons."""
     if address == OUT_OF_BAND:
         return None
     if len(address) > MAX_REDIRECT_URI_LENGTH:

@@ -1,4 +1,4 @@
-"""The key that signs who somebody is: made once, kept with the instance's other secrets."""
+"""RSA key that signs ID tokens, created once and stored with the instance's other secrets."""
 
 import os
 import secrets
@@ -17,7 +17,7 @@ _KEY_BITS = 2048
 
 
 def signing_key(data: Path) -> "RSAKey":
-    """The instance's key, made at its first use."""
+    """Return the instance's signing key, creating it at the first use."""
     file = data / "secrets" / KEY_FILE
     if not file.exists():
         require_blocking_allowed()
@@ -26,14 +26,14 @@ def signing_key(data: Path) -> "RSAKey":
 
 
 def public_keys(data: Path) -> dict[str, Any]:
-    """What others check signatures with, as a set of keys."""
+    """Return the public key as a JWK set."""
     key = signing_key(data)
     return {"keys": [{**key.as_dict(private=False), "kid": key.thumbprint(), "use": "sig", "alg": ALGORITHM}]}
 
 
 @lru_cache(maxsize=8)
 def _read_key(file: Path) -> "RSAKey":
-    # Nobody who does not sign in elsewhere by us needs the library.
+    # Imported here because most instances never issue an ID token.
     from joserfc.jwk import RSAKey
 
     return RSAKey.import_key(file.read_bytes())
@@ -42,15 +42,15 @@ def _read_key(file: Path) -> "RSAKey":
 def _create_key(file: Path) -> None:
     from joserfc.jwk import RSAKey
 
-    fresh = file.with_name(f".{secrets.token_hex(8)}")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    temporary = file.with_name(f".{secrets.token_hex(8)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as opened:
         opened.write(RSAKey.generate_key(_KEY_BITS).as_pem(private=True))
         opened.flush()
         os.fsync(opened.fileno())
     try:
-        # Linking never replaces: of two workers at once, one key wins.
-        os.link(fresh, file)
+        # A link never replaces a file: if two workers create the key at once, one of them wins.
+        os.link(temporary, file)
     except FileExistsError:
         pass
-    fresh.unlink()
+    temporary.unlink()

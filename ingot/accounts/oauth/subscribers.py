@@ -1,4 +1,4 @@
-"""What applications do when users change."""
+"""Subscribers of OAuth applications to events of users."""
 
 from sqlalchemy import bindparam, select, update
 
@@ -21,5 +21,5 @@ _REVOKE_TOKENS_OF_OWN_APPLICATIONS = (
 
 @subscriptions.on(UserDeleting)
 def revoke_tokens_of_deleted_user(db: Connection, event: UserDeleting) -> None:
-    """The applications of whoever goes end with them, and so does what they hold of others."""
+    """Revoke the tokens that the deleted user's applications hold for other users."""
     db.run(_REVOKE_TOKENS_OF_OWN_APPLICATIONS, owner=event.user_id)

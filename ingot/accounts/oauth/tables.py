@@ -1,4 +1,4 @@
-"""Applications, the codes that they trade for tokens, and what belongs to a token that one of them holds."""
+"""Tables of OAuth applications, authorization codes, and the OAuth part of access tokens."""
 
 from sqlalchemy import Index, Table
 
@@ -9,7 +9,7 @@ oauth_applications = Table(
     "oauth_applications",
     metadata,
     row_id(),
-    # Without an owner it is the instance's.
+    # Null for applications of the instance.
     reference("owner_id", "users.id", nullable=True, index=True),
     text("uid", unique=True),
     binary("secret_digest"),
@@ -29,7 +29,7 @@ oauth_codes = Table(
     reference("application_id", "oauth_applications.id", index=True),
     reference("user_id", "users.id", index=True),
     binary("digest", unique=True),
-    # All tokens that come from one consent, however often they are renewed.
+    # Shared by all tokens that originate from one consent, also after refreshes.
     text("family"),
     text("redirect_uri"),
     text("scopes"),
@@ -48,7 +48,7 @@ oauth_tokens = Table(
     metadata,
     row_id(),
     reference("access_token_id", "access_tokens.id", unique=True),
-    # Without one, a user gave their password for it.
+    # Null for the password grant without an application.
     reference("application_id", "oauth_applications.id", nullable=True),
     reference("user_id", "users.id"),
     text("family", index=True),
@@ -60,7 +60,7 @@ Index("ix_oauth_tokens_user_id", oauth_tokens.c.user_id)
 
 
 class Application(Record, frozen=True):
-    """A program that may ask people to act for them."""
+    """An OAuth application."""
 
     id: int
     owner_id: int | None
@@ -68,21 +68,21 @@ class Application(Record, frozen=True):
     secret_digest: bytes
     name: str
     redirect_uri: str
-    """Each on a line of its own."""
+    """Registered redirect URIs, one per line."""
     scopes: str
     confidential: bool
-    """Whether it can keep a secret; what runs in browsers and on people's machines cannot."""
+    """Whether it can keep a secret; applications in browsers and on users' machines cannot."""
     created_at: Timestamp
     updated_at: Timestamp
 
     @property
     def redirect_uris(self) -> list[str]:
-        """Where it may have people led."""
+        """Return the registered redirect URIs."""
         return self.redirect_uri.split("\n")
 
 
 class OAuthCode(Record, frozen=True):
-    """What an application trades for a token, once."""
+    """An authorization code, which can be exchanged for a token once."""
 
     id: int
     application_id: int
@@ -101,7 +101,7 @@ class OAuthCode(Record, frozen=True):
 
 
 class OAuthToken(Record, frozen=True):
-    """A token of an application, with what the row of all tokens says of it."""
+    """A token of an application, with the columns of its access token."""
 
     id: int
     access_token_id: int
@@ -116,7 +116,7 @@ class OAuthToken(Record, frozen=True):
 
 
 class AuthorizedApplication(Record, frozen=True):
-    """An application that acts for a user."""
+    """An application that a user has authorized."""
 
     application_id: int
     name: str

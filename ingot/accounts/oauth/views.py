@@ -1,4 +1,4 @@
-"""What callers see of applications; the secret only once, in the answer that made it."""
+"""Response structs of OAuth applications; the secret is included only when it was just created."""
 
 from msgspec import UNSET, UnsetType
 
@@ -7,7 +7,7 @@ from ingot.core.api.views import View
 
 
 class ApplicationView(View):
-    """An application."""
+    """An OAuth application."""
 
     id: int
     application_id: str
@@ -19,7 +19,7 @@ class ApplicationView(View):
 
 
 def application_view(application: Application, secret: str | UnsetType = UNSET) -> ApplicationView:
-    """The application, with its secret where that was just made."""
+    """Return an application, with its secret if it was just created."""
     return ApplicationView(
         application.id,
         application.uid,

@@ -1,1 +1,1 @@
-"""Signing in and out in a browser, passwords forgotten and found, tries that are throttled."""
+"""Browser sessions, sign-in with throttling, and one-time links for passwords and confirmations."""

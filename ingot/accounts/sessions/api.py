@@ -1,4 +1,4 @@
-"""Signing in over the API, as scripts of 9.4 do: it gives the private token and no cookie."""
+"""Endpoint for signing in, used by scripts of GitLab 9.4: it returns the private token and sets no cookie."""
 
 from ingot.accounts.sessions.params import SignIn
 from ingot.accounts.sessions.service import check_password
@@ -13,15 +13,15 @@ from ingot.errors import Unauthenticated
 routes = Routes("session")
 
 
-def _check_password(ahead: PrepareContext, params: SignIn) -> int:
+def _check_password(context: PrepareContext, params: SignIn) -> int:
     login = params.login or params.email
     if not login:
         raise MissingParameter("login")
     if params.password is None:
         raise MissingParameter("password")
-    user = check_password(ahead.database, login, params.password, ahead.ip, settings=ahead.settings)
+    user = check_password(context.database, login, params.password, context.ip, settings=context.settings)
     if user.two_factor_enabled:
-        # A password alone must not open such an account.
+        # A password alone must not give access to such an account.
         raise Unauthenticated("You have 2FA enabled. Please use a personal access token to access the API")
     if user.password_expired:
         raise Unauthenticated
@@ -29,7 +29,7 @@ def _check_password(ahead: PrepareContext, params: SignIn) -> int:
 
 
 @routes.post("/session", may=anyone, returns=AdminUserView, prepare=_check_password)
-def sign_in(call: Call, params: SignIn, user_id: int) -> AdminUserView:  # noqa: ARG001 - Checked ahead.
+def sign_in(call: Call, params: SignIn, user_id: int) -> AdminUserView:  # noqa: ARG001 - _check_password used them.
     """Sign in with a password and get the private token."""
     view = admin_user_view(call.db, find_user(call.db, user_id), call.origin.base)
     view.private_token = private_token_or_none(call.db, user_id)

@@ -1,10 +1,10 @@
-"""What callers may send to sign in over the API."""
+"""Request parameters for signing in."""
 
 from ingot.core.api.params import Params
 
 
 class SignIn(Params):
-    """A name or address, and the password."""
+    """Username or email address, and password."""
 
     login: str | None = None
     email: str | None = None

@@ -1,4 +1,4 @@
-"""How sessions and one-time links are found."""
+"""Queries of sessions, sign-in attempts and one-time links."""
 
 from sqlalchemy import bindparam, select
 
@@ -31,13 +31,13 @@ _LINK = select(one_time_links).where(one_time_links.c.digest == bindparam("diges
 
 
 def session_or_none(db: Connection, cookie: str) -> tuple[Session, User] | None:
-    """The session that a cookie names, unless it ended or its user may not act."""
+    """Return the session of a cookie and its user, unless it has expired or the user is not active."""
     digest = db.vault.digest(cookie)
-    found = db.cached(("session", digest), lambda: _session_by_digest(db, digest), lambda _: _SESSION_BYTES)
-    if found is None:
+    session_and_user = db.cached(("session", digest), lambda: _session_by_digest(db, digest), lambda _: _SESSION_BYTES)
+    if session_and_user is None:
         return None
-    session, user = found
-    return found if session.expires_at > db.now and user.state == "active" else None
+    session, user = session_and_user
+    return session_and_user if session.expires_at > db.now and user.state == "active" else None
 
 
 def _session_by_digest(db: Connection, digest: bytes) -> tuple[Session, User] | None:
@@ -46,21 +46,21 @@ def _session_by_digest(db: Connection, digest: bytes) -> tuple[Session, User] | 
 
 
 def sessions_of_user(db: Connection, user_id: int) -> list[Session]:
-    """Where a user is signed in, the newest first."""
+    """List the current sessions of a user, the newest first."""
     return db.all(Session, _OF_USER, user=user_id, now=db.now)
 
 
 def list_sign_ins(db: Connection, user_id: int, page: Page) -> Listing[SignInAttempt]:
-    """A page of the tries to sign in to a user's account, the newest first."""
+    """List the attempts to sign in to a user's account, the newest first."""
     return fetch_page(db, SignInAttempt, _SIGN_INS, page, user=user_id)
 
 
 def csrf_token(db: Connection, session: Session) -> str:
-    """What a form must send back to prove that we made it."""
+    """Return the CSRF token of a session, which forms must send back."""
     return db.vault.derive("csrf", session.digest)
 
 
 def one_time_link_or_none(db: Connection, purpose: Purpose, token: str) -> OneTimeLink | None:
-    """The link that a mail held, unless it was used or is too old."""
+    """Return the link with this token, unless it was used or has expired."""
     link = db.first(OneTimeLink, _LINK, digest=db.vault.digest(token))
     return link if link is not None and link.purpose == purpose and link.expires_at > db.now else None

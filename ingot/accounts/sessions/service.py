@@ -1,4 +1,4 @@
-"""Signing in and out, and the links that mails hold."""
+"""Password checks, sessions, and emails with one-time links."""
 
 import secrets
 
@@ -42,46 +42,46 @@ _DELETE_EXPIRED_LINKS = delete(one_time_links).where(one_time_links.c.expires_at
 def check_password(
     database: Database, login: str, password: str, ip: str, user_agent: str = "", settings: Settings | None = None
 ) -> User:
-    """Who this is, by name or address and password; doors call it outside of any unit of work.
+    """Return the user with this login and password; raise Unauthenticated or Throttled.
 
-    A try is counted before the password is looked at, so that many at once cannot slip through, and given back
-    where it was right: only failures use up the limits. With ``settings`` that name a directory, its people come in
-    too, by the password that they have there and by no other.
+    Called outside any transaction, because hashing is slow. Each attempt is counted before the password is checked, so
+    that concurrent attempts cannot exceed the limit, and taken back if it succeeds: only failures use up the limits.
+    With ``settings`` that configure a directory, its users sign in with their directory password and no other.
     """
 
-    asks_directory = settings is not None and bool(settings.ldap_url)
+    uses_directory = settings is not None and bool(settings.ldap_url)
 
-    def take(db: Connection) -> tuple[User | None, list[str], bool]:
+    def count(db: Connection) -> tuple[User | None, list[str], bool]:
         user = user_by_login_or_none(db, login) if current_settings(db).signin_enabled else None
-        # By whichever name or address, it is the same account.
+        # One counter per account, whether the login is a username or one of several addresses.
         account = str(user.id) if user else login.strip().lower()[:255]
         keys = [f"sign-in of {account}", f"sign-in from {ip}"]
-        for key, most in zip(keys, (MAX_FAILURES_PER_ACCOUNT, MAX_FAILURES_PER_IP), strict=True):
+        for key, limit in zip(keys, (MAX_FAILURES_PER_ACCOUNT, MAX_FAILURES_PER_IP), strict=True):
             counted = count_attempt(db, key, FAILURE_WINDOW_SECONDS)
-            if counted.count > most:
+            if counted.count > limit:
                 raise Throttled(seconds_left(db, counted))
-        return user, keys, asks_directory and user is not None and is_directory_user(db, user)
+        return user, keys, uses_directory and user is not None and is_directory_user(db, user)
 
-    user, keys, elsewhere = database.write(take)
-    matched = password_matches(user.password_hash if user and not elsewhere else None, password)
-    if not matched and settings is not None and asks_directory:
-        found = authenticate_by_directory(database, settings, login.strip(), password)
-        user, matched = found or user, found is not None
+    user, keys, in_directory = database.write(count)
+    matched = password_matches(user.password_hash if user and not in_directory else None, password)
+    if not matched and settings is not None and uses_directory:
+        directory_user = authenticate_by_directory(database, settings, login.strip(), password)
+        user, matched = directory_user or user, directory_user is not None
     if user is None or not matched or user.state != "active" or user.confirmed_at is None or user.placeholder:
         if user is not None:
             record_failure(database, user.id, ip, user_agent)
         raise Unauthenticated
 
-    def give_back(db: Connection) -> None:
+    def uncount(db: Connection) -> None:
         for key in keys:
             uncount_attempt(db, key)
 
-    database.write(give_back)
+    database.write(uncount)
     return user
 
 
 def record_failure(database: Database, user_id: int, ip: str, user_agent: str, method: str = "password") -> None:
-    """Write down that somebody tried in vain, for the owner of the account to see."""
+    """Record a failed sign-in, for the owner of the account to see."""
     database.write(lambda db: _record_sign_in(db, user_id, ip, user_agent, method, succeeded=False))
 
 
@@ -102,7 +102,7 @@ def _printable_user_agent(user_agent: str) -> str:
 
 
 def create_session(db: Connection, user: User, ip: str, user_agent: str, method: str = "password") -> str:
-    """Sign a user in; gives the value of the cookie."""
+    """Create a session and return the value of its cookie."""
     cookie = secrets.token_urlsafe(32)
     _record_sign_in(db, user.id, ip, user_agent, method, succeeded=True)
     db.insert(
@@ -120,66 +120,67 @@ def create_session(db: Connection, user: User, ip: str, user_agent: str, method:
 
 
 def end_session(db: Connection, session: Session) -> None:
-    """Sign a browser out."""
+    """Delete a session."""
     db.delete(sessions, session.id)
 
 
 def end_own_session(db: Connection, user_id: int, session_id: int) -> None:
-    """Sign a user out in one browser; somebody else's session is not theirs to end."""
+    """Delete a session of a user; other users' sessions are not affected."""
     db.run(_DROP_OWN, user=user_id, ended=session_id)
 
 
 def end_sessions(db: Connection, user_id: int, but: int = 0) -> None:
-    """Sign a user out everywhere, or everywhere else."""
+    """Delete all sessions of a user, except ``but``."""
     db.run(_DROP_OTHERS, user=user_id, kept=but)
 
 
 def delete_expired_sessions(db: Connection) -> None:
-    """Forget sessions and links that are over."""
+    """Delete expired sessions and links, and old sign-in attempts."""
     db.run(_DELETE_EXPIRED, now=db.now)
     db.run(_DELETE_EXPIRED_LINKS, now=db.now)
     db.run(_DROP_OLD_SIGN_INS, long_ago=add_duration(db.now, days=-SIGN_IN_LOG_DAYS))
 
 
 def mail_password_link(db: Connection, user: User) -> None:
-    """Let a user choose a password."""
+    """Send a link for choosing a password."""
     token = _create_link(db, user, "password")
     send_mail(
         db,
         user.email,
         "Choose your password",
-        f"Hello {user.name},\n\nchoose a password for {user.username} here, within {LINK_HOURS['password']} hours:\n"
+        f"Hello {user.name},\n\nOpen this link within {LINK_HOURS['password']} hours to choose a password for "
+        f"{user.username}:\n"
         f"{EXTERNAL_URL_PLACEHOLDER}/users/password/edit?reset_password_token={token}\n\n"
-        "If you did not ask for this, there is nothing to do.\n",
+        "If you did not request this, you can ignore this email.\n",
     )
 
 
 def mail_password_hint(db: Connection, user: User) -> None:
-    """Tell somebody of the directory where their password is."""
+    """Send a directory user an email about where to change their password."""
     send_mail(
         db,
         user.email,
         "Your password",
-        f"Hello {user.name},\n\nyour account {user.username} opens with the password that you have in the directory of "
-        f"your organization. It is changed there, and not by {EXTERNAL_URL_PLACEHOLDER}.\n\n"
-        "If you did not ask for this, there is nothing to do.\n",
+        f"Hello {user.name},\n\nYour account {user.username} uses the password from your organization's directory. "
+        f"Change it there; it cannot be changed at {EXTERNAL_URL_PLACEHOLDER}.\n\n"
+        "If you did not request this, you can ignore this email.\n",
     )
 
 
 def mail_confirmation_link(db: Connection, user: User, email: Email | None = None) -> None:
-    """Let a user prove that an address is theirs: a further one, or the first."""
+    """Send a link that confirms a secondary email address, or the primary one for None."""
     token = _create_link(db, user, "confirmation", email)
     send_mail(
         db,
         email.email if email else user.email,
-        "Confirm your address",
-        f"Hello {user.name},\n\nconfirm that this address is yours:\n"
+        "Confirm your email address",
+        f"Hello {user.name},\n\nOpen this link to confirm your email address:\n"
         f"{EXTERNAL_URL_PLACEHOLDER}/users/confirmation?confirmation_token={token}\n",
     )
 
 
 def _create_link(db: Connection, user: User, purpose: Purpose, email: Email | None = None) -> str:
-    """A new link for this purpose; those before it stop working."""
+    """Create a one-time link and return its token; earlier links to the primary address stop working."""
     if email is None:
         db.run(_DROP_LINKS, user=user.id, purpose=purpose)
     token = secrets.token_urlsafe(24)
@@ -195,12 +196,12 @@ def _create_link(db: Connection, user: User, purpose: Purpose, email: Email | No
 
 
 def delete_links(db: Connection, user_id: int) -> None:
-    """Let nothing count any more that was mailed to a user."""
+    """Delete all one-time links of a user."""
     db.run(_DROP_ALL_LINKS, user=user_id)
 
 
 def use_password_link(db: Connection, link: OneTimeLink, password_hash: str) -> User:
-    """Set the password that the reader of the mail chose; reading it also proves the address."""
+    """Set the password and consume the link; having received it also verifies the email address."""
     user = find_user(db, link.user_id)
     set_password(db, user, password_hash)
     db.update(users, user.id, confirmed_at=user.confirmed_at or db.now, proven_at=db.now)
@@ -209,7 +210,7 @@ def use_password_link(db: Connection, link: OneTimeLink, password_hash: str) -> 
 
 
 def use_confirmation_link(db: Connection, link: OneTimeLink) -> User:
-    """Take the address as proven."""
+    """Mark the email address as verified and consume the link."""
     if link.email_id is None:
         db.update(users, link.user_id, confirmed_at=db.now, proven_at=db.now)
     else:

@@ -1,4 +1,4 @@
-"""What sessions do when users change."""
+"""Subscribers of sessions to events of users."""
 
 from sqlalchemy import bindparam, select
 
@@ -15,7 +15,7 @@ _EMAIL = select(emails).where(emails.c.id == bindparam("email"))
 
 @subscriptions.on(UserCreated)
 def mail_new_user(db: Connection, event: UserCreated) -> None:
-    """Send the mail by which a new user chooses a password or confirms the address."""
+    """Send the email with which a new user chooses a password or confirms the address."""
     if event.chooses_password:
         mail_password_link(db, find_user(db, event.user_id))
     elif event.confirms_address:
@@ -24,7 +24,7 @@ def mail_new_user(db: Connection, event: UserCreated) -> None:
 
 @subscriptions.on(EmailAdded)
 def mail_email_confirmation(db: Connection, event: EmailAdded) -> None:
-    """Send the mail by which a further address is confirmed."""
+    """Send the email that confirms a secondary address."""
     email = db.first(Email, _EMAIL, email=event.email_id)
     if email is not None:
         mail_confirmation_link(db, find_user(db, email.user_id), email)
@@ -32,17 +32,17 @@ def mail_email_confirmation(db: Connection, event: EmailAdded) -> None:
 
 @subscriptions.on(PrimaryEmailChanged)
 def delete_links_of_changed_address(db: Connection, event: PrimaryEmailChanged) -> None:
-    """Who reads a mail to one address proves nothing of another, which now stands where that one stood."""
+    """Delete links that were sent to the previous address: they prove nothing about the new one."""
     delete_links(db, event.user_id)
 
 
 @subscriptions.on(UserBlocked)
 def sign_out_blocked(db: Connection, event: UserBlocked) -> None:
-    """Whoever is blocked is signed out everywhere."""
+    """End all sessions of a blocked user."""
     end_sessions(db, event.user_id)
 
 
 @subscriptions.on(PasswordChanged)
 def sign_out_elsewhere(db: Connection, event: PasswordChanged) -> None:
-    """Sessions that knew the old password end."""
+    """End the user's other sessions after a password change."""
     end_sessions(db, event.user_id, but=event.kept_session_id)

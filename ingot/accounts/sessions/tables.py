@@ -1,4 +1,4 @@
-"""Sessions of browsers, and links that work once."""
+"""Tables of browser sessions, one-time links and sign-in attempts."""
 
 from typing import Literal
 
@@ -26,7 +26,7 @@ one_time_links = Table(
     row_id(),
     reference("user_id", "users.id", index=True),
     text("purpose"),
-    # Which of the user's further addresses a link confirms; without one it is the first.
+    # The secondary email address that the link confirms; null for the primary one.
     reference("email_id", "emails.id", nullable=True),
     binary("digest", unique=True),
     text("expires_at", index=True),
@@ -51,7 +51,7 @@ Purpose = Literal["password", "confirmation"]
 
 
 class Session(Record, frozen=True):
-    """A browser in which somebody signed in; the cookie's value itself is not kept."""
+    """A browser session; only a digest of the cookie is stored."""
 
     id: int
     user_id: int
@@ -63,7 +63,7 @@ class Session(Record, frozen=True):
 
 
 class OneTimeLink(Record, frozen=True):
-    """Something that a mail lets its reader do once."""
+    """A link in an email that works once."""
 
     id: int
     user_id: int
@@ -74,7 +74,7 @@ class OneTimeLink(Record, frozen=True):
 
 
 class SignInAttempt(Record, frozen=True):
-    """A try to sign in to somebody's account."""
+    """A successful or failed attempt to sign in to an account."""
 
     id: int
     user_id: int

@@ -1,1 +1,1 @@
-"""Private, personal access and impersonation tokens: from a credential to an actor."""
+"""Private, personal access and impersonation tokens."""

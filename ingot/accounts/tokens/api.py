@@ -1,4 +1,4 @@
-"""Tokens over the API, and the user whom the caller's own credential names."""
+"""Endpoints of tokens, and of the current user."""
 
 from ingot.accounts.tokens import policy, queries, service
 from ingot.accounts.tokens.params import CreateToken, ListTokens, RotateToken
@@ -22,13 +22,13 @@ routes = Routes("users")
 
 @routes.get("/user", may=signed_in, returns=AdminUserView | OwnUserView, scopes=READ_USER_SCOPES)
 def get_current_user(call: Call) -> OwnUserView:
-    """Get the caller; administrators also get the private token."""
+    """Get the caller; administrators also get their private token."""
     actor = call.actor
     user = find_user(call.db, actor.user_id)
     if not actor.admin and not actor.sudo_by:
         return own_user_view(call.db, user, call.origin.base)
     view = admin_user_view(call.db, user, call.origin.base)
-    # Who acts for somebody else, or through an application, must not walk off with what never ends.
+    # Impersonators and applications must not obtain the private token, which never expires.
     if actor.via in ("session", "private", "personal") and actor.has_scope("api"):
         view.private_token = queries.private_token_or_none(call.db, user.id)
     return view
@@ -39,7 +39,7 @@ def _midnight(day: Date | None) -> Timestamp | None:
 
 
 def _token_in_path(call: Call) -> tuple[Access, AccessToken]:
-    """The caller's own token that the path names; anybody's for administrators."""
+    """Return the token with the id in the path, if the caller may manage it."""
     token_id = path_number(call.path, "id")
     token = queries.token_or_none(call.db, token_id, "personal")
     if token is None or not policy.may_manage_token(call.actor, NO_ACCESS, token):
@@ -48,26 +48,26 @@ def _token_in_path(call: Call) -> tuple[Access, AccessToken]:
 
 
 def _own_token(call: Call) -> tuple[Access, AccessToken]:
-    """The token by which the caller came."""
+    """Return the personal access token that authenticates this request."""
     token = queries.token_or_none(call.db, call.actor.token_id, "personal")
     if token is None:
-        raise Invalid("400 (Bad request) the call was not made with a personal access token")
+        raise Invalid("400 (Bad request) the request was not made with a personal access token")
     return NO_ACCESS, token
 
 
 @routes.get("/personal_access_tokens", may=signed_in, returns=list[TokenView])
 def list_personal_access_tokens(call: Call, params: ListTokens, page: Page) -> Listing[TokenView]:
-    """List the caller's personal access tokens; administrators see everybody's."""
+    """List the caller's personal access tokens; administrators see those of all users."""
     user_id = params.user_id if call.actor.admin else call.actor.user_id
     if params.user_id not in (None, user_id):
         raise NotFound("User")
-    found = queries.list_tokens(call.db, "personal", user_id, params, page)
-    return found.of([token_view(token, call.db.now) for token in found.items])
+    listing = queries.list_tokens(call.db, "personal", user_id, params, page)
+    return listing.of([token_view(token, call.db.now) for token in listing.items])
 
 
 @routes.get("/personal_access_tokens/self", on=_own_token, may=signed_in, returns=TokenView, scopes=ANY_SCOPE)
 def get_own_token(call: Call, token: AccessToken) -> TokenView:
-    """Get the token by which the caller came."""
+    """Get the token that authenticates the request."""
     return token_view(token, call.db.now)
 
 
@@ -79,13 +79,13 @@ def get_personal_access_token(call: Call, token: AccessToken) -> TokenView:
 
 @routes.delete("/personal_access_tokens/self", on=_own_token, may=signed_in, returns=None, scopes=ANY_SCOPE)
 def revoke_own_token(call: Call, token: AccessToken) -> None:
-    """Revoke the token by which the caller came."""
+    """Revoke the token that authenticates the request."""
     service.revoke_token(call.db, token)
 
 
 @routes.delete("/personal_access_tokens/:id", may=signed_in, returns=None)
 def revoke_personal_access_token(call: Call) -> None:
-    """Revoke a personal access token; one that is not there is revoked already."""
+    """Revoke a personal access token; revoking a missing one is not an error."""
     token = queries.token_or_none(call.db, path_number(call.path, "id"), "personal")
     if token is not None and policy.may_manage_token(call.actor, NO_ACCESS, token):
         service.revoke_token(call.db, token)
@@ -93,7 +93,7 @@ def revoke_personal_access_token(call: Call) -> None:
 
 @routes.post("/personal_access_tokens/self/rotate", on=_own_token, may=signed_in, returns=TokenView, status=200)
 def rotate_own_token(call: Call, token: AccessToken, params: RotateToken) -> TokenView:
-    """Replace the token by which the caller came."""
+    """Rotate the token that authenticates the request."""
     return rotate_personal_access_token(call, token, params)
 
 
@@ -101,7 +101,7 @@ def rotate_own_token(call: Call, token: AccessToken, params: RotateToken) -> Tok
     "/personal_access_tokens/:id/rotate", on=_token_in_path, may=policy.may_manage_token, returns=TokenView, status=200
 )
 def rotate_personal_access_token(call: Call, token: AccessToken, params: RotateToken) -> TokenView:
-    """Revoke a personal access token and get its successor."""
+    """Rotate a personal access token: revoke it and get a new one."""
     successor, secret = service.rotate_token(call.db, token, _midnight(params.expires_at or None))
     return token_view(successor, call.db.now, secret)
 
@@ -109,7 +109,7 @@ def rotate_personal_access_token(call: Call, token: AccessToken, params: RotateT
 @routes.post("/users/:user_id/personal_access_tokens", on=user_in_path, may=administrators, returns=TokenView)
 def create_personal_access_token(call: Call, user: User, params: CreateToken) -> TokenView:
     """Create a personal access token for a user."""
-    require(not user.placeholder, "Nobody acts as the placeholder user")
+    require(not user.placeholder, "The placeholder user cannot have tokens")
     token, secret = service.create_token(
         call.db, user.id, "personal", params.name, params.scopes, _midnight(params.expires_at)
     )
@@ -118,9 +118,9 @@ def create_personal_access_token(call: Call, user: User, params: CreateToken) ->
 
 @routes.get("/users/:user_id/impersonation_tokens", on=user_in_path, may=administrators, returns=list[TokenView])
 def list_impersonation_tokens(call: Call, user: User, params: ListTokens, page: Page) -> Listing[TokenView]:
-    """List the tokens by which administrators act as a user."""
-    found = queries.list_tokens(call.db, "impersonation", user.id, params, page)
-    return found.of([token_view(token, call.db.now) for token in found.items])
+    """List the impersonation tokens of a user."""
+    listing = queries.list_tokens(call.db, "impersonation", user.id, params, page)
+    return listing.of([token_view(token, call.db.now) for token in listing.items])
 
 
 def _impersonation_token_in_path(call: Call) -> tuple[Access, AccessToken]:
@@ -136,14 +136,14 @@ def _impersonation_token_in_path(call: Call) -> tuple[Access, AccessToken]:
     returns=TokenView,
 )
 def get_impersonation_token(call: Call, token: AccessToken) -> TokenView:
-    """Get an impersonation token; its secret was shown once, when it was made."""
+    """Get an impersonation token, without its secret."""
     return token_view(token, call.db.now)
 
 
 @routes.post("/users/:user_id/impersonation_tokens", on=user_in_path, may=administrators, returns=TokenView)
 def create_impersonation_token(call: Call, user: User, params: CreateToken) -> TokenView:
-    """Create a token by which administrators act as a user."""
-    require(not user.placeholder, "Nobody acts as the placeholder user")
+    """Create an impersonation token of a user."""
+    require(not user.placeholder, "The placeholder user cannot have tokens")
     token, secret = service.create_token(
         call.db, user.id, "impersonation", params.name, params.scopes, _midnight(params.expires_at)
     )
@@ -152,7 +152,7 @@ def create_impersonation_token(call: Call, user: User, params: CreateToken) -> T
 
 @routes.delete("/users/:user_id/impersonation_tokens/:impersonation_token_id", may=administrators, returns=None)
 def revoke_impersonation_token(call: Call) -> None:
-    """Revoke an impersonation token; one that is not there is revoked already."""
+    """Revoke an impersonation token; revoking a missing one is not an error."""
     token_id = path_number(call.path, "impersonation_token_id")
     _, user = user_in_path(call)
     token = queries.token_or_none(call.db, token_id, "impersonation", user.id)

@@ -1,4 +1,4 @@
-"""What callers may send about tokens."""
+"""Request parameters of tokens."""
 
 from typing import Literal
 
@@ -20,7 +20,7 @@ class ListTokens(Params):
 
 
 class CreateToken(Params):
-    """A new token; which scopes exist is for the service to say."""
+    """A new token; the service validates the scopes."""
 
     name: str
     scopes: list[str]
@@ -29,6 +29,6 @@ class CreateToken(Params):
 
 
 class RotateToken(Params):
-    """How long the successor of a token lives; a week where it is not said."""
+    """Expiry of the new token; one week by default."""
 
     expires_at: Date | UnsetType | None = UNSET

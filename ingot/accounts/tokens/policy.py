@@ -1,4 +1,4 @@
-"""Who may do what with tokens."""
+"""Permissions on tokens."""
 
 from ingot.accounts.tokens.tables import AccessToken
 from ingot.core.access.actor import Actor
@@ -6,5 +6,5 @@ from ingot.core.access.levels import Access
 
 
 def may_manage_token(actor: Actor, access: Access, token: AccessToken) -> bool:  # noqa: ARG001 - All rules take the same three.
-    """Its user and administrators."""
+    """The token's user and administrators."""
     return actor.admin or token.user_id == actor.user_id

@@ -1,4 +1,4 @@
-"""How tokens are found and listed."""
+"""Queries of tokens."""
 
 from functools import lru_cache
 from typing import Any
@@ -60,7 +60,7 @@ def _list_query(filters: frozenset[str]) -> ListQuery:
 
 
 def token_holder_or_none(db: Connection, token: str) -> TokenHolder | None:
-    """Whose token this is; whether it still opens anything is for the caller to look at."""
+    """Return a token with its user, from the read cache; the caller checks whether it is still valid."""
     digest = db.vault.digest(token)
     return db.cached(("token", digest), lambda: db.first(TokenHolder, _BY_DIGEST, digest=digest), _holder_size)
 
@@ -70,7 +70,7 @@ def _holder_size(holder: TokenHolder) -> int:
 
 
 def token_or_none(db: Connection, token_id: int, kind: str, user_id: int | None = None) -> AccessToken | None:
-    """The token with this number, if it is of this kind and, where that is said, this user's."""
+    """Return the token with this id, kind and, if given, user."""
     token = db.first(AccessToken, _BY_ID, token=token_id)
     if token is None or token.kind != kind or user_id not in (None, token.user_id):
         return None
@@ -78,7 +78,7 @@ def token_or_none(db: Connection, token_id: int, kind: str, user_id: int | None 
 
 
 def find_impersonation_token(db: Connection, user: User, token_id: int) -> AccessToken:
-    """One of the tokens by which administrators act as the user."""
+    """Return an impersonation token of the user; raise NotFound otherwise."""
     token = token_or_none(db, token_id, "impersonation", user.id)
     if token is None:
         raise NotFound("Impersonation Token")
@@ -86,7 +86,7 @@ def find_impersonation_token(db: Connection, user: User, token_id: int) -> Acces
 
 
 def private_token_or_none(db: Connection, user_id: int) -> str:
-    """The user's private token, in the clear."""
+    """Return the user's private token in plain text; raise NotFound otherwise."""
     token = db.first(AccessToken, _OF_USER, user=user_id, kind="private")
     if token is None or token.sealed is None:
         raise NotFound("Private Token")
@@ -94,7 +94,7 @@ def private_token_or_none(db: Connection, user_id: int) -> str:
 
 
 def list_tokens(db: Connection, kind: str, user_id: int | None, params: ListTokens, page: Page) -> Listing[AccessToken]:
-    """A page of the tokens of one kind; of one user, or of everybody."""
+    """List the tokens of one kind, of one user or of all users."""
     filters: set[str] = set()
     values: dict[str, Any] = {"kind": kind}
     if user_id is not None:

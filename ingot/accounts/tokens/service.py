@@ -1,4 +1,4 @@
-"""Making and revoking tokens."""
+"""State changes of tokens."""
 
 import secrets
 
@@ -16,7 +16,7 @@ _PREFIXES = {"personal": "ingotp-", "impersonation": "ingoti-", "oauth": ""}
 _DROP_PRIVATE = access_tokens.delete().where(
     access_tokens.c.user_id == bindparam("user"), access_tokens.c.kind == "private"
 )
-# Who acts as somebody else must not act as yet another.
+# An impersonation token must not allow impersonating further users.
 _ALLOWED_SCOPES: dict[AuthMethod, set[str]] = {
     "personal": set(SCOPES),
     "oauth": set(OAUTH_SCOPES),
@@ -34,7 +34,7 @@ def create_token(
     expires_at: Timestamp | None = None,
     secret: str = "",
 ) -> tuple[AccessToken, str]:
-    """Make a token; its secret is told here and never again. An ``expires_at`` in the past makes it inactive."""
+    """Create a token; return it with its secret, which is not stored. A past ``expires_at`` makes it inactive."""
     errors: dict[str, list[str]] = {}
     if not name.strip():
         errors["name"] = ["can't be blank"]
@@ -55,21 +55,21 @@ def create_token(
 
 
 def revoke_token(db: Connection, token: AccessToken) -> None:
-    """Let a token open nothing from now on."""
+    """Revoke a token."""
     db.update(access_tokens, token.id, revoked=True)
 
 
 def rotate_token(db: Connection, token: AccessToken, expires_at: Timestamp | None) -> tuple[AccessToken, str]:
-    """Revoke a token and make its successor with the same name and scopes."""
+    """Revoke a token and create a new one with the same name and scopes."""
     if not token.active(db.now):
-        raise Invalid("400 (Bad request) the token is revoked or expired already")
+        raise Invalid("400 (Bad request) the token is already revoked or expired")
     revoke_token(db, token)
-    lives_until = expires_at or Timestamp(add_duration(db.now, days=7)[:10] + "T00:00:00.000Z")
-    return create_token(db, token.user_id, token.kind, token.name, token.scopes.split(), lives_until)
+    new_expiry = expires_at or Timestamp(add_duration(db.now, days=7)[:10] + "T00:00:00.000Z")
+    return create_token(db, token.user_id, token.kind, token.name, token.scopes.split(), new_expiry)
 
 
 def reset_private_token(db: Connection, user_id: int) -> str:
-    """Give a user another private token; the one before stops at once."""
+    """Replace the user's private token; the previous one stops working at once."""
     db.run(_DROP_PRIVATE, user=user_id)
     secret = secrets.token_urlsafe(24)
     _insert(db, user_id, "private", "Private token", "", secret, None, sealed=db.vault.seal(secret))

@@ -1,4 +1,4 @@
-"""What tokens do when users change."""
+"""Subscribers of tokens to events of users."""
 
 from ingot.accounts.tokens.service import reset_private_token
 from ingot.accounts.users.events import UserCreated
@@ -10,5 +10,5 @@ subscriptions = Subscriptions()
 
 @subscriptions.on(UserCreated)
 def create_private_token(db: Connection, event: UserCreated) -> None:
-    """Every user has a private token from the start."""
+    """Create the private token of a new user."""
     reset_private_token(db, event.user_id)

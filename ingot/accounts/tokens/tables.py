@@ -1,4 +1,4 @@
-"""Tokens of every kind, looked up by one digest."""
+"""Table of tokens of every kind, looked up by digest."""
 
 from sqlalchemy import Index, Table
 
@@ -15,7 +15,7 @@ access_tokens = Table(
     text("name"),
     text("scopes"),
     binary("digest", unique=True),
-    # Only private tokens are shown again; of all others nothing but the digest is kept.
+    # Set only for private tokens, which can be shown again; of all others only the digest is stored.
     binary("sealed", nullable=True),
     flag("revoked"),
     text("created_at"),
@@ -28,7 +28,7 @@ Index("ix_access_tokens_user_id_kind", access_tokens.c.user_id, access_tokens.c.
 
 
 class AccessToken(Record, frozen=True):
-    """A token; its scopes are separated by spaces, and none at all means that nothing limits it."""
+    """A token; its scopes are separated by spaces, and an empty list means no restriction."""
 
     id: int
     user_id: int
@@ -44,12 +44,12 @@ class AccessToken(Record, frozen=True):
     name_key: str
 
     def active(self, now: Timestamp) -> bool:
-        """Whether it still opens anything."""
+        """Return whether the token is neither revoked nor expired."""
         return not self.revoked and (self.expires_at is None or self.expires_at > now)
 
 
 class TokenHolder(Record, frozen=True):
-    """A token together with what the actor needs of its user."""
+    """A token with the columns of its user that an actor needs."""
 
     token_id: int
     kind: AuthMethod

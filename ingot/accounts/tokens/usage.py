@@ -1,4 +1,4 @@
-"""When tokens were last used: noted out of band, because a read must never need a write."""
+"""Tracking of when tokens were last used; written in the background, so that reads never write."""
 
 import asyncio
 from concurrent.futures import Executor
@@ -22,22 +22,22 @@ _UPDATE_LAST_USED = (
 
 
 class TokenUsageTracker:
-    """Gathers the tokens that a worker saw, and writes them down together now and then."""
+    """Collector of the tokens used in a worker, which writes them in batches."""
 
     def __init__(self, database: Database, writer: Executor) -> None:
         self._database = database
         self._writer = writer
-        self._noted: dict[int, float] = {}
+        self._noted_at: dict[int, float] = {}
         self._pending: set[int] = set()
 
     def note(self, token_id: int) -> None:
-        """A token was used; the same one is written at most every ten minutes."""
+        """Record the use of a token; each token is written at most every ten minutes."""
         now = monotonic()
-        if token_id == 0 or now - self._noted.get(token_id, float("-inf")) < WRITE_INTERVAL_SECONDS:
+        if token_id == 0 or now - self._noted_at.get(token_id, float("-inf")) < WRITE_INTERVAL_SECONDS:
             return
-        if len(self._noted) >= MAX_TRACKED_TOKENS:
-            self._noted.clear()
-        self._noted[token_id] = now
+        if len(self._noted_at) >= MAX_TRACKED_TOKENS:
+            self._noted_at.clear()
+        self._noted_at[token_id] = now
         if not self._pending:
             asyncio.get_running_loop().call_later(FLUSH_DELAY_SECONDS, self._flush)
         self._pending.add(token_id)
@@ -47,7 +47,7 @@ class TokenUsageTracker:
         try:
             self._writer.submit(self._write, tokens)
         except RuntimeError:
-            # The worker is ending; when a token was last used is not worth holding that up.
+            # The worker is shutting down; the time of last use is not worth delaying it.
             pass
 
     def _write(self, tokens: list[int]) -> None:
@@ -56,7 +56,7 @@ class TokenUsageTracker:
 
         try:
             self._database.write(work)
-        except Unavailable as error:  # It is noted again at the next use.
+        except Unavailable as error:  # The next use records it again.
             log_failure("use of tokens not stored", error)
             for token_id in tokens:
-                self._noted.pop(token_id, None)
+                self._noted_at.pop(token_id, None)

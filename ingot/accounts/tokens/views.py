@@ -1,4 +1,4 @@
-"""What callers see of tokens; the secret itself only once, in the answer that made it."""
+"""Response structs of tokens; the secret is included only when it was just created."""
 
 from msgspec import UNSET, UnsetType
 
@@ -8,7 +8,7 @@ from ingot.core.db.times import Date, Timestamp, day_of
 
 
 class TokenView(View):
-    """A personal access token, or one by which administrators act as a user."""
+    """A personal access token or an impersonation token."""
 
     id: int
     name: str
@@ -24,7 +24,7 @@ class TokenView(View):
 
 
 def token_view(token: AccessToken, now: Timestamp, secret: str | UnsetType = UNSET) -> TokenView:
-    """The token, with its secret where that was just made."""
+    """Return a token, with its secret if it was just created."""
     return TokenView(
         token.id,
         token.name,

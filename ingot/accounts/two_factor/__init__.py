@@ -1,1 +1,1 @@
-"""A second factor besides the password: codes of an app on a phone, and recovery codes for when that is lost."""
+"""Two-factor authentication: time-based one-time passwords (TOTP) and recovery codes."""

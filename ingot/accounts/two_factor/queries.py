@@ -1,4 +1,4 @@
-"""How second factors are found."""
+"""Queries of second factors and recovery codes."""
 
 from sqlalchemy import bindparam, func, select
 
@@ -13,18 +13,18 @@ _LEFT = select(func.count()).where(recovery_codes.c.user_id == bindparam("user")
 
 
 def second_factor_or_none(db: Connection, user_id: int) -> SecondFactor | None:
-    """The user's second factor, also one that does not count yet."""
+    """Return the user's second factor, even if it is not enabled yet."""
     return db.first(SecondFactor, _OF_USER, user=user_id)
 
 
 def count_recovery_codes(db: Connection, user_id: int) -> int:
-    """How many recovery codes a user has not used."""
+    """Count the unused recovery codes of a user."""
     count: int = db.value(_LEFT, user=user_id)
     return count
 
 
 def is_second_factor_due(db: Connection, user: User) -> bool:
-    """Whether somebody has to set up a second factor before anything else: all must, and their time for it is over."""
+    """Check whether the user must set up a second factor now: it is required and the grace period is over."""
     if user.two_factor_enabled:
         return False
     stored = cached_stored_settings(db)

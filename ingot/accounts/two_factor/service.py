@@ -1,4 +1,4 @@
-"""Turning the second factor on and off, and checking it."""
+"""State changes and verification of second factors."""
 
 import secrets
 
@@ -15,7 +15,7 @@ from ingot.errors import Invalid
 RECOVERY_CODE_COUNT = 10
 _DROP_FACTOR = delete(second_factors).where(second_factors.c.user_id == bindparam("user"))
 _DROP_CODES = delete(recovery_codes).where(recovery_codes.c.user_id == bindparam("user"))
-# The condition decides between two who come at once with the same code.
+# The condition makes using a code atomic: of two concurrent requests, only one succeeds.
 _USE_STEP = (
     update(second_factors)
     .where(second_factors.c.id == bindparam("factor"), second_factors.c.last_step < bindparam("step"))
@@ -27,10 +27,10 @@ _USE_CODE = delete(recovery_codes).where(
 
 
 def propose_second_factor(db: Connection, user: User) -> str:
-    """The secret that an app is to be given; it counts once a code of it was right."""
-    held = second_factor_or_none(db, user.id)
-    if held is not None:
-        return db.vault.unseal(held.sealed)
+    """Return the secret for the authenticator app; the factor is enabled once a code has been verified."""
+    factor = second_factor_or_none(db, user.id)
+    if factor is not None:
+        return db.vault.unseal(factor.sealed)
     secret = generate_secret()
     db.insert(
         second_factors,
@@ -44,26 +44,29 @@ def propose_second_factor(db: Connection, user: User) -> str:
 
 
 def enable_second_factor(db: Connection, user: User, code: str) -> list[str]:
-    """Let the second factor count from now on; gives the recovery codes, which are told here and never again."""
-    held = second_factor_or_none(db, user.id)
-    if held is None or held.enabled:
-        raise Invalid(base=["Reload the page and begin anew"])
-    if not _verify_totp(db, held, code):
-        raise Invalid(base=["The code is not right. Look at the app again, and at the clock of your phone"])
-    db.update(second_factors, held.id, enabled=True)
+    """Enable the second factor and return new recovery codes; raise Invalid if the code is wrong.
+
+    Only digests of the recovery codes are stored, so they cannot be shown again.
+    """
+    factor = second_factor_or_none(db, user.id)
+    if factor is None or factor.enabled:
+        raise Invalid(base=["Reload the page and start again"])
+    if not _verify_totp(db, factor, code):
+        raise Invalid(base=["The code is wrong. Enter the current code of the app, and check the clock of your phone"])
+    db.update(second_factors, factor.id, enabled=True)
     db.update(users, user.id, two_factor_enabled=True, updated_at=db.now)
     return create_recovery_codes(db, user)
 
 
 def disable_second_factor(db: Connection, user: User) -> None:
-    """Let the password alone be enough again."""
+    """Disable the second factor and delete the recovery codes."""
     db.run(_DROP_FACTOR, user=user.id)
     db.run(_DROP_CODES, user=user.id)
     db.update(users, user.id, two_factor_enabled=False, updated_at=db.now)
 
 
 def create_recovery_codes(db: Connection, user: User) -> list[str]:
-    """New recovery codes; those before stop."""
+    """Replace the recovery codes and return the new ones."""
     db.run(_DROP_CODES, user=user.id)
     codes = [secrets.token_hex(8) for _ in range(RECOVERY_CODE_COUNT)]
     for code in codes:
@@ -72,16 +75,16 @@ def create_recovery_codes(db: Connection, user: User) -> list[str]:
 
 
 def verify_second_factor(db: Connection, user: User, code: str) -> bool:
-    """Whether a code is right: one of the app, each once, or a recovery code, which is used up by it."""
-    typed = "".join(code.split()).lower()
-    held = second_factor_or_none(db, user.id)
-    if held is not None and held.enabled and _verify_totp(db, held, typed):
+    """Check a code of the app or a recovery code; each is accepted only once."""
+    normalized = "".join(code.split()).lower()
+    factor = second_factor_or_none(db, user.id)
+    if factor is not None and factor.enabled and _verify_totp(db, factor, normalized):
         return True
-    return db.run(_USE_CODE, user=user.id, digest=db.vault.digest(f"{user.id}:{typed}")) == 1
+    return db.run(_USE_CODE, user=user.id, digest=db.vault.digest(f"{user.id}:{normalized}")) == 1
 
 
-def _verify_totp(db: Connection, held: SecondFactor, code: str) -> bool:
+def _verify_totp(db: Connection, factor: SecondFactor, code: str) -> bool:
     if not (code.isascii() and code.isdigit()):
         return False
-    step = matching_step(db.vault.unseal(held.sealed), code, to_datetime(db.now).timestamp(), held.last_step)
-    return step is not None and db.run(_USE_STEP, factor=held.id, step=step) == 1
+    step = matching_step(db.vault.unseal(factor.sealed), code, to_datetime(db.now).timestamp(), factor.last_step)
+    return step is not None and db.run(_USE_STEP, factor=factor.id, step=step) == 1

@@ -1,4 +1,4 @@
-"""What is stored of second factors."""
+"""Tables of second factors and recovery codes."""
 
 from sqlalchemy import Table
 
@@ -12,7 +12,7 @@ second_factors = Table(
     reference("user_id", "users.id", unique=True),
     binary("sealed"),
     flag("enabled"),
-    # A code counts for one step of time, and only once.
+    # Last time step whose code was used: a code is accepted only once.
     number("last_step"),
     text("created_at"),
     sqlite_autoincrement=True,
@@ -29,7 +29,7 @@ recovery_codes = Table(
 
 
 class SecondFactor(Record, frozen=True):
-    """The secret that an app and we share; until a first code of it was right it does not count."""
+    """A secret shared with an authenticator app; not enabled until its first code has been verified."""
 
     id: int
     user_id: int

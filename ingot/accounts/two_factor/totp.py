@@ -1,4 +1,4 @@
-"""Codes that follow from a shared secret and the time (RFC 6238), as the apps on phones make them."""
+"""Time-based one-time passwords (RFC 6238)."""
 
 import base64
 import hashlib
@@ -9,17 +9,17 @@ from urllib.parse import quote, urlencode
 STEP_SECONDS = 30
 DIGITS = 6
 _SECRET_BYTES = 20
-# Clocks differ: a code of the step before or after is as good.
+# Accept the codes of the previous and the next step, because clocks differ.
 _TOLERANCE = 1
 
 
 def generate_secret() -> str:
-    """A new secret, as apps take it when somebody types it in."""
+    """Return a new secret in base32, the format that apps accept as input."""
     return base64.b32encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
 def totp_code(secret: str, step: int) -> str:
-    """The code of one step of time."""
+    """Return the code of a time step."""
     digest = hmac.digest(base64.b32decode(secret), step.to_bytes(8, "big"), hashlib.sha1)
     start = digest[-1] & 15
     number = int.from_bytes(digest[start : start + 4], "big") & 0x7FFFFFFF
@@ -27,7 +27,7 @@ def totp_code(secret: str, step: int) -> str:
 
 
 def matching_step(secret: str, code: str, seconds: float, after: int) -> int | None:
-    """The step of time for which a code is right, if it is later than the last one that was used."""
+    """Return the time step that a code matches, if it is later than the last one that was used."""
     now = int(seconds // STEP_SECONDS)
     matching = [
         step
@@ -38,6 +38,6 @@ def matching_step(secret: str, code: str, seconds: float, after: int) -> int | N
 
 
 def otpauth_url(secret: str, issuer: str, account: str) -> str:
-    """What the QR code holds."""
+    """Return the content of the QR code."""
     label = quote(f"{issuer}:{account}", safe="@:")
     return f"otpauth://totp/{label}?{urlencode({'secret': secret, 'issuer': issuer})}"

@@ -1,1 +1,1 @@
-"""Users themselves: who they are, what they may, and where they are in their life."""
+"""User accounts: profiles, states, followers, statuses and custom attributes."""

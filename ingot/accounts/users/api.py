@@ -1,4 +1,4 @@
-"""Users over the API."""
+"""Endpoints of users."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -50,43 +50,43 @@ T = TypeVar("T")
 
 
 def user_in_path(call: Call) -> tuple[Access, User]:
-    """The user whom the path names by number."""
+    """Return the user with the id in the path."""
     return NO_ACCESS, queries.find_user(call.db, call.path.get("id") or call.path["user_id"])
 
 
 def user_id_in_path(call: Call) -> tuple[Access, int]:
-    """The number of that user, who is there."""
+    """Return the id of the existing user in the path."""
     access, user = user_in_path(call)
     return access, user.id
 
 
 def caller_id(call: Call) -> tuple[Access, int]:
-    """The caller's number, for what everybody does with what is theirs."""
+    """Return the caller's id, for endpoints that act on the caller's own objects."""
     return NO_ACCESS, call.actor.user_id
 
 
 def owned_item_finder(
-    whose: Finder, name: str, find: Callable[[Connection, int, int], T]
+    owner: Finder, name: str, find: Callable[[Connection, int, int], T]
 ) -> Callable[[Call], tuple[Access, T]]:
-    """The finder of what a number in the path names among what somebody has."""
+    """Return a finder of a user's object by the id in the path parameter ``name``."""
 
-    def found(call: Call) -> tuple[Access, T]:
-        number = path_number(call.path, name)
-        access, user_id = whose(call)
-        return access, find(call.db, user_id, number)
+    def find_owned_item(call: Call) -> tuple[Access, T]:
+        item_id = path_number(call.path, name)
+        access, user_id = owner(call)
+        return access, find(call.db, user_id, item_id)
 
-    return found
+    return find_owned_item
 
 
 def user_by_id_or_username_in_path(call: Call) -> tuple[Access, User]:
-    """The user whom the path names by number or username."""
+    """Return the user with the id or username in the path."""
     name = call.path["id"]
     user = queries.user_by_username_or_none(call.db, name) if not name.isdigit() else None
     return NO_ACCESS, user or queries.find_user(call.db, name)
 
 
-def _hash_password(_ahead: PrepareContext, params: CreateUser | ModifyUser) -> str | None:
-    """Hash ahead of the transaction; what is too short is refused later, with all other reasons."""
+def _hash_password(_context: PrepareContext, params: CreateUser | ModifyUser) -> str | None:
+    """Hash the password before the transaction begins. An invalid one is refused later, with all other reasons."""
     if params.password is UNSET or password_error(params.password):
         return None
     return hash_password(params.password)
@@ -94,18 +94,18 @@ def _hash_password(_ahead: PrepareContext, params: CreateUser | ModifyUser) -> s
 
 @routes.get("/users", may=signed_in, returns=list[AdminUserView | UserBrief], scopes=READ_USER_SCOPES)
 def list_users(call: Call, params: ListUsers, page: Page) -> Listing[UserBrief]:
-    """List users; administrators see all of each."""
+    """List users; administrators see all fields."""
     if (params.extern_uid is None) != (params.provider is None):
         raise MissingParameter("extern_uid" if params.extern_uid is None else "provider")
     if not call.actor.admin:
         require(not params.external and params.extern_uid is None)
         hidden = "public" in current_settings(call.db).restricted_visibility_levels
         require(not hidden, "Not authorized to access /api/v4/users")
-    found = queries.list_users(call.db, call.actor, params, page)
+    listing = queries.list_users(call.db, call.actor, params, page)
     views = user_list_views(
-        call.db, call.actor, found.items, call.origin.base, with_attributes=params.with_custom_attributes
+        call.db, call.actor, listing.items, call.origin.base, with_attributes=params.with_custom_attributes
     )
-    return found.of(list(views))
+    return listing.of(list(views))
 
 
 @routes.get(
@@ -136,7 +136,7 @@ def create_user(call: Call, params: CreateUser, password_hash: str | None) -> Ad
     may=administrators,
     returns=AdminUserView,
     prepare=_hash_password,
-    conflict=404,  # The contract's word for a taken address or username here.
+    conflict=404,  # The specification answers 404 here for a taken email address or username.
     locks=NAMESPACES,
 )
 def modify_user(call: Call, user: User, params: ModifyUser, password_hash: str | None) -> AdminUserView:
@@ -148,7 +148,7 @@ def modify_user(call: Call, user: User, params: ModifyUser, password_hash: str |
 
 @routes.delete("/users/:id", may=administrators, returns=AdminUserView, locks=NAMESPACES)
 def delete_user(call: Call, params: DeleteUser) -> AdminUserView | None:
-    """Delete a user, and with hard_delete all they contributed."""
+    """Delete a user; with hard_delete also their contributions."""
     if number_or_none(call.path["id"]) is None:
         raise NotFound("User")
     user = queries.user_or_none(call.db, call.path["id"])
@@ -161,25 +161,25 @@ def delete_user(call: Call, params: DeleteUser) -> AdminUserView | None:
 
 @routes.post("/users/:id/block", on=user_in_path, may=administrators, returns=bool | None, locks=NAMESPACES)
 def block_user(call: Call, user: User) -> bool | None:
-    """Block a user; true where that changed anything."""
+    """Block a user; true if the state changed."""
     return service.block_user(call.db, call.actor, user) or None
 
 
 @routes.post("/users/:id/unblock", on=user_in_path, may=administrators, returns=bool)
 def unblock_user(call: Call, user: User) -> bool:
-    """Unblock a user; true where that changed anything."""
+    """Unblock a user; true if the state changed."""
     return service.unblock_user(call.db, user)
 
 
 @routes.post("/users/:id/ban", on=user_in_path, may=administrators, returns=bool | None, locks=NAMESPACES)
 def ban_user(call: Call, user: User) -> bool | None:
-    """Ban a user; true where that changed anything."""
+    """Ban a user; true if the state changed."""
     return service.block_user(call.db, call.actor, user, "banned") or None
 
 
 @routes.post("/users/:id/unban", on=user_in_path, may=administrators, returns=bool)
 def unban_user(call: Call, user: User) -> bool:
-    """Lift a user's ban; true where that changed anything."""
+    """Lift a user's ban; true if the state changed."""
     return service.unblock_user(call.db, user)
 
 
@@ -198,13 +198,13 @@ def activate_user(call: Call, user: User) -> bool:
 
 @routes.get("/user/activities", may=administrators, returns=list[ActivityView], scopes=READ_USER_SCOPES)
 def list_activities(call: Call, params: ListActivities, page: Page) -> Listing[ActivityView]:
-    """List when users were last active, from oldest to newest."""
+    """List the users' last activity dates, the oldest first."""
     since = params.from_ or day_of(add_duration(call.db.now, days=-183))
-    found = queries.list_activities(call.db, since, page)
-    return found.of(
+    listing = queries.list_activities(call.db, since, page)
+    return listing.of(
         [
             ActivityView(user.username, user.last_activity_on, user.last_activity_on)
-            for user in found.items
+            for user in listing.items
             if user.last_activity_on is not None
         ]
     )
@@ -218,32 +218,32 @@ def list_activities(call: Call, params: ListActivities, page: Page) -> Listing[A
     scopes=READ_USER_SCOPES,
 )
 def get_status(call: Call, user: User) -> StatusView:
-    """Get what a user is doing."""
+    """Get the status of a user."""
     return status_view(queries.user_status_or_none(call.db, user))
 
 
 @routes.get("/user/status", may=signed_in, returns=StatusView, scopes=READ_USER_SCOPES)
 def get_own_status(call: Call) -> StatusView:
-    """Get what the caller is doing."""
+    """Get the caller's status."""
     return status_view(queries.user_status_or_none(call.db, queries.find_user(call.db, call.actor.user_id)))
 
 
 @routes.put("/user/status", may=signed_in, returns=StatusView)
 def set_status(call: Call, params: SetStatus) -> StatusView:
-    """Say what the caller is doing."""
+    """Set the caller's status."""
     return status_view(service.set_status(call.db, queries.find_user(call.db, call.actor.user_id), params))
 
 
 @routes.patch("/user/status", may=signed_in, returns=StatusView)
 def change_status(call: Call, params: ChangeStatus) -> StatusView:
-    """Change what the caller is doing; what is not sent stays."""
+    """Change parts of the caller's status; omitted fields stay."""
     user = queries.find_user(call.db, call.actor.user_id)
     return status_view(service.change_status(call.db, user, params))
 
 
 @routes.post("/users/:id/follow", on=user_in_path, may=policy.may_follow_user, returns=UserBrief)
 def follow_user(call: Call, user: User) -> UserBrief:
-    """Follow a user; 304 where the caller does already."""
+    """Follow a user; 304 if the caller already follows them."""
     if not service.follow_user(call.db, call.actor, user):
         raise Unchanged
     return user_brief(user, call.origin.base)
@@ -251,7 +251,7 @@ def follow_user(call: Call, user: User) -> UserBrief:
 
 @routes.post("/users/:id/unfollow", on=user_in_path, may=policy.may_follow_user, returns=UserBrief)
 def unfollow_user(call: Call, user: User) -> UserBrief:
-    """Stop following a user; 304 where the caller did not."""
+    """Stop following a user; 304 if the caller does not follow them."""
     if not service.unfollow_user(call.db, call.actor, user):
         raise Unchanged
     return user_brief(user, call.origin.base)
@@ -261,31 +261,31 @@ def unfollow_user(call: Call, user: User) -> UserBrief:
     "/users/:id/followers", on=user_in_path, may=policy.may_see_user, returns=list[UserBrief], scopes=READ_USER_SCOPES
 )
 def list_followers(call: Call, user: User, page: Page) -> Listing[UserBrief]:
-    """List who follows a user."""
-    found = queries.list_followers(call.db, user, page)
-    return found.of([user_brief(each, call.origin.base) for each in found.items])
+    """List the followers of a user."""
+    listing = queries.list_followers(call.db, user, page)
+    return listing.of([user_brief(each, call.origin.base) for each in listing.items])
 
 
 @routes.get(
     "/users/:id/following", on=user_in_path, may=policy.may_see_user, returns=list[UserBrief], scopes=READ_USER_SCOPES
 )
 def list_followed(call: Call, user: User, page: Page) -> Listing[UserBrief]:
-    """List whom a user follows."""
-    found = queries.list_followed(call.db, user, page)
-    return found.of([user_brief(each, call.origin.base) for each in found.items])
+    """List the users that a user follows."""
+    listing = queries.list_followed(call.db, user, page)
+    return listing.of([user_brief(each, call.origin.base) for each in listing.items])
 
 
 @routes.delete("/users/:id/identities/:provider", on=user_in_path, may=administrators, returns=None)
 def delete_identity(call: Call, user: User) -> None:
-    """Forget who a user is at a provider."""
+    """Delete a user's identity at a provider."""
     service.delete_identity(call.db, user, call.path["provider"])
 
 
 @routes.get("/users/:id/custom_attributes", on=user_in_path, may=administrators, returns=list[CustomAttributeView])
 def list_custom_attributes(call: Call, user: User, page: Page) -> Listing[CustomAttributeView]:
     """List the custom attributes of a user."""
-    found = queries.list_custom_attributes(call.db, user, page)
-    return found.of([custom_attribute_view(each) for each in found.items])
+    listing = queries.list_custom_attributes(call.db, user, page)
+    return listing.of([custom_attribute_view(each) for each in listing.items])
 
 
 @routes.get("/users/:id/custom_attributes/:key", on=user_in_path, may=administrators, returns=CustomAttributeView)

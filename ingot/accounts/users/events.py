@@ -1,10 +1,10 @@
-"""What is announced of users."""
+"""Events of users."""
 
 from ingot.core.events.bus import Event
 
 
 class UserCreated(Event, frozen=True):
-    """A user exists now; some must first choose a password, or confirm their address."""
+    """A user was created; ``chooses_password`` and ``confirms_address`` request the matching email."""
 
     user_id: int
     username: str
@@ -14,7 +14,7 @@ class UserCreated(Event, frozen=True):
 
 
 class UserRenamed(Event, frozen=True):
-    """A user has another username or name."""
+    """A user's username or name changed."""
 
     user_id: int
     username: str
@@ -22,20 +22,20 @@ class UserRenamed(Event, frozen=True):
 
 
 class UserBlocked(Event, frozen=True):
-    """A user may not act any more."""
+    """A user was blocked, banned or deactivated."""
 
     user_id: int
 
 
 class PasswordChanged(Event, frozen=True):
-    """A user has another password; sessions that knew the old one end, but for the one that changed it."""
+    """A user's password changed; all their sessions end except ``kept_session_id``."""
 
     user_id: int
     kept_session_id: int = 0
 
 
 class UserDeleting(Event, frozen=True):
-    """A user is about to go: rooms hand what lasts to the placeholder, or remove it when ``hard``."""
+    """A user is about to be deleted: subscribers reassign records to the placeholder, or delete them if ``hard``."""
 
     user_id: int
     placeholder_id: int
@@ -43,12 +43,12 @@ class UserDeleting(Event, frozen=True):
 
 
 class PrimaryEmailChanged(Event, frozen=True):
-    """A user has another first address; what was mailed to the one before proves nothing of this one."""
+    """A user's primary email address changed; links that were sent to the previous one prove nothing about it."""
 
     user_id: int
 
 
 class EmailAdded(Event, frozen=True):
-    """A user has a further address, which they must confirm."""
+    """A user added a secondary email address that must be confirmed."""
 
     email_id: int

@@ -1,4 +1,4 @@
-"""What callers may send about users."""
+"""Request parameters of the user endpoints."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ from ingot.core.db.times import Date, Timestamp
 
 
 class ListUsers(Params):
-    """Filters of the list; ``active=false`` and the like are not supported, so they filter nothing."""
+    """Filters and order of the list; a flag that is false does not filter."""
 
     active: bool = False
     blocked: bool = False
@@ -33,13 +33,13 @@ class ListUsers(Params):
 
 
 class GetUser(Params):
-    """Whether to show what administrators noted, to them."""
+    """Options of a single user; custom attributes are shown to administrators only."""
 
     with_custom_attributes: bool = False
 
 
 class _Profile(Params):
-    """What both creating and modifying take."""
+    """Fields of a user that can be both set at creation and modified."""
 
     skype: str | UnsetType | None = UNSET
     linkedin: str | UnsetType | None = UNSET
@@ -73,7 +73,7 @@ class CreateUser(_Profile, kw_only=True):
 
 
 class ModifyUser(_Profile, kw_only=True):
-    """Changes of a user."""
+    """Changes to a user."""
 
     email: str | UnsetType = UNSET
     name: str | UnsetType = UNSET
@@ -82,19 +82,19 @@ class ModifyUser(_Profile, kw_only=True):
 
 
 class DeleteUser(Params):
-    """How to delete."""
+    """Options of a deletion."""
 
     hard_delete: bool = False
 
 
 class ListActivities(Params, rename={"from_": "from"}):
-    """Since when; six months where it is not said."""
+    """Start of the period; six months ago by default."""
 
     from_: Date | None = None
 
 
 class SetStatus(Params):
-    """What the caller is doing."""
+    """A complete status of the caller."""
 
     emoji: str = "speech_balloon"
     message: str = ""
@@ -105,7 +105,7 @@ class SetStatus(Params):
 
 
 class ChangeStatus(Params):
-    """What changes of it."""
+    """Changes to the caller's status."""
 
     emoji: str | UnsetType = UNSET
     message: str | UnsetType = UNSET
@@ -116,6 +116,6 @@ class ChangeStatus(Params):
 
 
 class SetCustomAttribute(Params):
-    """The value under a key."""
+    """Value of a custom attribute."""
 
     value: str

@@ -1,4 +1,4 @@
-"""Who may do what with users."""
+"""Permissions on users."""
 
 from ingot.accounts.users.tables import User
 from ingot.core.access.actor import Actor
@@ -6,15 +6,15 @@ from ingot.core.access.levels import Access
 
 
 def may_see_user(actor: Actor, access: Access, user: User) -> bool:  # noqa: ARG001 - All rules take the same three.
-    """Everybody who is signed in."""
+    """Signed-in users."""
     return actor.known
 
 
 def may_follow_user(actor: Actor, access: Access, user: User) -> bool:  # noqa: ARG001 - All rules take the same three.
-    """Everybody but the user themselves."""
+    """Signed-in users, except the user themselves."""
     return actor.known and actor.user_id != user.id
 
 
 def may_modify_user(actor: Actor, access: Access, user: User) -> bool:  # noqa: ARG001 - All rules take the same three.
-    """Administrators; nobody changes the placeholder."""
+    """Administrators, except on the placeholder user."""
     return actor.admin and not user.placeholder

@@ -1,4 +1,4 @@
-"""How users are found and listed."""
+"""Queries of users, identities, followers, statuses and custom attributes."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ from ingot.errors import Invalid, NotFound, too_long_message
 
 _BY_ID = select(users).where(users.c.id == bindparam("user"))
 _BY_IDS = select(users).where(in_list(users.c.id, "users"))
-_PEOPLE = select(
+_PERSONS = select(
     users.c.id, users.c.username, users.c.name, users.c.state, users.c.avatar_id, users.c.avatar_file
 ).where(in_list(users.c.id, "users"))
 _BY_USERNAME = select(users).where(users.c.username_key == bindparam("username"))
@@ -65,7 +65,7 @@ _FOLLOWING = select(followings.c.id).where(
 
 
 def find_user(db: Connection, user_id: str | int) -> User:
-    """The user with this number."""
+    """Return the user with this id; raise NotFound otherwise."""
     user = user_or_none(db, user_id)
     if user is None:
         raise NotFound("User")
@@ -73,48 +73,48 @@ def find_user(db: Connection, user_id: str | int) -> User:
 
 
 def user_or_none(db: Connection, user_id: str | int) -> User | None:
-    """The user with this number, if there is one; what is not a number names nobody."""
+    """Return the user with this id; None if there is none or if the id is not a number."""
     number = number_or_none(str(user_id))
     return None if number is None else db.first(User, _BY_ID, user=number)
 
 
 def users_by_ids(db: Connection, user_ids: Iterable[int | None]) -> dict[int, User]:
-    """The users with these numbers, by number; where a row names nobody, nobody is looked for."""
-    wanted = sorted({number for number in user_ids if number is not None})
-    return {user.id: user for user in db.all(User, _BY_IDS, users=wanted)} if wanted else {}
+    """Return the users with these ids, by id; None among the ids is ignored."""
+    ids = sorted({user_id for user_id in user_ids if user_id is not None})
+    return {user.id: user for user in db.all(User, _BY_IDS, users=ids)} if ids else {}
 
 
 def persons_by_ids(db: Connection, user_ids: Iterable[int | None]) -> list[Person]:
-    """The same for whoever only names them: a user has five times as many columns."""
-    wanted = sorted({number for number in user_ids if number is not None})
-    return db.all(Person, _PEOPLE, users=wanted) if wanted else []
+    """Return the columns that a user reference shows, for users with these ids; a fifth of a full row."""
+    ids = sorted({user_id for user_id in user_ids if user_id is not None})
+    return db.all(Person, _PERSONS, users=ids) if ids else []
 
 
 def user_by_login_or_none(db: Connection, login: str) -> User | None:
-    """The user with this username or e-mail address."""
+    """Return the user with this username or email address."""
     folded = login.strip().lower()
     return db.first(User, _BY_EMAIL, email=folded) if "@" in folded else user_by_username_or_none(db, folded)
 
 
 def user_by_username_or_none(db: Connection, username: str) -> User | None:
-    """The user with this username, whatever its case."""
+    """Return the user with this username, ignoring case."""
     return db.first(User, _BY_USERNAME, username=username.lower())
 
 
 def users_by_usernames(db: Connection, usernames: Iterable[str]) -> dict[str, User]:
-    """The users with these usernames by their folded ones, but for the placeholder; one statement for all."""
-    wanted = sorted({name.lower() for name in usernames})
-    found = db.all(User, _BY_USERNAMES, usernames=wanted) if wanted else []
-    return {user.username.lower(): user for user in found}
+    """Return the users with these usernames, by lowercase username, without the placeholder; one statement."""
+    folded = sorted({name.lower() for name in usernames})
+    matches = db.all(User, _BY_USERNAMES, usernames=folded) if folded else []
+    return {user.username.lower(): user for user in matches}
 
 
 def user_by_email_or_none(db: Connection, email: str) -> User | None:
-    """The user to whom this address belongs, as their first or a further one."""
+    """Return the user with this primary or secondary email address."""
     return db.first(User, _BY_EMAIL, email=email.strip().lower())
 
 
 def placeholder_user(db: Connection) -> User:
-    """The user that inherits deleted users' contributions."""
+    """Return the placeholder user, who inherits the contributions of deleted users."""
     user = db.first(User, _PLACEHOLDER)
     if user is None:
         raise NotFound("User")
@@ -122,28 +122,28 @@ def placeholder_user(db: Connection) -> User:
 
 
 def count_administrators(db: Connection) -> int:
-    """How many administrators can still act."""
+    """Count the active administrators."""
     count: int = db.value(_ADMINISTRATORS)
     return count
 
 
 def identities_by_user(db: Connection, user_ids: list[int]) -> dict[int, list[Identity]]:
-    """The identities of these users, by user."""
-    found: defaultdict[int, list[Identity]] = defaultdict(list)
+    """Return the identities of these users, by user id."""
+    by_user: defaultdict[int, list[Identity]] = defaultdict(list)
     if user_ids:
         for identity in db.all(Identity, _IDENTITIES, users=user_ids):
-            found[identity.user_id].append(identity)
-    return found
+            by_user[identity.user_id].append(identity)
+    return by_user
 
 
 def identity_owner_or_none(db: Connection, provider: str, extern_uid: str) -> int | None:
-    """Which user is this at a provider."""
+    """Return the id of the user with this identity at a provider."""
     owner: int | None = db.value(_IDENTITY_OWNER, provider=provider, extern_uid=extern_uid)
     return owner
 
 
 _NOT_EXTERNAL = users.c.external.is_(False)
-_FURTHER_EMAIL = text_search(emails.c.id, "needle", emails.c.email)
+_SECONDARY_EMAIL = text_search(emails.c.id, "needle", emails.c.email)
 _FILTERS = {
     "active": and_(users.c.state == "active", users.c.placeholder.is_(False)),
     "humans": users.c.placeholder.is_(False),
@@ -163,10 +163,11 @@ _FILTERS = {
         identities.c.provider == bindparam("provider"),
         identities.c.extern_uid == bindparam("extern_uid"),
     ),
-    # Administrators find people by any part of an address; others only by the whole, so that none can be guessed.
+    # Administrators search by any part of an email address. Others must give the whole address, or they could guess
+    # addresses character by character.
     "search_everything": or_(
         text_search(users.c.id, "needle", users.c.username_key, users.c.name_key, users.c.email),
-        users.c.id.in_(select(emails.c.user_id).where(_FURTHER_EMAIL).scalar_subquery()),
+        users.c.id.in_(select(emails.c.user_id).where(_SECONDARY_EMAIL).scalar_subquery()),
     ),
     "search_names": or_(
         text_search(users.c.id, "needle", users.c.username_key, users.c.name_key),
@@ -189,11 +190,11 @@ _FILTERS = {
 def _condition(name: str) -> ColumnElement[bool]:
     if not name.startswith("custom_attribute "):
         return _FILTERS[name]
-    place, attribute = name.split()[1], custom_attributes.alias()
+    index, attribute = name.split()[1], custom_attributes.alias()
     return exists().where(
         attribute.c.user_id == users.c.id,
-        attribute.c.key == bindparam(f"attribute_{place}"),
-        attribute.c.value == bindparam(f"attribute_value_{place}"),
+        attribute.c.key == bindparam(f"attribute_{index}"),
+        attribute.c.value == bindparam(f"attribute_value_{index}"),
     )
 
 
@@ -208,7 +209,7 @@ def _list_query(filters: frozenset[str], order_by: str, sort: str) -> ListQuery:
 
 
 def list_users(db: Connection, actor: Actor, params: ListUsers, page: Page) -> Listing[User]:
-    """A page of the users that match; only administrators find external ones or filter by date."""
+    """List the matching users; only administrators see external users and may filter by date."""
     filters = {
         name for name in ("active", "humans", "exclude_internal", "blocked", "external") if getattr(params, name)
     }
@@ -242,9 +243,9 @@ def list_users(db: Connection, actor: Actor, params: ListUsers, page: Page) -> L
             filters.add("admins")
         if params.two_factor:
             filters.add(f"two_factor_{params.two_factor}")
-        for place, (key, value) in enumerate(attribute_filters(params.custom_attributes)):
-            filters.add(f"custom_attribute {place}")
-            values |= {f"attribute_{place}": key, f"attribute_value_{place}": value}
+        for index, (key, value) in enumerate(attribute_filters(params.custom_attributes)):
+            filters.add(f"custom_attribute {index}")
+            values |= {f"attribute_{index}": key, f"attribute_value_{index}": value}
     return fetch_page(db, User, _list_query(frozenset(filters), params.order_by, params.sort), page, **values)
 
 
@@ -271,59 +272,59 @@ _FOLLOWED = list_query(
 
 
 def list_activities(db: Connection, since: Date, page: Page) -> Listing[User]:
-    """Who was active since then, the oldest activity first."""
+    """List the users who were active since a day, the oldest activity first."""
     return fetch_page(db, User, _ACTIVITIES, page, since=since)
 
 
 def list_followers(db: Connection, user: User, page: Page) -> Listing[User]:
-    """Who follows the user."""
+    """List the followers of a user."""
     return fetch_page(db, User, _FOLLOWERS, page, user=user.id)
 
 
 def list_followed(db: Connection, user: User, page: Page) -> Listing[User]:
-    """Whom the user follows."""
+    """List the users that a user follows."""
     return fetch_page(db, User, _FOLLOWED, page, user=user.id)
 
 
 def following_or_none(db: Connection, follower_id: int, followed_id: int) -> int | None:
-    """The row that says that one follows the other."""
+    """Return the id of the row that records a following."""
     row_id: int | None = db.value(_FOLLOWING, follower=follower_id, followed=followed_id)
     return row_id
 
 
 def user_status_or_none(db: Connection, user: User) -> UserStatus | None:
-    """What the user is doing, unless that has run out."""
+    """Return the user's status, unless it has expired."""
     status = db.first(UserStatus, _STATUS, user=user.id)
     return None if status is None or (status.clear_at is not None and status.clear_at <= db.now) else status
 
 
 def list_custom_attributes(db: Connection, user: User, page: Page) -> Listing[UserCustomAttribute]:
-    """What administrators keep on the user."""
+    """List the custom attributes of a user."""
     return fetch_page(db, UserCustomAttribute, _CUSTOM_ATTRIBUTES, page, user=user.id)
 
 
-def attribute_filters(wanted: dict[str, str] | None) -> list[tuple[str, str]]:
-    """The keys and values that a list asks for, each of which takes time to look for."""
-    if wanted and len(wanted) > MAX_ATTRIBUTE_FILTERS:
+def attribute_filters(attributes: dict[str, str] | None) -> list[tuple[str, str]]:
+    """Return the pairs of key and value to filter by; raise Invalid for too many, because each costs a subquery."""
+    if attributes and len(attributes) > MAX_ATTRIBUTE_FILTERS:
         raise Invalid(custom_attributes=[too_long_message(MAX_ATTRIBUTE_FILTERS, "keys")])
-    return list((wanted or {}).items())
+    return list((attributes or {}).items())
 
 
 def custom_attributes_by_user(db: Connection, user_ids: list[int]) -> dict[int, list[tuple[str, str]]]:
-    """What is noted on each of these users, by key."""
-    noted: dict[int, list[tuple[str, str]]] = {}
+    """Return the custom attributes of these users, by user id, in the order of their keys."""
+    by_user: dict[int, list[tuple[str, str]]] = {}
     for user_id, key, value in db.rows(_OF_USERS, users=user_ids):
-        noted.setdefault(user_id, []).append((key, value))
-    return noted
+        by_user.setdefault(user_id, []).append((key, value))
+    return by_user
 
 
 def custom_attribute_or_none(db: Connection, user: User, key: str) -> UserCustomAttribute | None:
-    """One of them."""
+    """Return the custom attribute of a user with this key."""
     return db.first(UserCustomAttribute, _CUSTOM_ATTRIBUTE, user=user.id, key=key)
 
 
 def find_custom_attribute(db: Connection, user: User, key: str) -> UserCustomAttribute:
-    """One of them, which must be there."""
+    """Return the custom attribute of a user with this key; raise NotFound otherwise."""
     attribute = custom_attribute_or_none(db, user, key)
     if attribute is None:
         raise NotFound("Custom Attribute")

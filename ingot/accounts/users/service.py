@@ -1,4 +1,4 @@
-"""What changes users."""
+"""State changes of users."""
 
 import re
 from typing import Any
@@ -51,7 +51,7 @@ from ingot.errors import Conflict, Denied, Invalid, too_long_message
 
 _ADDRESS = re.compile(r"[^@\s,;<>\"']+@[^@\s,;<>\"']+")
 _TEXTS = ("skype", "linkedin", "twitter", "website_url", "organization", "bio", "location", "public_email")
-# With or without a scheme, but never one that runs something.
+# The scheme is optional, and only http(s): pages link to this address, and javascript: would run in them.
 _WEBSITE = re.compile(r"(https?://)?[^\s:/?#@]+(:[0-9]+)?([/?#]\S*)?", re.IGNORECASE)
 MAX_LENGTH = 255
 MAX_ATTRIBUTE_LENGTH = 65_535
@@ -68,9 +68,9 @@ _DELETE_STATUS = delete(statuses).where(statuses.c.user_id == bindparam("user"))
 
 
 def create_user(db: Connection, params: CreateUser, password_hash: str | None, *, vouched_for: bool = False) -> User:
-    """Add a user; who reset or did not give a password chooses one by mail.
+    """Create a user; with ``reset_password`` they choose a password through a link in an email.
 
-    ``vouched_for`` says that the address is known to be theirs, where it counts as confirmed at all.
+    ``vouched_for`` marks the email address as verified, if it counts as confirmed at all.
     """
     chooses = params.reset_password or params.force_random_password
     columns = _columns(given_fields(params))
@@ -97,7 +97,7 @@ def create_user(db: Connection, params: CreateUser, password_hash: str | None, *
         "updated_at": db.now,
     }
     if columns.get("external", defaults["external"]):
-        # External users create neither projects nor groups, whatever else is asked for.
+        # External users may create neither projects nor groups, whatever the request says.
         columns |= {"external": True, "projects_limit": 0, "can_create_group": False}
     user_id = db.insert(users, **{**defaults, **columns})
     _set_identity(db, user_id, params.provider, params.extern_uid)
@@ -117,9 +117,9 @@ def create_user(db: Connection, params: CreateUser, password_hash: str | None, *
 
 
 def modify_user(db: Connection, actor: Actor, user: User, params: ModifyUser, password_hash: str | None) -> User:
-    """Change what was sent; a password set by somebody else must be changed at the next sign-in."""
+    """Change the given fields; a password set by another user must be changed at the next sign-in."""
     columns = _columns(given_fields(params))
-    _require_available(db, columns, but=user.id)
+    _require_available(db, columns, except_id=user.id)
     _validate(columns, params.password if params.password is not UNSET else None)
     if columns.get("admin") is False:
         _require_other_administrator(db, user)
@@ -127,15 +127,15 @@ def modify_user(db: Connection, actor: Actor, user: User, params: ModifyUser, pa
         columns |= {"projects_limit": 0, "can_create_group": False}
     if params.password is not UNSET:
         columns |= {"password_hash": password_hash, "password_expired": actor.user_id != user.id}
-    moved = columns.get("email", user.email) != user.email
-    if moved:
+    email_changed = columns.get("email", user.email) != user.email
+    if email_changed:
         columns["proven_at"] = db.now if actor.admin else None
     db.update(users, user.id, **columns, updated_at=db.now)
     _set_identity(db, user.id, params.provider, params.extern_uid)
     if params.avatar is not UNSET:
         _set_avatar(db, user, params.avatar)
     changed = find_user(db, user.id)
-    if moved:
+    if email_changed:
         emit(db, PrimaryEmailChanged(user_id=user.id))
     if (changed.username, changed.name) != (user.username, user.name):
         emit(db, UserRenamed(user_id=user.id, username=changed.username, name=changed.name))
@@ -145,7 +145,7 @@ def modify_user(db: Connection, actor: Actor, user: User, params: ModifyUser, pa
 
 
 def delete_user(db: Connection, user: User, *, hard: bool) -> None:
-    """Remove a user; what they contributed goes to the placeholder, or away when ``hard``."""
+    """Delete a user; their contributions are reassigned to the placeholder, or deleted if ``hard``."""
     if user.placeholder:
         raise Denied("The placeholder user cannot be deleted")
     if user.admin:
@@ -156,7 +156,7 @@ def delete_user(db: Connection, user: User, *, hard: bool) -> None:
 
 
 def block_user(db: Connection, actor: Actor, user: User, state: str = "blocked") -> bool:
-    """Stop a user at once, everywhere; says whether that changed anything."""
+    """Block a user and end their sessions; return whether the state changed."""
     if user.blocked_by_directory:
         raise Denied("LDAP blocked users cannot be modified by the API")
     if user.id == actor.user_id:
@@ -172,7 +172,7 @@ def block_user(db: Connection, actor: Actor, user: User, state: str = "blocked")
 
 
 def unblock_user(db: Connection, user: User) -> bool:
-    """Let a user act again; says whether that changed anything."""
+    """Reactivate a user; return whether the state changed."""
     if user.blocked_by_directory:
         raise Denied("LDAP blocked users cannot be unblocked by the API")
     if user.state == "active":
@@ -182,45 +182,45 @@ def unblock_user(db: Connection, user: User) -> bool:
 
 
 def block_by_directory(db: Connection, user: User) -> None:
-    """The block that a directory makes; the API cannot lift it."""
+    """Block a user on behalf of a directory (LDAP); the API cannot lift this block."""
     db.update(users, user.id, state="blocked", blocked_by_directory=True, updated_at=db.now)
     emit(db, UserBlocked(user_id=user.id))
 
 
 def remove_block(db: Connection, user: User) -> None:
-    """End any block, a directory's too."""
+    """Lift any block, including a directory's."""
     db.update(users, user.id, state="active", blocked_by_directory=False, updated_at=db.now)
 
 
 def set_admin(db: Connection, user: User, admin: bool) -> None:
-    """Make a user an administrator, or an ordinary one again."""
+    """Grant or revoke administrator rights."""
     if not admin:
         _require_other_administrator(db, user)
     db.update(users, user.id, admin=admin, updated_at=db.now)
 
 
 def set_password(db: Connection, user: User, password_hash: str, kept_session_id: int = 0) -> None:
-    """Give a user the password that they chose themselves; all other sessions end."""
+    """Set a password that the user chose; all sessions except ``kept_session_id`` end."""
     db.update(users, user.id, password_hash=password_hash, password_expired=False, updated_at=db.now)
     emit(db, PasswordChanged(user_id=user.id, kept_session_id=kept_session_id))
 
 
 def record_activity(db: Connection, user: User) -> None:
-    """Note that a user was active today; at most one write a day."""
+    """Record that a user was active today; at most one write per day."""
     today: Date = day_of(db.now)
     if user.last_activity_on != today:
         db.update(users, user.id, last_activity_on=today)
 
 
 def delete_identity(db: Connection, user: User, provider: str) -> None:
-    """Forget who a user is at a provider, if they are known there."""
+    """Delete a user's identity at a provider, if there is one."""
     for identity in identities_by_user(db, [user.id]).get(user.id, ()):
         if identity.provider == provider:
             db.delete(identities, identity.id)
 
 
 def set_status(db: Connection, user: User, params: SetStatus) -> UserStatus | None:
-    """Say what a user is doing; an empty status takes it back."""
+    """Set a user's status; an empty one clears it."""
     db.run(_DELETE_STATUS, user=user.id)
     if not params.message and params.emoji == "speech_balloon" and params.availability == "not_set":
         return None
@@ -239,18 +239,18 @@ def set_status(db: Connection, user: User, params: SetStatus) -> UserStatus | No
 
 
 def change_status(db: Connection, user: User, params: ChangeStatus) -> UserStatus | None:
-    """Change parts of what a user is doing."""
-    held = user_status_or_none(db, user)
-    kept = SetStatus() if held is None else SetStatus(held.emoji, held.message, held.availability)
-    changed = set_status(db, user, msgspec.structs.replace(kept, **given_fields(params)))
-    if changed is not None and held is not None and held.clear_at and params.clear_status_after is UNSET:
-        db.update(statuses, changed.id, clear_at=held.clear_at)
+    """Change parts of a user's status."""
+    before = user_status_or_none(db, user)
+    current = SetStatus() if before is None else SetStatus(before.emoji, before.message, before.availability)
+    changed = set_status(db, user, msgspec.structs.replace(current, **given_fields(params)))
+    if changed is not None and before is not None and before.clear_at and params.clear_status_after is UNSET:
+        db.update(statuses, changed.id, clear_at=before.clear_at)
         return user_status_or_none(db, user)
     return changed
 
 
 def follow_user(db: Connection, actor: Actor, user: User) -> bool:
-    """Follow somebody; says whether that is new."""
+    """Follow a user; return False if the caller already follows them."""
     if following_or_none(db, actor.user_id, user.id) is not None:
         return False
     db.insert(followings, follower_id=actor.user_id, followed_id=user.id)
@@ -258,13 +258,13 @@ def follow_user(db: Connection, actor: Actor, user: User) -> bool:
 
 
 def unfollow_user(db: Connection, actor: Actor, user: User) -> bool:
-    """Stop following; says whether the caller did."""
+    """Stop following a user; return False if the caller does not follow them."""
     row_id = following_or_none(db, actor.user_id, user.id)
     return row_id is not None and db.delete(followings, row_id) > 0
 
 
 def validate_custom_attribute(key: str, value: str) -> None:
-    """Refuse what cannot be noted, on a user or on anything else."""
+    """Raise Invalid for an unusable key or value of a custom attribute of any object."""
     errors: dict[str, list[str]] = {}
     if not key.strip():
         errors["key"] = ["can't be blank"]
@@ -279,25 +279,25 @@ def validate_custom_attribute(key: str, value: str) -> None:
 
 
 def set_custom_attribute(db: Connection, user: User, key: str, value: str) -> UserCustomAttribute:
-    """Keep a value under a key."""
+    """Create or update a custom attribute."""
     validate_custom_attribute(key, value)
-    held = custom_attribute_or_none(db, user, key)
-    if held is None:
+    attribute = custom_attribute_or_none(db, user, key)
+    if attribute is None:
         row_id = db.insert(custom_attributes, user_id=user.id, key=key, value=value)
         return UserCustomAttribute(row_id, user.id, key, value)
-    db.update(custom_attributes, held.id, value=value)
-    return UserCustomAttribute(held.id, user.id, key, value)
+    db.update(custom_attributes, attribute.id, value=value)
+    return UserCustomAttribute(attribute.id, user.id, key, value)
 
 
 def delete_custom_attribute(db: Connection, user: User, key: str) -> None:
-    """Forget the value under a key, if there is one."""
-    held = custom_attribute_or_none(db, user, key)
-    if held is not None:
-        db.delete(custom_attributes, held.id)
+    """Delete a custom attribute, if there is one."""
+    attribute = custom_attribute_or_none(db, user, key)
+    if attribute is not None:
+        db.delete(custom_attributes, attribute.id)
 
 
 def is_valid_email(address: str) -> bool:
-    """Whether a text can be an e-mail address."""
+    """Check whether a text is a plausible email address."""
     return len(address) <= MAX_LENGTH and _ADDRESS.fullmatch(address) is not None
 
 
@@ -305,8 +305,8 @@ def _is_confirmed(params: CreateUser) -> bool:
     return params.confirm if params.skip_confirmation is UNSET else params.skip_confirmation
 
 
-def _columns(sent: dict[str, Any]) -> dict[str, Any]:
-    """The columns that the parameters set; texts that were emptied become empty ones."""
+def _columns(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns to write; null texts become empty."""
     names = (
         *_TEXTS,
         "name",
@@ -318,7 +318,7 @@ def _columns(sent: dict[str, Any]) -> dict[str, Any]:
         "can_create_group",
         "external",
     )
-    columns = {name: sent[name] for name in names if name in sent}
+    columns = {name: values[name] for name in names if name in values}
     columns |= {name: columns[name] or "" for name in _TEXTS if name in columns}
     if "email" in columns:
         columns["email"] = columns["email"].strip().lower()
@@ -332,28 +332,28 @@ def _columns(sent: dict[str, Any]) -> dict[str, Any]:
     return columns
 
 
-def _require_available(db: Connection, columns: dict[str, Any], but: int = 0) -> None:
+def _require_available(db: Connection, columns: dict[str, Any], except_id: int = 0) -> None:
     owner = user_by_email_or_none(db, columns["email"]) if "email" in columns else None
-    if owner is not None and owner.id != but:
+    if owner is not None and owner.id != except_id:
         raise Conflict("Email has already been taken")
     owner = user_by_username_or_none(db, columns["username"]) if "username" in columns else None
-    if owner is not None and owner.id != but:
+    if owner is not None and owner.id != except_id:
         raise Conflict("Username has already been taken")
 
 
 def _validate(columns: dict[str, Any], password: str | None) -> None:
-    """Refuse with every reason at once."""
+    """Raise Invalid with all reasons at once."""
     errors: dict[str, list[str]] = {}
     if password:
-        trouble = password_error(password)
-        if trouble:
-            errors["password"] = [trouble]
+        error = password_error(password)
+        if error:
+            errors["password"] = [error]
     elif password == "" and "username" not in columns:
         errors["password"] = ["can't be blank"]
     if "username" in columns:
-        trouble = path_error(columns["username"])
-        if trouble:
-            errors["username"] = [trouble]
+        error = path_error(columns["username"])
+        if error:
+            errors["username"] = [error]
     if "name" in columns and not columns["name"]:
         errors["name"] = ["can't be blank"]
     for name in ("email", "public_email"):
@@ -373,7 +373,7 @@ def _validate(columns: dict[str, Any], password: str | None) -> None:
 def _require_other_administrator(db: Connection, user: User) -> None:
     db.must_hold(NAMESPACES)
     if user.admin and user.state == "active" and count_administrators(db) == 1:
-        raise Denied("The last administrator must stay one")
+        raise Denied("There must be at least one active administrator")
 
 
 def _set_identity(db: Connection, user_id: int, provider: Any, extern_uid: Any) -> None:

@@ -1,4 +1,4 @@
-"""What is stored of users."""
+"""Tables of users, identities, emails, statuses, followings and custom attributes."""
 
 from typing import Literal
 
@@ -36,22 +36,22 @@ users = Table(
     text("password_hash", nullable=True),
     flag("password_expired"),
     text("confirmed_at", nullable=True),
-    # Since when the address is known to be theirs: they read a mail to it, or an administrator vouched for them. One
-    # that nobody asked about counts as confirmed too.
+    # When the address was verified, by a link in an email or by an administrator. ``confirmed_at`` is also set without
+    # any verification where the instance requires none.
     text("proven_at", nullable=True),
     text("last_sign_in_at", nullable=True),
     text("current_sign_in_at", nullable=True),
     text("last_activity_on", nullable=True),
     text("created_at"),
     text("updated_at"),
-    # Folded copies: unique and searchable whatever the case, on both engines alike.
+    # Case-folded copies, for unique and case-insensitive lookups that work the same on both engines.
     text("username_key", unique=True),
     text("name_key"),
     sqlite_autoincrement=True,
 )
 Index("ix_users_created_at", users.c.created_at)
 Index("ix_users_last_activity_on", users.c.last_activity_on)
-# Lists for those who are not administrators leave external users out, and count the rest.
+# For users other than administrators, lists omit external users and count the rest.
 Index("ix_users_external", users.c.external)
 
 identities = Table(
@@ -116,7 +116,7 @@ Availability = Literal["not_set", "busy"]
 
 
 class Person(Record, frozen=True):
-    """As much of a user as is shown wherever one is named."""
+    """Columns of a user that a reference to a user shows."""
 
     id: int
     username: str
@@ -127,7 +127,7 @@ class Person(Record, frozen=True):
 
 
 class User(Record, frozen=True):
-    """A person, a bot, or the placeholder that inherits deleted users' contributions."""
+    """A user account: a person, a bot, or the placeholder that inherits the contributions of deleted users."""
 
     id: int
     username: str
@@ -166,7 +166,7 @@ class User(Record, frozen=True):
 
 
 class Identity(Record, frozen=True):
-    """Who a user is at another provider."""
+    """A user's identity at an external provider."""
 
     id: int
     user_id: int
@@ -175,7 +175,7 @@ class Identity(Record, frozen=True):
 
 
 class Email(Record, frozen=True):
-    """A further address of a user."""
+    """A secondary email address of a user."""
 
     id: int
     user_id: int
@@ -186,7 +186,7 @@ class Email(Record, frozen=True):
 
 
 class UserStatus(Record, frozen=True):
-    """What a user says they are doing."""
+    """A status that a user has set."""
 
     id: int
     user_id: int
@@ -197,7 +197,7 @@ class UserStatus(Record, frozen=True):
 
 
 class UserCustomAttribute(Record, frozen=True):
-    """A key and value that administrators keep on a user."""
+    """A custom attribute of a user, visible to administrators."""
 
     id: int
     user_id: int

@@ -1,4 +1,4 @@
-"""What callers see of users, by who they are."""
+"""Response structs of users; the fields depend on the caller."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
@@ -14,7 +14,7 @@ from ingot.core.db.times import Date, Timestamp
 
 
 class UserBrief(View):
-    """A user wherever one is named."""
+    """Reference to a user."""
 
     id: int
     username: str
@@ -25,7 +25,7 @@ class UserBrief(View):
 
 
 class UserView(UserBrief):
-    """One user, for any caller."""
+    """A user, for any caller."""
 
     created_at: Timestamp
     bio: str
@@ -39,14 +39,14 @@ class UserView(UserBrief):
 
 
 class IdentityView(View):
-    """Who a user is elsewhere."""
+    """A user's identity at an external provider."""
 
     provider: str
     extern_uid: str
 
 
 class OwnUserView(UserView):
-    """What users see of themselves."""
+    """The caller's own account."""
 
     email: str
     commit_email: str
@@ -64,14 +64,14 @@ class OwnUserView(UserView):
 
 
 class CustomAttributeView(View):
-    """A key and value that administrators keep."""
+    """A custom attribute."""
 
     key: str
     value: str
 
 
 class AdminUserView(OwnUserView):
-    """What administrators see of everybody."""
+    """A user, for administrators."""
 
     is_admin: bool
     private_token: str | UnsetType = UNSET
@@ -79,7 +79,7 @@ class AdminUserView(OwnUserView):
 
 
 class ActivityView(View):
-    """When a user was last active."""
+    """A user's last activity date."""
 
     username: str
     last_activity_on: Date
@@ -87,7 +87,7 @@ class ActivityView(View):
 
 
 class StatusView(View):
-    """What a user is doing."""
+    """A user's status."""
 
     emoji: str
     message: str
@@ -97,7 +97,7 @@ class StatusView(View):
 
 
 class UserFields(Protocol):
-    """Whoever has a page and perhaps a picture: a user, or a row that holds as much of one."""
+    """Columns that a reference to a user needs."""
 
     @property
     def id(self) -> int: ...
@@ -114,19 +114,19 @@ class UserFields(Protocol):
 
 
 def web_url(user: UserFields, base: str) -> str:
-    """The user's page."""
+    """Return the URL of the user's page."""
     return f"{base}/{user.username}"
 
 
 def avatar_url(user: UserFields, base: str) -> str | None:
-    """The user's picture."""
+    """Return the URL of the user's avatar, if there is one."""
     if user.avatar_id is None:
         return None
     return f"{base}/uploads/-/system/user/avatar/{user.id}/{user.avatar_file}"
 
 
 def user_brief(user: UserFields, base: str) -> UserBrief:
-    """The user as others' resources name them."""
+    """Return a reference to a user."""
     return UserBrief(user.id, user.username, user.name, user.state, avatar_url(user, base), web_url(user, base))
 
 
@@ -139,29 +139,29 @@ def user_brief_from_columns(
     avatar_file: str | None,
     base: str,
 ) -> UserBrief | None:
-    """The same of columns that an outer join brought along; nobody where it found none."""
+    """Return a reference to a user from the columns of an outer join; None if the join matched no user."""
     if user_id is None:
         return None
     return user_brief(Person(user_id, username or "", name or "", state or "", avatar_id, avatar_file), base)
 
 
 def user_briefs_by_ids(db: Connection, user_ids: Iterable[int | None], base: str) -> dict[int, UserBrief]:
-    """The users with these numbers, as others' resources name them; one statement for all."""
+    """Return references to the users with these ids, by id; one statement."""
     return {person.id: user_brief(person, base) for person in persons_by_ids(db, user_ids)}
 
 
 def user_view(user: User, base: str) -> UserView:
-    """The user for any caller."""
+    """Return a user for any caller."""
     return UserView(*_public_fields(user, base))
 
 
 def own_user_view(db: Connection, user: User, base: str) -> OwnUserView:
-    """The user for themselves."""
+    """Return the caller's own account."""
     return OwnUserView(*_public_fields(user, base), *_private_fields(user, identities_by_user(db, [user.id])))
 
 
 def admin_user_views(db: Connection, users: Sequence[User], base: str) -> list[AdminUserView]:
-    """A page of users for administrators; identities take one statement whatever its size."""
+    """Return users for administrators; one statement reads all identities."""
     identities = identities_by_user(db, [user.id for user in users])
     return [
         AdminUserView(*(*_public_fields(user, base), *_private_fields(user, identities), user.admin)) for user in users
@@ -169,14 +169,14 @@ def admin_user_views(db: Connection, users: Sequence[User], base: str) -> list[A
 
 
 def admin_user_view(db: Connection, user: User, base: str) -> AdminUserView:
-    """One user for administrators."""
+    """Return a user for administrators."""
     return admin_user_views(db, [user], base)[0]
 
 
 def user_list_views(
     db: Connection, actor: Actor, users: list[User], base: str, *, with_attributes: bool = False
 ) -> Sequence[UserBrief]:
-    """A page of users, as much of them as the caller may see."""
+    """Return users with the fields that the caller may see."""
     if not actor.admin:
         return [user_brief(user, base) for user in users]
     views = admin_user_views(db, users, base)
@@ -186,7 +186,7 @@ def user_list_views(
 
 
 def single_user_view(db: Connection, actor: Actor, user: User, base: str, *, with_attributes: bool = False) -> UserView:
-    """One user, as much of them as the caller may see."""
+    """Return a user with the fields that the caller may see."""
     if not actor.admin:
         return user_view(user, base)
     view = admin_user_view(db, user, base)
@@ -196,9 +196,9 @@ def single_user_view(db: Connection, actor: Actor, user: User, base: str, *, wit
 
 
 def _add_attributes(db: Connection, views: list[AdminUserView]) -> None:
-    noted = custom_attributes_by_user(db, [view.id for view in views])
+    attributes = custom_attributes_by_user(db, [view.id for view in views])
     for view in views:
-        view.custom_attributes = [CustomAttributeView(*pair) for pair in noted.get(view.id, ())]
+        view.custom_attributes = [CustomAttributeView(*pair) for pair in attributes.get(view.id, ())]
 
 
 def _public_fields(user: User, base: str) -> tuple[Any, ...]:
@@ -240,7 +240,7 @@ def _private_fields(user: User, identities: dict[int, list[Identity]]) -> tuple[
 
 
 def status_view(status: UserStatus | None) -> StatusView:
-    """The status, empty where there is none."""
+    """Return a status; an empty one for None."""
     if status is None:
         return StatusView("speech_balloon", "", "not_set", "", None)
     escaped = status.message.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -248,5 +248,5 @@ def status_view(status: UserStatus | None) -> StatusView:
 
 
 def custom_attribute_view(attribute: UserCustomAttribute) -> CustomAttributeView:
-    """The key and value alone."""
+    """Return the key and value of a custom attribute."""
     return CustomAttributeView(attribute.key, attribute.value)

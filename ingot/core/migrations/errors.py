@@ -1,5 +1,5 @@
 """Error of a database whose schema this code cannot use."""
 
 
-class SchemaTrouble(Exception):
+class SchemaError(Exception):
     """Database that cannot be used with this code; the text says why and what to do."""

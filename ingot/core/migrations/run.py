@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ingot.core.migrations.errors import SchemaTrouble
+from ingot.core.migrations.errors import SchemaError
 from ingot.settings import Settings
 
 SCRIPTS = Path(__file__).parent / "versions"
@@ -49,7 +49,7 @@ def migrate(settings: Settings, revision: str = "head") -> None:
         if current == newest_revision():
             return
         if current is not None and current > newest_revision():
-            raise SchemaTrouble(
+            raise SchemaError(
                 f"The database is at revision {current}, newer than this version of Ingot knows ({newest_revision()}). "
                 "Start the newer version again, or restore a backup made before the upgrade."
             )
@@ -92,7 +92,7 @@ def _server_revision(settings: Settings) -> str | None:
                 return None
             row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     except psycopg.OperationalError as error:
-        raise SchemaTrouble(f"The database does not answer: {str(error).splitlines()[0]}") from error
+        raise SchemaError(f"The database does not answer: {str(error).splitlines()[0]}") from error
     return None if row is None else row[0]
 
 
@@ -110,7 +110,7 @@ def _create_schema_at_once(settings: Settings) -> bool:
             return False
         connection.executescript(f"BEGIN IMMEDIATE;\n{script}COMMIT;")
     except sqlite3.OperationalError as error:
-        raise SchemaTrouble(f"The database does not answer: {error}") from error
+        raise SchemaError(f"The database does not answer: {error}") from error
     finally:
         connection.close()
     return True

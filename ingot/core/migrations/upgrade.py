@@ -9,7 +9,7 @@ from alembic.config import Config
 from sqlalchemy import create_engine, event
 from sqlalchemy.exc import OperationalError
 
-from ingot.core.migrations.errors import SchemaTrouble
+from ingot.core.migrations.errors import SchemaError
 from ingot.settings import Settings
 
 
@@ -38,7 +38,7 @@ def upgrade(settings: Settings, scripts: Path, revision: str) -> None:
             config.attributes["connection"] = connection
             command.upgrade(config, revision)
     except OperationalError as error:
-        raise SchemaTrouble(f"The database does not answer: {str(error.orig).splitlines()[0]}") from error
+        raise SchemaError(f"The database does not answer: {str(error.orig).splitlines()[0]}") from error
     finally:
         engine.dispose()
 

@@ -1,1 +1,1 @@
-"""One file that holds all that must last, whichever engine it came from and whichever it goes to."""
+"""Backups in one file, independent of the database engine."""

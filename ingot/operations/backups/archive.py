@@ -1,4 +1,4 @@
-"""The archive itself: files go in with their checksums, and come out only after all of them were checked."""
+"""Archive of a backup: files are written with checksums, and read only after all of them were verified."""
 
 import gzip
 import hashlib
@@ -33,7 +33,7 @@ _MAX_MANIFEST_BYTES = 2**30
 
 
 class _HashingReader:
-    """Reads a file for the archive, and knows afterwards what was read."""
+    """Reader that hashes the bytes it returns."""
 
     def __init__(self, file: IO[bytes], beat: Callable[[], None]) -> None:
         self._file = file
@@ -51,27 +51,27 @@ class _HashingReader:
 
 
 class ArchiveWriter:
-    """Puts files into an archive and remembers their checksums."""
+    """Writer of an archive that records the checksum of each file."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._tar = tarfile.open(  # noqa: SIM115 - Closed by ``close``; an archive that is not is not whole.
+        self._tar = tarfile.open(  # noqa: SIM115 - Closed by ``close``; without it, the archive is incomplete.
             fileobj=file, mode="w:gz", format=tarfile.PAX_FORMAT, compresslevel=_COMPRESSION
         )
         self.members: dict[str, str] = {}
         self.beat: Callable[[], None] = lambda: None
-        """Called again and again while files are read."""
+        """Called repeatedly while files are read."""
 
     def add(self, name: str, file: IO[bytes], mode: int = 0o600) -> None:
-        """Add a file as it is now."""
+        """Add an open file."""
         entry = tarfile.TarInfo(name)
         entry.size, entry.mode = file.seek(0, os.SEEK_END), (mode & 0o700) | 0o600
         file.seek(0)
-        measured = _HashingReader(file, self.beat)
-        self._tar.addfile(entry, measured)
-        self.members[name] = measured.hexdigest()
+        reader = _HashingReader(file, self.beat)
+        self._tar.addfile(entry, reader)
+        self.members[name] = reader.hexdigest()
 
     def add_file(self, file_path: Path, name: PurePath) -> None:
-        """Add a file under a name, if it is still there."""
+        """Add a file under a name, if it still exists."""
         try:
             file = file_path.open("rb")
         except FileNotFoundError:
@@ -82,7 +82,7 @@ class ArchiveWriter:
                 self.add(name.as_posix(), file, mode)
 
     def add_folder(self, folder: Path, name: PurePath) -> None:
-        """Add a folder under a name, with all below it, also folders that are empty: git needs them."""
+        """Add a folder and everything below it, including empty folders: git needs them."""
         for path in _list_folder(folder):
             if path.is_dir():
                 entry = tarfile.TarInfo((name / path.relative_to(folder)).as_posix())
@@ -92,42 +92,42 @@ class ArchiveWriter:
                 self.add_file(path, name / path.relative_to(folder))
 
     def close(self) -> None:
-        """Write what is still held back."""
+        """Write the end of the archive."""
         self._tar.close()
 
 
 def _list_folder(folder: Path) -> Iterator[Path]:
-    """The folder and what lies below it; links are left out, because they lead elsewhere."""
+    """Yield the folder and everything below it, without symbolic links, which may point outside."""
     yield folder
-    for where, folders, files in os.walk(folder):
+    for parent, folders, files in os.walk(folder):
         for name in sorted((*folders, *files)):
-            path = Path(where, name)
+            path = Path(parent, name)
             if not path.is_symlink():
                 yield path
 
 
 @contextmanager
 def open_archive(file: IO[bytes], name: object) -> Iterator[tarfile.TarFile]:
-    """The archive from its beginning; whatever is wrong with it is said in words."""
+    """Open the archive from its beginning; raise BackupError if it is damaged."""
     file.seek(0)
     try:
         with gzip.GzipFile(fileobj=file) as content:
             with tarfile.open(fileobj=content, mode="r|") as archive:
                 yield archive
-            # The archive ends before the file does, and only there is told whether all of it arrived.
+            # The archive ends before the file; reading to its end verifies the gzip checksum.
             while content.read(_CHUNK):
                 pass
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise BackupError(f"{name} is damaged, or no backup at all: {error}") from error
+        raise BackupError(f"{name} is damaged or is not a backup: {error}") from error
 
 
 def verify_archive(file: IO[bytes], name: object) -> Manifest:
-    """Read the whole archive once and compare it with its manifest; nothing is written anywhere."""
-    found: dict[str, str] = {}
+    """Read the whole archive and compare it with its manifest, without writing anything."""
+    checksums: dict[str, str] = {}
     manifest: Manifest | None = None
     with open_archive(file, name) as archive:
         for member in archive:
-            _reject_unsafe_member(member, found)
+            _reject_unsafe_member(member, checksums)
             if member.isdir():
                 continue
             content = archive.extractfile(member)
@@ -135,30 +135,30 @@ def verify_archive(file: IO[bytes], name: object) -> Manifest:
             if member.name == MANIFEST:
                 manifest = _read_manifest(content, member.size, name)
             else:
-                found[member.name] = _digest(content)
+                checksums[member.name] = _digest(content)
     if manifest is None:
-        raise BackupError(f"{name} is not whole: its manifest is missing")
-    for member_name in sorted(found.keys() | manifest.members.keys()):
-        if found.get(member_name) != manifest.members.get(member_name):
-            raise BackupError(f"{name} is damaged: {member_name} is not what the manifest says")
+        raise BackupError(f"{name} is incomplete: its manifest is missing")
+    for member_name in sorted(checksums.keys() | manifest.members.keys()):
+        if checksums.get(member_name) != manifest.members.get(member_name):
+            raise BackupError(f"{name} is damaged: {member_name} does not match the manifest")
     return manifest
 
 
 def _read_manifest(content: IO[bytes], size: int, name: object) -> Manifest:
     if size > _MAX_MANIFEST_BYTES:
-        raise BackupError(f"{name} is no backup: its manifest is too large")
+        raise BackupError(f"{name} is not a backup: its manifest is too large")
     text = content.read()
     try:
         manifest = msgspec.json.decode(text, type=Manifest)
     except msgspec.DecodeError as error:
         raise BackupError(f"{name} has a manifest that cannot be read: {error}") from error
     names = [entry.name for entry in manifest.tables]
-    good = all(map(is_identifier, names)) and all(
+    valid = all(map(is_identifier, names)) and all(
         is_identifier(column) for entry in manifest.tables for column in entry.columns
     )
     tables = {member for member in manifest.members if member.startswith(f"{TABLES}/")}
-    if not good or len(set(names)) < len(names) or tables != set(map(member_of, names)):
-        raise BackupError(f"{name} has a manifest whose tables do not fit together")
+    if not valid or len(set(names)) < len(names) or tables != set(map(member_of, names)):
+        raise BackupError(f"{name} has a manifest with inconsistent tables")
     return manifest
 
 
@@ -169,13 +169,15 @@ def _digest(content: IO[bytes]) -> str:
     return digest.hexdigest()
 
 
-def _reject_unsafe_member(member: tarfile.TarInfo, found: dict[str, str]) -> None:
-    """Only files and folders whose place is known; a link or a path that leads out of the directory is an attack."""
+def _reject_unsafe_member(member: tarfile.TarInfo, checksums: dict[str, str]) -> None:
+    """Reject members other than files and folders in expected locations; links and paths with ``..`` are attacks."""
     path = PurePosixPath(member.name)
-    known = path.parts[:1] and (
+    expected = path.parts[:1] and (
         path.parts[0] in (TABLES, *FOLDERS) or member.name in (MANIFEST, SETTINGS, REPOSITORY_RECORD)
     )
     if not (member.isreg() or member.isdir()) or path.is_absolute() or ".." in path.parts or "\0" in member.name:
-        raise BackupError(f"The backup holds {member.name!r}, which would lead out of the data directory; not used")
-    if not known or member.name in found:
-        raise BackupError(f"The backup holds {member.name!r}, which has no place in one; not used")
+        raise BackupError(
+            f"The backup contains {member.name!r}, which is outside of the data directory; it was rejected"
+        )
+    if not expected or member.name in checksums:
+        raise BackupError(f"The backup contains {member.name!r}, which is not expected; it was rejected")

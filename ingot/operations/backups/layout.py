@@ -1,4 +1,4 @@
-"""What a backup looks like inside: a compressed tar of tables as lines of JSON, folders, and a manifest at its end."""
+"""Format of a backup: a compressed tar with tables as lines of JSON, folders, and a manifest at its end."""
 
 import re
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from sqlalchemy import Boolean, Column, Float, Integer, LargeBinary, Numeric, Te
 from ingot.core.db.times import Timestamp
 
 FORMAT = 2
-"""1 has no record of repositories."""
+"""Format 1 has no record of repositories."""
 MANIFEST = "manifest.json"
 SETTINGS = "ingot.toml"
 TABLES = "tables"
@@ -18,7 +18,7 @@ REPOSITORY_RECORD = "repositories.ndjson"
 FOLDERS = ("secrets", "uploads", "repositories", "lfs")
 BATCH_ROWS = 500
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
-# Text stands last: it is what every other column of ours is.
+# Text is last because all remaining columns are text.
 _KINDS = (
     (Boolean, "boolean"),
     (Integer, "integer"),
@@ -30,40 +30,40 @@ _KINDS = (
 
 
 Progress = Callable[[str, int, int], None]
-"""Hears what is being done, how many of it are done, and of how many; 0 where nobody counts."""
+"""Called with a description, the number of finished items, and their total (0 if unknown)."""
 
 
 class BackupError(Exception):
-    """A backup cannot be written or used; the text says why and what to do."""
+    """A backup that cannot be written or used; the message says why and what to do."""
 
 
 class TableEntry(msgspec.Struct):
-    """What the manifest says of one table."""
+    """A table in the manifest."""
 
     name: str
     columns: dict[str, str]
-    """Kinds by name; bytes are written as base64."""
+    """Kinds by column name; bytes are encoded as base64."""
     rows: int
     last_id: int
-    """The highest number ever given to a row, also to one that is gone: it is never given out again."""
+    """Highest id ever assigned, also to deleted rows: ids are never reused."""
 
 
 class RepositoryEntry(msgspec.Struct, omit_defaults=True):
-    """What the record says of the repository of one project, as it is in the backup."""
+    """State of a repository in the backup."""
 
     key: str
     head: str | None = None
     refs: dict[str, str] = {}
-    """Objects by full name, in which bytes that are no ASCII are written as in a URL: git promises no encoding."""
+    """Object ids by full ref name; bytes other than ASCII are percent-encoded, because git defines no encoding."""
     troubles: list[str] = []
-    """What was wrong with it already."""
+    """Problems that the repository already had."""
     there: bool = True
     deleted: bool = False
-    """The project was deleted between the moment of the rows and the copy of its repository."""
+    """Whether the project was deleted after the snapshot of the rows and before its repository was copied."""
 
 
 class Manifest(msgspec.Struct):
-    """What a backup holds; the member that is written last, so that a cut-off file has none."""
+    """Content of a backup; the last member, so that a truncated file has none."""
 
     format: int
     revision: str
@@ -72,22 +72,22 @@ class Manifest(msgspec.Struct):
     created_at: Timestamp
     tables: list[TableEntry]
     members: dict[str, str]
-    """The SHA-256 of each file in the archive."""
+    """SHA-256 of each file in the archive."""
 
 
 def member_name(table: str) -> str:
-    """Where the rows of a table stand in the archive."""
+    """Return the name of a table's file in the archive."""
     return f"{TABLES}/{table}.ndjson"
 
 
 def column_kind(column: Column[Any]) -> str:
-    """How a column's values are written."""
+    """Return how a column's values are encoded."""
     for type_, kind in _KINDS:
         if isinstance(column.type, type_):
             return kind
-    raise TypeError(f"Backups cannot hold {column} yet: it is of type {column.type}")
+    raise TypeError(f"Backups do not support {column} of type {column.type} yet")
 
 
 def is_identifier(text: str) -> bool:
-    """Whether a text can be the name of one of our tables or columns, and so can stand in a statement."""
+    """Check whether a text is a valid name of a table or column and so safe in a statement."""
     return _NAME.fullmatch(text) is not None

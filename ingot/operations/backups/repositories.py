@@ -1,4 +1,4 @@
-"""Repositories in a backup: each is copied whole, checked, and written down, and checked again when it is restored."""
+"""Repositories in a backup: each is copied, checked and recorded, and checked again when it is restored."""
 
 import os
 import tempfile
@@ -35,42 +35,42 @@ _decoder = msgspec.json.Decoder(RepositoryEntry)
 
 
 def live_projects(snapshot: Snapshot) -> dict[str, str]:
-    """The full paths of all projects, and of their wikis, by the keys of their repositories."""
+    """Return the full paths of all projects and wikis, by the keys of their repositories."""
     return dict(snapshot.rows(_LIVE_PROJECTS)) | {key: f"{path}.wiki" for key, path in snapshot.rows(_LIVE_WIKIS)}
 
 
 def add_repositories(
-    archive: ArchiveWriter, engine: Engine, root: Path, named: dict[str, str], room: Path, progress: Progress
+    archive: ArchiveWriter, engine: Engine, root: Path, paths: dict[str, str], scratch: Path, progress: Progress
 ) -> list[str]:
-    """Add the repository of each project, and the record of what they hold; gives what is wrong with them."""
+    """Add the repository of each project and the record of their contents; return their problems."""
     store = RepositoryStore(root)
-    troubles: list[str] = []
-    with tempfile.TemporaryFile(dir=room) as record:
-        lost: list[RepositoryEntry] = []
-        for done, (key, full_path) in enumerate(named.items()):
-            progress(f"repository of {full_path}", done, len(named))
+    problems: list[str] = []
+    with tempfile.TemporaryFile(dir=scratch) as record:
+        missing: list[RepositoryEntry] = []
+        for done, (key, full_path) in enumerate(paths.items()):
+            progress(f"repository of {full_path}", done, len(paths))
             entry = _add_repository(archive, store, key)
             if not entry.there:
-                lost.append(entry)
+                missing.append(entry)
                 continue
-            troubles += [f"{full_path}: {trouble}" for trouble in entry.troubles]
+            problems += [f"{full_path}: {problem}" for problem in entry.troubles]
             record.write(_encode(entry) + b"\n")
-        for entry in _explain_missing(lost, engine):
-            troubles += [f"{named[entry.key]}: {trouble}" for trouble in entry.troubles]
+        for entry in _explain_missing(missing, engine):
+            problems += [f"{paths[entry.key]}: {problem}" for problem in entry.troubles]
             record.write(_encode(entry) + b"\n")
         archive.add(REPOSITORY_RECORD, record)
-    return troubles
+    return problems
 
 
 def repository_entry(path: Path, key: str) -> RepositoryEntry:
-    """What a repository holds now, with all that is wrong with it."""
+    """Return the current state of a repository with its problems."""
     repository = Repository(path)
     refs = {quote(name): oid for name, oid in repository.refs().items()}
     return RepositoryEntry(key, head_or_none(repository), refs, find_problems(path, deep=True))
 
 
 def read_record(record: IO[bytes]) -> Iterator[RepositoryEntry]:
-    """The entries of a record."""
+    """Yield the entries of a record."""
     for line in record:
         try:
             yield _decoder.decode(line)
@@ -93,20 +93,20 @@ def _add_repository(archive: ArchiveWriter, store: RepositoryStore, key: str) ->
     return entry
 
 
-def _explain_missing(lost: list[RepositoryEntry], engine: Engine) -> Iterator[RepositoryEntry]:
-    """Repositories that were not there: those of projects that were deleted meanwhile, and those that should be."""
-    if not lost:
+def _explain_missing(missing: list[RepositoryEntry], engine: Engine) -> Iterator[RepositoryEntry]:
+    """Complete the entries of missing repositories: either the project was deleted meanwhile, or it is a problem."""
+    if not missing:
         return
     with Snapshot(engine) as snapshot:
         still_live = live_projects(snapshot)
-    for entry in lost:
+    for entry in missing:
         entry.deleted = entry.key not in still_live
         entry.troubles = [] if entry.deleted else ["there is no repository"]
         yield entry
 
 
 class _Heartbeat:
-    """Shows the sweep of the store that a folder is in use, however long writing it away takes."""
+    """Touches a scratch folder while it is archived, so that the store's cleanup does not remove it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""Fills an empty data directory and an empty database from a backup."""
+"""Restore of a backup into an empty data directory and an empty database."""
 
 import os
 import shutil
@@ -33,11 +33,11 @@ _FIRST_FORMAT_WITH_RECORD = 2
 
 
 def restore_backup(file: Path, settings: Settings, progress: Progress) -> tuple[Manifest, list[str]]:
-    """Restore all of it; gives the manifest, and what the administrator should know.
+    """Restore a backup; return the manifest and notes for the administrator.
 
-    Files and rows come together: the one transaction commits after the last file was written. Until the end,
-    when every repository was compared with the record, a mark stands in the data directory, with which neither a
-    server nor a second restore begins.
+    Rows and files are restored together: the single transaction commits after the last file was written. Until every
+    repository has been compared with the record, a marker in the data directory prevents a server or a second restore
+    from starting.
     """
     try:
         with file.open("rb") as stream:
@@ -64,11 +64,11 @@ def _verify(settings: Settings, manifest: Manifest, record: IO[bytes], progress:
     try:
         database = open_database(settings)
     except (OSError, ValueError) as error:
-        raise BackupError(f"The backup holds no secret that fits: {error}") from error
+        raise BackupError(f"The backup contains no valid secret: {error}") from error
     try:
         return verify_repositories(database, RepositoryStore(settings.data / "repositories"), entries, progress)
     except ValueError as error:
-        raise BackupError(f"The backup's record names what is no repository: {error}") from error
+        raise BackupError(f"The backup's record names an invalid repository: {error}") from error
     finally:
         database.close()
 
@@ -81,29 +81,33 @@ def _reject_newer_backup(manifest: Manifest) -> None:
             "Restore it with that version or a later one."
         )
     if manifest.format < 1 or not any(SCRIPTS.glob(f"{manifest.revision}_*.py")):
-        raise BackupError(f"The backup is at revision {manifest.revision}, which this version does not know")
+        raise BackupError(f"The backup is at revision {manifest.revision}, which is unknown to this version")
 
 
 def _reject_nonempty_target(settings: Settings) -> None:
     data = settings.data
     if (data / RESTORING).exists():
-        raise BackupError(f"An earlier restore into {data} did not finish. Empty it and its database, then restore")
+        raise BackupError(
+            f"An earlier restore into {data} did not finish. Empty it and its database, then restore again"
+        )
     if data.exists() and any(data.iterdir()):
         raise BackupError(f"{data} is not empty. Empty it first, or restore into another directory")
     if settings.embedded:
         return
     with RestoreTarget(engine_for(settings.database)) as target:
         if not target.is_empty():
-            raise BackupError("The database holds tables already. Empty it (drop it and create it again) first")
+            raise BackupError("The database already contains tables. Drop and recreate it first")
 
 
 def _write_marker(data: Path) -> None:
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     data.chmod(0o700)
-    with (data / RESTORING).open("x") as mark:
-        mark.write("A restore into this directory has not finished. If none is running, empty it and restore again.\n")
-        mark.flush()
-        os.fsync(mark.fileno())
+    with (data / RESTORING).open("x") as marker:
+        marker.write(
+            "A restore into this directory has not finished. If none is running, empty it and restore again.\n"
+        )
+        marker.flush()
+        os.fsync(marker.fileno())
 
 
 def _restore_members(
@@ -142,15 +146,15 @@ def _restore_file(path: Path, member: tarfile.TarInfo, content: IO[bytes]) -> No
 
 
 def _restore_settings(settings: Settings, content: bytes) -> list[str]:
-    """Settings that name another database are put aside, or the next start would serve the old one."""
+    """Restore ingot.toml under another name if it names another database, which the next start would serve instead."""
     try:
-        named = str(tomllib.loads(content.decode()).get("database_url", ""))
+        database_url = str(tomllib.loads(content.decode()).get("database_url", ""))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-        named = "unreadable"
-    aside = named != settings.database_url and named != ""
-    path = settings.data / (f"{SETTINGS}.restored" if aside else SETTINGS)
+        database_url = "unreadable"
+    differs = database_url != settings.database_url and database_url != ""
+    path = settings.data / (f"{SETTINGS}.restored" if differs else SETTINGS)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(content)
-    if not aside:
+    if not differs:
         return []
-    return [f"The settings of the backup name another database; look through {path} and rename it to {SETTINGS}."]
+    return [f"The settings in the backup name another database; review {path}, then rename it to {SETTINGS}."]

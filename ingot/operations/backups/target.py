@@ -1,4 +1,4 @@
-"""The database that a backup is restored into: it must be empty, and is filled in one transaction."""
+"""Database that a backup is restored into: it must be empty, and is filled in one transaction."""
 
 import base64
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ _REFERENCES = (
 
 
 class RestoreTarget:
-    """Rows go in with their numbers; references are looked at when all are in, since they may point forward."""
+    """Target database. Rows keep their ids; references are checked at the end, since they may point forward."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -32,47 +32,47 @@ class RestoreTarget:
         try:
             self._raw = self._engine.connect(read_only=False)
         except self._engine.errors as error:
-            raise BackupError(f"The database does not answer: {error}") from error
+            raise BackupError(f"The database does not respond: {error}") from error
         return self
 
     def __exit__(self, *_: object) -> None:
         self._raw.close()
 
     def is_empty(self) -> bool:
-        """Whether there is no table at all."""
+        """Return whether the database has no tables."""
         return self._number(_TABLES[self._embedded]) == 0
 
     def begin(self) -> None:
-        """Start the one transaction."""
+        """Begin the transaction."""
         if self._embedded:
             self._raw.execute("PRAGMA foreign_keys = OFF")
         self._raw.execute(self._engine.begin_statement)
         self._set_constraints("DEFERRABLE INITIALLY DEFERRED")
 
     def insert(self, entry: TableEntry, lines: Iterable[bytes]) -> None:
-        """Add the rows of a table."""
+        """Insert the rows of a table."""
         columns = ", ".join(f'"{name}"' for name in entry.columns)
-        places = ", ".join(["?" if self._embedded else "%s"] * len(entry.columns))
-        statement = f'INSERT INTO "{entry.name}" ({columns}) VALUES ({places})'  # noqa: S608 - Names were checked.
+        placeholders = ", ".join(["?" if self._embedded else "%s"] * len(entry.columns))
+        statement = f'INSERT INTO "{entry.name}" ({columns}) VALUES ({placeholders})'  # noqa: S608 - Names were checked.
         rows = (_decode_row(entry, line) for line in lines)
         cursor = self._raw.cursor()
         try:
             while batch := list(islice(rows, BATCH_ROWS)):
                 cursor.executemany(statement, batch)
         except (self._engine.errors, msgspec.DecodeError, KeyError, ValueError) as error:
-            raise BackupError(f"The rows of {entry.name} do not fit: {error}") from error
+            raise BackupError(f"The rows of {entry.name} cannot be inserted: {error}") from error
 
     def finish(self, entries: Sequence[TableEntry]) -> None:
-        """Go on numbering where the backup stopped, check references and counts, and commit."""
+        """Continue ids where the backup stopped, check references and row counts, and commit."""
         for entry in entries:
             if entry.last_id:
                 self._set_last_id(entry)
         try:
             self._set_constraints("NOT DEFERRABLE")
         except self._engine.errors as error:
-            raise BackupError(f"The backup has rows that point to nothing: {error}") from error
+            raise BackupError(f"The backup has rows with missing references: {error}") from error
         if self._embedded and (broken := self._raw.execute("PRAGMA foreign_key_check").fetchone()):
-            raise BackupError(f"The backup has rows of {broken[0]} that point to nothing in {broken[2]}")
+            raise BackupError(f"The backup has rows of {broken[0]} that reference missing rows of {broken[2]}")
         for entry in entries:
             rows = self._number(f'SELECT count(*) FROM "{entry.name}"')  # noqa: S608 - Names were checked.
             if rows != entry.rows:
@@ -80,7 +80,7 @@ class RestoreTarget:
         self._raw.execute("COMMIT")
 
     def _set_constraints(self, timing: str) -> None:
-        """PostgreSQL checks references with each statement unless they are made to wait; here they do for a while."""
+        """Defer or restore the foreign key checks, which PostgreSQL otherwise runs after each statement."""
         if self._embedded:
             return
         self._raw.execute("SET CONSTRAINTS ALL IMMEDIATE")
@@ -89,7 +89,7 @@ class RestoreTarget:
 
     def _set_last_id(self, entry: TableEntry) -> None:
         if not self._embedded:
-            # It is nothing where the table has no sequence, and then nothing is set.
+            # Null if the table has no sequence; setval then does nothing.
             name = "pg_get_serial_sequence(%s, 'id')"
             self._raw.execute(f"SELECT setval({name}, %s)", (entry.name, entry.last_id))
             return

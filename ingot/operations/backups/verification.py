@@ -1,4 +1,4 @@
-"""After the last file of a restore: whether each project's repository is there, whole, and as the record says."""
+"""Verification at the end of a restore: each project's repository exists, is intact, and matches the record."""
 
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -39,64 +39,67 @@ class _LiveRepository(NamedTuple):
 def verify_repositories(
     database: Database, store: RepositoryStore, record: Iterable[RepositoryEntry] | None, progress: Progress
 ) -> list[str]:
-    """Compare rows, repositories and record with each other; raises where they disagree, naming the projects.
+    """Compare rows, repositories and record; raise BackupError that names the projects if they disagree.
 
-    What was wrong already when the backup was made is given back in words. Projects that were deleted while it was
-    made are deleted here too, and rows follow HEAD where it was pointed elsewhere meanwhile. Without a ``record``,
-    as in the first format, repositories are checked only in themselves.
+    Returns notes about damage that existed when the backup was made. Projects that were deleted while it was made are
+    deleted, and default branches are updated where HEAD was changed meanwhile. Without a ``record``, as in format 1,
+    repositories are only checked in themselves.
     """
     live = database.read(_live_repositories)
-    total, wrong, notes = len(live), [], []
+    total, problems, notes = len(live), [], []
     entries = (RepositoryEntry(key) for key in list(live)) if record is None else record
     for done, entry in enumerate(entries):
         project = live.pop(entry.key, None)
         if project is None:
-            wrong.append(f"a repository of no project ({entry.key[:8]}…)")
+            problems.append(f"a repository without a project ({entry.key[:8]}…)")
             continue
         progress(f"checking the repository of {project.full_path}", done, total)
         if entry.deleted:
-            database.write(partial(_delete_project, gone=project, key=entry.key))
+            database.write(partial(_delete_project, project=project, key=entry.key))
             continue
-        now = repository_entry(store.path_of(entry.key), entry.key) if store.exists(entry.key) else None
-        wrong += [f"{project.full_path}: {trouble}" for trouble in _differences(entry, now, record is not None)]
-        notes += [f"{project.full_path} was damaged when the backup was made: {said}" for said in entry.troubles]
-        if now is not None and not project.wiki and now.head not in (None, project.default_branch):
-            head = str(now.head)
+        current = repository_entry(store.path_of(entry.key), entry.key) if store.exists(entry.key) else None
+        problems += [f"{project.full_path}: {problem}" for problem in _differences(entry, current, record is not None)]
+        notes += [f"{project.full_path} was damaged when the backup was made: {problem}" for problem in entry.troubles]
+        if current is not None and not project.wiki and current.head not in (None, project.default_branch):
+            head = str(current.head)
             database.write(partial(_update_default_branch, project=project, head=head))
-    wrong += [f"{project.full_path}: the backup has no repository of it" for project in live.values()]
-    if wrong:
-        more = f"; and {len(wrong) - _MAX_NAMES_LISTED} more" if len(wrong) > _MAX_NAMES_LISTED else ""
-        raise BackupError(f"Repositories are not what the backup says: {'; '.join(wrong[:_MAX_NAMES_LISTED])}{more}")
+    problems += [f"{project.full_path}: the backup contains no repository for it" for project in live.values()]
+    if problems:
+        more = f"; and {len(problems) - _MAX_NAMES_LISTED} more" if len(problems) > _MAX_NAMES_LISTED else ""
+        raise BackupError(f"Repositories do not match the backup: {'; '.join(problems[:_MAX_NAMES_LISTED])}{more}")
     return notes
 
 
-def _differences(entry: RepositoryEntry, now: RepositoryEntry | None, recorded: bool) -> Iterator[str]:
-    if now is None:
+def _differences(entry: RepositoryEntry, current: RepositoryEntry | None, recorded: bool) -> Iterator[str]:
+    if current is None:
         if entry.there and not entry.troubles:
             yield "there is no repository"
         return
-    if recorded and now.head != entry.head:
-        yield f"HEAD is {now.head} instead of {entry.head}"
-    if recorded and now.refs != entry.refs:
-        name = min(name for name, _ in now.refs.items() ^ entry.refs.items())
-        yield f"{name} is at {now.refs.get(name, 'nothing')} instead of {entry.refs.get(name, 'nothing')}"
+    if recorded and current.head != entry.head:
+        yield f"HEAD is {current.head} instead of {entry.head}"
+    if recorded and current.refs != entry.refs:
+        name = min(name for name, _ in current.refs.items() ^ entry.refs.items())
+        yield f"{name} is at {current.refs.get(name, 'nothing')} instead of {entry.refs.get(name, 'nothing')}"
     if not entry.troubles:
-        yield from now.troubles
+        yield from current.troubles
 
 
 def _live_repositories(db: Connection) -> dict[str, _LiveRepository]:
-    """Projects and their wikis, by the keys of their repositories."""
+    """Return projects and their wikis by the keys of their repositories."""
     live = {row[0]: _LiveRepository(*row[1:]) for row in db.rows(_LIVE_PROJECTS)}
-    wikis = {key: _LiveRepository(number, f"{path}.wiki", "", wiki=True) for key, number, path in db.rows(_LIVE_WIKIS)}
+    wikis = {
+        key: _LiveRepository(project_id, f"{path}.wiki", "", wiki=True)
+        for key, project_id, path in db.rows(_LIVE_WIKIS)
+    }
     return live | wikis
 
 
-def _delete_project(db: Connection, gone: _LiveRepository, key: str) -> None:
-    if gone.wiki:
+def _delete_project(db: Connection, project: _LiveRepository, key: str) -> None:
+    if project.wiki:
         db.run(_DELETE_WIKI, key=key)
         return
     db.lock(NAMESPACES)
-    delete_project(db, existing_project(db, gone.id))
+    delete_project(db, existing_project(db, project.id))
 
 
 def _update_default_branch(db: Connection, project: _LiveRepository, head: str) -> None:

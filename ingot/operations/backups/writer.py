@@ -1,4 +1,4 @@
-"""Writes a backup while the server runs."""
+"""Writing of a backup while the server runs."""
 
 import fcntl
 import glob
@@ -37,30 +37,30 @@ _encode = msgspec.json.Encoder().encode
 
 
 class BackupResult(NamedTuple):
-    """What came of a backup."""
+    """Result of a backup."""
 
     manifest: Manifest
-    troubles: list[str]
-    """Projects whose repositories were damaged before, and are so in the backup."""
+    problems: list[str]
+    """Problems of repositories that were already damaged and are so in the backup."""
 
 
 def write_backup(
     engine: Engine, tables: Sequence[Table], data: Path, target: Path, version: str, progress: Progress
 ) -> BackupResult:
-    """Write ``target`` whole or not at all, readable for nobody else; what it holds is one moment of the database."""
+    """Write a snapshot of the instance to ``target``, readable only by the owner; on failure no file remains."""
     _reject_target(data, target)
     _delete_partials(target)
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
     try:
         descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w+b") as file:
-            # It ends with this process, and so tells whether somebody still writes.
+            # Released when this process exits, so that _delete_partials can tell whether the file is still written.
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             archive = ArchiveWriter(file)
             manifest = Manifest(FORMAT, "", version, "", wall_clock(), [], archive.members)
             projects = _add_tables(archive, manifest, engine, tables, target.parent, progress)
             _add_files(archive, data, progress)
-            troubles = add_repositories(archive, engine, data / REPOSITORIES, projects, target.parent, progress)
+            problems = add_repositories(archive, engine, data / REPOSITORIES, projects, target.parent, progress)
             archive.add(MANIFEST, io.BytesIO(msgspec.json.format(_encode(manifest), indent=1)))
             archive.close()
             file.flush()
@@ -72,25 +72,25 @@ def write_backup(
         raise BackupError(f"The backup could not be written: {error}") from error
     finally:
         partial.unlink(missing_ok=True)
-    return BackupResult(manifest, troubles)
+    return BackupResult(manifest, problems)
 
 
 def _delete_partials(target: Path) -> None:
-    """Remove what earlier backups of the same name left when they were killed."""
-    for left in target.parent.glob(f".{glob.escape(target.name)}.*.partial"):
+    """Delete the partial files of killed backups with the same target."""
+    for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.partial"):
         try:
-            with left.open("rb") as file:
+            with leftover.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                left.unlink(missing_ok=True)
-        except OSError:  # Another one is being written at this moment, or it is not ours.
+                leftover.unlink(missing_ok=True)
+        except OSError:  # Another backup is still writing it, or it belongs to another user.
             pass
 
 
 def _reject_target(data: Path, target: Path) -> None:
     if target.exists() or target.is_symlink():
-        raise BackupError(f"{target} exists already; a backup never replaces a file")
+        raise BackupError(f"{target} already exists; a backup never overwrites a file")
     if any(target.resolve().is_relative_to((data / name).resolve()) for name in FOLDERS):
-        raise BackupError(f"{target} would lie among the files to be saved; choose a place outside of them")
+        raise BackupError(f"{target} is in a folder that is backed up; choose another location")
 
 
 def _add_tables(
@@ -98,21 +98,21 @@ def _add_tables(
     manifest: Manifest,
     engine: Engine,
     tables: Sequence[Table],
-    room: Path,
+    scratch: Path,
     progress: Progress,
 ) -> dict[str, str]:
-    """Add the rows; gives the projects of that moment, by the keys of their repositories."""
+    """Add the rows; return the paths of the projects in the snapshot, by the keys of their repositories."""
     with Snapshot(engine) as snapshot:
         if snapshot.revision != newest_revision():
             raise BackupError(
                 f"The database is at revision {snapshot.revision}, this version of Ingot at {newest_revision()}. "
-                "Make the backup with the version that serves it."
+                "Write the backup with the version that runs the server."
             )
         manifest.revision, manifest.engine = snapshot.revision, snapshot.engine_name
         for done, table in enumerate(tables):
             progress(f"table {table.name}", done, len(tables))
-            # The archive must know a member's length before its content, and a table may not fit into memory.
-            with tempfile.TemporaryFile(dir=room) as rows:
+            # A tar member's length precedes its content, and a table may not fit into memory.
+            with tempfile.TemporaryFile(dir=scratch) as rows:
                 manifest.tables.append(_write_rows(snapshot, table, rows))
                 archive.add(member_name(table.name), rows)
         return live_projects(snapshot)
@@ -128,7 +128,7 @@ def _write_rows(snapshot: Snapshot, table: Table, rows: IO[bytes]) -> TableEntry
 
 
 def _add_files(archive: ArchiveWriter, data: Path, progress: Progress) -> None:
-    """Folders are copied after the tables were, so that they hold at least what the rows speak of."""
+    """Add the folders, after the tables, so that they contain at least the files that the rows reference."""
     for name in FOLDERS:
         if (data / name).is_dir() and name != REPOSITORIES:
             progress(f"folder {name}", 0, 0)

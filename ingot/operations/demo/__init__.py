@@ -1,1 +1,1 @@
-"""Invented people, and what they work on, for an instance that somebody wants to look at."""
+"""Demo data: fictional users and a project."""

@@ -1,4 +1,4 @@
-"""Lets the people of the demo work on their repository, by the calls that everybody makes."""
+"""Demo activity in the repository, created through the API endpoints."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,48 +23,60 @@ ApiCall = Callable[..., Any]
 
 
 def add_demo_activity(client: InternalClient, actors: dict[str, Actor], base_url: str) -> None:
-    """Commit, offer, talk and merge; the owner of the group writes the rest."""
+    """Create commits, merge requests, notes, wiki pages, a snippet and a release."""
     origin = Origin(base_url, base_url, "127.0.0.1", "ingot demo")
     owner = DEMO_USERS[0].username
 
-    def call(who: str, method: str, route: str, sent: dict[str, Any], **path: Any) -> Any:
-        named = {"id": f"{GROUP}/{PROJECT}"} | {name: str(value) for name, value in path.items()}
-        return client.call(InternalCaller(actors[who], origin), method, f"/projects/:id{route}", named, sent)
+    def call(username: str, method: str, route: str, sent: dict[str, Any], **path: Any) -> Any:
+        path_params = {"id": f"{GROUP}/{PROJECT}"} | {name: str(value) for name, value in path.items()}
+        return client.call(InternalCaller(actors[username], origin), method, f"/projects/:id{route}", path_params, sent)
 
-    there = {"README.md"}
+    existing_files = {"README.md"}
     for change in DEMO_COMMITS:
-        # Only who may push to the main branch does so; the author is named all the same.
+        # Commits to the protected branch are pushed by the owner, but name their author.
         committer = owner if change.branch == MAIN else change.author
-        _commit(call, committer, change, there)
+        _commit(call, committer, change, existing_files)
     for title, content in WIKI:
         call(owner, "POST", "/wikis", {"title": title, "content": content})
     call(owner, "POST", "/snippets", SNIPPET)
-    for offer in DEMO_MERGE_REQUESTS:
-        _open_merge_request(call, offer)
+    for request in DEMO_MERGE_REQUESTS:
+        _open_merge_request(call, request)
     call(owner, "POST", "/repository/tags", RELEASE)
 
 
-def _commit(call: ApiCall, who: str, change: DemoCommit, there: set[str]) -> None:
+def _commit(call: ApiCall, committer: str, change: DemoCommit, existing_files: set[str]) -> None:
     author = next(person for person in DEMO_USERS if person.username == change.author)
     actions = [
-        {"action": "update" if path in there else "create", "file_path": path, "content": content}
+        {"action": "update" if path in existing_files else "create", "file_path": path, "content": content}
         for path, content in change.files.items()
     ]
     sent: dict[str, Any] = {"branch": change.branch, "commit_message": change.message, "actions": actions}
     sent |= {"author_name": author.name, "author_email": author.email}
     if change.creates_branch:
         sent["start_branch"] = MAIN
-    call(who, "POST", "/repository/commits", sent)
+    call(committer, "POST", "/repository/commits", sent)
     if change.branch == MAIN:
-        there.update(change.files)
+        existing_files.update(change.files)
 
 
-def _open_merge_request(call: ApiCall, offer: DemoMergeRequest) -> None:
-    sent = {"source_branch": offer.branch, "target_branch": MAIN, "title": offer.title}
-    made = call(offer.author, "POST", "/merge_requests", {**sent, "description": offer.description})
-    status = {"state": offer.status, "name": "tests", "ref": offer.branch}
-    call(offer.author, "POST", "/statuses/:sha", status, sha=made.sha)
-    for name, text in offer.said:
-        call(name, "POST", "/merge_requests/:merge_request_iid/notes", {"body": text}, merge_request_iid=made.iid)
-    if offer.merged_by:
-        call(offer.merged_by, "PUT", "/merge_requests/:merge_request_iid/merge", {}, merge_request_iid=made.iid)
+def _open_merge_request(call: ApiCall, request: DemoMergeRequest) -> None:
+    sent = {"source_branch": request.branch, "target_branch": MAIN, "title": request.title}
+    merge_request = call(request.author, "POST", "/merge_requests", {**sent, "description": request.description})
+    status = {"state": request.status, "name": "tests", "ref": request.branch}
+    call(request.author, "POST", "/statuses/:sha", status, sha=merge_request.sha)
+    for name, text in request.comments:
+        call(
+            name,
+            "POST",
+            "/merge_requests/:merge_request_iid/notes",
+            {"body": text},
+            merge_request_iid=merge_request.iid,
+        )
+    if request.merged_by:
+        call(
+            request.merged_by,
+            "PUT",
+            "/merge_requests/:merge_request_iid/merge",
+            {},
+            merge_request_iid=merge_request.iid,
+        )

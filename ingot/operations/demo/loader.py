@@ -1,4 +1,4 @@
-"""Puts the people of the demo into an instance, through the same services as everybody else."""
+"""Creation of the demo users through the services of the accounts package."""
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
@@ -21,33 +21,33 @@ from ingot.core.db.expressions import in_list
 from ingot.core.db.times import add_duration
 from ingot.operations.demo.users import DEMO_USERS, DemoUser
 
-WELCOME = "Welcome! The people here are invented; look around and change what you like."
+WELCOME = "Welcome! The users here are fictional; look around and change what you like."
 _OTHER_USERS = (
     select(func.count())
     .select_from(users)
-    .where(users.c.placeholder.is_(False), ~in_list(users.c.username_key, "ours"))
+    .where(users.c.placeholder.is_(False), ~in_list(users.c.username_key, "demo_users"))
 )
 _WELCOMES = select(func.count()).select_from(broadcast_messages).where(broadcast_messages.c.message == WELCOME)
 
 
 def count_other_users(db: Connection) -> int:
-    """How many people an instance has that are not of the demo."""
-    count: int = db.value(_OTHER_USERS, ours=[person.username for person in DEMO_USERS])
+    """Count the users that are not part of the demo."""
+    count: int = db.value(_OTHER_USERS, demo_users=[person.username for person in DEMO_USERS])
     return count
 
 
 def add_demo_users(db: Connection, password_hash: str) -> list[tuple[str, str]]:
-    """Add whoever is missing; gives their names and tokens, which are told only here."""
+    """Add the missing demo users; return their usernames and tokens."""
     missing = [person for person in DEMO_USERS if user_by_username_or_none(db, person.username) is None]
-    made = [(person, _add_person(db, person, password_hash)) for person in missing]
-    tokens = [(user.username, _add_belongings(db, person, user)) for person, user in made]
+    added = [(person, _add_person(db, person, password_hash)) for person in missing]
+    tokens = [(user.username, _add_details(db, person, user)) for person, user in added]
     if db.value(_WELCOMES) == 0:
         create_broadcast_message(db, CreateBroadcastMessage(message=WELCOME, ends_at=add_duration(db.now, days=30)))
     return tokens
 
 
 def _add_person(db: Connection, person: DemoUser, password_hash: str) -> User:
-    wanted = CreateUser(
+    params = CreateUser(
         username=person.username,
         name=person.name,
         email=person.email,
@@ -58,11 +58,11 @@ def _add_person(db: Connection, person: DemoUser, password_hash: str) -> User:
         admin=person.admin,
         external=person.external,
     )
-    return create_user(db, wanted, password_hash, vouched_for=True)
+    return create_user(db, params, password_hash, vouched_for=True)
 
 
-def _add_belongings(db: Connection, person: DemoUser, user: User) -> str:
-    """Give a person what people have, once all of them are there; gives their token."""
+def _add_details(db: Connection, person: DemoUser, user: User) -> str:
+    """Add status, email, key, followings and a token, once all users exist; return the token."""
     emoji, message = person.status
     if message:
         set_status(db, user, SetStatus(emoji=emoji, message=message))
@@ -77,6 +77,6 @@ def _add_belongings(db: Connection, person: DemoUser, user: User) -> str:
 
 
 def _public_key(person: DemoUser) -> str:
-    """A real key that opens nothing: nobody ever sees its other half."""
+    """Return a valid key whose private half is discarded."""
     public = Ed25519PrivateKey.generate().public_key()
     return f"{public.public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()} {person.username}"

@@ -1,4 +1,4 @@
-"""Puts the project of the demo into an instance, through the same services as everybody else."""
+"""Creation of the demo project through the domain services."""
 
 from typing import NamedTuple
 
@@ -47,53 +47,54 @@ _LEVELS = {"lior.abendstern": Level.REPORTER, "kaito.minamoto": Level.REPORTER}
 
 
 class DemoRepository(NamedTuple):
-    """The repository of the project, which no row names yet, and its first commit."""
+    """The project's repository before its row exists, with the initial commit."""
 
     key: str
     branch: str
-    begun: RefUpdate | None
+    initial_commit: RefUpdate | None
 
 
 def project_exists(db: Connection) -> bool:
-    """Whether the project, or somebody else in its place, is there already."""
+    """Check whether the group, or another namespace with its path, exists."""
     return namespace_by_path(db, GROUP) is not None
 
 
-def add_project(db: Connection, beginning: DemoRepository) -> None:
-    """Add the project with all that is said about it."""
-    people = demo_actors(db)
-    owner = people[DEMO_USERS[0].username]
+def add_project(db: Connection, repository: DemoRepository) -> None:
+    """Add the project with members, labels, a milestone and issues."""
+    actors = demo_actors(db)
+    owner = actors[DEMO_USERS[0].username]
     group = create_group(db, owner, CreateGroup(name=GROUP_NAME, path=GROUP, visibility="public"), None)
-    for name, actor in people.items():
+    for name, actor in actors.items():
         if actor is not owner:
             write_membership(db, source_of_group(group), actor.user_id, _LEVELS.get(name, Level.DEVELOPER))
-    wanted = CreateProject(name=PROJECT_NAME, path=PROJECT, description=DESCRIPTION, visibility="public")
-    project = create_project(db, owner, wanted, group, beginning.key, beginning.branch)
-    if beginning.begun is not None:
-        emit(db, ProjectInitialized(project.id, owner.user_id, beginning.begun))
+    params = CreateProject(name=PROJECT_NAME, path=PROJECT, description=DESCRIPTION, visibility="public")
+    project = create_project(db, owner, params, group, repository.key, repository.branch)
+    if repository.initial_commit is not None:
+        emit(db, ProjectInitialized(project.id, owner.user_id, repository.initial_commit))
     for name, color, description in LABELS:
         create_label(db, member_source(project), CreateLabel(name, color, description))
     create_milestone(db, owner, member_source(project), CreateMilestone(MILESTONE))
     for item in DEMO_ISSUES:
-        _add_item(db, project, people, item)
+        _add_item(db, project, actors, item)
 
 
-def _add_item(db: Connection, project: Project, people: dict[str, Actor], item: DemoIssue) -> None:
-    author = people[item.author]
+def _add_item(db: Connection, project: Project, actors: dict[str, Actor], item: DemoIssue) -> None:
+    author = actors[item.author]
     access, _ = find_project(db, author, project.id)
-    wanted = CreateIssue(title=item.title, description=item.description)
-    issue = create_issue(db, author, access, project, wanted, "ingot demo", "127.0.0.1")
-    for name, text in item.said:
-        said = extract_commands(text, ISSUE_COMMANDS.names)
-        if said.text:
-            add_note(db, people[name], subject_of(issue), said.text)
-        found = find_issue(db, people[name], str(project.id), str(issue.iid))
-        execute_commands(db, people[name], found, said.commands)
+    params = CreateIssue(title=item.title, description=item.description)
+    issue = create_issue(db, author, access, project, params, "ingot demo", "127.0.0.1")
+    for name, text in item.comments:
+        comment = extract_commands(text, ISSUE_COMMANDS.names)
+        if comment.text:
+            add_note(db, actors[name], subject_of(issue), comment.text)
+        lookup = find_issue(db, actors[name], str(project.id), str(issue.iid))
+        execute_commands(db, actors[name], lookup, comment.commands)
 
 
 def demo_actors(db: Connection) -> dict[str, Actor]:
-    """The people of the demo, by their names."""
-    return {name: _actor(user) for name, user in users_by_usernames(db, [one.username for one in DEMO_USERS]).items()}
+    """Return the demo users as actors, by username."""
+    usernames = [user.username for user in DEMO_USERS]
+    return {name: _actor(user) for name, user in users_by_usernames(db, usernames).items()}
 
 
 def _actor(user: User) -> Actor:

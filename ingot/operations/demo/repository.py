@@ -1,4 +1,4 @@
-"""What is in the repository of the demo, and what people offer to change in it."""
+"""Content of the demo repository: files, commits, merge requests, wiki pages, snippet and release."""
 
 from typing import Any, NamedTuple
 
@@ -90,14 +90,14 @@ MAKEFILE = "test:\n\tpython -m pytest\n\nrun:\n\tpython -m tidewatch\n"
 
 
 class DemoCommit(NamedTuple):
-    """A commit: who made it, on which branch, and what each file holds then."""
+    """A commit with the new contents of its files."""
 
     author: str
     branch: str
     message: str
     files: dict[str, str]
     creates_branch: bool = False
-    """Whether the branch begins with it."""
+    """Whether the commit creates the branch."""
 
 
 MAIN = "master"
@@ -136,14 +136,14 @@ DEMO_COMMITS = (
 
 
 class DemoMergeRequest(NamedTuple):
-    """A merge request: who offers it, and what others say and do about it."""
+    """A merge request with its comments."""
 
     author: str
     branch: str
     title: str
     description: str
     status: str
-    said: tuple[tuple[str, str], ...] = ()
+    comments: tuple[tuple[str, str], ...] = ()
     merged_by: str = ""
 
 

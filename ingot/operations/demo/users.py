@@ -1,10 +1,10 @@
-"""Who they are: none of them exists."""
+"""The fictional users of the demo."""
 
 from typing import NamedTuple
 
 
 class DemoUser(NamedTuple):
-    """A person of the demo."""
+    """A fictional user."""
 
     username: str
     name: str
@@ -12,14 +12,14 @@ class DemoUser(NamedTuple):
     location: str
     organization: str
     status: tuple[str, str]
-    """An emoji's name and a few words; without words there is no status."""
+    """Emoji name and message; no status if the message is empty."""
     follows: tuple[str, ...]
     admin: bool = False
     external: bool = False
 
     @property
     def email(self) -> str:
-        """Their address, which leads nowhere."""
+        """Return an email address in a reserved domain."""
         return f"{self.username}@demo.example"
 
 

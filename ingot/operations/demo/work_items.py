@@ -1,4 +1,4 @@
-"""What the invented people work on: a project, its issues, and what they say about them."""
+"""Content of the demo project: labels, a milestone and issues."""
 
 from typing import NamedTuple
 
@@ -15,12 +15,12 @@ MILESTONE = "Spring tide"
 
 
 class DemoIssue(NamedTuple):
-    """An issue: who wrote it, and what others said about it."""
+    """An issue with its comments."""
 
     author: str
     title: str
     description: str
-    said: tuple[tuple[str, str], ...] = ()
+    comments: tuple[tuple[str, str], ...] = ()
 
 
 DEMO_ISSUES = (

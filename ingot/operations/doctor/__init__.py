@@ -1,1 +1,1 @@
-"""Looks an instance over: what is wrong, and what can safely be mended."""
+"""Checks of an instance, with repairs where they are safe."""

@@ -1,4 +1,4 @@
-"""Checks of the database: whether it can be used at all, and what its rows should promise but do not."""
+"""Checks of the database: schema revision, integrity, and consistency of rows."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -44,19 +44,19 @@ _COUNT_USERS = select(func.count()).select_from(users)
 
 
 def check_database(database: Database) -> Iterator[DoctorFinding]:
-    """Whether it answers and fits this code; only then are its rows looked at."""
+    """Check the connection and the schema; if they are usable, check the rows."""
     try:
         revision = _check_revision(database)
         if revision != newest_revision():
             yield DoctorFinding(
                 f"The database is at revision {revision or 'none'}, this version of Ingot needs {newest_revision()}: "
-                "run `ingot migrate`, or the version that fits",
+                "run `ingot migrate`, or use the matching version",
                 blocks_other_checks=True,
             )
             return
         yield from _check_integrity(database)
         yield from database.read(lambda db: list(_check_rows(database, db)))
-        # Last, because what was mended until here may have been the cause.
+        # Last, because the repairs so far may have fixed the cause.
         yield from _check_references(database)
     except Unavailable as error:
         yield DoctorFinding(f"The database cannot be used: {error}", blocks_other_checks=True)
@@ -68,7 +68,7 @@ def _check_revision(database: Database) -> str | None:
     try:
         revision: str | None = database.read(lambda db: db.value(_REVISION))
     except database.engine.errors as error:
-        if "alembic_version" in str(error):  # Nothing was ever migrated here.
+        if "alembic_version" in str(error):  # The database was never migrated.
             return None
         raise
     return revision
@@ -76,42 +76,43 @@ def _check_revision(database: Database) -> str | None:
 
 def _check_integrity(database: Database) -> Iterator[DoctorFinding]:
     if not isinstance(database.engine, SqliteEngine):
-        # The server watches over its own files; that it counts the users shows that it can read ours.
+        # PostgreSQL checks its own files; counting the users verifies that the tables can be read.
         database.read(lambda db: db.value(_COUNT_USERS))
         return
-    for (said,) in database.read(lambda db: db.rows(text("PRAGMA integrity_check"))):
-        if said != "ok":
-            yield DoctorFinding(f"The database is damaged, restore a backup: {said}", blocks_other_checks=True)
+    for (result,) in database.read(lambda db: db.rows(text("PRAGMA integrity_check"))):
+        if result != "ok":
+            yield DoctorFinding(f"The database is damaged, restore a backup: {result}", blocks_other_checks=True)
 
 
 def _check_references(database: Database) -> Iterator[DoctorFinding]:
     if isinstance(database.engine, SqliteEngine):
         for table, row, parent, _ in database.read(lambda db: db.rows(text("PRAGMA foreign_key_check"))):
-            yield DoctorFinding(f"Row {row} of {table} points to a row of {parent} that is gone")
+            yield DoctorFinding(f"Row {row} of {table} references a missing row of {parent}")
 
 
 def _check_rows(database: Database, db: Connection) -> Iterator[DoctorFinding]:
     yield from _check_secret(db)
     if count_administrators(db) == 0:
-        yield DoctorFinding("Nobody is an active administrator: run `ingot user admin NAME`")
+        yield DoctorFinding("There is no active administrator: run `ingot user admin NAME`")
     for user in db.all(User, _WITHOUT_NAMESPACE):
-        mend = partial(database.write, partial(_add_namespace, user=user))
-        yield DoctorFinding(f"{user.username} has no namespace", mend)
+        repair = partial(database.write, partial(_add_namespace, user=user))
+        yield DoctorFinding(f"{user.username} has no namespace", repair)
     for user in db.all(User, _WITHOUT_TOKEN):
-        mend = partial(database.write, partial(_add_private_token, user_id=user.id))
-        yield DoctorFinding(f"{user.username} has no private token", mend)
+        repair = partial(database.write, partial(_add_private_token, user_id=user.id))
+        yield DoctorFinding(f"{user.username} has no private token", repair)
     for _, path in db.rows(_WITHOUT_USER):
-        yield DoctorFinding(f"The namespace {path} belongs to nobody")
+        yield DoctorFinding(f"The namespace {path} has no owner")
     for user_id, username in db.rows(_DANGLING):
-        mend = partial(database.write, partial(_clear_avatar, user_id=user_id))
-        yield DoctorFinding(f"The picture of {username} is gone", mend)
+        repair = partial(database.write, partial(_clear_avatar, user_id=user_id))
+        yield DoctorFinding(f"The avatar of {username} is missing", repair)
     for (avatar_id,) in db.rows(_check_orphaned_avatars()):
         yield DoctorFinding(
-            f"Picture {avatar_id} is nobody's", partial(database.write, partial(delete_avatar, avatar_id=avatar_id))
+            f"Avatar {avatar_id} is not used", partial(database.write, partial(delete_avatar, avatar_id=avatar_id))
         )
     for job in db.all(Job, _DEAD_JOBS):
-        said = f"Job {job.id} ({job.kind}) gave up after {job.attempts} tries: {job.last_error or 'its worker died'}"
-        yield DoctorFinding(said, partial(database.write, partial(retry_job, job_id=job.id)))
+        error = job.last_error or "its worker was killed"
+        problem = f"Job {job.id} ({job.kind}) failed after {job.attempts} attempts: {error}"
+        yield DoctorFinding(problem, partial(database.write, partial(retry_job, job_id=job.id)))
 
 
 def _check_secret(db: Connection) -> Iterator[DoctorFinding]:
@@ -123,11 +124,11 @@ def _check_secret(db: Connection) -> Iterator[DoctorFinding]:
     try:
         private_token_or_none(db, holder)
     except InvalidTag:
-        yield DoctorFinding("The instance's secret is not the one that this database was filled with: bring it back")
+        yield DoctorFinding("The instance secret does not match this database: restore the original one")
 
 
 def _check_orphaned_avatars() -> Any:
-    """Pictures that no row of any table holds, whichever tables have pictures."""
+    """Return the query of avatars that no table references."""
     holders = [
         column
         for table in metadata.sorted_tables
@@ -138,7 +139,7 @@ def _check_orphaned_avatars() -> Any:
 
 
 def _add_namespace(db: Connection, user: User) -> None:
-    """Do what a new user's namespace is made by; where the path is taken, a person has to decide."""
+    """Create a user's missing namespace; if the path is taken, an administrator must decide."""
     db.lock(NAMESPACES)
     create_user_namespace(db, UserCreated(user_id=user.id, username=user.username, name=user.name))
 

@@ -1,4 +1,4 @@
-"""Whether the directory answers by which people sign in."""
+"""Check of the LDAP connection."""
 
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -11,11 +11,11 @@ _UNKNOWN_LOGIN = "ingot-doctor"
 
 
 def check_directory(settings: Settings) -> Iterator[DoctorFinding]:
-    """Look somebody up, as a sign-in would."""
+    """Look up a user, as a sign-in does."""
     directory = configured_directory_or_none(settings)
     if directory is None:
         return
     try:
         directory.find(_UNKNOWN_LOGIN)
-    except DirectoryError as trouble:
-        yield DoctorFinding(f"The directory {urlsplit(settings.ldap_url).hostname} cannot be used: {trouble}")
+    except DirectoryError as error:
+        yield DoctorFinding(f"The directory {urlsplit(settings.ldap_url).hostname} cannot be used: {error}")

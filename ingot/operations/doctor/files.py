@@ -1,4 +1,4 @@
-"""Checks of the data directory: who may read it, the secret, and what was left behind."""
+"""Checks of the data directory: permissions, secret and leftover files."""
 
 import os
 import re
@@ -17,44 +17,47 @@ STALE_SECONDS = 3600
 
 
 def check_files(data: Path) -> Iterator[DoctorFinding]:
-    """All that can be said without a database."""
+    """Run the checks that need no database."""
     if not data.is_dir():
         yield DoctorFinding(f"There is no data directory {data}")
         return
     if (data / RESTORING).exists():
-        yield DoctorFinding(f"A restore into {data} has not finished; unless it is running, empty it and restore again")
+        yield DoctorFinding(
+            f"A restore into {data} has not finished; unless it is still running, empty the directory and restore again"
+        )
     yield from _check_permissions(data)
     yield from _check_secret(data / "secrets" / "instance.key")
     yield from _check_leftovers(data)
 
 
 def _check_permissions(data: Path) -> Iterator[DoctorFinding]:
-    for names, wanted in ((_PRIVATE_FOLDERS, 0o700), (_PRIVATE_FILES, 0o600)):
+    for names, expected_mode in ((_PRIVATE_FOLDERS, 0o700), (_PRIVATE_FILES, 0o600)):
         for path in (data / name for name in names):
             if not path.exists():
                 continue
             status = path.stat()
             if status.st_mode & 0o077:
-                text = f"{path} can be read by others (mode {status.st_mode & 0o777:04o} instead of {wanted:04o})"
-                yield DoctorFinding(text, partial(path.chmod, wanted))
+                mode = status.st_mode & 0o777
+                text = f"{path} can be read by others (mode {mode:04o} instead of {expected_mode:04o})"
+                yield DoctorFinding(text, partial(path.chmod, expected_mode))
             if status.st_uid != os.geteuid():
-                yield DoctorFinding(f"{path} belongs to user {status.st_uid}, but this is user {os.geteuid()}")
+                yield DoctorFinding(f"{path} belongs to user {status.st_uid}, but the current user is {os.geteuid()}")
 
 
 def _check_secret(key: Path) -> Iterator[DoctorFinding]:
     try:
         text = key.read_text().strip()
     except FileNotFoundError:
-        yield DoctorFinding(f"The instance's secret is missing: bring {key} back from a backup")
+        yield DoctorFinding(f"The instance secret is missing: restore {key} from a backup")
     except (OSError, UnicodeDecodeError) as error:
-        yield DoctorFinding(f"The instance's secret cannot be read: {error}")
+        yield DoctorFinding(f"The instance secret cannot be read: {error}")
     else:
         if not _SECRET.fullmatch(text):
-            yield DoctorFinding(f"The instance's secret is damaged: bring {key} back from a backup")
+            yield DoctorFinding(f"The instance secret is damaged: restore {key} from a backup")
 
 
 def _check_leftovers(data: Path) -> Iterator[DoctorFinding]:
-    """What writers leave only when they are killed; the young ones may still be written."""
+    """Find temporary files of killed writers; recent ones may still be in use."""
     for folder, _, names in os.walk(data):
         for name in names:
             path = Path(folder, name)
@@ -62,7 +65,7 @@ def _check_leftovers(data: Path) -> Iterator[DoctorFinding]:
                 continue
             try:
                 age = time.time() - path.lstat().st_mtime
-            except FileNotFoundError:  # Its writer finished just now.
+            except FileNotFoundError:  # Its writer has just finished.
                 continue
             if age > STALE_SECONDS:
                 yield DoctorFinding(
@@ -71,11 +74,12 @@ def _check_leftovers(data: Path) -> Iterator[DoctorFinding]:
 
 
 def _is_temporary(data: Path, path: Path) -> bool:
-    """Names alone do not tell: people may upload a file that is called like one of these. Repositories have a check
-    of their own.
+    """Check whether a file is a temporary file of the server.
+
+    The name alone is not enough: an uploaded file may have the same name. Repositories have their own check.
     """
-    room, *rest = path.relative_to(data).parts
-    match room:
+    folder, *rest = path.relative_to(data).parts
+    match folder:
         case "secrets":
             return path.name.startswith(".")
         case "run":

@@ -1,13 +1,13 @@
-"""What a check gives back."""
+"""Result type of the checks."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 
 class DoctorFinding(NamedTuple):
-    """One thing that is wrong, in one line, and what mends it, where that is safe."""
+    """A problem in one line, with a repair if that is safe."""
 
     text: str
-    mend: Callable[[], object] | None = None
+    repair: Callable[[], object] | None = None
     blocks_other_checks: bool = False
-    """Nothing more can be learnt from the database."""
+    """Whether the database cannot be checked further."""

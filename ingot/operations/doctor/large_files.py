@@ -1,4 +1,4 @@
-"""Checks of large files: each that a project has must lie on the disk, as large as it was."""
+"""Check of Git LFS files: each recorded file must exist with its recorded size."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -10,15 +10,15 @@ from ingot.repositories.lfs.queries import recorded_files
 
 
 def check_large_files(database: Database, files: LfsFiles) -> Iterator[DoctorFinding]:
-    """By name and size only: reading all of their content would take too long."""
+    """Compare names and sizes only: hashing the contents would take too long."""
     after = ""
     while recorded := database.read(partial(recorded_files, after=after)):
         for oid, size in recorded:
-            there = files.size_of(oid)
-            if there is None:
-                yield DoctorFinding(f"The large file {oid} is missing: bring {files.path_of(oid)} back from a backup")
-            elif there != size:
+            size_on_disk = files.size_of(oid)
+            if size_on_disk is None:
+                yield DoctorFinding(f"The large file {oid} is missing: restore {files.path_of(oid)} from a backup")
+            elif size_on_disk != size:
                 yield DoctorFinding(
-                    f"The large file {oid} has {there} bytes instead of {size}: bring it back from a backup"
+                    f"The large file {oid} has {size_on_disk} bytes instead of {size}: restore it from a backup"
                 )
         after = recorded[-1][0]

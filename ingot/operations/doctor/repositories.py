@@ -1,4 +1,4 @@
-"""Checks of the repositories: each project has one, whole and configured by us, and crashes left nothing behind."""
+"""Checks of repositories: each project has one that is intact and configured, without leftovers of crashes."""
 
 import time
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from ingot.projects.projects.jobs import delete_unused_repository, is_repository
 from ingot.projects.projects.tables import project_wikis, projects
 
 STALE_LOCK_SECONDS = 600
-"""git holds a lock for moments, and whoever calls the doctor may be waiting for one."""
+"""Shorter than STALE_SECONDS, because git holds locks only briefly and a stale lock blocks pushes."""
 STALE_SECONDS = 3600
 _NO_HEAD = "HEAD cannot be read"
 _LIVE_PROJECTS = (
@@ -50,63 +50,63 @@ class _LiveProject(NamedTuple):
     id: int
     full_path: str
     default_branch: str | None
-    """Nothing for a wiki: no row says which one it is."""
+    """None for a wiki, whose branch is not stored in a row."""
     key: str
     import_status: str
 
 
 def check_repositories(database: Database, root: Path) -> Iterator[DoctorFinding]:
-    """All repositories, those of projects first."""
+    """Check all repositories, those of projects first."""
     store = RepositoryStore(root)
     live = [_LiveProject(*row) for row in database.read(lambda db: db.rows(_LIVE_PROJECTS))]
     wikis = database.read(lambda db: db.rows(_LIVE_WIKIS))
-    live += [_LiveProject(number, f"{path}.wiki", None, key, "none") for number, path, key in wikis]
+    live += [_LiveProject(project_id, f"{path}.wiki", None, key, "none") for project_id, path, key in wikis]
     for project in live:
         yield from _check_project(database, store, project)
-    known = {project.key for project in live}
+    live_keys = {project.key for project in live}
     for key in sorted(store.keys()):
         path = store.path_of(key)
-        if key not in known and _age(path) > STALE_SECONDS and not is_repository_in_use(database, key):
+        if key not in live_keys and _age(path) > STALE_SECONDS and not is_repository_in_use(database, key):
             yield DoctorFinding(
-                f"The repository {path} is no project's", partial(delete_unused_repository, database, store, key)
+                f"The repository {path} belongs to no project", partial(delete_unused_repository, database, store, key)
             )
 
 
 def _check_project(database: Database, store: RepositoryStore, project: _LiveProject) -> Iterator[DoctorFinding]:
     path = store.path_of(project.key)
     if not path.is_dir():
-        # A project may have been deleted since, and an import makes its repository where there is none.
-        waits = project.import_status in ("scheduled", "started")
-        if not waits and database.read(lambda db: _is_live(db, project)):
-            yield DoctorFinding(f"{project.full_path} has no repository: bring {path} back from a backup")
+        # The project may have been deleted meanwhile, and a running import creates the repository itself.
+        importing = project.import_status in ("scheduled", "started")
+        if not importing and database.read(lambda db: _is_live(db, project)):
+            yield DoctorFinding(f"{project.full_path} has no repository: restore {path} from a backup")
         return
-    for left in list_temporary(path, None, STALE_SECONDS, STALE_LOCK_SECONDS):
-        what = left.relative_to(path)
-        said = f"{what} was left behind in the repository of {project.full_path}"
-        yield DoctorFinding(said, partial(remove_temporary, left))
+    for leftover in list_temporary(path, None, STALE_SECONDS, STALE_LOCK_SECONDS):
+        name = leftover.relative_to(path)
+        problem = f"{name} was left behind in the repository of {project.full_path}"
+        yield DoctorFinding(problem, partial(remove_temporary, leftover))
     if not has_our_config(path):
-        said = f"git is configured otherwise than by us in the repository of {project.full_path}"
-        yield DoctorFinding(said, partial(restore_config, path))
+        problem = f"The git configuration of the repository of {project.full_path} was changed"
+        yield DoctorFinding(problem, partial(restore_config, path))
     if project.default_branch is not None:
         yield from _check_head(database, Repository(path), project, project.default_branch)
-    for trouble in find_problems(path, deep=False):
-        if trouble != _NO_HEAD or project.default_branch is None:
-            yield DoctorFinding(f"The repository of {project.full_path} is damaged, {path}: {trouble}")
+    for error in find_problems(path, deep=False):
+        if error != _NO_HEAD or project.default_branch is None:
+            yield DoctorFinding(f"The repository of {project.full_path} is damaged, {path}: {error}")
 
 
 def _check_head(
     database: Database, repository: Repository, project: _LiveProject, branch: str
 ) -> Iterator[DoctorFinding]:
-    """HEAD is the truth, and the row says what it says, unless a job is about to change it."""
+    """Compare HEAD, which is authoritative, with the row, unless a pending job is about to change it."""
     head = head_or_none(repository)
     if head is None:
-        mend = partial(repository.set_head, branch)
-        good = can_be_head(repository, branch)
-        yield DoctorFinding(f"{_NO_HEAD} in the repository of {project.full_path}", mend if good else None)
+        repair = partial(repository.set_head, branch)
+        repairable = can_be_head(repository, branch)
+        yield DoctorFinding(f"{_NO_HEAD} in the repository of {project.full_path}", repair if repairable else None)
     elif head != branch and not database.read(lambda db: _has_pending_job(db, project)):
-        said = f"The default branch of {project.full_path} is {head}, but its row says {branch}"
+        problem = f"HEAD of {project.full_path} is {head}, but the recorded default branch is {branch}"
         yield DoctorFinding(
-            said, partial(database.write, partial(_update_default_branch, project=project, branch=branch, head=head))
+            problem, partial(database.write, partial(_update_default_branch, project=project, branch=branch, head=head))
         )
 
 
@@ -115,8 +115,8 @@ def _is_live(db: Connection, project: _LiveProject) -> bool:
 
 
 def _has_pending_job(db: Connection, project: _LiveProject) -> bool:
-    waits = project.import_status in ("scheduled", "started")
-    return waits or db.value(_JOB, key=head_job_key(project.id)) is not None
+    importing = project.import_status in ("scheduled", "started")
+    return importing or db.value(_JOB, key=head_job_key(project.id)) is not None
 
 
 def _update_default_branch(db: Connection, project: _LiveProject, branch: str, head: str) -> None:

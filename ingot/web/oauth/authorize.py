@@ -50,7 +50,9 @@ def show_consent(visit: Visit, db: Connection) -> PageResponse:
     sent = request_params(visit)
     quietly = sent.get("prompt") == "none"
     try:
-        grant = OAuthServer(db, visit.settings.data, visit.origin.base).asked(OAuthRequest("GET", sent, ""), visit.user)
+        grant = OAuthServer(db, visit.settings.data, visit.origin.base).validate_authorization_request(
+            OAuthRequest("GET", sent, ""), visit.user
+        )
     except OAuth2Error as error:
         if visit.user is None and not quietly:
             return _redirect_to_sign_in(visit)

@@ -1,1 +1,1 @@
-"""Tests of applications over the API."""
+"""Tests of OAuth applications."""

@@ -1,4 +1,4 @@
-"""Applications of the instance over the API."""
+"""OAuth applications of the instance."""
 
 from typing import Any
 

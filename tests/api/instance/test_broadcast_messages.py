@@ -1,4 +1,4 @@
-"""Texts that every page shows for a while."""
+"""Broadcast messages."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -34,7 +34,7 @@ def test_only_administrators(api: Api, make: Make) -> None:
             refusal or 200
         )
         assert api.delete(f"/broadcast_messages/{message['id']}", as_user=caller).status_code == (refusal or 200)
-        # Who may not is told so before anything is looked at.
+        # The permission is checked before the parameters.
         assert api.post("/broadcast_messages", as_user=caller).status_code == (refusal or 400)
         assert api.get("/broadcast_messages/999999", as_user=caller).status_code == (refusal or 404)
 

@@ -1,4 +1,4 @@
-"""Settings that administrators change while the server runs."""
+"""Instance settings."""
 
 from collections.abc import Iterator
 from typing import Any

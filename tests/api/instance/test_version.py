@@ -1,4 +1,4 @@
-"""What the server says that it is."""
+"""Reported version."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""When users were last active."""
+"""Last activity dates of users."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Pictures of users: told by their bytes, served so that nothing in them runs."""
+"""Avatars of users: types detected from their bytes, served so that nothing in them can run."""
 
 from typing import Any
 

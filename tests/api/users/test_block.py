@@ -1,4 +1,4 @@
-"""Users who may not act for a while: what stops them, who may, and what the answers say."""
+"""Blocking, banning and deactivating users: effects, permissions and responses."""
 
 import pytest
 
@@ -17,7 +17,7 @@ PATHS = [path for pair in PAIRS for path in pair[:2]]
 
 @pytest.mark.parametrize(("stop", "go", "state"), PAIRS)
 def test_a_user_is_stopped_and_let_go(api: Api, make: Make, stop: str, go: str, state: str) -> None:
-    """Clients look for true, and for null or false where there was nothing to do."""
+    """The response is true if the state changed, otherwise null or false, as clients expect."""
     user = make.user()
     rows = [(stop, True, state), (stop, None, state), (go, True, "active"), (go, False, "active")]
 

@@ -1,4 +1,4 @@
-"""New users: who may make them, what they start with, and which names and addresses will not do."""
+"""Creating users: permissions, defaults, and invalid names and addresses."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The caller themselves."""
+"""The current user."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Keys and values that administrators keep on users."""
+"""Custom attributes of users."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Users who go: what goes with them, and what stays."""
+"""Deleting users: records that are deleted, reassigned or kept."""
 
 import pytest
 from sqlalchemy import bindparam, update
@@ -51,7 +51,7 @@ def test_deleting_twice_is_fine(api: Api, make: Make) -> None:
 
 
 def test_everything_that_was_theirs_goes_with_them(api: Api, make: Make) -> None:
-    """Whoever comes next under the same name, address or key inherits nothing."""
+    """A new user with the same username, email address or key inherits nothing."""
     key, address, uid = ed25519_line(), f"{make.name()}@example.org", make.name("uid")
     user, other = make.user(provider="github", extern_uid=uid), make.user()
     api.post("/user/keys", user, title="Key", key=key)
@@ -114,4 +114,4 @@ def test_the_last_administrator_stays_one(house: House, make: Make, verb: str, o
     with pytest.raises(_Undo) as undone:
         house.app.database.write(act)
 
-    assert str(undone.value) == ("The last administrator must stay one" if stops else "")
+    assert str(undone.value) == ("There must be at least one active administrator" if stops else "")

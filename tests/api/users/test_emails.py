@@ -1,4 +1,4 @@
-"""Further addresses: whose they are, who may touch them, and what is no address."""
+"""Secondary email addresses: owners, permissions and invalid addresses."""
 
 from collections.abc import Iterator
 from typing import Any

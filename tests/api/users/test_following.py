@@ -1,4 +1,4 @@
-"""Who follows whom."""
+"""Following users."""
 
 import pytest
 

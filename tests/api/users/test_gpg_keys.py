@@ -1,4 +1,4 @@
-"""GPG keys: whose they are, who may touch them, and what is no key."""
+"""GPG keys: owners, permissions and invalid keys."""
 
 import base64
 from typing import Any

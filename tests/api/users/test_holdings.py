@@ -1,4 +1,4 @@
-"""SSH keys, GPG keys and further addresses: users have several of each, and the calls about them are alike."""
+"""Rules shared by SSH keys, GPG keys and secondary email addresses."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -14,17 +14,17 @@ HUGE = 10**20
 
 
 class Kind(NamedTuple):
-    """One of them."""
+    """A kind of object that users own several of."""
 
     path: str
     name: str
-    """As refusals call it."""
+    """Name in error messages."""
     sent: Callable[[Make], dict[str, Any]]
-    """A new one."""
+    """Returns the parameters of a new object."""
     seen_by_all: bool = False
-    """Whether everybody who is signed in may see somebody's."""
+    """Whether all signed-in users may see other users' objects."""
     gone: int = 404
-    """What administrators are told who remove what is not there."""
+    """Status for administrators who delete a missing object."""
 
     def add(self, api: Api, make: Make, person: Person) -> int:
         added = api.post(f"/user/{self.path}", person, **self.sent(make))
@@ -121,7 +121,7 @@ def test_numbers_that_none_has(api: Api, make: Make, kind: Kind, number: Any, st
     path = f"/users/{user.id}/{kind.path}/{number}"
     assert api.get(path, make.root).status_code == status
     assert api.delete(path, make.root).status_code == (400 if status == 400 else kind.gone)
-    # What is ill-typed is said before who is missing.
+    # An ill-typed id is refused before the user is looked up.
     for method in ("GET", "DELETE"):
         assert api.request(method, f"/users/{HUGE}/{kind.path}/{number}", make.root).status_code == status
 

@@ -1,4 +1,4 @@
-"""SSH keys: whose they are, who may touch them, and how they are found."""
+"""SSH keys: owners, permissions and lookups."""
 
 import hashlib
 from collections.abc import Callable

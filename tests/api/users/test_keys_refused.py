@@ -1,4 +1,4 @@
-"""What is no SSH key, and what is more than one: all of it is refused, and none of it is stored."""
+"""SSH keys that are refused: malformed keys and texts with more than one key."""
 
 import base64
 from typing import Any

@@ -1,4 +1,4 @@
-"""The list of users: who sees how much of whom, and every filter with what it lets through."""
+"""Listing users: visible fields by caller, and every filter."""
 
 from collections.abc import Iterator
 from typing import Any

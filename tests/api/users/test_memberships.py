@@ -1,4 +1,4 @@
-"""To what a user belongs, for administrators."""
+"""Memberships of a user, for administrators."""
 
 import pytest
 

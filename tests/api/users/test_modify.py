@@ -1,4 +1,4 @@
-"""Changes of a user: by administrators only, of what was sent only."""
+"""Modifying users: by administrators only, and only the given fields."""
 
 from typing import Any
 
@@ -145,7 +145,7 @@ def test_an_administrators_own_new_password_works_at_once(api: Api, make: Make) 
 
 
 def test_rights_change_with_the_very_next_call(api: Api, make: Make) -> None:
-    """D29: whoever loses the right does not keep it for the life of a token."""
+    """D29: a user who loses administrator rights loses them on existing tokens too."""
     user = make.user()
     for admin, status in ((True, 200), (False, 403)):
         api.put(f"/users/{user.id}", make.root, admin=admin)

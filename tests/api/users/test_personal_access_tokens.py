@@ -1,4 +1,4 @@
-"""Personal access tokens over the API: made by administrators, managed by their users, rotated, revoked."""
+"""Personal access tokens: created by administrators, managed by their users, rotated and revoked."""
 
 from typing import Any
 

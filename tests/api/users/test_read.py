@@ -1,4 +1,4 @@
-"""One user, as much of them as the caller may see."""
+"""Getting a user: visible fields by caller."""
 
 import pytest
 

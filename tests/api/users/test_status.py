@@ -1,4 +1,4 @@
-"""What users say they are doing."""
+"""Statuses of users."""
 
 from typing import Any
 
