@@ -1,4 +1,4 @@
-"""Award emoji over the API, on whatever a room lets people give them to."""
+"""Endpoints for award emoji, declared once for each kind of subject."""
 
 from ingot.collaboration.emoji import policy, queries, service
 from ingot.collaboration.emoji.params import GiveAward
@@ -10,35 +10,36 @@ from ingot.core.db.paging import Listing, Page
 
 
 def declare_award_routes(routes: Routes, path: str, finder: Finder, *, suffix: str = "") -> None:
-    """Declare the award emoji of what ``finder`` reaches, below its path.
+    """Declare the award emoji endpoints of the subjects that ``finder`` finds, below ``path``.
 
-    A room that does so for several things tells them apart by a ``suffix`` of the names that the document gives them.
+    ``suffix`` is appended to the handler names, which are the operation ids of the OpenAPI document, so that a package
+    that calls this several times gets distinct names.
     """
-    every, one = f"{path}/award_emoji", f"{path}/award_emoji/:award_id"
+    collection_path, award_path = f"{path}/award_emoji", f"{path}/award_emoji/:award_id"
 
-    @routes.get(every, on=finder, may=policy.may_read_awards, returns=list[AwardView])
-    def list_awards(call: Call, reached: SubjectAccess, page: Page) -> Listing[AwardView]:
-        """List the award emoji of something."""
-        found = queries.list_awards(call.db, reached.subject, page)
-        return found.of(award_views(call.db, found.items, call.origin.base))
+    @routes.get(collection_path, on=finder, may=policy.may_read_awards, returns=list[AwardView])
+    def list_awards(call: Call, subject_access: SubjectAccess, page: Page) -> Listing[AwardView]:
+        """List the award emoji of a subject."""
+        listing = queries.list_awards(call.db, subject_access.subject, page)
+        return listing.of(award_views(call.db, listing.items, call.origin.base))
 
-    @routes.post(every, on=finder, may=policy.may_give_awards, returns=AwardView)
-    def give_award(call: Call, reached: SubjectAccess, params: GiveAward) -> AwardView:
-        """Give an award emoji to something."""
-        award = service.give_award(call.db, call.actor, reached.subject, params.name)
+    @routes.post(collection_path, on=finder, may=policy.may_give_awards, returns=AwardView)
+    def give_award(call: Call, subject_access: SubjectAccess, params: GiveAward) -> AwardView:
+        """Add an award emoji to a subject."""
+        award = service.give_award(call.db, call.actor, subject_access.subject, params.name)
         return award_view(call.db, award, call.origin.base)
 
-    @routes.get(one, on=finder, may=policy.may_read_awards, returns=AwardView)
-    def get_award(call: Call, reached: SubjectAccess) -> AwardView:
-        """Get an award emoji of something."""
-        award = queries.find_award(call.db, reached.subject, call.path["award_id"])
+    @routes.get(award_path, on=finder, may=policy.may_read_awards, returns=AwardView)
+    def get_award(call: Call, subject_access: SubjectAccess) -> AwardView:
+        """Get an award emoji of a subject."""
+        award = queries.find_award(call.db, subject_access.subject, call.path["award_id"])
         return award_view(call.db, award, call.origin.base)
 
-    # The contract's word for a refusal here; elsewhere it is 403.
-    @routes.delete(one, on=finder, may=policy.may_give_awards, returns=None, denied=401)
-    def take_award_back(call: Call, reached: SubjectAccess) -> None:
-        """Take an award emoji back."""
-        award = queries.award_or_none(call.db, reached.subject, call.path["award_id"])
+    # The specification answers 401 here instead of 403.
+    @routes.delete(award_path, on=finder, may=policy.may_give_awards, returns=None, denied=401)
+    def take_award_back(call: Call, subject_access: SubjectAccess) -> None:
+        """Remove an award emoji."""
+        award = queries.award_or_none(call.db, subject_access.subject, call.path["award_id"])
         if award is not None:
             require(policy.may_remove_award(call.actor, award))
             service.remove_award(call.db, award)

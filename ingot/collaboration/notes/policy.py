@@ -13,12 +13,12 @@ def may_comment_on_code(actor: Actor, access: Access, context: RepositoryContext
     return actor.known and may_download_code(actor, access, context.project) and not context.project.archived
 
 
-def may_read_notes(actor: Actor, access: Access, subject_access: SubjectAccess) -> bool:  # noqa: ARG001 - All rules take the same three.
+def may_read_notes(actor: Actor, access: Access, subject_access: SubjectAccess) -> bool:  # noqa: ARG001 - All rules take the same three arguments.
     """Whoever was let find what they are about."""
     return True
 
 
-def may_write_notes(actor: Actor, access: Access, subject_access: SubjectAccess) -> bool:  # noqa: ARG001 - All rules take the same three.
+def may_write_notes(actor: Actor, access: Access, subject_access: SubjectAccess) -> bool:  # noqa: ARG001 - All rules take the same three arguments.
     """Users whom its room lets take part."""
     return actor.known and subject_access.may_participate
 

@@ -5,6 +5,6 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 
 
-def may_read_resource_events(actor: Actor, access: Access, subject_access: SubjectAccess) -> bool:  # noqa: ARG001 - All rules take the same three.
+def may_read_resource_events(actor: Actor, access: Access, subject_access: SubjectAccess) -> bool:  # noqa: ARG001 - All rules take the same three arguments.
     """Whoever was let find the thing."""
     return True

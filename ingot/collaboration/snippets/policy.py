@@ -63,12 +63,12 @@ def may_access_snippets(actor: Actor, access: Access, project: Project) -> bool:
     return actor.known and may_read_snippets(actor, access, project) and not project.archived
 
 
-def may_participate(actor: Actor, access: Access, lookup: SnippetLookup) -> bool:  # noqa: ARG001 - All rules take the same three.
+def may_participate(actor: Actor, access: Access, lookup: SnippetLookup) -> bool:  # noqa: ARG001 - All rules take the same three arguments.
     """Users who see it, unless its project is archived."""
     return actor.known and (lookup.project is None or not lookup.project.archived)
 
 
-def may_moderate(actor: Actor, access: Access, lookup: SnippetLookup) -> bool:  # noqa: ARG001 - All rules take the same three.
+def may_moderate(actor: Actor, access: Access, lookup: SnippetLookup) -> bool:  # noqa: ARG001 - All rules take the same three arguments.
     """Masters of its project may change what others said about it."""
     return access.level >= Level.MASTER or actor.admin
 
