@@ -1,4 +1,4 @@
-"""Who reads what became of things."""
+"""Permissions on resource events."""
 
 from ingot.collaboration.subjects import SubjectAccess
 from ingot.core.access.actor import Actor
@@ -6,5 +6,5 @@ from ingot.core.access.levels import Access
 
 
 def may_read_resource_events(actor: Actor, access: Access, subject_access: SubjectAccess) -> bool:  # noqa: ARG001 - All rules take the same three arguments.
-    """Whoever was let find the thing."""
+    """Users who can see the subject."""
     return True

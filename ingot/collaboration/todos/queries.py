@@ -66,7 +66,7 @@ def list_todos(db: Connection, actor: Actor, params: ListTodos, page: Page) -> L
             values[name] = getattr(params, name)
     if params.type is not None:
         filters.add("kind")
-        kind_by_type = {kind.shown: kind.kind for kind in kinds} | {"Commit": COMMIT}
+        kind_by_type = {kind.type_name: kind.kind for kind in kinds} | {"Commit": COMMIT}
         values["kind"] = kind_by_type.get(params.type, "")
     return fetch_page(db, Todo, _list_query(kinds, audience_of(actor), frozenset(filters)), page, **values)
 

@@ -64,7 +64,7 @@ def mark_done_on_award(db: Connection, event: AwardGiven) -> None:
 @subscriptions.on(TodoCommandGiven)
 def add_todo_by_quick_action(db: Connection, event: TodoCommandGiven) -> None:
     """Add a todo or mark it as done, as requested by a quick action."""
-    if event.what == "add":
+    if event.action == "add":
         add_todos(db, [event.actor_id], event.actor_id, event.subject, "marked")
     elif event.subject.id is not None:
         mark_todos_done(db, event.actor_id, event.subject.kind, event.subject.id)

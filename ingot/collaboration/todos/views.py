@@ -118,7 +118,7 @@ def _targets(db: Connection, actor: Actor, todos: Sequence[Todo], base: str) -> 
         subject = subjects.get(todo.subject_kind, {}).get(todo.subject_id)
         if view is not None and subject is not None:
             kind = kinds[todo.subject_kind]
-            targets[todo.id] = _TodoTarget(kind.shown, view, f"{kind.path}/{subject.iid}", subject.title)
+            targets[todo.id] = _TodoTarget(kind.type_name, view, f"{kind.path}/{subject.iid}", subject.title)
     return targets
 
 
