@@ -1,1 +1,1 @@
-"""Issues, merge requests, notes, labels, milestones and everything people discuss and plan with."""
+"""Issues, merge requests, notes, labels, milestones and other planning and discussion features."""

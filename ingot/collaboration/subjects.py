@@ -1,4 +1,4 @@
-"""What people label, discuss, follow and reward, as rooms see it that serve every kind of it alike."""
+"""Subjects: the records of any kind that labels, notes, subscriptions, todos and award emoji refer to."""
 
 from typing import Literal, NamedTuple
 
@@ -8,7 +8,7 @@ SubjectType = Literal["issue", "merge_request", "snippet", "commit", "note"]
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """A row by its kind and number, or a commit by its id, which no row stands for."""
+    """A row identified by kind and id, or a commit identified by its object id because commits have no row."""
 
     kind: SubjectType
     project_id: int | None
@@ -18,22 +18,22 @@ class Subject(msgspec.Struct, frozen=True):
     author_id: int | None = None
     title: str = ""
     confidential: bool = False
-    """Whether only some of those who see the project may know of it."""
+    """Whether the subject is hidden from some users who can see its project."""
     state: str = "opened"
-    """Whether it still is to be done; those that have no end stay open."""
+    """``opened`` or ``closed``; subjects that cannot be closed stay ``opened``."""
 
 
 class SubjectAccess(NamedTuple):
-    """A subject that a caller has found, and what the room that it belongs to lets them do there."""
+    """A subject found for a caller, with the permissions of that caller on it."""
 
     subject: Subject
     may_participate: bool
-    """Whether they may say something about it, and take it back."""
+    """Whether the caller may write notes and award emoji, and remove their own."""
     may_moderate: bool = False
-    """Whether they may change what others said."""
+    """Whether the caller may edit and delete notes of other users."""
     may_set_times: bool = False
-    """Whether they may say when something was said."""
+    """Whether the caller may set the creation time of a note."""
     may_see_internal: bool = False
-    """Whether they read what is kept among those who work on it."""
+    """Whether the caller may read internal notes."""
     may_write_internal: bool = False
-    """Whether they may keep something so."""
+    """Whether the caller may write internal notes."""

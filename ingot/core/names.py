@@ -1,4 +1,4 @@
-"""What users, groups and projects may be called, so that every path leads to one thing."""
+"""Rules for the names and paths of users, groups and projects, which make every path unambiguous."""
 
 import re
 
@@ -12,13 +12,13 @@ FORMAT_MESSAGE = (
 MAX_LENGTH = 255
 
 NAMESPACES = "namespaces"
-"""The lock of whoever changes what lies where, who sees it, or who is left to own it."""
+"""Name of the lock for changes of namespace paths, of visibility and of the last owner of a group."""
 
-# Names are for people: letters of any script, and emoji with the joiners that they are made of. To compile such wide
-# sets takes 7 ms each, so that whoever asks first does it.
-_SIGNS = r"\w\u00a9-\U0001faff"
-_PROJECT_NAME = rf"[{_SIGNS}][{_SIGNS}\u2010-\u2015 .+-]*"
-_GROUP_NAME = rf"[{_SIGNS}][{_SIGNS}\u2010-\u2015 .+()-]*"
+# Letters of any script, and emoji with their joiners. Compiling such wide sets takes 7 ms each, so they are compiled
+# at their first use.
+_NAME_CHARACTERS = r"\w\u00a9-\U0001faff"
+_PROJECT_NAME = rf"[{_NAME_CHARACTERS}][{_NAME_CHARACTERS}\u2010-\u2015 .+-]*"
+_GROUP_NAME = rf"[{_NAME_CHARACTERS}][{_NAME_CHARACTERS}\u2010-\u2015 .+()-]*"
 _PROJECT_NAME_MESSAGE = (
     "can contain only letters, digits, emojis, '_', '.', dash, space. It must start with letter, digit, emoji or '_'."
 )
@@ -27,7 +27,7 @@ _GROUP_NAME_MESSAGE = (
     "It must start with letter, digit, emoji or '_'."
 )
 
-# First segments of our own URLs, and those that clients take for the forge's.
+# First segments of the URLs of this server, and those that clients expect to be routes of a forge.
 RESERVED_AT_TOP = frozenset(
     """
     - .well-known 404.html 422.html 500.html 502.html 503.html abuse_reports admin all api apple-touch-icon.png assets
@@ -38,7 +38,7 @@ RESERVED_AT_TOP = frozenset(
     """.split()  # noqa: SIM905 - A list of eighty words reads better so.
 )
 
-# Words that follow a namespace or project in our own URLs.
+# Segments that follow a namespace or project in the URLs of this server.
 RESERVED_BELOW = frozenset(
     """
     - activity analytics audit_events avatar badges blame blob builds commits create create_dir edit files find_file
@@ -54,7 +54,7 @@ RESERVED_PROJECTS = frozenset(
 
 
 def path_error(path: str, reserved: frozenset[str] = RESERVED_AT_TOP) -> str | None:
-    """Why ``path`` cannot be one segment of an address, or nothing where it can."""
+    """Return why ``path`` cannot be a path segment of a URL, or None if it can."""
     if not path:
         return "can't be blank"
     if len(path) > MAX_LENGTH:
@@ -67,12 +67,12 @@ def path_error(path: str, reserved: frozenset[str] = RESERVED_AT_TOP) -> str | N
 
 
 def project_name_error(name: str) -> str | None:
-    """Why a project cannot have this name, or nothing where it can."""
+    """Return why a project cannot have this name, or None if it can."""
     return _name_error(name, _PROJECT_NAME, _PROJECT_NAME_MESSAGE)
 
 
 def group_name_error(name: str) -> str | None:
-    """Why a group cannot have this name, or nothing where it can."""
+    """Return why a group cannot have this name, or None if it can."""
     return _name_error(name, _GROUP_NAME, _GROUP_NAME_MESSAGE)
 
 

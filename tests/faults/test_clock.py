@@ -9,7 +9,7 @@ from ingot.accounts.sessions.service import FAILURE_WINDOW_SECONDS, MAX_FAILURES
 from ingot.core.db.connection import Connection
 from ingot.core.jobs.admin import list_jobs
 from ingot.core.jobs.queue import enqueue
-from ingot.core.jobs.worker import JobWorker, Recurring
+from ingot.core.jobs.worker import JobWorker, RecurringJob
 from tests.server.inside import Clock, Inside, first_settings, served_inside
 from tests.server.process import PASSWORD
 
@@ -117,7 +117,7 @@ def test_recurring_work_goes_on(inside: Inside, clock: Clock, days: int) -> None
     def work(db: Connection) -> None:
         done.append(db.now)
 
-    worker = JobWorker(inside.database, {}, [Recurring(600, work)], lambda *_, **__: None)
+    worker = JobWorker(inside.database, {}, [RecurringJob(600, work)], lambda *_, **__: None)
     assert worker.run_once() and not worker.run_once()
     clock.jump(seconds=599)
     assert not worker.run_once()

@@ -10,7 +10,7 @@ from typing import Any
 
 from ingot.app import open_database
 from ingot.core.db.database import Database
-from ingot.core.jobs.worker import JobWorker, Recurring
+from ingot.core.jobs.worker import JobWorker, RecurringJob
 from ingot.log import Log
 from ingot.settings import Settings
 
@@ -49,7 +49,7 @@ def main() -> None:
     worker = JobWorker(
         database,
         {"note": note_payload(place), "hang": hang(place)},
-        [Recurring(86_400, lambda _: note(place, "recurred"), "of the tests")],
+        [RecurringJob(86_400, lambda _: note(place, "recurred"), "of the tests")],
         Log("json"),
         lease_seconds=float(lease),
     )

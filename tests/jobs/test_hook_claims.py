@@ -62,10 +62,14 @@ class Queue:
         return DeliveryOutcome(number, hook_id, attempt, "", {}, status, {}, "", 0.1, None, self.clock(), False)
 
     def settle(
-        self, mine: str, *outcomes: DeliveryOutcome, released: tuple[int, ...] = (), stands: tuple[HookHealth, ...] = ()
+        self,
+        mine: str,
+        *outcomes: DeliveryOutcome,
+        released: tuple[int, ...] = (),
+        healths: tuple[HookHealth, ...] = (),
     ) -> None:
         """Write it down."""
-        self.write(lambda db: record_outcomes(db, mine, outcomes, (), stands, released))
+        self.write(lambda db: record_outcomes(db, mine, outcomes, (), healths, released))
 
     def states(self) -> list[tuple[str, int]]:
         """How deliveries stand."""

@@ -4,7 +4,7 @@ import pytest
 
 from ingot.app import open_database
 from ingot.core.db.connection import Connection
-from ingot.core.jobs.worker import JobWorker, Recurring
+from ingot.core.jobs.worker import JobWorker, RecurringJob
 from tests.jobs.conftest import Bench
 
 
@@ -15,7 +15,7 @@ def _run(*workers: JobWorker) -> None:
 
 def test_each_occurrence_runs_once_whoever_looks_first(bench: Bench) -> None:
     ran: list[str] = []
-    recurring = [Recurring(600, lambda _: ran.append("a"), "a"), Recurring(3600, lambda _: ran.append("b"), "b")]
+    recurring = [RecurringJob(600, lambda _: ran.append("a"), "a"), RecurringJob(3600, lambda _: ran.append("b"), "b")]
     other = open_database(bench.settings, bench.clock)
     workers = [JobWorker(database, {}, recurring, bench.log) for database in (bench.database, other)]
     _run(*workers)
@@ -37,7 +37,7 @@ def test_one_that_fails_is_tried_again_like_any_job_and_does_not_pile_up(bench: 
     def work(db: Connection) -> None:
         raise OSError
 
-    worker = JobWorker(bench.database, {}, [Recurring(600, work)], bench.log)
+    worker = JobWorker(bench.database, {}, [RecurringJob(600, work)], bench.log)
     for _ in range(200):
         _run(worker)
         bench.clock.step(seconds=600)
@@ -47,10 +47,10 @@ def test_one_that_fails_is_tried_again_like_any_job_and_does_not_pile_up(bench: 
 
 def test_a_shorter_rhythm_and_a_clock_set_back_do_not_put_it_off(bench: Bench) -> None:
     ran: list[int] = []
-    daily = JobWorker(bench.database, {}, [Recurring(86_400, lambda _: ran.append(1), "a")], bench.log)
+    daily = JobWorker(bench.database, {}, [RecurringJob(86_400, lambda _: ran.append(1), "a")], bench.log)
     _run(daily)
     bench.clock.step(hours=1)
-    hourly = JobWorker(bench.database, {}, [Recurring(1800, lambda _: ran.append(1), "a")], bench.log)
+    hourly = JobWorker(bench.database, {}, [RecurringJob(1800, lambda _: ran.append(1), "a")], bench.log)
     _run(hourly)
     assert len(ran) == 2
     bench.clock.step(days=-30)
@@ -60,4 +60,4 @@ def test_a_shorter_rhythm_and_a_clock_set_back_do_not_put_it_off(bench: Bench) -
 
 def test_two_of_the_same_name_are_refused(bench: Bench) -> None:
     with pytest.raises(ValueError, match="same name"):
-        JobWorker(bench.database, {}, [Recurring(1, len, "a"), Recurring(2, len, "a")], bench.log)
+        JobWorker(bench.database, {}, [RecurringJob(1, len, "a"), RecurringJob(2, len, "a")], bench.log)

@@ -1,4 +1,4 @@
-"""Boards over the API, those of projects and those of groups."""
+"""Endpoints for the boards of projects and groups."""
 
 from ingot.collaboration.boards import policy, queries, service
 from ingot.collaboration.boards import quick_actions as quick_actions  # Registers the quick action with issues.
@@ -18,54 +18,54 @@ from ingot.projects.projects.views import instance_urls, simple_view
 routes = Routes("boards")
 
 
-def _board_views(call: Call, place: ProjectOrGroup, found: list[Board]) -> list[BoardView]:
-    if isinstance(place, Project):
-        return board_views(call.db, found, simple_view(place, instance_urls(call.origin, call.settings)), None)
-    return board_views(call.db, found, None, board_group_view(place, call.origin.base))
+def _board_views(call: Call, parent: ProjectOrGroup, boards: list[Board]) -> list[BoardView]:
+    if isinstance(parent, Project):
+        return board_views(call.db, boards, simple_view(parent, instance_urls(call.origin, call.settings)), None)
+    return board_views(call.db, boards, None, board_group_view(parent, call.origin.base))
 
 
-def _board_in_path(call: Call, place: ProjectOrGroup) -> Board:
-    return queries.find_board(call.db, member_source(place), path_number(call.path, "board_id"))
+def _board_in_path(call: Call, parent: ProjectOrGroup) -> Board:
+    return queries.find_board(call.db, member_source(parent), path_number(call.path, "board_id"))
 
 
 @routes.get("/groups/:id/boards", on=group_in_path, may=may_see_group, returns=list[BoardView])
 @routes.get("/projects/:id/boards", on=project_in_path, may=policy.may_read_boards, returns=list[BoardView])
-def list_boards(call: Call, place: ProjectOrGroup, page: Page) -> Listing[BoardView]:
+def list_boards(call: Call, parent: ProjectOrGroup, page: Page) -> Listing[BoardView]:
     """List the boards of a project or group."""
-    found = queries.list_boards(call.db, member_source(place), page)
-    return found.of(_board_views(call, place, found.items))
+    listing = queries.list_boards(call.db, member_source(parent), page)
+    return listing.of(_board_views(call, parent, listing.items))
 
 
 @routes.get("/groups/:id/boards/:board_id", on=group_in_path, may=may_see_group, returns=BoardView)
 @routes.get("/projects/:id/boards/:board_id", on=project_in_path, may=policy.may_read_boards, returns=BoardView)
-def get_board(call: Call, place: ProjectOrGroup) -> BoardView:
+def get_board(call: Call, parent: ProjectOrGroup) -> BoardView:
     """Get a board of a project or group."""
-    return _board_views(call, place, [_board_in_path(call, place)])[0]
+    return _board_views(call, parent, [_board_in_path(call, parent)])[0]
 
 
 @routes.post("/groups/:id/boards", on=group_in_path, may=policy.may_admin_group_boards, returns=BoardView)
 @routes.post("/projects/:id/boards", on=project_in_path, may=policy.may_admin_boards, returns=BoardView)
-def create_board(call: Call, place: ProjectOrGroup, params: CreateBoard) -> BoardView:
+def create_board(call: Call, parent: ProjectOrGroup, params: CreateBoard) -> BoardView:
     """Create a board of a project or group."""
-    return _board_views(call, place, [service.create_board(call.db, member_source(place), params.name)])[0]
+    return _board_views(call, parent, [service.create_board(call.db, member_source(parent), params.name)])[0]
 
 
 @routes.put("/groups/:id/boards/:board_id", on=group_in_path, may=policy.may_admin_group_boards, returns=BoardView)
 @routes.put("/projects/:id/boards/:board_id", on=project_in_path, may=policy.may_admin_boards, returns=BoardView)
-def edit_board(call: Call, place: ProjectOrGroup, params: EditBoard) -> BoardView:
+def edit_board(call: Call, parent: ProjectOrGroup, params: EditBoard) -> BoardView:
     """Edit a board of a project or group."""
     if not given_fields(params):
         raise MissingParameter("name")
     return _board_views(
-        call, place, [service.edit_board(call.db, member_source(place), _board_in_path(call, place), params)]
+        call, parent, [service.edit_board(call.db, member_source(parent), _board_in_path(call, parent), params)]
     )[0]
 
 
 @routes.delete("/groups/:id/boards/:board_id", on=group_in_path, may=policy.may_admin_group_boards, returns=None)
 @routes.delete("/projects/:id/boards/:board_id", on=project_in_path, may=policy.may_admin_boards, returns=None)
-def delete_board(call: Call, place: ProjectOrGroup) -> None:
+def delete_board(call: Call, parent: ProjectOrGroup) -> None:
     """Delete a board of a project or group, unless it is the last one."""
-    service.delete_board(call.db, member_source(place), path_number(call.path, "board_id"))
+    service.delete_board(call.db, member_source(parent), path_number(call.path, "board_id"))
 
 
 @routes.get("/groups/:id/boards/:board_id/lists", on=group_in_path, may=may_see_group, returns=list[BoardListView])
@@ -75,11 +75,11 @@ def delete_board(call: Call, place: ProjectOrGroup) -> None:
     may=policy.may_read_boards,
     returns=list[BoardListView],
 )
-def list_board_lists(call: Call, place: ProjectOrGroup, page: Page) -> Listing[BoardListView]:
-    """List the lists of a board, without those of what is open and of what is closed."""
-    board = _board_in_path(call, place)
-    standing = queries.lists_by_board(call.db, [board.id]).get(board.id, [])
-    return slice_page([list_view(each) for each in standing], page)
+def list_board_lists(call: Call, parent: ProjectOrGroup, page: Page) -> Listing[BoardListView]:
+    """List the label lists of a board; the open and closed lists are not included."""
+    board = _board_in_path(call, parent)
+    entries = queries.lists_by_board(call.db, [board.id]).get(board.id, [])
+    return slice_page([list_view(entry) for entry in entries], page)
 
 
 @routes.get("/groups/:id/boards/:board_id/lists/:list_id", on=group_in_path, may=may_see_group, returns=BoardListView)
@@ -89,9 +89,9 @@ def list_board_lists(call: Call, place: ProjectOrGroup, page: Page) -> Listing[B
     may=policy.may_read_boards,
     returns=BoardListView,
 )
-def get_board_list(call: Call, place: ProjectOrGroup) -> BoardListView:
+def get_board_list(call: Call, parent: ProjectOrGroup) -> BoardListView:
     """Get a list of a board."""
-    return list_view(queries.find_list(call.db, _board_in_path(call, place), path_number(call.path, "list_id")))
+    return list_view(queries.find_list(call.db, _board_in_path(call, parent), path_number(call.path, "list_id")))
 
 
 @routes.post(
@@ -103,9 +103,9 @@ def get_board_list(call: Call, place: ProjectOrGroup) -> BoardListView:
 @routes.post(
     "/projects/:id/boards/:board_id/lists", on=project_in_path, may=policy.may_admin_boards, returns=BoardListView
 )
-def create_board_list(call: Call, place: ProjectOrGroup, params: CreateList) -> BoardListView:
-    """Create a list of a board, for a label."""
-    return list_view(service.create_list(call.db, member_source(place), _board_in_path(call, place), params.label_id))
+def create_board_list(call: Call, parent: ProjectOrGroup, params: CreateList) -> BoardListView:
+    """Create a list for a label on a board."""
+    return list_view(service.create_list(call.db, member_source(parent), _board_in_path(call, parent), params.label_id))
 
 
 @routes.put(
@@ -120,10 +120,10 @@ def create_board_list(call: Call, place: ProjectOrGroup, params: CreateList) -> 
     may=policy.may_admin_boards,
     returns=BoardListView,
 )
-def move_board_list(call: Call, place: ProjectOrGroup, params: MoveList) -> BoardListView:
+def move_board_list(call: Call, parent: ProjectOrGroup, params: MoveList) -> BoardListView:
     """Move a list of a board to another position."""
     list_id = path_number(call.path, "list_id")
-    return list_view(service.move_list(call.db, _board_in_path(call, place), list_id, params.position))
+    return list_view(service.move_list(call.db, _board_in_path(call, parent), list_id, params.position))
 
 
 @routes.delete(
@@ -135,6 +135,6 @@ def move_board_list(call: Call, place: ProjectOrGroup, params: MoveList) -> Boar
 @routes.delete(
     "/projects/:id/boards/:board_id/lists/:list_id", on=project_in_path, may=policy.may_admin_boards, returns=None
 )
-def delete_board_list(call: Call, place: ProjectOrGroup) -> None:
+def delete_board_list(call: Call, parent: ProjectOrGroup) -> None:
     """Delete a list of a board."""
-    service.delete_list(call.db, _board_in_path(call, place), path_number(call.path, "list_id"))
+    service.delete_list(call.db, _board_in_path(call, parent), path_number(call.path, "list_id"))

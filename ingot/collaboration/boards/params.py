@@ -1,4 +1,4 @@
-"""What callers send about boards."""
+"""Request parameters of boards."""
 
 from msgspec import UNSET, UnsetType
 
@@ -20,12 +20,12 @@ class EditBoard(Params):
 
 
 class CreateList(Params):
-    """What a new list holds."""
+    """The label of a new list."""
 
     label_id: int
 
 
 class MoveList(Params):
-    """Where a list is to stand, counted from 0."""
+    """The new position of a list, counted from 0."""
 
     position: int

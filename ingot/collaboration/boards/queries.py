@@ -1,4 +1,4 @@
-"""How boards are found and listed."""
+"""Queries of boards and their lists."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ _COLUMNS = len(board_lists.c)
 
 
 class BoardListEntry(NamedTuple):
-    """A list with its label, and where it stands on its board."""
+    """A list with its label and its position on the board, counted from 0."""
 
     list: BoardList
     label: Label
@@ -44,23 +44,23 @@ class BoardListEntry(NamedTuple):
 
 
 def list_boards(db: Connection, source: MemberSource, page: Page) -> Listing[Board]:
-    """A page of the boards of a project or group."""
+    """Return a page of the boards of a project or group."""
     return fetch_page(db, Board, _BOARDS[source.kind], page, source=source.id)
 
 
 def count_boards(db: Connection, source: MemberSource) -> int:
-    """How many boards a project or group has."""
+    """Count the boards of a project or group."""
     count: int = db.value(_COUNT[source.kind], source=source.id)
     return count
 
 
 def board_or_none(db: Connection, source: MemberSource, board_id: int) -> Board | None:
-    """One of the very project's or group's boards."""
+    """Return a board of exactly this project or group, or None."""
     return db.first(Board, _BY_ID[source.kind], source=source.id, board=board_id)
 
 
 def find_board(db: Connection, source: MemberSource, board_id: int) -> Board:
-    """The same, where there must be one."""
+    """Return a board of exactly this project or group; raise NotFound if there is none."""
     board = board_or_none(db, source, board_id)
     if board is None:
         raise NotFound("Board")
@@ -68,23 +68,23 @@ def find_board(db: Connection, source: MemberSource, board_id: int) -> Board:
 
 
 def lists_by_board(db: Connection, board_ids: Sequence[int]) -> dict[int, list[BoardListEntry]]:
-    """The lists of boards in their order; one statement for all."""
-    found: defaultdict[int, list[BoardListEntry]] = defaultdict(list)
+    """Map board ids to their lists in order, with one statement for all boards."""
+    entries: defaultdict[int, list[BoardListEntry]] = defaultdict(list)
     for row in db.rows(_LISTS, boards=list(board_ids)):
-        one = BoardList(*row[:_COLUMNS])
-        of_board = found[one.board_id]
-        of_board.append(BoardListEntry(one, Label(*row[_COLUMNS:]), len(of_board)))
-    return found
+        board_list = BoardList(*row[:_COLUMNS])
+        board_entries = entries[board_list.board_id]
+        board_entries.append(BoardListEntry(board_list, Label(*row[_COLUMNS:]), len(board_entries)))
+    return entries
 
 
 def list_or_none(db: Connection, board: Board, list_id: int) -> BoardListEntry | None:
-    """One list of a board."""
-    return next((each for each in lists_by_board(db, [board.id]).get(board.id, []) if each.list.id == list_id), None)
+    """Return a list of a board by its id, or None."""
+    return next((entry for entry in lists_by_board(db, [board.id]).get(board.id, []) if entry.list.id == list_id), None)
 
 
 def find_list(db: Connection, board: Board, list_id: int) -> BoardListEntry:
-    """The same, where there must be one."""
-    found = list_or_none(db, board, list_id)
-    if found is None:
+    """Return a list of a board by its id; raise NotFound if there is none."""
+    entry = list_or_none(db, board, list_id)
+    if entry is None:
         raise NotFound("List")
-    return found
+    return entry

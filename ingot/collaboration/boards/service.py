@@ -1,4 +1,4 @@
-"""What changes boards."""
+"""State changes of boards and their lists."""
 
 from ingot.collaboration.boards.params import EditBoard
 from ingot.collaboration.boards.queries import (
@@ -24,7 +24,7 @@ MAX_LISTS = 100
 
 
 def create_board(db: Connection, source: MemberSource, name: str) -> Board:
-    """Add a board without lists."""
+    """Create a board without lists."""
     _validate(name)
     _lock_boards(db, source)
     if count_boards(db, source) >= MAX_BOARDS:
@@ -33,7 +33,7 @@ def create_board(db: Connection, source: MemberSource, name: str) -> Board:
 
 
 def add_board(db: Connection, source: MemberSource, name: str = DEFAULT_NAME) -> int:
-    """Add the row of a board."""
+    """Insert the row of a board and return its id."""
     return db.insert(
         boards,
         project_id=source.id if source.kind == "project" else None,
@@ -47,7 +47,7 @@ def add_board(db: Connection, source: MemberSource, name: str = DEFAULT_NAME) ->
 
 
 def edit_board(db: Connection, source: MemberSource, board: Board, params: EditBoard) -> Board:
-    """Change what was sent."""
+    """Update the given fields of a board."""
     columns = given_fields(params)
     if "name" in columns:
         _validate(columns["name"])
@@ -57,7 +57,7 @@ def edit_board(db: Connection, source: MemberSource, board: Board, params: EditB
 
 
 def delete_board(db: Connection, source: MemberSource, board_id: int) -> None:
-    """Remove a board with its lists; the last one stays."""
+    """Delete a board with its lists; raise Invalid if it is the last one."""
     _lock_boards(db, source)
     board = board_or_none(db, source, board_id)
     if board is None:
@@ -68,49 +68,49 @@ def delete_board(db: Connection, source: MemberSource, board_id: int) -> None:
 
 
 def create_list(db: Connection, source: MemberSource, board: Board, label_id: int) -> BoardListEntry:
-    """Add a list at the end of a board, for a label that can be used there."""
+    """Append a list to a board for a label of the project, the group or its ancestors."""
     _lock_lists(db, board)
     label = label_or_none(db, source, str(label_id))
     if label is None or label.id != label_id:
         raise Invalid(label_id=["is invalid"])
-    standing = lists_by_board(db, [board.id]).get(board.id, [])
-    if any(each.label.id == label.id for each in standing):
+    entries = lists_by_board(db, [board.id]).get(board.id, [])
+    if any(entry.label.id == label.id for entry in entries):
         raise Invalid(label_id=["has already been taken"])
-    if len(standing) >= MAX_LISTS:
+    if len(entries) >= MAX_LISTS:
         raise Invalid(f"There are {MAX_LISTS} lists already")
-    position = standing[-1].list.position + 1 if standing else 0
-    added = db.insert(board_lists, board_id=board.id, label_id=label.id, position=position, created_at=db.now)
-    return find_list(db, board, added)
+    position = entries[-1].list.position + 1 if entries else 0
+    list_id = db.insert(board_lists, board_id=board.id, label_id=label.id, position=position, created_at=db.now)
+    return find_list(db, board, list_id)
 
 
 def move_list(db: Connection, board: Board, list_id: int, position: int) -> BoardListEntry:
-    """Let a list stand somewhere else; the others move up or down."""
+    """Move a list to another position; the lists between the two positions shift by one."""
     _lock_lists(db, board)
     moved = find_list(db, board, list_id)
     order = lists_by_board(db, [board.id])[board.id]
     if not 0 <= position < len(order):
         raise Invalid(position=["is invalid"])
     order.insert(position, order.pop(moved.position))
-    for place, each in enumerate(order):
-        if each.list.position != place:
-            db.update(board_lists, each.list.id, position=place)
+    for index, entry in enumerate(order):
+        if entry.list.position != index:
+            db.update(board_lists, entry.list.id, position=index)
     return find_list(db, board, list_id)
 
 
 def delete_list(db: Connection, board: Board, list_id: int) -> None:
-    """Remove a list; the issues in it stay as they are."""
-    held = list_or_none(db, board, list_id)
-    if held is not None:
-        db.delete(board_lists, held.list.id)
+    """Delete a list; its issues keep their labels."""
+    entry = list_or_none(db, board, list_id)
+    if entry is not None:
+        db.delete(board_lists, entry.list.id)
 
 
 def _lock_boards(db: Connection, source: MemberSource) -> None:
-    """Let nobody else add or remove boards here before this is done."""
+    """Lock out concurrent creation and deletion of boards of this project or group until the transaction ends."""
     db.lock(f"boards of {source.kind} {source.id}")
 
 
 def _lock_lists(db: Connection, board: Board) -> None:
-    """Let nobody else change the order of these lists before this is done."""
+    """Lock out concurrent changes of the order of these lists until the transaction ends."""
     db.lock(f"lists of board {board.id}")
 
 

@@ -1,4 +1,4 @@
-"""What boards do when projects come and move, and when labels become one."""
+"""Subscribers that create a project's first board and update lists when labels are merged or projects move."""
 
 from sqlalchemy import bindparam, or_, select, text
 
@@ -17,7 +17,7 @@ from ingot.projects.projects.queries import existing_project, member_source, pro
 from ingot.projects.projects.tables import Project
 
 subscriptions = Subscriptions()
-# A board that has a list for the label that stays keeps that one; the other goes with its label.
+# A board that already has a list for the remaining label keeps it; the other list is deleted with its label.
 _COPY_LISTS = text(
     "INSERT INTO board_lists (board_id, label_id, position, created_at) "
     "SELECT board_id, :into, position, created_at FROM board_lists WHERE label_id = :label "
@@ -29,7 +29,7 @@ _COPY_LIST = text(
     "ON CONFLICT (board_id, label_id) DO NOTHING"
 )
 _ANCESTORS = select(namespace_tree.c.ancestor_id).where(namespace_tree.c.descendant_id == bindparam("namespace"))
-# Lists for labels of groups that are not around the board any more.
+# Lists for labels of groups that are no longer ancestors of the board's project or group.
 _STRAY_LISTS = (
     select(board_lists.c.id, board_lists.c.label_id)
     .join(boards, boards.c.id == board_lists.c.board_id)
@@ -44,26 +44,26 @@ _STRAY_LISTS = (
 
 @subscriptions.on(ProjectCreated)
 def create_default_board(db: Connection, event: ProjectCreated) -> None:
-    """A project has a board from the start."""
+    """Create the first board of a new project."""
     add_board(db, member_source(existing_project(db, event.project_id)))
 
 
 @subscriptions.on(LabelsMerging)
 def merge_label_lists(db: Connection, event: LabelsMerging) -> None:
-    """Lists go on with the label that stays."""
+    """Replace lists for labels about to be merged by lists for the remaining label."""
     for label_id in event.label_ids:
         db.run(_COPY_LISTS, label=label_id, into=event.into_id)
 
 
 @subscriptions.on(ProjectMoved)
 def move_project_boards(db: Connection, event: ProjectMoved) -> None:
-    """The boards of a project take along the lists that they had for labels of the groups around it."""
+    """Replace lists for labels of former ancestor groups by lists for labels that the project can use."""
     _replace_stray_lists(db, existing_project(db, event.project_id))
 
 
 @subscriptions.on(NamespaceMoved)
 def move_namespace_boards(db: Connection, event: NamespaceMoved) -> None:
-    """So do those of the projects of a group; its own let go of labels that are not to be had any more."""
+    """Do the same for the projects of a moved group; delete such lists from the group's own boards."""
     for list_id, _ in db.rows(_STRAY_LISTS, project=0, group=event.namespace_id, namespace=event.namespace_id):
         db.delete(board_lists, list_id)
     for project in projects_in_namespace(db, event.namespace_id):
@@ -72,6 +72,6 @@ def move_namespace_boards(db: Connection, event: NamespaceMoved) -> None:
 
 def _replace_stray_lists(db: Connection, project: Project) -> None:
     for list_id, label_id in db.rows(_STRAY_LISTS, project=project.id, group=0, namespace=project.namespace_id):
-        stays = find_or_copy_label(db, project, label_by_id(db, label_id))
-        db.run(_COPY_LIST, list=list_id, into=stays.id)
+        replacement = find_or_copy_label(db, project, label_by_id(db, label_id))
+        db.run(_COPY_LIST, list=list_id, into=replacement.id)
         db.delete(board_lists, list_id)

@@ -1,4 +1,4 @@
-"""What is stored of boards."""
+"""Tables of boards and their lists."""
 
 from sqlalchemy import Index, Table, UniqueConstraint
 
@@ -20,14 +20,14 @@ boards = Table(
     sqlite_autoincrement=True,
 )
 
-# What is open and in none of them, and what is closed, stand in lists of their own that need no row.
+# Only label lists have rows; the open list and the closed list of a board are implicit.
 board_lists = Table(
     "board_lists",
     metadata,
     row_id(),
     reference("board_id", "boards.id"),
     reference("label_id", "labels.id"),
-    # In ascending order; those of labels that are gone leave gaps.
+    # Ascending, with gaps left by lists whose labels were deleted.
     number("position"),
     text("created_at"),
     UniqueConstraint("board_id", "label_id"),

@@ -1,4 +1,4 @@
-"""How boards are shown."""
+"""Response structs of boards."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from ingot.projects.projects.views import SimpleProjectView
 
 
 class BoardListView(View):
-    """A list of a board; those of what is open and of what is closed are not told."""
+    """A label list of a board; the open and closed lists are never included."""
 
     id: int
     label: LabelBrief
@@ -40,20 +40,20 @@ class BoardView(View):
 
 
 def board_group_view(group: Namespace, base: str) -> BoardGroupView:
-    """The group as its boards show it."""
+    """Build the view of the group that a board belongs to."""
     return BoardGroupView(group.id, group.name, f"{base}/groups/{group.full_path}")
 
 
-def list_view(standing: BoardListEntry) -> BoardListView:
-    """One list."""
-    return BoardListView(standing.list.id, label_brief(standing.label), standing.position)
+def list_view(entry: BoardListEntry) -> BoardListView:
+    """Build the view of a list."""
+    return BoardListView(entry.list.id, label_brief(entry.label), entry.position)
 
 
 def board_views(
-    db: Connection, found: Sequence[Board], project: SimpleProjectView | None, group: BoardGroupView | None
+    db: Connection, boards: Sequence[Board], project: SimpleProjectView | None, group: BoardGroupView | None
 ) -> list[BoardView]:
-    """A page of boards; one statement for all their lists."""
-    lists = lists_by_board(db, [board.id for board in found])
+    """Build the views of a page of boards, with one statement for all their lists."""
+    lists = lists_by_board(db, [board.id for board in boards])
     return [
         BoardView(
             id=board.id,
@@ -62,7 +62,7 @@ def board_views(
             hide_closed_list=board.hide_closed_list,
             project=project,
             group=group,
-            lists=[list_view(each) for each in lists.get(board.id, [])],
+            lists=[list_view(entry) for entry in lists.get(board.id, [])],
         )
-        for board in found
+        for board in boards
     ]

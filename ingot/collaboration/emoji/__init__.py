@@ -1,1 +1,1 @@
-"""Award emoji: what people feel about something, in one picture."""
+"""Award emoji on issues, merge requests, snippets and notes."""

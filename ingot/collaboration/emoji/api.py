@@ -16,31 +16,31 @@ def declare_award_routes(routes: Routes, finder: Finder, *, awards: str, award: 
     """
 
     @routes.get(awards, on=finder, may=policy.may_read_awards, returns=list[AwardView])
-    def list_awards(call: Call, reached: SubjectAccess, page: Page) -> Listing[AwardView]:
-        """List the award emoji of something."""
-        found = queries.list_awards(call.db, reached.subject, page)
-        return found.of(award_views(call.db, found.items, call.origin.base))
+    def list_awards(call: Call, subject_access: SubjectAccess, page: Page) -> Listing[AwardView]:
+        """List the award emoji of a subject."""
+        listing = queries.list_awards(call.db, subject_access.subject, page)
+        return listing.of(award_views(call.db, listing.items, call.origin.base))
 
     @routes.post(awards, on=finder, may=policy.may_give_awards, returns=AwardView)
-    def give_award(call: Call, reached: SubjectAccess, params: GiveAward) -> AwardView:
-        """Give an award emoji to something."""
-        given = service.give_award(call.db, call.actor, reached.subject, params.name)
-        return award_view(call.db, given, call.origin.base)
+    def give_award(call: Call, subject_access: SubjectAccess, params: GiveAward) -> AwardView:
+        """Add an award emoji to a subject."""
+        new_award = service.give_award(call.db, call.actor, subject_access.subject, params.name)
+        return award_view(call.db, new_award, call.origin.base)
 
     @routes.get(award, on=finder, may=policy.may_read_awards, returns=AwardView)
-    def get_award(call: Call, reached: SubjectAccess) -> AwardView:
-        """Get an award emoji of something."""
-        found = queries.find_award(call.db, reached.subject, call.path["award_id"])
-        return award_view(call.db, found, call.origin.base)
+    def get_award(call: Call, subject_access: SubjectAccess) -> AwardView:
+        """Get an award emoji of a subject."""
+        existing_award = queries.find_award(call.db, subject_access.subject, call.path["award_id"])
+        return award_view(call.db, existing_award, call.origin.base)
 
     # The specification answers 401 here instead of 403.
     @routes.delete(award, on=finder, may=policy.may_give_awards, returns=None, denied=401)
-    def take_award_back(call: Call, reached: SubjectAccess) -> None:
-        """Take an award emoji back."""
-        found = queries.award_or_none(call.db, reached.subject, call.path["award_id"])
-        if found is not None:
-            require(policy.may_remove_award(call.actor, found))
-            service.remove_award(call.db, found)
+    def take_award_back(call: Call, subject_access: SubjectAccess) -> None:
+        """Remove an award emoji."""
+        existing_award = queries.award_or_none(call.db, subject_access.subject, call.path["award_id"])
+        if existing_award is not None:
+            require(policy.may_remove_award(call.actor, existing_award))
+            service.remove_award(call.db, existing_award)
 
     for handler in (list_awards, give_award, get_award, take_award_back):
         handler.__name__ += suffix

@@ -1,4 +1,4 @@
-"""Letting what was given to one thing count for another, which stands in its place."""
+"""Copying of award emoji to another subject, used when an issue is moved."""
 
 from sqlalchemy import bindparam, insert, select
 
@@ -21,5 +21,5 @@ _COPY = insert(award_emoji).from_select(
 
 
 def copy_awards(db: Connection, source: Subject, target: Subject) -> None:
-    """Give the same to ``target``, by the same people; the votes among it are the caller's to count."""
+    """Copy the awards of ``source`` to ``target``, with the same users; the caller updates the vote counts."""
     db.run(_COPY, source=source.id, project=target.project_id, kind=target.kind, subject=target.id)

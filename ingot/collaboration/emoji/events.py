@@ -1,10 +1,10 @@
-"""What is announced of award emoji."""
+"""Events of award emoji."""
 
 from ingot.core.events.bus import Event
 
 
 class AwardGiven(Event, frozen=True):
-    """Somebody gave an emoji to something."""
+    """A user added an award emoji to a subject."""
 
     subject_kind: str
     subject_id: int
@@ -12,10 +12,10 @@ class AwardGiven(Event, frozen=True):
 
 
 class VotesChanged(Event, frozen=True):
-    """Something is liked, or disliked, by more people or by fewer."""
+    """The number of upvotes or downvotes of a subject changed."""
 
     subject_kind: str
     subject_id: int
     upvotes: int = 0
-    """How many more; fewer where it is negative."""
+    """The difference; negative when votes were removed."""
     downvotes: int = 0

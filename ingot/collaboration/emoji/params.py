@@ -1,9 +1,9 @@
-"""What callers send about award emoji."""
+"""Request parameters of award emoji."""
 
 from ingot.core.api.params import Params
 
 
 class GiveAward(Params):
-    """An emoji by its name, without colons."""
+    """The name of an emoji, without colons."""
 
     name: str

@@ -1,4 +1,4 @@
-"""How award emoji are found and listed."""
+"""Queries of award emoji."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -26,20 +26,20 @@ _ONE = _OF_SUBJECT.where(award_emoji.c.id == bindparam("award"))
 
 
 def list_awards(db: Connection, subject: Subject, page: Page) -> Listing[Award]:
-    """A page of what something was given, the oldest first."""
+    """Return a page of the awards of a subject, oldest first."""
     return fetch_page(db, Award, _LIST, page, kind=subject.kind, subject=subject.id)
 
 
 def awards_by_subject(db: Connection, kind: str, subject_ids: Sequence[int]) -> dict[int, list[Award]]:
-    """What each of several subjects was given, the oldest first; one statement for all of them."""
-    given: defaultdict[int, list[Award]] = defaultdict(list)
+    """Map subject ids to their awards, oldest first, with one statement for all."""
+    awards: defaultdict[int, list[Award]] = defaultdict(list)
     for award in db.all(Award, _OF_MANY, kind=kind, subjects=list(subject_ids)):
-        given[award.subject_id].append(award)
-    return given
+        awards[award.subject_id].append(award)
+    return awards
 
 
 def award_or_none(db: Connection, subject: Subject, number: str) -> Award | None:
-    """What was given to a subject, by its number."""
+    """Return an award of a subject by its id, or None; raise Invalid if the id is not a number."""
     award_id = number_or_none(number)
     if award_id is None:
         raise Invalid(award_id=["is invalid"])
@@ -47,7 +47,7 @@ def award_or_none(db: Connection, subject: Subject, number: str) -> Award | None
 
 
 def find_award(db: Connection, subject: Subject, number: str) -> Award:
-    """The same for who cannot do without."""
+    """Return an award of a subject by its id; raise NotFound if there is none."""
     award = award_or_none(db, subject, number)
     if award is None:
         raise NotFound("Award Emoji")
@@ -55,8 +55,11 @@ def find_award(db: Connection, subject: Subject, number: str) -> Award:
 
 
 def has_award_from(kind: str, name: str | None = None) -> Select[tuple[int]]:
-    """What the user bound to ``giver`` gave something to: the emoji bound to ``name``, or any."""
-    found = select(award_emoji.c.subject_id).where(
+    """Select the ids of the subjects that the user bound to ``giver`` gave an emoji to.
+
+    With ``name``, only the emoji bound to that parameter counts.
+    """
+    query = select(award_emoji.c.subject_id).where(
         award_emoji.c.user_id == bindparam("giver"), award_emoji.c.subject_kind == kind
     )
-    return found if name is None else found.where(award_emoji.c.name == bindparam(name))
+    return query if name is None else query.where(award_emoji.c.name == bindparam(name))

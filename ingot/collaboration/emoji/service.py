@@ -1,4 +1,4 @@
-"""What changes award emoji."""
+"""State changes of award emoji."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from ingot.core.events.bus import emit
 from ingot.core.markup.emoji import canonical_name
 from ingot.errors import NotFound
 
-# Who gives the same twice at once gives it once; no row comes back where it was there.
+# Concurrent identical requests insert one row; no row is returned when it already exists.
 _INSERT = text(
     "INSERT INTO award_emoji"
     " (project_id, subject_kind, subject_id, user_id, former_user_id, name, created_at, updated_at)"
@@ -27,7 +27,7 @@ _EXISTING = select(award_emoji).where(
     award_emoji.c.subject_kind == bindparam("kind"),
     award_emoji.c.subject_id == bindparam("subject"),
     award_emoji.c.user_id == bindparam("giver"),
-    award_emoji.c.name == bindparam("wanted"),
+    award_emoji.c.name == bindparam("emoji"),
 )
 _DELETE = delete(award_emoji).where(
     award_emoji.c.subject_kind == bindparam("kind"), in_list(award_emoji.c.subject_id, "subjects")
@@ -35,7 +35,7 @@ _DELETE = delete(award_emoji).where(
 
 
 def give_award(db: Connection, actor: Actor, subject: Subject, typed: str) -> Award:
-    """Give an emoji to something, once."""
+    """Add an award to a subject; raise NotFound if the emoji is unknown, not allowed or already given."""
     name = canonical_name(typed)
     if name is None:
         raise NotFound(message="404 Award Emoji Name is not included in the list Not Found")
@@ -52,22 +52,22 @@ def give_award(db: Connection, actor: Actor, subject: Subject, typed: str) -> Aw
 
 
 def toggle_award(db: Connection, actor: Actor, subject: Subject, name: str) -> None:
-    """Give an emoji to something, or take back what one gave."""
-    given = db.first(Award, _EXISTING, kind=subject.kind, subject=subject.id, giver=actor.user_id, wanted=name)
-    if given is None:
+    """Add an award to a subject, or remove it if the caller already gave it."""
+    award = db.first(Award, _EXISTING, kind=subject.kind, subject=subject.id, giver=actor.user_id, emoji=name)
+    if award is None:
         give_award(db, actor, subject, name)
     else:
-        remove_award(db, given)
+        remove_award(db, award)
 
 
 def remove_award(db: Connection, award: Award) -> None:
-    """Take back what was given; what happened twice at once happened once."""
+    """Remove an award; a concurrent second removal changes nothing."""
     if db.delete(award_emoji, award.id):
         _update_votes(db, award.subject_kind, award.subject_id, award.name, -1)
 
 
 def delete_awards(db: Connection, kind: str, subject_ids: Sequence[int]) -> None:
-    """Remove what was given to things that go."""
+    """Delete all awards of subjects that are being deleted."""
     db.run(_DELETE, kind=kind, subjects=list(subject_ids))
 
 

@@ -1,4 +1,4 @@
-"""What becomes of award emoji when users go."""
+"""Subscriber that handles the award emoji of deleted users."""
 
 from sqlalchemy import bindparam, case, func, select, update
 
@@ -30,7 +30,10 @@ _VOTES = (
 
 @subscriptions.on(UserDeleting)
 def transfer_or_delete_awards(db: Connection, event: UserDeleting) -> None:
-    """What somebody gave stays in the name of the placeholder, or goes with them and counts no more."""
+    """Transfer the awards of a deleted user to the placeholder user, or subtract their votes.
+
+    A hard delete removes the award rows with the user's row.
+    """
     if not event.hard:
         db.run(_TRANSFER, user=event.user_id, placeholder=event.placeholder_id, former=event.user_id)
         return

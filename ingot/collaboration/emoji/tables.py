@@ -1,4 +1,4 @@
-"""What is stored of award emoji."""
+"""Table of award emoji."""
 
 from sqlalchemy import Index, Table, UniqueConstraint
 
@@ -13,7 +13,8 @@ award_emoji = Table(
     text("subject_kind"),
     number("subject_id"),
     reference("user_id", "users.id"),
-    # Who gave it before the placeholder had it, who may hold the same of several; else nobody.
+    # The deleted user whose award was transferred to the placeholder, else 0. Part of the unique constraint because
+    # the placeholder may hold the same award of several deleted users.
     number("former_user_id"),
     text("name"),
     text("created_at"),
@@ -25,7 +26,7 @@ award_emoji = Table(
 
 
 class Award(Record, frozen=True):
-    """What somebody gave to something."""
+    """An award emoji given by a user to a subject."""
 
     id: int
     project_id: int | None

@@ -1,4 +1,4 @@
-"""How award emoji are shown."""
+"""Response structs of award emoji."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ _TYPES = {"issue": "Issue", "merge_request": "MergeRequest", "snippet": "Snippet
 
 
 class AwardView(View):
-    """What somebody gave to something."""
+    """An award emoji given by a user to a subject."""
 
     id: int
     name: str
@@ -24,12 +24,12 @@ class AwardView(View):
     awardable_type: str
 
 
-def award_views(db: Connection, found: Sequence[Award], base: str) -> list[AwardView]:
-    """A page of them, with one statement for all people."""
-    if not found:
+def award_views(db: Connection, awards: Sequence[Award], base: str) -> list[AwardView]:
+    """Build the views of a page of awards, with one statement for all users."""
+    if not awards:
         return []
-    users = users_by_ids(db, [award.user_id for award in found])
-    briefs = {number: user_brief(user, base) for number, user in users.items()}
+    users = users_by_ids(db, [award.user_id for award in awards])
+    briefs = {user_id: user_brief(user, base) for user_id, user in users.items()}
     return [
         AwardView(
             id=award.id,
@@ -40,10 +40,10 @@ def award_views(db: Connection, found: Sequence[Award], base: str) -> list[Award
             awardable_id=award.subject_id,
             awardable_type=_TYPES[award.subject_kind],
         )
-        for award in found
+        for award in awards
     ]
 
 
 def award_view(db: Connection, award: Award, base: str) -> AwardView:
-    """One of them."""
+    """Build the view of an award."""
     return award_views(db, [award], base)[0]

@@ -1,1 +1,1 @@
-"""Numbers within a project or group: never given twice."""
+"""Internal ids (iids): numbers that are unique within a project or group and never reused."""

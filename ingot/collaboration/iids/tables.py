@@ -1,4 +1,4 @@
-"""What is stored of numbers that were given."""
+"""Table of the last iid per project or group and kind."""
 
 from sqlalchemy import Table, UniqueConstraint
 
@@ -8,7 +8,7 @@ internal_ids = Table(
     "internal_ids",
     metadata,
     row_id(),
-    # No reference: the row may outlive its project until a job removes that, and no number is taken back.
+    # No foreign key: the row may outlive its project until a job deletes it, and numbers are never reused.
     text("scope"),
     number("scope_id"),
     text("kind"),

@@ -73,7 +73,7 @@ def _text(db: Connection, subject: Subject) -> str:
 
 ISSUE_KIND = SubjectKind(
     kind="issue",
-    shown="Issue",
+    type_name="Issue",
     path="issues",
     sign="#",
     noun="issue",

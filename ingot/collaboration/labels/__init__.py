@@ -1,1 +1,1 @@
-"""Labels of projects and groups, and what carries them."""
+"""Labels of projects and groups, and their assignment to issues and merge requests."""

@@ -1,4 +1,4 @@
-"""Labels over the API, those of projects and those of groups."""
+"""Endpoints for the labels of projects and groups."""
 
 from ingot.collaboration.labels import policy, queries, service
 from ingot.collaboration.labels.params import (
@@ -36,7 +36,7 @@ routes = Routes("labels")
 
 
 def label_project_in_path(call: Call) -> tuple[Access, LabelProjectLookup]:
-    """The project whose labels are meant."""
+    """Find the project in the path and the caller's access to it."""
     access, project = find_project(call.db, call.actor, call.path["id"])
     return access, LabelProjectLookup(access, project)
 
@@ -52,7 +52,7 @@ def _label_as_view(call: Call, lookup: LabelProjectLookup | Namespace, label: La
 
 
 def _label_name(params: EditNamedLabel | EditNamedGroupLabel | NamedLabel) -> str:
-    """Which label is meant where the path does not say."""
+    """Return the id or title of the label from the parameters, for endpoints without a label in the path."""
     if params.label_id is not None:
         return str(params.label_id)
     if not params.name:
@@ -84,18 +84,18 @@ def _set_subscription(call: Call, lookup: LabelProjectLookup | Namespace, *, fol
 
 @routes.get("/projects/:id/labels", on=label_project_in_path, may=policy.may_read_labels, returns=list[LabelView])
 def list_project_labels(call: Call, lookup: LabelProjectLookup, params: ListLabels, page: Page) -> Listing[LabelView]:
-    """List the labels of a project and of the groups around it."""
-    found = queries.list_labels(call.db, call.actor, _source(lookup), params, page)
-    return found.of(
-        project_label_views(call.db, call.actor, lookup.here, lookup.project, found.items, counts=params.with_counts)
+    """List the labels of a project and of its ancestor groups."""
+    listing = queries.list_labels(call.db, call.actor, _source(lookup), params, page)
+    return listing.of(
+        project_label_views(call.db, call.actor, lookup.here, lookup.project, listing.items, counts=params.with_counts)
     )
 
 
 @routes.get("/groups/:id/labels", on=group_in_path, may=may_see_group, returns=list[LabelView])
 def list_group_labels(call: Call, group: Namespace, params: ListGroupLabels, page: Page) -> Listing[LabelView]:
-    """List the labels of a group and of the groups around it."""
-    found = queries.list_labels(call.db, call.actor, _source(group), params, page)
-    return found.of(group_label_views(call.db, call.actor, found.items, counts=params.with_counts))
+    """List the labels of a group and of its ancestor groups."""
+    listing = queries.list_labels(call.db, call.actor, _source(group), params, page)
+    return listing.of(group_label_views(call.db, call.actor, listing.items, counts=params.with_counts))
 
 
 @routes.get("/groups/:id/labels/:label_id", on=group_in_path, may=may_see_group, returns=LabelView)
@@ -170,7 +170,7 @@ def delete_label(call: Call, lookup: LabelProjectLookup | Namespace) -> None:
     returns=LabelView,
 )
 def subscribe_to_label(call: Call, lookup: LabelProjectLookup | Namespace) -> LabelView:
-    """Follow whatever carries a label."""
+    """Subscribe to a label."""
     return _set_subscription(call, lookup, following=True)
 
 
@@ -187,7 +187,7 @@ def subscribe_to_label(call: Call, lookup: LabelProjectLookup | Namespace) -> La
     returns=LabelView,
 )
 def unsubscribe_from_label(call: Call, lookup: LabelProjectLookup | Namespace) -> LabelView:
-    """Stop following whatever carries a label."""
+    """Unsubscribe from a label."""
     return _set_subscription(call, lookup, following=False)
 
 
@@ -195,10 +195,10 @@ def unsubscribe_from_label(call: Call, lookup: LabelProjectLookup | Namespace) -
     "/projects/:id/labels/:label_id/promote", on=label_project_in_path, may=policy.may_admin_labels, returns=LabelView
 )
 def promote_project_label(call: Call, lookup: LabelProjectLookup) -> LabelView:
-    """Make a label of a project one of the group around it, for all projects there."""
+    """Promote a label of a project to a label of its group."""
     if lookup.project.space_owner_id is not None:
         raise Invalid("A project that is in no group has no group label")
-    there, group = find_group(call.db, call.actor, lookup.project.namespace_id)
-    require(policy.may_admin_group_labels(call.actor, there, group))
+    group_access, group = find_group(call.db, call.actor, lookup.project.namespace_id)
+    require(policy.may_admin_group_labels(call.actor, group_access, group))
     label = queries.find_label(call.db, _source(lookup), call.path["label_id"], own=True)
     return _label_as_view(call, group, service.promote_label(call.db, label, _source(group)))

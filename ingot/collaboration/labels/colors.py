@@ -1,9 +1,9 @@
-"""Colours of labels: as people write them, and what can be read on them."""
+"""Label colors: parsing of color codes and names, and the choice of a readable text color."""
 
 import re
 
 _CODE = re.compile(r"#[0-9A-Fa-f]{3}(?:[0-9A-Fa-f]{3})?")
-# The names that style sheets know, each with its code.
+# The CSS color names, each with its code.
 _NAMES = """
     aliceblue F0F8FF antiquewhite FAEBD7 aqua 00FFFF aquamarine 7FFFD4 azure F0FFFF beige F5F5DC bisque FFE4C4
     black 000000 blanchedalmond FFEBCD blue 0000FF blueviolet 8A2BE2 brown A52A2A burlywood DEB887
@@ -37,7 +37,7 @@ _NAMED = dict(zip(_WORDS[::2], _WORDS[1::2], strict=True))
 
 
 def parse_color(text: str) -> str | None:
-    """The code of a colour that was given by code or by name, or nothing where it is none."""
+    """Return the code of a color given by code or name; None if it is neither."""
     text = text.strip()
     if _CODE.fullmatch(text):
         return text
@@ -46,9 +46,9 @@ def parse_color(text: str) -> str | None:
 
 
 def text_color(color: str) -> str:
-    """Black or white, whichever reads better on a colour."""
+    """Return dark or white text color, whichever is more readable on a background color."""
     digits = color.removeprefix("#")
     if len(digits) == 3:
         digits = "".join(2 * digit for digit in digits)
-    red, green, blue = (int(digits[place : place + 2], 16) for place in (0, 2, 4))
+    red, green, blue = (int(digits[index : index + 2], 16) for index in (0, 2, 4))
     return "#333333" if red + green + blue > 500 else "#FFFFFF"

@@ -1,10 +1,10 @@
-"""What is announced of labels."""
+"""Events of labels."""
 
 from ingot.core.events.bus import Event
 
 
 class LabelsMerging(Event, frozen=True):
-    """Labels are about to go, because another one stands for them from now on."""
+    """Labels are about to be deleted and replaced by another label."""
 
     label_ids: list[int]
     into_id: int

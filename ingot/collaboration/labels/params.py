@@ -1,4 +1,4 @@
-"""What callers send about labels."""
+"""Request parameters of labels."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ Priority = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
 class ListLabels(Params):
-    """Which labels."""
+    """Filters of the list of labels."""
 
     with_counts: bool = True
     include_ancestor_groups: bool = True
@@ -18,14 +18,14 @@ class ListLabels(Params):
 
 
 class ListGroupLabels(ListLabels):
-    """Which labels of a group."""
+    """Filters of the list of a group's labels."""
 
     include_descendant_groups: bool = False
     only_group_labels: bool = True
 
 
 class GetLabel(Params):
-    """Where else to look for it."""
+    """Search options for a single label."""
 
     include_ancestor_groups: bool = True
 
@@ -59,21 +59,21 @@ class EditLabel(EditGroupLabel):
 
 
 class EditNamedGroupLabel(EditGroupLabel):
-    """The same, where the path does not say which label."""
+    """Changes of a group label identified by name or id instead of the path."""
 
     name: str | None = None
     label_id: int | None = None
 
 
 class EditNamedLabel(EditLabel):
-    """The same in a project."""
+    """Changes of a project label identified by name or id instead of the path."""
 
     name: str | None = None
     label_id: int | None = None
 
 
 class NamedLabel(Params):
-    """Which label."""
+    """A label identified by name or id instead of the path."""
 
     name: str | None = None
     label_id: int | None = None

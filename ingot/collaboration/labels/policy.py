@@ -1,4 +1,4 @@
-"""Who may do what with labels."""
+"""Permissions on labels."""
 
 from typing import NamedTuple
 
@@ -11,34 +11,34 @@ from ingot.projects.projects.tables import Project
 
 
 class LabelProjectLookup(NamedTuple):
-    """A project whose labels are meant, and what the caller holds in it."""
+    """A project whose labels are requested, with the caller's access to it."""
 
     here: Access
     project: Project
 
 
 def may_read_labels(actor: Actor, access: Access, lookup: LabelProjectLookup) -> bool:
-    """Those who see a project that has anything to label."""
+    """Users who can see a project that has issues or merge requests enabled."""
     project = lookup.project
     return (project.issues_enabled or project.merge_requests_enabled) and may_see_project(actor, access, project)
 
 
 def may_subscribe_to_labels(actor: Actor, access: Access, lookup: LabelProjectLookup) -> bool:
-    """Users who read them, unless the project is archived."""
+    """Users who can read the labels, unless the project is archived."""
     return actor.known and may_read_labels(actor, access, lookup) and not lookup.project.archived
 
 
 def may_admin_labels(actor: Actor, access: Access, lookup: LabelProjectLookup) -> bool:
-    """Reporters, unless the project is archived or has nothing to label."""
+    """Reporters, unless the project is archived or has issues and merge requests disabled."""
     reporter = access.level >= Level.REPORTER or actor.admin
     return reporter and may_read_labels(actor, access, lookup) and not lookup.project.archived
 
 
 def may_subscribe_to_group_labels(actor: Actor, access: Access, group: Namespace) -> bool:
-    """Users who see the group."""
+    """Users who can see the group."""
     return actor.known and may_see_group(actor, access, group)
 
 
-def may_admin_group_labels(actor: Actor, access: Access, group: Namespace) -> bool:  # noqa: ARG001 - All rules take the same three.
+def may_admin_group_labels(actor: Actor, access: Access, group: Namespace) -> bool:  # noqa: ARG001 - All rules take the same three arguments.
     """Reporters of the group."""
     return access.level >= Level.REPORTER or actor.admin

@@ -1,4 +1,4 @@
-"""How labels are found, listed and counted."""
+"""Queries of labels, their priorities and their counts."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ from ingot.projects.namespaces.tables import namespace_tree, namespaces
 from ingot.projects.projects.policy import belongs_to_scanned_project, has_code, has_open_code, visible_projects
 from ingot.projects.projects.tables import Project, projects
 
-# A project's own labels, and those of every group around it.
+# A project's own labels, and those of its ancestor groups.
 _ANCESTOR_GROUPS = select(namespace_tree.c.ancestor_id).where(namespace_tree.c.descendant_id == bindparam("namespace"))
 _DESCENDANT_GROUPS = select(namespace_tree.c.descendant_id).where(namespace_tree.c.ancestor_id == bindparam("source"))
 _IN_ANCESTOR_GROUPS = labels.c.group_id.in_(_ANCESTOR_GROUPS.scalar_subquery())
 USABLE_LABELS = select(labels).where(or_(labels.c.project_id == bindparam("project"), _IN_ANCESTOR_GROUPS))
 _BY_TITLES = USABLE_LABELS.where(in_list(labels.c.title, "titles"))
 _BY_IDS = USABLE_LABELS.where(in_list(labels.c.id, "ids"))
-# What is usable in each of many projects: its number before each label.
+# Labels usable in each of several projects; the project id precedes the label columns.
 _ANCESTOR_GROUPS_OF_EACH = (
     select(namespace_tree.c.ancestor_id)
     .where(namespace_tree.c.descendant_id == projects.c.namespace_id)
@@ -49,7 +49,7 @@ _NAMED = (
     select(projects.c.id, *labels.c)
     .select_from(_USABLE_IN_EACH)
     .where(in_list(projects.c.id, "projects"), labels.c.id.in_(_TITLED_OR_NUMBERED.scalar_subquery()))
-    # Where two have the same title, the nearer one comes last, and counts.
+    # Of two labels with the same title, the project's own comes last, so that it wins in a mapping by title.
     .order_by(labels.c.project_id.is_not(None), labels.c.id)
 )
 _OF_SUBJECTS = (
@@ -63,7 +63,7 @@ _PROJECTS_BELOW = select(projects.c.id).where(projects.c.namespace_id.in_(_DESCE
 _SAME_TITLE_IN_DESCENDANTS = select(labels).where(
     labels.c.title == bindparam("title"), labels.c.project_id.in_(_PROJECTS_BELOW.scalar_subquery())
 )
-# What a project uses of groups that are not around it any more.
+# Labels used in a project although their group is no longer an ancestor of it.
 _OUTSIDE_LABELS = select(labels).where(
     labels.c.group_id.is_not(None),
     labels.c.group_id.not_in(_ANCESTOR_GROUPS.scalar_subquery()),
@@ -94,7 +94,7 @@ _PRIORITIZED = (
 
 
 class LabelCounts(NamedTuple):
-    """How much of each sort carries a label."""
+    """The numbers of issues and merge requests with a label."""
 
     open_issues: int = 0
     closed_issues: int = 0
@@ -102,7 +102,7 @@ class LabelCounts(NamedTuple):
 
 
 class LabelCountScope(NamedTuple):
-    """What of a project may be counted for a caller."""
+    """The records of a project that the caller can see and that are therefore counted."""
 
     project_id: int
     issues: bool
@@ -111,44 +111,44 @@ class LabelCountScope(NamedTuple):
 
 
 def usable_labels(db: Connection, project: Project, titles: Sequence[str]) -> dict[str, Label]:
-    """The labels that things in a project may carry, by title; its own ones count before those of groups."""
-    found = db.all(Label, _BY_TITLES, project=project.id, namespace=project.namespace_id, titles=list(titles))
-    return {label.title: label for label in sorted(found, key=lambda label: label.project_id is not None)}
+    """Map titles to the labels usable in a project; its own labels win over those of ancestor groups."""
+    candidates = db.all(Label, _BY_TITLES, project=project.id, namespace=project.namespace_id, titles=list(titles))
+    return {label.title: label for label in sorted(candidates, key=lambda label: label.project_id is not None)}
 
 
 def usable_labels_by_ids(db: Connection, project: Project, ids: Sequence[int]) -> list[Label]:
-    """The same by number; those of other projects are as good as none."""
+    """List the labels with these ids that are usable in a project; others are omitted."""
     return db.all(Label, _BY_IDS, project=project.id, namespace=project.namespace_id, ids=list(ids))
 
 
 def usable_labels_in_projects(
     db: Connection, project_ids: Sequence[int], titles: Sequence[str], ids: Sequence[int]
 ) -> list[tuple[int, Label]]:
-    """The labels usable in any of these projects by title or number, each with the project that it is usable in."""
+    """List the labels usable in any of these projects by title or id, each with the project id."""
     rows = db.rows(_NAMED, projects=list(project_ids), titles=list(titles), ids=list(ids))
     return [(project_id, Label(*columns)) for project_id, *columns in rows]
 
 
 def labels_of(db: Connection, kind: str, subject_ids: Sequence[int]) -> dict[int, list[Label]]:
-    """What each of these carries, by title; one statement for all."""
-    carried: defaultdict[int, list[Label]] = defaultdict(list)
+    """Map subject ids to their labels, ordered by title, with one statement for all."""
+    labels_by_subject: defaultdict[int, list[Label]] = defaultdict(list)
     for subject_id, *columns in db.rows(_OF_SUBJECTS, kind=kind, subjects=list(subject_ids)):
-        carried[subject_id].append(Label(*columns))
-    return carried
+        labels_by_subject[subject_id].append(Label(*columns))
+    return labels_by_subject
 
 
 def prioritized_labels(db: Connection, project: Project, most: int) -> list[Label]:
-    """The labels that a project ranks, what matters most first."""
+    """List the prioritized labels of a project, highest priority first."""
     return db.all(Label, _PRIORITIZED, project=project.id, namespace=project.namespace_id, most=most)
 
 
 def outside_labels(db: Connection, project: Project) -> list[Label]:
-    """The labels that a project uses though they belong to groups that are not around it any more."""
+    """List the labels used in a project that belong to groups that are no longer its ancestors."""
     return db.all(Label, _OUTSIDE_LABELS, project=project.id, namespace=project.namespace_id)
 
 
 def label_by_id(db: Connection, label_id: int) -> Label:
-    """The label with this number, whoever asks."""
+    """Return a label by its id without a permission check; raise NotFound if there is none."""
     label = db.first(Label, _BY_ID, label=label_id)
     if label is None:
         raise NotFound("Label")
@@ -162,7 +162,7 @@ _OWN = {
 
 
 def _of_groups_below(external: bool | None) -> ColumnElement[bool]:
-    """The labels of groups in a group that the caller may see; administrators see all."""
+    """Return the condition for labels of visible descendant groups; administrators see all."""
     below = select(namespaces.c.id).where(namespaces.c.id.in_(_DESCENDANT_GROUPS.scalar_subquery()))
     if external is not None:
         below = below.where(visible_groups(external))
@@ -170,33 +170,33 @@ def _of_groups_below(external: bool | None) -> ColumnElement[bool]:
 
 
 def _of_projects_in(deep: bool, external: bool | None) -> ColumnElement[bool]:
-    """The labels of projects in a group, where the caller may see those."""
-    place = projects.c.namespace_id == bindparam("source")
+    """Return the condition for labels of visible projects in a group."""
+    location = projects.c.namespace_id == bindparam("source")
     if deep:
-        place = projects.c.namespace_id.in_(_DESCENDANT_GROUPS.scalar_subquery())
-    shown = select(projects.c.id).where(
-        place, or_(projects.c.issues_enabled.is_(True), projects.c.merge_requests_enabled.is_(True))
+        location = projects.c.namespace_id.in_(_DESCENDANT_GROUPS.scalar_subquery())
+    visible = select(projects.c.id).where(
+        location, or_(projects.c.issues_enabled.is_(True), projects.c.merge_requests_enabled.is_(True))
     )
     if external is not None:
-        shown = shown.where(visible_projects(external=external))
-    return labels.c.project_id.in_(shown.scalar_subquery())
+        visible = visible.where(visible_projects(external=external))
+    return labels.c.project_id.in_(visible.scalar_subquery())
 
 
-class _Shape(NamedTuple):
+class _ListShape(NamedTuple):
     kind: str
     ancestors: bool
     descendants: bool = False
     of_projects: bool = False
     external: bool | None = None
-    """Whether the caller is; unknown where nothing depends on it."""
+    """Whether the caller is an external user; None if the query does not depend on the caller."""
 
     @property
-    def asks_actor(self) -> bool:
+    def depends_on_actor(self) -> bool:
         return self.external is not None
 
 
 @lru_cache(maxsize=256)
-def _visible_labels(shape: _Shape) -> Select[Any]:
+def _visible_labels(shape: _ListShape) -> Select[Any]:
     parts = [_OWN[shape.kind]]
     if shape.ancestors:
         parts.append(_IN_ANCESTOR_GROUPS)
@@ -208,7 +208,7 @@ def _visible_labels(shape: _Shape) -> Select[Any]:
 
 
 @lru_cache(maxsize=256)
-def _list_query(shape: _Shape, searched: bool) -> ListQuery:
+def _list_query(shape: _ListShape, searched: bool) -> ListQuery:
     matching = _visible_labels(shape)
     if searched:
         matching = matching.where(contains(labels.c.title_key, "pattern"))
@@ -216,39 +216,39 @@ def _list_query(shape: _Shape, searched: bool) -> ListQuery:
 
 
 @lru_cache(maxsize=256)
-def _visible_label(shape: _Shape, by: str) -> Select[Any]:
-    # Where two have the same title, the nearer one is meant.
+def _visible_label(shape: _ListShape, by: str) -> Select[Any]:
+    # Of two labels with the same title, the project's own comes first.
     return (
         _visible_labels(shape)
-        .where(labels.c[by] == bindparam("wanted"))
+        .where(labels.c[by] == bindparam("key"))
         .order_by(labels.c.project_id.is_(None), labels.c.id)
     )
 
 
-def _shape_of(actor: Actor, source: MemberSource, params: ListLabels) -> _Shape:
-    shape = _Shape(source.kind, params.include_ancestor_groups)
+def _shape_of(actor: Actor, source: MemberSource, params: ListLabels) -> _ListShape:
+    shape = _ListShape(source.kind, params.include_ancestor_groups)
     if not isinstance(params, ListGroupLabels):
         return shape
     of_projects = not params.only_group_labels
-    hides = (params.include_descendant_groups or of_projects) and not actor.admin
+    depends_on_caller = (params.include_descendant_groups or of_projects) and not actor.admin
     return shape._replace(
         descendants=params.include_descendant_groups,
         of_projects=of_projects,
-        external=actor.external if hides else None,
+        external=actor.external if depends_on_caller else None,
     )
 
 
-def _bound(db: Connection, actor: Actor, source: MemberSource, shape: _Shape) -> dict[str, Any]:
+def _bound(db: Connection, actor: Actor, source: MemberSource, shape: _ListShape) -> dict[str, Any]:
     values: dict[str, Any] = {"source": source.id}
     if shape.ancestors:
         values["namespace"] = source.namespace_id
-    if shape.asks_actor:
+    if shape.depends_on_actor:
         values |= {"actor": actor.user_id, "today": day_of(db.now)}
     return values
 
 
 def list_labels(db: Connection, actor: Actor, source: MemberSource, params: ListLabels, page: Page) -> Listing[Label]:
-    """A page of the labels of a project or group, by title."""
+    """Return a page of the labels of a project or group, ordered by title."""
     shape = _shape_of(actor, source, params)
     values = _bound(db, actor, source, shape)
     if params.search:
@@ -257,19 +257,19 @@ def list_labels(db: Connection, actor: Actor, source: MemberSource, params: List
 
 
 def label_or_none(db: Connection, source: MemberSource, name: str, *, own: bool = False) -> Label | None:
-    """The label of a project or group by number or title, of the groups around it too unless only its own count."""
+    """Return a label by id or title, or None; ancestor groups are searched unless ``own`` is set."""
     number = number_or_none(name)
     if number is not None:
         values = {"source": source.id} if own else {"source": source.id, "namespace": source.namespace_id}
-        statement = _visible_label(_Shape(source.kind, ancestors=not own), "id")
-        found = db.first(Label, statement, wanted=number, **values)
-        if found is not None:
-            return found
+        statement = _visible_label(_ListShape(source.kind, ancestors=not own), "id")
+        label = db.first(Label, statement, key=number, **values)
+        if label is not None:
+            return label
     return label_by_title(db, source, name.strip(), own=own)
 
 
 def find_label(db: Connection, source: MemberSource, name: str, *, own: bool = False) -> Label:
-    """The same, where there must be one."""
+    """Return a label by id or title; raise NotFound if there is none."""
     label = label_or_none(db, source, name, own=own)
     if label is None:
         raise NotFound("Label")
@@ -277,18 +277,18 @@ def find_label(db: Connection, source: MemberSource, name: str, *, own: bool = F
 
 
 def label_by_title(db: Connection, source: MemberSource, title: str, *, own: bool = False) -> Label | None:
-    """The label that bears this title in a project or group, or in a group around it unless only its own count."""
+    """Return a label by its exact title, or None; ancestor groups are searched unless ``own`` is set."""
     values = {"source": source.id} if own else {"source": source.id, "namespace": source.namespace_id}
-    return db.first(Label, _visible_label(_Shape(source.kind, ancestors=not own), "title"), wanted=title, **values)
+    return db.first(Label, _visible_label(_ListShape(source.kind, ancestors=not own), "title"), key=title, **values)
 
 
 def same_title_in_descendants(db: Connection, group_id: int, title: str) -> list[Label]:
-    """The labels with this title of all projects in a group, however deep."""
+    """List the labels with this title in all projects below a group."""
     return db.all(Label, _SAME_TITLE_IN_DESCENDANTS, source=group_id, title=title)
 
 
 def priorities_of(db: Connection, project_id: int, label_ids: Sequence[int]) -> dict[int, int]:
-    """How labels are ranked in a project; those that are not are missing."""
+    """Map label ids to their priorities in a project; labels without a priority are missing."""
     return dict(db.rows(_PRIORITIES, project=project_id, labels=list(label_ids)))
 
 
@@ -296,12 +296,12 @@ _LINKS = label_links.alias("links")
 _COUNTED = (_LINKS.c.label_id, _LINKS.c.subject_kind, _LINKS.c.project_id, _LINKS.c.state, _LINKS.c.confidential)
 _OF_PROJECT = (
     select(*_COUNTED, func.count())
-    # By the labels, not by the project, which may hold a hundred times as much.
+    # Use the index on labels: a project may have a hundred times as many rows.
     .where(in_list(_LINKS.c.label_id, "labels"), without_index(_LINKS.c.project_id) == bindparam("project"))
     .group_by(*_COUNTED)
 )
 _BY_PROJECT = (
-    select(*_COUNTED, func.count().label("held"))
+    select(*_COUNTED, func.count().label("total"))
     .where(in_list(_LINKS.c.label_id, "labels"))
     .group_by(*_COUNTED)
     .subquery()
@@ -310,7 +310,7 @@ _BY_PROJECT = (
 
 @lru_cache(maxsize=256)
 def _of_all_projects(external: bool | None) -> Select[Any]:
-    """How much carries each label in all projects, as far as the caller may see it; administrators see all."""
+    """Count the visible records with each label in all projects; administrators see all."""
     counted = _BY_PROJECT.c
     member = belongs_to_scanned_project(Level.REPORTER)
     issues = and_(counted.subject_kind == "issue", projects.c.issues_enabled.is_(True))
@@ -320,7 +320,7 @@ def _of_all_projects(external: bool | None) -> Select[Any]:
         issues = and_(issues, or_(counted.confidential.is_(False), member))
         requests = and_(requests, or_(one_of(projects.c.visibility, *opened) & has_open_code(), member))
     statement = (
-        select(counted.label_id, counted.subject_kind, counted.state, func.sum(counted.held))
+        select(counted.label_id, counted.subject_kind, counted.state, func.sum(counted.total))
         .join(projects, projects.c.id == counted.project_id)
         .where(projects.c.namespace_id.is_not(None), or_(issues, requests))
         .group_by(counted.label_id, counted.subject_kind, counted.state)
@@ -328,32 +328,30 @@ def _of_all_projects(external: bool | None) -> Select[Any]:
     return statement if external is None else statement.where(visible_projects(external=external))
 
 
-def label_counts_in_project(
-    db: Connection, label_ids: Sequence[int], counted: LabelCountScope
-) -> dict[int, LabelCounts]:
-    """How much in a project carries each label; who may not see what is confidential has none of it counted."""
-    found = [
+def label_counts_in_project(db: Connection, label_ids: Sequence[int], scope: LabelCountScope) -> dict[int, LabelCounts]:
+    """Count the records with each label in a project, limited to those that the caller can see."""
+    rows = [
         (label_id, kind, state, count)
         for label_id, kind, _, state, confidential, count in db.rows(
-            _OF_PROJECT, labels=list(label_ids), project=counted.project_id
+            _OF_PROJECT, labels=list(label_ids), project=scope.project_id
         )
-        if (kind == "issue" and counted.issues and (counted.confidential or not confidential))
-        or (kind == "merge_request" and counted.merge_requests)
+        if (kind == "issue" and scope.issues and (scope.confidential or not confidential))
+        or (kind == "merge_request" and scope.merge_requests)
     ]
-    return _summed(found)
+    return _sum_counts(rows)
 
 
 def label_counts_in_visible_projects(db: Connection, actor: Actor, label_ids: Sequence[int]) -> dict[int, LabelCounts]:
-    """The same in all projects that the caller may see."""
+    """Count the records with each label in all projects that the caller can see."""
     if actor.admin:
-        return _summed(db.rows(_of_all_projects(None), labels=list(label_ids)))
-    seen = {"actor": actor.user_id, "today": day_of(db.now)}
-    return _summed(db.rows(_of_all_projects(actor.external), labels=list(label_ids), **seen))
+        return _sum_counts(db.rows(_of_all_projects(None), labels=list(label_ids)))
+    actor_values = {"actor": actor.user_id, "today": day_of(db.now)}
+    return _sum_counts(db.rows(_of_all_projects(actor.external), labels=list(label_ids), **actor_values))
 
 
-def _summed(found: Sequence[tuple[Any, ...]]) -> dict[int, LabelCounts]:
+def _sum_counts(rows: Sequence[tuple[Any, ...]]) -> dict[int, LabelCounts]:
     sums: defaultdict[int, LabelCounts] = defaultdict(LabelCounts)
-    for label_id, kind, state, count in found:
+    for label_id, kind, state, count in rows:
         name = {
             ("issue", "opened"): "open_issues",
             ("issue", "closed"): "closed_issues",

@@ -1,4 +1,4 @@
-"""What changes labels, and what carries them."""
+"""State changes of labels and of their assignment to subjects."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,7 +35,7 @@ MAX_DESCRIPTION_LENGTH = 1_000_000
 _UNLINK = delete(label_links).where(
     label_links.c.subject_kind == bindparam("kind"),
     label_links.c.subject_id == bindparam("subject"),
-    in_list(label_links.c.label_id, "taken"),
+    in_list(label_links.c.label_id, "removed"),
 )
 _UNLINK_ALL = delete(label_links).where(
     label_links.c.subject_kind == bindparam("kind"), label_links.c.subject_id == bindparam("subject")
@@ -52,7 +52,7 @@ _SET_PRIORITY = text(
 _UNSET_PRIORITY = delete(label_priorities).where(
     label_priorities.c.project_id == bindparam("project"), label_priorities.c.label_id == bindparam("label")
 )
-# What carries both already keeps the one that stays; the rest goes with the label that does not.
+# Subjects that already have the remaining label are not changed; links to the merged label are deleted with it.
 _MERGE_LINKS = text(
     "INSERT INTO label_links (label_id, subject_kind, subject_id, project_id, state, confidential) "
     "SELECT :into, subject_kind, subject_id, project_id, state, confidential FROM label_links WHERE label_id = :label "
@@ -79,22 +79,22 @@ _COPY_PRIORITY = text(
 
 
 def title_error(title: str) -> str | None:
-    """Why a label cannot be called so, or nothing where it can."""
+    """Return why a label title is invalid, or None if it is valid."""
     if not title.strip():
         return "can't be blank"
     if len(title.strip()) > MAX_TITLE_LENGTH:
         return too_long_message(MAX_TITLE_LENGTH)
-    # A comma parts labels in a list.
+    # A comma separates labels in parameters.
     return "is invalid" if "," in title else None
 
 
 def color_error(color: str) -> str | None:
-    """Why this is no colour, or nothing where it is one."""
+    """Return why a color is invalid, or None if it is valid."""
     return None if parse_color(color) else "must be a valid color code"
 
 
 def create_label(db: Connection, source: MemberSource, params: CreateGroupLabel) -> Label:
-    """Add a label to a project or group, where no label that can be used there is called so."""
+    """Create a label of a project or group; raise Conflict if a usable label has the same title."""
     if label_by_title(db, source, params.name.strip()) is not None:
         raise Conflict("Label already exists")
     owner = {"project_id": source.id} if source.kind == "project" else {"group_id": source.id}
@@ -113,7 +113,7 @@ def add_label(
     project_id: int | None = None,
     group_id: int | None = None,
 ) -> Label:
-    """Add the row of a label."""
+    """Insert the row of a label; raise Invalid if a value is not valid."""
     title = title.strip()
     _validate(title, color, description)
     row = {
@@ -130,7 +130,7 @@ def add_label(
 
 
 def edit_label(db: Connection, source: MemberSource, label: Label, params: EditGroupLabel) -> Label:
-    """Change what was sent; whatever carries the label shows it at once."""
+    """Update the given fields of a label."""
     sent = given_fields(params, "priority", "name", "label_id")
     columns: dict[str, Any] = {}
     if "new_name" in sent:
@@ -151,72 +151,75 @@ def edit_label(db: Connection, source: MemberSource, label: Label, params: EditG
 
 
 def prioritize_labels(db: Connection, project_id: int, ordered: Sequence[int], dropped: Sequence[int] = ()) -> None:
-    """Let labels rank in this order in a project; those that are dropped rank no longer."""
+    """Set the priorities of labels in a project to this order and unset those of ``dropped``."""
     ranks = priorities_of(db, project_id, ordered)
-    for place, label_id in enumerate(ordered):
-        if ranks.get(label_id) != place:
-            _set_priority(db, project_id, label_id, place)
+    for priority, label_id in enumerate(ordered):
+        if ranks.get(label_id) != priority:
+            _set_priority(db, project_id, label_id, priority)
     for label_id in dropped:
         _set_priority(db, project_id, label_id, None)
 
 
 def delete_label(db: Connection, label: Label) -> None:
-    """Remove a label; what carried it goes on without."""
+    """Delete a label and remove it from all subjects."""
     delete_subscriptions(db, "label", label.id)
     db.delete(labels, label.id)
 
 
 def promote_label(db: Connection, label: Label, group: MemberSource) -> Label:
-    """Make one label of the group out of all those of this title in its projects, however deep they lie."""
-    stays = label_by_title(db, group, label.title, own=True)
-    if stays is None:
-        stays = add_label(db, label.title, label.color, label.description, group_id=group.id)
+    """Merge the labels with this title in all projects below a group into one label of the group."""
+    group_label = label_by_title(db, group, label.title, own=True)
+    if group_label is None:
+        group_label = add_label(db, label.title, label.color, label.description, group_id=group.id)
     merged = same_title_in_descendants(db, group.id, label.title)
-    emit(db, LabelsMerging([each.id for each in merged], stays.id))
-    for each in merged:
-        db.run(_MERGE_LINKS, label=each.id, into=stays.id)
-        db.run(_MERGE_PRIORITIES, label=each.id, into=stays.id)
-        transfer_subscriptions(db, "label", each.id, stays.id)
-        db.delete(labels, each.id)
-    return stays
+    emit(db, LabelsMerging([duplicate.id for duplicate in merged], group_label.id))
+    for duplicate in merged:
+        db.run(_MERGE_LINKS, label=duplicate.id, into=group_label.id)
+        db.run(_MERGE_PRIORITIES, label=duplicate.id, into=group_label.id)
+        transfer_subscriptions(db, "label", duplicate.id, group_label.id)
+        db.delete(labels, duplicate.id)
+    return group_label
 
 
 def replace_outside_labels(db: Connection, project: Project) -> None:
-    """Where a project was taken out of a group, let it have labels of its own for those that it used there."""
+    """Replace labels of former ancestor groups in a project by labels that it can use."""
     for label in outside_labels(db, project):
-        stays = find_or_copy_label(db, project, label)
+        replacement = find_or_copy_label(db, project, label)
         values = {"project": project.id, "label": label.id}
-        for copy, drop in ((_COPY_LINKS, _DELETE_LINKS), (_COPY_PRIORITY, _UNSET_PRIORITY)):
-            db.run(copy, into=stays.id, **values)
-            db.run(drop, **values)
+        for copy, remove in ((_COPY_LINKS, _DELETE_LINKS), (_COPY_PRIORITY, _UNSET_PRIORITY)):
+            db.run(copy, into=replacement.id, **values)
+            db.run(remove, **values)
 
 
 def find_or_copy_label(db: Connection, project: Project, label: Label) -> Label:
-    """The label that a project can use in place of another one: of the same title, or else a copy."""
+    """Return the usable label with the same title, or else copy the label to the project."""
     same = usable_labels(db, project, [label.title]).get(label.title)
     return same or add_label(db, label.title, label.color, label.description, project_id=project.id)
 
 
 def find_or_create_labels(db: Connection, project: Project, titles: Sequence[str], *, may_add: bool) -> list[Label]:
-    """The labels of these titles; those that are missing are made where the caller may, and left out elsewhere."""
+    """Return the labels with these titles.
+
+    Missing labels are created if ``may_add`` is set and ignored otherwise.
+    """
     titles = list(dict.fromkeys(title.strip() for title in titles))
-    known = usable_labels(db, project, titles)
-    found = []
+    existing = usable_labels(db, project, titles)
+    result = []
     for title in titles:
-        if title in known:
-            found.append(known[title])
+        if title in existing:
+            result.append(existing[title])
         elif may_add:
-            found.append(add_label(db, title, project_id=project.id))
-    return found
+            result.append(add_label(db, title, project_id=project.id))
+    return result
 
 
-def set_labels(db: Connection, subject: Subject, wanted: Sequence[Label]) -> tuple[list[Label], list[Label]]:
-    """Let something carry these labels and no others; gives those that were put on and taken off."""
+def set_labels(db: Connection, subject: Subject, new_labels: Sequence[Label]) -> tuple[list[Label], list[Label]]:
+    """Set the labels of a subject and return the added and the removed ones."""
     assert subject.id is not None  # noqa: S101 - Only rows carry labels.
     before = {label.id: label for label in labels_of(db, subject.kind, [subject.id]).get(subject.id, [])}
-    after = {label.id: label for label in wanted}
-    added = [label for number, label in after.items() if number not in before]
-    removed = [label for number, label in before.items() if number not in after]
+    after = {label.id: label for label in new_labels}
+    added = [label for label_id, label in after.items() if label_id not in before]
+    removed = [label for label_id, label in before.items() if label_id not in after]
     for label in added:
         db.insert(
             label_links,
@@ -228,19 +231,18 @@ def set_labels(db: Connection, subject: Subject, wanted: Sequence[Label]) -> tup
             confidential=subject.confidential,
         )
     if removed:
-        taken = [label.id for label in removed]
-        db.run(_UNLINK, kind=subject.kind, subject=subject.id, taken=taken)
+        db.run(_UNLINK, kind=subject.kind, subject=subject.id, removed=[label.id for label in removed])
     return added, removed
 
 
 def update_label_link_state(db: Connection, subject: Subject) -> None:
-    """Let what counts by label know that something was closed, reopened, hidden or shown."""
+    """Copy the state and confidentiality of a subject to its label links, which are used for counting."""
     state = {"new_state": subject.state, "now_confidential": subject.confidential}
     db.run(_STATE, kind=subject.kind, subject=subject.id, **state)
 
 
 def delete_label_links(db: Connection, subject: Subject) -> None:
-    """What is gone carries nothing."""
+    """Remove all labels from a subject."""
     db.run(_UNLINK_ALL, kind=subject.kind, subject=subject.id)
 
 
@@ -253,12 +255,12 @@ def _set_priority(db: Connection, project_id: int, label_id: int, priority: int 
 
 def _validate(title: str, color: str, description: str | None) -> None:
     errors: dict[str, list[str]] = {}
-    trouble = title_error(title)
-    if trouble is not None:
-        errors["title"] = [trouble]
-    trouble = color_error(color)
-    if trouble is not None:
-        errors["color"] = [trouble]
+    error = title_error(title)
+    if error is not None:
+        errors["title"] = [error]
+    error = color_error(color)
+    if error is not None:
+        errors["color"] = [error]
     if description is not None and len(description) > MAX_DESCRIPTION_LENGTH:
         errors["description"] = [too_long_message(MAX_DESCRIPTION_LENGTH)]
     if errors:

@@ -1,4 +1,4 @@
-"""What becomes of labels when what carries them lies in another group."""
+"""Subscribers that replace group labels in projects that moved to another group."""
 
 from ingot.collaboration.labels.service import replace_outside_labels
 from ingot.core.db.connection import Connection
@@ -12,12 +12,12 @@ subscriptions = Subscriptions()
 
 @subscriptions.on(ProjectMoved)
 def replace_labels_of_moved_project(db: Connection, event: ProjectMoved) -> None:
-    """A project takes along what it used of the groups around it."""
+    """Replace labels of former ancestor groups in a moved project."""
     replace_outside_labels(db, existing_project(db, event.project_id))
 
 
 @subscriptions.on(NamespaceMoved)
 def replace_labels_of_moved_namespace(db: Connection, event: NamespaceMoved) -> None:
-    """So do the projects of a group."""
+    """Replace labels of former ancestor groups in all projects of a moved group."""
     for project in projects_in_namespace(db, event.namespace_id):
         replace_outside_labels(db, project)

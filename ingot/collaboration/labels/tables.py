@@ -1,4 +1,4 @@
-"""What is stored of labels."""
+"""Tables of labels, their links to subjects and their priorities in projects."""
 
 from sqlalchemy import Index, Table, UniqueConstraint
 
@@ -31,12 +31,12 @@ label_links = Table(
     reference("label_id", "labels.id"),
     text("subject_kind"),
     number("subject_id"),
-    # What is counted of a label's subjects, copied from them: looking at each would cost too much.
+    # Copies of columns of the subject, because joining every subject would make counting too slow.
     reference("project_id", "projects.id"),
     text("state"),
     flag("confidential"),
     UniqueConstraint("subject_kind", "subject_id", "label_id"),
-    # In the order in which they are counted, so that nothing has to be sorted.
+    # In the order of the counting query's GROUP BY, so that it needs no sort.
     Index("ix_label_links_label_id", "label_id", "subject_kind", "project_id", "state", "confidential", "subject_id"),
     Index("ix_label_links_project_id", "project_id"),
     sqlite_autoincrement=True,

@@ -1,4 +1,4 @@
-"""How labels are shown."""
+"""Response structs of labels."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ from ingot.projects.projects.tables import Project
 
 
 class LabelBrief(View):
-    """A label wherever one is only named."""
+    """A label inside another record."""
 
     id: int
     name: str
@@ -33,7 +33,7 @@ class LabelBrief(View):
 
 
 class LabelView(LabelBrief):
-    """A label; how it is ranked is said where a project is asked for it."""
+    """A label with its counts; ``priority`` is set only in the context of a project."""
 
     subscribed: bool
     open_issues_count: int | UnsetType = UNSET
@@ -44,54 +44,56 @@ class LabelView(LabelBrief):
 
 
 def label_brief(label: Label) -> LabelBrief:
-    """The label by itself."""
+    """Build the brief view of a label."""
     return LabelBrief(label.id, label.title, label.color, label.description, text_color(label.color))
 
 
 def project_label_views(
-    db: Connection, actor: Actor, access: Access, project: Project, found: Sequence[Label], *, counts: bool = True
+    db: Connection, actor: Actor, access: Access, project: Project, labels: Sequence[Label], *, counts: bool = True
 ) -> list[LabelView]:
-    """A page of a project's labels, counted within it; one statement for each relation."""
-    numbers = [label.id for label in found]
-    ranks = priorities_of(db, project.id, numbers)
+    """Build the views of a page of a project's labels with counts in it; one statement per relation."""
+    label_ids = [label.id for label in labels]
+    priorities = priorities_of(db, project.id, label_ids)
     counted: dict[int, LabelCounts] | None = None
     if counts:
-        reporter = access.level >= Level.REPORTER or actor.admin
-        requests = project.merge_requests_enabled and may_download_code(actor, access, project)
+        counts_confidential = access.level >= Level.REPORTER or actor.admin
+        counts_merge_requests = project.merge_requests_enabled and may_download_code(actor, access, project)
         counted = label_counts_in_project(
-            db, numbers, LabelCountScope(project.id, project.issues_enabled, reporter, requests)
+            db,
+            label_ids,
+            LabelCountScope(project.id, project.issues_enabled, counts_confidential, counts_merge_requests),
         )
-    views = _views(db, actor, found, counted)
-    for label, view in zip(found, views, strict=True):
-        view.priority = ranks.get(label.id)
+    views = _views(db, actor, labels, counted)
+    for label, view in zip(labels, views, strict=True):
+        view.priority = priorities.get(label.id)
         view.is_project_label = label.project_id is not None
     return views
 
 
-def group_label_views(db: Connection, actor: Actor, found: Sequence[Label], *, counts: bool = True) -> list[LabelView]:
-    """A page of a group's labels, counted in all projects that the caller may see."""
-    numbers = [label.id for label in found]
-    return _views(db, actor, found, label_counts_in_visible_projects(db, actor, numbers) if counts else None)
+def group_label_views(db: Connection, actor: Actor, labels: Sequence[Label], *, counts: bool = True) -> list[LabelView]:
+    """Build the views of a page of a group's labels, with counts in all projects that the caller can see."""
+    label_ids = [label.id for label in labels]
+    return _views(db, actor, labels, label_counts_in_visible_projects(db, actor, label_ids) if counts else None)
 
 
 def _views(
-    db: Connection, actor: Actor, found: Sequence[Label], counted: dict[int, LabelCounts] | None
+    db: Connection, actor: Actor, labels: Sequence[Label], counted: dict[int, LabelCounts] | None
 ) -> list[LabelView]:
-    followed = explicit_subscriptions(db, actor.user_id, "label", [label.id for label in found])
+    subscribed = explicit_subscriptions(db, actor.user_id, "label", [label.id for label in labels])
     views = []
-    for label in found:
+    for label in labels:
         view = LabelView(
             label.id,
             label.title,
             label.color,
             label.description,
             text_color(label.color),
-            followed.get(label.id, False),
+            subscribed.get(label.id, False),
         )
         if counted is not None:
-            held = counted.get(label.id, LabelCounts())
-            view.open_issues_count = held.open_issues
-            view.closed_issues_count = held.closed_issues
-            view.open_merge_requests_count = held.open_merge_requests
+            label_counts = counted.get(label.id, LabelCounts())
+            view.open_issues_count = label_counts.open_issues
+            view.closed_issues_count = label_counts.closed_issues
+            view.open_merge_requests_count = label_counts.open_merge_requests
         views.append(view)
     return views

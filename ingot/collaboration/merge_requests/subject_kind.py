@@ -83,7 +83,7 @@ def _text(db: Connection, subject: Subject) -> str:
 
 MERGE_REQUEST_KIND = SubjectKind(
     kind="merge_request",
-    shown="MergeRequest",
+    type_name="MergeRequest",
     path="merge_requests",
     sign="!",
     noun="merge request",

@@ -1,4 +1,4 @@
-"""Milestones over the API, those of projects and those of groups."""
+"""Endpoints for the milestones of projects and groups."""
 
 from ingot.collaboration.milestones import policy, queries, service
 from ingot.collaboration.milestones.params import CreateMilestone, EditMilestone, ListGroupMilestones, ListMilestones
@@ -22,7 +22,7 @@ routes = Routes("milestones")
 
 
 def milestone_in_path(call: Call, source: MemberSource) -> Milestone:
-    """The milestone of a project or group that the path names."""
+    """Find the milestone of a project or group in the path."""
     return queries.find_milestone(call.db, source, path_number(call.path, "milestone_id"))
 
 
@@ -30,9 +30,9 @@ def _milestone_as_view(call: Call, milestone: Milestone) -> MilestoneView:
     return milestone_view(milestone, call.db.now, call.origin.base)
 
 
-def _list(call: Call, place: ProjectOrGroup, params: ListMilestones, page: Page) -> Listing[MilestoneView]:
-    found = queries.list_milestones(call.db, call.actor, member_source(place), params, page)
-    return found.of([_milestone_as_view(call, milestone) for milestone in found.items])
+def _list(call: Call, parent: ProjectOrGroup, params: ListMilestones, page: Page) -> Listing[MilestoneView]:
+    listing = queries.list_milestones(call.db, call.actor, member_source(parent), params, page)
+    return listing.of([_milestone_as_view(call, milestone) for milestone in listing.items])
 
 
 @routes.get("/projects/:id/milestones", on=project_in_path, may=policy.may_read_milestones, returns=list[MilestoneView])
@@ -56,16 +56,16 @@ def list_group_milestones(
     may=policy.may_read_milestones,
     returns=MilestoneView,
 )
-def get_milestone(call: Call, place: ProjectOrGroup) -> MilestoneView:
+def get_milestone(call: Call, parent: ProjectOrGroup) -> MilestoneView:
     """Get a milestone of a project or group."""
-    return _milestone_as_view(call, milestone_in_path(call, member_source(place)))
+    return _milestone_as_view(call, milestone_in_path(call, member_source(parent)))
 
 
 @routes.post("/groups/:id/milestones", on=group_in_path, may=policy.may_admin_group_milestones, returns=MilestoneView)
 @routes.post("/projects/:id/milestones", on=project_in_path, may=policy.may_admin_milestones, returns=MilestoneView)
-def create_milestone(call: Call, place: ProjectOrGroup, params: CreateMilestone) -> MilestoneView:
-    """Create a milestone of a project, or of a group for all projects in it."""
-    return _milestone_as_view(call, service.create_milestone(call.db, call.actor, member_source(place), params))
+def create_milestone(call: Call, parent: ProjectOrGroup, params: CreateMilestone) -> MilestoneView:
+    """Create a milestone of a project or group."""
+    return _milestone_as_view(call, service.create_milestone(call.db, call.actor, member_source(parent), params))
 
 
 @routes.put(
@@ -80,11 +80,11 @@ def create_milestone(call: Call, place: ProjectOrGroup, params: CreateMilestone)
     may=policy.may_admin_milestones,
     returns=MilestoneView,
 )
-def edit_milestone(call: Call, place: ProjectOrGroup, params: EditMilestone) -> MilestoneView:
+def edit_milestone(call: Call, parent: ProjectOrGroup, params: EditMilestone) -> MilestoneView:
     """Edit a milestone of a project or group, close it or activate it again."""
     if not given_fields(params):
         raise MissingParameter("title")
-    source = member_source(place)
+    source = member_source(parent)
     return _milestone_as_view(
         call, service.edit_milestone(call.db, call.actor, source, milestone_in_path(call, source), params)
     )
@@ -96,9 +96,9 @@ def edit_milestone(call: Call, place: ProjectOrGroup, params: EditMilestone) -> 
 @routes.delete(
     "/projects/:id/milestones/:milestone_id", on=project_in_path, may=policy.may_admin_milestones, returns=None
 )
-def delete_milestone(call: Call, place: ProjectOrGroup) -> None:
+def delete_milestone(call: Call, parent: ProjectOrGroup) -> None:
     """Delete a milestone of a project or group."""
-    milestone = queries.milestone_or_none(call.db, member_source(place), path_number(call.path, "milestone_id"))
+    milestone = queries.milestone_or_none(call.db, member_source(parent), path_number(call.path, "milestone_id"))
     if milestone is not None:
         service.delete_milestone(call.db, call.actor, milestone)
 
@@ -111,10 +111,10 @@ def delete_milestone(call: Call, place: ProjectOrGroup) -> None:
     status=200,
 )
 def promote_project_milestone(call: Call, project: Project) -> MilestoneView:
-    """Make a milestone of a project one of the group around it, for all projects there."""
+    """Promote a milestone of a project to a milestone of its group."""
     if project.space_owner_id is not None:
         raise Invalid("A project that is in no group has no group milestone")
-    there, group = find_group(call.db, call.actor, project.namespace_id)
-    require(policy.may_admin_group_milestones(call.actor, there, group))
+    group_access, group = find_group(call.db, call.actor, project.namespace_id)
+    require(policy.may_admin_group_milestones(call.actor, group_access, group))
     milestone = milestone_in_path(call, member_source(project))
     return _milestone_as_view(call, service.promote_milestone(call.db, milestone, member_source(group)))

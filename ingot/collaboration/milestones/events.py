@@ -1,4 +1,4 @@
-"""What is announced of milestones."""
+"""Events of milestones."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ from ingot.core.events.bus import Event
 
 
 class MilestoneChanged(Event, frozen=True):
-    """A milestone of a project or group was made, closed, opened again or removed."""
+    """A milestone was created, closed, reopened or deleted."""
 
     milestone_id: int
     project_id: int | None
@@ -15,7 +15,7 @@ class MilestoneChanged(Event, frozen=True):
 
 
 class MilestonesMerging(Event, frozen=True):
-    """Milestones are about to go, because another one stands for them from now on."""
+    """Milestones are about to be deleted and replaced by another milestone."""
 
     milestone_ids: list[int]
     into_id: int

@@ -1,4 +1,4 @@
-"""What callers send about milestones."""
+"""Request parameters of milestones."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ from ingot.core.db.times import Date, Timestamp
 
 
 class ListMilestones(Params):
-    """Which milestones."""
+    """Filters of the list of milestones."""
 
     iids: list[int] | None = None
     state: Literal["active", "closed", "all"] | None = None
@@ -23,7 +23,7 @@ class ListMilestones(Params):
 
 
 class ListGroupMilestones(ListMilestones):
-    """Which milestones of a group."""
+    """Filters of the list of a group's milestones."""
 
     include_descendants: bool = False
 

@@ -1,4 +1,4 @@
-"""Who may do what with milestones."""
+"""Permissions on milestones."""
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
@@ -8,16 +8,16 @@ from ingot.projects.projects.tables import Project
 
 
 def may_read_milestones(actor: Actor, access: Access, project: Project) -> bool:
-    """Those who see a project that has anything to plan."""
+    """Users who can see a project that has issues or merge requests enabled."""
     return (project.issues_enabled or project.merge_requests_enabled) and may_see_project(actor, access, project)
 
 
 def may_admin_milestones(actor: Actor, access: Access, project: Project) -> bool:
-    """Reporters, unless the project is archived or has nothing to plan."""
+    """Reporters, unless the project is archived or has issues and merge requests disabled."""
     reporter = access.level >= Level.REPORTER or actor.admin
     return reporter and may_read_milestones(actor, access, project) and not project.archived
 
 
-def may_admin_group_milestones(actor: Actor, access: Access, group: Namespace) -> bool:  # noqa: ARG001 - All rules take the same three.
+def may_admin_group_milestones(actor: Actor, access: Access, group: Namespace) -> bool:  # noqa: ARG001 - All rules take the same three arguments.
     """Reporters of the group."""
     return access.level >= Level.REPORTER or actor.admin

@@ -1,4 +1,4 @@
-"""How milestones are found and listed."""
+"""Queries of milestones."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -20,7 +20,7 @@ from ingot.projects.namespaces.tables import namespace_tree, namespaces
 from ingot.projects.projects.policy import visible_projects
 from ingot.projects.projects.tables import Project, projects
 
-# Each with the path of the project or group that it belongs to, since its address begins with that.
+# Each milestone with the path of its project or group, which its URL starts with.
 _GROUPS = namespaces.alias("owning_groups")
 _PROJECTS = projects.alias("owning_projects")
 MILESTONES = select(milestones, func.coalesce(_PROJECTS.c.full_path, _GROUPS.c.full_path)).select_from(
@@ -38,7 +38,7 @@ _USABLE_BY_TITLE = USABLE_MILESTONES.where(milestones.c.title == bindparam("titl
     milestones.c.project_id.is_(None)
 )
 _BY_IDS = MILESTONES.where(in_list(milestones.c.id, "ids"))
-# What is usable in each of many projects: its number behind each milestone.
+# Milestones usable in each of several projects; the project id follows the milestone columns.
 _FOR = projects.alias("for_projects")
 _TITLED_OR_NUMBERED = (
     select(milestones.c.id)
@@ -79,8 +79,8 @@ _SAME_TITLE = {
     ),
 }
 _TAKEN = {
-    kind: select(milestones.c.id).where(milestones.c.title == bindparam("title"), place)
-    for kind, place in _SAME_TITLE.items()
+    kind: select(milestones.c.id).where(milestones.c.title == bindparam("title"), scope)
+    for kind, scope in _SAME_TITLE.items()
 }
 _SAME_TITLE_IN_DESCENDANTS = select(milestones.c.id).where(
     milestones.c.title == bindparam("title"), milestones.c.project_id.in_(_PROJECTS_BELOW.scalar_subquery())
@@ -88,39 +88,39 @@ _SAME_TITLE_IN_DESCENDANTS = select(milestones.c.id).where(
 
 
 def usable_milestone(db: Connection, project: Project, milestone_id: int) -> Milestone | None:
-    """A milestone that things in a project may have: its own, or of a group around it."""
-    held = {"project": project.id, "namespace": project.namespace_id}
-    return db.first(Milestone, _USABLE_BY_ID, milestone=milestone_id, **held)
+    """Return a milestone by id that a project can use (its own or an ancestor group's), or None."""
+    owner = {"project": project.id, "namespace": project.namespace_id}
+    return db.first(Milestone, _USABLE_BY_ID, milestone=milestone_id, **owner)
 
 
 def usable_milestone_by_title(db: Connection, project: Project, title: str) -> Milestone | None:
-    """The same by title; the project's own counts first."""
+    """Return a milestone that a project can use by title, or None; the project's own wins."""
     return db.first(Milestone, _USABLE_BY_TITLE, title=title, project=project.id, namespace=project.namespace_id)
 
 
 def usable_milestones_in_projects(
     db: Connection, project_ids: Sequence[int], titles: Sequence[str], iids: Sequence[int]
 ) -> list[tuple[int, Milestone]]:
-    """The milestones usable in any of these projects by title, and their own by number, each with its project.
+    """List the milestones usable in any of these projects by title, and their own by iid.
 
-    Where two have the same title, the nearer one comes last.
+    Each is paired with the project id. Of two with the same title, the project's own comes last.
     """
     rows = db.rows(_NAMED, projects=list(project_ids), titles=list(titles), iids=list(iids))
     return [(project_id, Milestone(*columns)) for *columns, project_id in rows]
 
 
 def milestones_by_ids(db: Connection, ids: Sequence[int]) -> dict[int, Milestone]:
-    """Milestones by number, whoever asks; one statement for all."""
+    """Map ids to milestones without a permission check, with one statement for all."""
     return {milestone.id: milestone for milestone in db.all(Milestone, _BY_IDS, ids=list(ids))}
 
 
 def milestone_or_none(db: Connection, source: MemberSource, milestone_id: int) -> Milestone | None:
-    """One of the very project's or group's own milestones."""
+    """Return a milestone of exactly this project or group, or None."""
     return db.first(Milestone, _OWN_BY_ID[source.kind], source=source.id, milestone=milestone_id)
 
 
 def find_milestone(db: Connection, source: MemberSource, milestone_id: int) -> Milestone:
-    """The same, where there must be one."""
+    """Return a milestone of exactly this project or group; raise NotFound if there is none."""
     milestone = milestone_or_none(db, source, milestone_id)
     if milestone is None:
         raise NotFound("Milestone")
@@ -128,18 +128,18 @@ def find_milestone(db: Connection, source: MemberSource, milestone_id: int) -> M
 
 
 def own_milestone_by_title(db: Connection, source: MemberSource, title: str) -> Milestone | None:
-    """The milestone of the very project or group that is called so."""
+    """Return the milestone with this title of exactly this project or group, or None."""
     return db.first(Milestone, _OWN_BY_TITLE[source.kind], source=source.id, title=title)
 
 
 def is_title_taken(db: Connection, source: MemberSource, title: str, by_other_than: int | None = None) -> bool:
-    """Whether a title is used where it would be mistaken: in the project or group, around it, or below it."""
-    found = db.rows(_TAKEN[source.kind], source=source.id, namespace=source.namespace_id, title=title)
-    return any(row[0] != by_other_than for row in found)
+    """Return whether a title is already used in the project or group, its ancestors or its descendants."""
+    rows = db.rows(_TAKEN[source.kind], source=source.id, namespace=source.namespace_id, title=title)
+    return any(row[0] != by_other_than for row in rows)
 
 
 def same_title_in_descendants(db: Connection, group_id: int, title: str) -> list[int]:
-    """The milestones with this title of all projects in a group, however deep."""
+    """List the ids of the milestones with this title in all projects below a group."""
     return [row[0] for row in db.rows(_SAME_TITLE_IN_DESCENDANTS, source=group_id, title=title)]
 
 
@@ -153,7 +153,7 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
     ),
     "updated_after": milestones.c.updated_at >= bindparam("updated_after"),
     "updated_before": milestones.c.updated_at <= bindparam("updated_before"),
-    # One that has no beginning or no end goes on in that direction; one that has neither contains no day.
+    # Without a start or a due date the range is open on that side; without both, it contains no day.
     "containing_date": and_(
         or_(milestones.c.start_date.is_not(None), milestones.c.due_date.is_not(None)),
         or_(milestones.c.start_date.is_(None), milestones.c.start_date <= bindparam("day")),
@@ -166,39 +166,42 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
 def _list_query(
     kind: str, ancestors: bool, descendants: bool, external: bool | None, filters: frozenset[str]
 ) -> ListQuery:
-    places = [_OWN[kind]]
+    owners = [_OWN[kind]]
     if ancestors:
-        places.append(_IN_ANCESTOR_GROUPS)
+        owners.append(_IN_ANCESTOR_GROUPS)
     if descendants:
-        places += _below(external)
-    matching: Select[Any] = MILESTONES.where(or_(*places), *(_CONDITIONS[name] for name in sorted(filters)))
+        owners += _below(external)
+    matching: Select[Any] = MILESTONES.where(or_(*owners), *(_CONDITIONS[name] for name in sorted(filters)))
     return list_query(matching, milestones.c.id, milestones.c.id.desc())
 
 
 def _below(external: bool | None) -> list[ColumnElement[bool]]:
-    """Milestones of the groups and projects in a group that the caller may see; administrators see all."""
+    """Return the conditions for milestones of visible descendant groups and projects; administrators see all."""
     below = _DESCENDANT_GROUPS.scalar_subquery()
     return _visible(external, namespaces.c.id.in_(below), projects.c.namespace_id.in_(below))
 
 
 def _visible(
-    external: bool | None, which_groups: ColumnElement[bool], which_projects: ColumnElement[bool]
+    external: bool | None, group_condition: ColumnElement[bool], project_condition: ColumnElement[bool]
 ) -> list[ColumnElement[bool]]:
-    groups = select(namespaces.c.id).where(which_groups)
-    inside = select(projects.c.id).where(
-        which_projects,
+    visible_group_ids = select(namespaces.c.id).where(group_condition)
+    visible_project_ids = select(projects.c.id).where(
+        project_condition,
         or_(projects.c.issues_enabled.is_(True), projects.c.merge_requests_enabled.is_(True)),
     )
     if external is not None:
-        groups = groups.where(visible_groups(external))
-        inside = inside.where(visible_projects(external=external))
-    return [milestones.c.group_id.in_(groups.scalar_subquery()), milestones.c.project_id.in_(inside.scalar_subquery())]
+        visible_group_ids = visible_group_ids.where(visible_groups(external))
+        visible_project_ids = visible_project_ids.where(visible_projects(external=external))
+    return [
+        milestones.c.group_id.in_(visible_group_ids.scalar_subquery()),
+        milestones.c.project_id.in_(visible_project_ids.scalar_subquery()),
+    ]
 
 
 @lru_cache(maxsize=64)
 def _visible_list_query(external: bool | None, filters: frozenset[str], sort: str) -> ListQuery:
-    places = _visible(external, namespaces.c.kind == "group", projects.c.namespace_id.is_not(None))
-    matching: Select[Any] = MILESTONES.where(or_(*places), *(_CONDITIONS[name] for name in sorted(filters)))
+    owners = _visible(external, namespaces.c.kind == "group", projects.c.namespace_id.is_not(None))
+    matching: Select[Any] = MILESTONES.where(or_(*owners), *(_CONDITIONS[name] for name in sorted(filters)))
     order = milestones.c.id.asc() if sort == "asc" else milestones.c.id.desc()
     return list_query(matching, milestones.c.id, order)
 
@@ -206,9 +209,9 @@ def _visible_list_query(external: bool | None, filters: frozenset[str], sort: st
 def list_visible_milestones(
     db: Connection, actor: Actor, params: ListMilestones, page: Page, sort: str = "desc"
 ) -> Listing[Milestone]:
-    """A page of the milestones of all projects and groups that the caller may see."""
+    """Return a page of the milestones of all projects and groups that the caller can see."""
     values: dict[str, Any] = {}
-    filters = _wanted_filters(params, values)
+    filters = _requested_filters(params, values)
     external = None if actor.admin else actor.external
     if external is not None:
         values |= {"actor": actor.user_id, "today": day_of(db.now)}
@@ -218,9 +221,9 @@ def list_visible_milestones(
 def list_milestones(
     db: Connection, actor: Actor, source: MemberSource, params: ListMilestones, page: Page
 ) -> Listing[Milestone]:
-    """A page of the milestones of a project or group, the newest first."""
+    """Return a page of the milestones of a project or group, newest first."""
     values: dict[str, Any] = {"source": source.id}
-    filters = _wanted_filters(params, values)
+    filters = _requested_filters(params, values)
     ancestors = params.include_ancestors or params.include_parent_milestones
     if ancestors:
         values["namespace"] = source.namespace_id
@@ -232,8 +235,8 @@ def list_milestones(
     return fetch_page(db, Milestone, query, page, **values)
 
 
-def _wanted_filters(params: ListMilestones, values: dict[str, Any]) -> frozenset[str]:
-    """The conditions that the parameters ask for; what they are bound to goes into ``values``."""
+def _requested_filters(params: ListMilestones, values: dict[str, Any]) -> frozenset[str]:
+    """Return the names of the requested conditions and add their bound values to ``values``."""
     bound: dict[str, dict[str, Any]] = {}
     if params.iids is not None:
         bound["iids"] = {"iids": params.iids}

@@ -1,4 +1,4 @@
-"""What changes milestones."""
+"""State changes of milestones."""
 
 from typing import Any, Literal
 
@@ -26,12 +26,12 @@ from ingot.projects.projects.tables import Project
 
 MAX_TITLE_LENGTH = 255
 MAX_DESCRIPTION_LENGTH = 1_000_000
-# A title is told apart from those of other projects and groups, which no constraint can see.
+# Lock name. Titles must be unique across a group hierarchy, which no database constraint can enforce.
 TITLES = "titles of milestones"
 
 
 def create_milestone(db: Connection, actor: Actor, source: MemberSource, params: CreateMilestone) -> Milestone:
-    """Add a milestone to a project or group."""
+    """Create a milestone; raise Invalid if its title is already used in the group hierarchy."""
     columns: dict[str, Any] = {
         "title": params.title.strip(),
         "description": params.description or None,
@@ -50,21 +50,21 @@ def create_milestone(db: Connection, actor: Actor, source: MemberSource, params:
 def edit_milestone(
     db: Connection, actor: Actor, source: MemberSource, milestone: Milestone, params: EditMilestone
 ) -> Milestone:
-    """Change what was sent; closing what is closed already is no error."""
+    """Update the given fields of a milestone; closing a closed milestone is not an error."""
     columns = given_fields(params, "state_event")
     if "title" in columns:
         columns["title"] = columns["title"].strip()
     if "description" in columns:
         columns["description"] = columns["description"] or None
-    held = {name: getattr(milestone, name) for name in ("title", "description", "due_date", "start_date")}
-    _validate(**held | columns)
+    current = {name: getattr(milestone, name) for name in ("title", "description", "due_date", "start_date")}
+    _validate(**current | columns)
     if columns.get("title", milestone.title) != milestone.title:
         db.lock(TITLES)
         if is_title_taken(db, source, columns["title"], by_other_than=milestone.id):
             raise _taken()
     if params.state_event is not UNSET:
         columns["state"] = "closed" if params.state_event == "close" else "active"
-    # Nothing but what was sent: somebody else may be changing the rest.
+    # Write only the given columns, because a concurrent request may be changing the others.
     db.update(milestones, milestone.id, **columns, **_folded(columns), updated_at=db.now)
     if columns.get("state", milestone.state) != milestone.state:
         action: Literal["closed", "reopened"] = "closed" if columns["state"] == "closed" else "reopened"
@@ -73,24 +73,24 @@ def edit_milestone(
 
 
 def delete_milestone(db: Connection, actor: Actor, milestone: Milestone) -> None:
-    """Remove a milestone; what had it goes on without."""
+    """Delete a milestone and remove it from issues and merge requests."""
     if db.delete(milestones, milestone.id):
         emit(db, MilestoneChanged(milestone.id, milestone.project_id, actor.user_id, "destroyed"))
 
 
 def promote_milestone(db: Connection, milestone: Milestone, group: MemberSource) -> Milestone:
-    """Make one milestone of the group out of all those of this title in its projects, however deep they lie."""
+    """Merge the milestones with this title in all projects below a group into one of the group."""
     db.lock(TITLES)
-    stays = own_milestone_by_title(db, group, milestone.title) or _copy(db, milestone, group)
+    group_milestone = own_milestone_by_title(db, group, milestone.title) or _copy(db, milestone, group)
     merged = same_title_in_descendants(db, group.id, milestone.title)
-    emit(db, MilestonesMerging(merged, stays.id))
+    emit(db, MilestonesMerging(merged, group_milestone.id))
     for milestone_id in merged:
         db.delete(milestones, milestone_id)
-    return stays
+    return group_milestone
 
 
 def find_or_copy_milestone(db: Connection, project: Project, milestone: Milestone) -> Milestone:
-    """The milestone that a project can have in place of another one: of the same title, or else a copy."""
+    """Return the usable milestone with the same title, or else copy the milestone to the project."""
     db.lock(TITLES)
     return usable_milestone_by_title(db, project, milestone.title) or _copy(db, milestone, member_source(project))
 

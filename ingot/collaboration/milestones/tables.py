@@ -1,11 +1,11 @@
-"""What is stored of milestones."""
+"""Table of milestones."""
 
 from sqlalchemy import Index, Table, UniqueConstraint
 
 from ingot.core.db.schema import Record, metadata, number, reference, row_id, text
 from ingot.core.db.times import Date, Timestamp
 
-# Exactly one of project and group is set; the number is given within it.
+# Exactly one of project and group is set; the iid is unique within it.
 milestones = Table(
     "milestones",
     metadata,

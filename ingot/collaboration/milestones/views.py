@@ -1,4 +1,4 @@
-"""How milestones are shown."""
+"""Response structs of milestones."""
 
 from ingot.collaboration.milestones.tables import Milestone
 from ingot.core.api.views import View
@@ -6,7 +6,7 @@ from ingot.core.db.times import Date, Timestamp, day_of
 
 
 class MilestoneView(View):
-    """A milestone; of a group or of a project."""
+    """A milestone of a group or project."""
 
     id: int
     iid: int
@@ -24,9 +24,9 @@ class MilestoneView(View):
 
 
 def milestone_view(milestone: Milestone, now: Timestamp, base: str) -> MilestoneView:
-    """One milestone."""
-    place = milestone.full_path if milestone.group_id is None else f"groups/{milestone.full_path}/-"
-    # In the order of the fields and without their names, which takes half as long.
+    """Build the view of a milestone."""
+    parent_path = milestone.full_path if milestone.group_id is None else f"groups/{milestone.full_path}/-"
+    # Positional arguments halve the construction time, which matters in lists.
     return MilestoneView(
         milestone.id,
         milestone.iid,
@@ -40,5 +40,5 @@ def milestone_view(milestone: Milestone, now: Timestamp, base: str) -> Milestone
         milestone.due_date,
         milestone.start_date,
         milestone.due_date is not None and milestone.due_date < day_of(now),
-        f"{base}/{place}/milestones/{milestone.iid}",
+        f"{base}/{parent_path}/milestones/{milestone.iid}",
     )

@@ -1,1 +1,1 @@
-"""Notes: what people write about commits and, later on, about other things."""
+"""Notes and discussions on commits, issues, merge requests and snippets."""

@@ -44,8 +44,8 @@ V = TypeVar("V", NoteView, DiscussionView)
 def list_comments(call: Call, context: RepositoryContext, page: Page) -> Listing[CommentView]:
     """List the comments on a commit."""
     commit = find_commit(context.repository, call.path["sha"])
-    found = queries.list_comments(call.db, context.project.id, commit.oid, page)
-    return found.of(comment_views(call.db, found.items, call.origin.base))
+    listing = queries.list_comments(call.db, context.project.id, commit.oid, page)
+    return listing.of(comment_views(call.db, listing.items, call.origin.base))
 
 
 @routes.post(
@@ -68,28 +68,28 @@ def post_comment(stage: StagedCall, context: RepositoryContext, params: PostComm
     staged=True,
 )
 def create_commit_discussion(stage: StagedCall, context: RepositoryContext, params: WriteNote) -> DiscussionView:
-    """Begin a discussion about a commit."""
+    """Start a discussion about a commit."""
     subject = queries.commit_subject(context.project.id, find_commit(context.repository, stage.path["sha"]).oid)
-    reached = SubjectAccess(
-        subject, may_participate=True, may_set_times=may_own_project(stage.actor, context.access, context.project)
+    subject_access = SubjectAccess(
+        subject, may_participate=True, may_set_times=may_own_project(stage.actor, context.here, context.project)
     )
-    return staged.create_discussion(stage.database, stage.actor, context, reached, params, stage.origin.base)
+    return staged.create_discussion(stage.database, stage.actor, context, subject_access, params, stage.origin.base)
 
 
 def commit_in_path(call: Call) -> tuple[Access, SubjectAccess]:
-    """The commit that the path names, for those who may read the code."""
-    access, place = repository_in_path(call)
-    require(may_read_code(call.actor, access, place))
+    """Find the commit in the path; raise Denied if the caller may not read the code."""
+    access, context = repository_in_path(call)
+    require(may_read_code(call.actor, access, context))
     return access, SubjectAccess(
-        queries.commit_subject(place.project.id, find_commit(place.repository, call.path["sha"]).oid),
-        may_participate=policy.may_comment_on_code(call.actor, access, place),
-        may_moderate=may_admin_project(call.actor, access, place.project),
-        may_set_times=may_own_project(call.actor, access, place.project),
+        queries.commit_subject(context.project.id, find_commit(context.repository, call.path["sha"]).oid),
+        may_participate=policy.may_comment_on_code(call.actor, access, context),
+        may_moderate=may_admin_project(call.actor, access, context.project),
+        may_set_times=may_own_project(call.actor, access, context.project),
     )
 
 
 class NoteCommands(NamedTuple):
-    """What may be commanded in notes about something, and how the room that it belongs to obeys."""
+    """The quick actions allowed in notes on a kind of subject, and the function that executes them."""
 
     names: frozenset[str]
     execute: Callable[[Call, WriteNote, Sequence[Command]], CommandResult]
@@ -101,7 +101,10 @@ NO_NOTE_COMMANDS = NoteCommands(frozenset(), lambda *_: CommandResult({}, []))
 def _write_and_execute(
     call: Call, note_commands: NoteCommands, params: WriteNote, write: Callable[[WriteNote], V]
 ) -> V | AlternateResponse:
-    """Write what a text says, then do what it commands; of nothing but commands no note is made."""
+    """Write the note without its quick actions, then execute them.
+
+    A text that contains only quick actions creates no note and is answered with 202.
+    """
     text, commands = extract_commands(params.body, note_commands.names) if note_commands.names else (params.body, ())
     if not commands:
         return write(msgspec.structs.replace(params, body=text))
@@ -134,46 +137,48 @@ def note_routes(
     routes: Routes, finder: Finder, paths: NotePaths, note_commands: NoteCommands = NO_NOTE_COMMANDS
 ) -> None:
     """Declare the notes on the subjects that ``finder`` finds, and the award emoji of those notes."""
-    every, one = paths.notes, paths.note
+    notes_path, note_path = paths.notes, paths.note
 
-    @routes.get(every, on=finder, may=policy.may_read_notes, returns=list[NoteView])
-    def list_notes(call: Call, reached: SubjectAccess, params: ListNotes, page: Page) -> Listing[NoteView]:
-        """List the notes about something, the newest first."""
-        found = queries.list_notes(call.db, call.actor, reached, params, page)
-        return found.of(note_views(call.db, reached.subject, found.items, call.origin.base))
+    @routes.get(notes_path, on=finder, may=policy.may_read_notes, returns=list[NoteView])
+    def list_notes(call: Call, subject_access: SubjectAccess, params: ListNotes, page: Page) -> Listing[NoteView]:
+        """List the notes on a subject, newest first by default."""
+        listing = queries.list_notes(call.db, call.actor, subject_access, params, page)
+        return listing.of(note_views(call.db, subject_access.subject, listing.items, call.origin.base))
 
     @routes.post(
-        every, on=finder, may=policy.may_write_notes, returns=NoteView, instead=_alternate_response(note_commands)
+        notes_path, on=finder, may=policy.may_write_notes, returns=NoteView, instead=_alternate_response(note_commands)
     )
-    def write_note(call: Call, reached: SubjectAccess, params: WriteNote) -> NoteView | AlternateResponse:
-        """Write a note about something."""
+    def write_note(call: Call, subject_access: SubjectAccess, params: WriteNote) -> NoteView | AlternateResponse:
+        """Create a note on a subject."""
 
-        def write(wanted: WriteNote) -> NoteView:
-            return _note_as_view(call, reached.subject, service.write_note(call.db, call.actor, reached, wanted))
+        def write(note_params: WriteNote) -> NoteView:
+            return _note_as_view(
+                call, subject_access.subject, service.write_note(call.db, call.actor, subject_access, note_params)
+            )
 
         return _write_and_execute(call, note_commands, params, write)
 
-    @routes.get(one, on=finder, may=policy.may_read_notes, returns=NoteView)
-    def get_note(call: Call, reached: SubjectAccess) -> NoteView:
-        """Get a note about something."""
-        return _note_as_view(call, reached.subject, _note_in_path(call, reached))
+    @routes.get(note_path, on=finder, may=policy.may_read_notes, returns=NoteView)
+    def get_note(call: Call, subject_access: SubjectAccess) -> NoteView:
+        """Get a note on a subject."""
+        return _note_as_view(call, subject_access.subject, _note_in_path(call, subject_access))
 
-    @routes.put(one, on=finder, may=policy.may_write_notes, returns=NoteView)
-    def edit_note(call: Call, reached: SubjectAccess, params: EditNote) -> NoteView:
-        """Edit a note about something."""
-        return _edit(call, reached, params)
+    @routes.put(note_path, on=finder, may=policy.may_write_notes, returns=NoteView)
+    def edit_note(call: Call, subject_access: SubjectAccess, params: EditNote) -> NoteView:
+        """Edit a note on a subject."""
+        return _edit(call, subject_access, params)
 
-    @routes.delete(one, on=finder, may=policy.may_write_notes, returns=None)
-    def delete_note(call: Call, reached: SubjectAccess) -> None:
-        """Delete a note about something."""
-        _delete(call, reached)
+    @routes.delete(note_path, on=finder, may=policy.may_write_notes, returns=None)
+    def delete_note(call: Call, subject_access: SubjectAccess) -> None:
+        """Delete a note on a subject."""
+        _delete(call, subject_access)
 
     def note_in_path(call: Call) -> tuple[Access, SubjectAccess]:
-        access, reached = finder(call)
-        note = _note_in_path(call, reached)
+        access, subject_access = finder(call)
+        note = _note_in_path(call, subject_access)
         # System notes cannot be given award emoji.
-        return access, reached._replace(
-            subject=_as_subject(note), may_participate=reached.may_participate and not note.system
+        return access, subject_access._replace(
+            subject=_as_subject(note), may_participate=subject_access.may_participate and not note.system
         )
 
     declare_award_routes(routes, note_in_path, awards=paths.awards, award=paths.award, suffix="_of_note")
@@ -197,74 +202,84 @@ def discussion_routes(
     A package that declares the creation of a discussion or the edit of its notes itself turns off ``begins`` or
     ``edits``.
     """
-    every, one, replies, answer = paths
+    discussions_path, discussion_path, replies_path, reply_path = paths
 
-    @routes.get(every, on=finder, may=policy.may_read_notes, returns=list[DiscussionView])
-    def list_discussions(call: Call, reached: SubjectAccess, page: Page) -> Listing[DiscussionView]:
-        """List the discussions about something, the oldest first."""
-        first, together = queries.list_discussions(call.db, call.actor, reached, page)
-        return first.of(discussion_views(call.db, reached.subject, first.items, together, call.origin.base))
+    @routes.get(discussions_path, on=finder, may=policy.may_read_notes, returns=list[DiscussionView])
+    def list_discussions(call: Call, subject_access: SubjectAccess, page: Page) -> Listing[DiscussionView]:
+        """List the discussions on a subject, oldest first."""
+        listing, notes_by_discussion = queries.list_discussions(call.db, call.actor, subject_access, page)
+        return listing.of(
+            discussion_views(call.db, subject_access.subject, listing.items, notes_by_discussion, call.origin.base)
+        )
 
     if begins:
 
         @routes.post(
-            every,
+            discussions_path,
             on=finder,
             may=policy.may_write_notes,
             returns=DiscussionView,
             instead=_alternate_response(note_commands),
         )
         def begin_discussion(
-            call: Call, reached: SubjectAccess, params: WriteNote
+            call: Call, subject_access: SubjectAccess, params: WriteNote
         ) -> DiscussionView | AlternateResponse:
-            """Begin a discussion about something."""
+            """Start a discussion on a subject."""
 
-            def write(wanted: WriteNote) -> DiscussionView:
-                note = service.write_note(call.db, call.actor, reached, wanted, service.IN_DISCUSSION)
-                return discussion_view(call.db, reached.subject, [note], call.origin.base)
+            def write(note_params: WriteNote) -> DiscussionView:
+                note = service.write_note(call.db, call.actor, subject_access, note_params, service.IN_DISCUSSION)
+                return discussion_view(call.db, subject_access.subject, [note], call.origin.base)
 
             return _write_and_execute(call, note_commands, params, write)
 
-    @routes.get(one, on=finder, may=policy.may_read_notes, returns=DiscussionView)
-    def get_discussion(call: Call, reached: SubjectAccess) -> DiscussionView:
-        """Get a discussion about something."""
-        return discussion_view(call.db, reached.subject, _discussion_in_path(call, reached), call.origin.base)
+    @routes.get(discussion_path, on=finder, may=policy.may_read_notes, returns=DiscussionView)
+    def get_discussion(call: Call, subject_access: SubjectAccess) -> DiscussionView:
+        """Get a discussion on a subject."""
+        return discussion_view(
+            call.db, subject_access.subject, _discussion_in_path(call, subject_access), call.origin.base
+        )
 
-    @routes.get(replies, on=finder, may=policy.may_read_notes, returns=list[NoteView])
-    def list_discussion_notes(call: Call, reached: SubjectAccess) -> list[NoteView]:
-        """List the notes of a discussion, the oldest first."""
-        return note_views(call.db, reached.subject, _discussion_in_path(call, reached), call.origin.base)
+    @routes.get(replies_path, on=finder, may=policy.may_read_notes, returns=list[NoteView])
+    def list_discussion_notes(call: Call, subject_access: SubjectAccess) -> list[NoteView]:
+        """List the notes of a discussion, oldest first."""
+        return note_views(call.db, subject_access.subject, _discussion_in_path(call, subject_access), call.origin.base)
 
     @routes.post(
-        replies, on=finder, may=policy.may_write_notes, returns=NoteView, instead=_alternate_response(note_commands)
+        replies_path,
+        on=finder,
+        may=policy.may_write_notes,
+        returns=NoteView,
+        instead=_alternate_response(note_commands),
     )
-    def reply(call: Call, reached: SubjectAccess, params: WriteNote) -> NoteView | AlternateResponse:
-        """Answer in a discussion."""
-        discussion = _discussion_in_path(call, reached)
+    def reply(call: Call, subject_access: SubjectAccess, params: WriteNote) -> NoteView | AlternateResponse:
+        """Add a note to a discussion."""
+        discussion = _discussion_in_path(call, subject_access)
 
-        def write(wanted: WriteNote) -> NoteView:
+        def write(note_params: WriteNote) -> NoteView:
             return _note_as_view(
-                call, reached.subject, service.reply_to_discussion(call.db, call.actor, reached, discussion, wanted)
+                call,
+                subject_access.subject,
+                service.reply_to_discussion(call.db, call.actor, subject_access, discussion, note_params),
             )
 
         return _write_and_execute(call, note_commands, params, write)
 
-    @routes.get(answer, on=finder, may=policy.may_read_notes, returns=NoteView)
-    def get_discussion_note(call: Call, reached: SubjectAccess) -> NoteView:
+    @routes.get(reply_path, on=finder, may=policy.may_read_notes, returns=NoteView)
+    def get_discussion_note(call: Call, subject_access: SubjectAccess) -> NoteView:
         """Get a note of a discussion."""
-        return _note_as_view(call, reached.subject, _note_in_path(call, reached))
+        return _note_as_view(call, subject_access.subject, _note_in_path(call, subject_access))
 
     if edits:
 
-        @routes.put(answer, on=finder, may=policy.may_write_notes, returns=NoteView)
-        def edit_discussion_note(call: Call, reached: SubjectAccess, params: EditNote) -> NoteView:
+        @routes.put(reply_path, on=finder, may=policy.may_write_notes, returns=NoteView)
+        def edit_discussion_note(call: Call, subject_access: SubjectAccess, params: EditNote) -> NoteView:
             """Edit a note of a discussion."""
-            return _edit(call, reached, params)
+            return _edit(call, subject_access, params)
 
-    @routes.delete(answer, on=finder, may=policy.may_write_notes, returns=None)
-    def delete_discussion_note(call: Call, reached: SubjectAccess) -> None:
+    @routes.delete(reply_path, on=finder, may=policy.may_write_notes, returns=None)
+    def delete_discussion_note(call: Call, subject_access: SubjectAccess) -> None:
         """Delete a note of a discussion."""
-        _delete(call, reached)
+        _delete(call, subject_access)
 
 
 def _note_as_view(call: Call, subject: Subject, note: Note) -> NoteView:
@@ -288,16 +303,16 @@ def _edit(call: Call, subject_access: SubjectAccess, params: EditNote) -> NoteVi
 
 
 def _delete(call: Call, subject_access: SubjectAccess) -> None:
-    """Take a note away, if it is still there."""
-    asked = call.path["note_id"], call.path.get("discussion_id")
-    note = queries.note_on_or_none(call.db, call.actor, subject_access, *asked)
+    """Delete the note in the path if it still exists; raise Denied if the caller may not edit it."""
+    ids = call.path["note_id"], call.path.get("discussion_id")
+    note = queries.note_on_or_none(call.db, call.actor, subject_access, *ids)
     if note is not None:
         require(policy.may_edit_note(call.actor, subject_access, note))
         service.delete_note(call.db, note)
 
 
 def _as_subject(note: Note) -> Subject:
-    """A note as something that people give emoji to."""
+    """Return a note as the subject of award emoji."""
     return Subject("note", note.project_id, note.id, author_id=note.author_id)
 
 

@@ -1,4 +1,4 @@
-"""What was written about one thing as a whole: who wrote, and letting it stand below another thing."""
+"""Operations on all notes of a subject: their authors, and copies for another subject."""
 
 import secrets
 from collections.abc import Callable
@@ -31,19 +31,19 @@ _AUTHORS = (
 
 
 def note_authors(db: Connection, subject: Subject) -> list[int]:
-    """Who wrote notes for all to read, each once, in the order of their first ones."""
+    """List the authors of public notes on a subject, each once, in the order of their first notes."""
     return [author_id for (author_id,) in db.rows(_AUTHORS, kind=subject.kind, subject=subject.id)]
 
 
 def notes_on(db: Connection, subject: Subject) -> list[Note]:
-    """Everything that was written about something, also by the system itself, in its order."""
+    """List all notes on a subject, including system notes, oldest first."""
     return db.all(Note, _ALL_ON, kind=subject.kind, subject=subject.id)
 
 
 def copy_notes(db: Connection, source: Subject, target: Subject, reword: Callable[[str], str]) -> None:
-    """Write the notes on ``source`` again on ``target``, in the names and at the times of the first ones.
+    """Copy the notes on ``source`` to ``target`` with the original authors and times.
 
-    Nobody is told: nothing new was said. Those of one discussion stay together, in one of its own.
+    No events are emitted, because nothing new was written. Each discussion is copied to a new one.
     """
     discussions: dict[str, str] = {}
     for note in notes_on(db, source):

@@ -1,11 +1,11 @@
-"""What is announced of notes."""
+"""Events of notes."""
 
 from ingot.collaboration.subjects import Subject
 from ingot.core.events.bus import Event
 
 
 class NoteAdded(Event, frozen=True):
-    """Somebody wrote a note; what it is about is a row, or a commit. What the system writes is not announced."""
+    """A user wrote a note; not emitted for system notes."""
 
     note_id: int
     project_id: int | None
@@ -14,14 +14,14 @@ class NoteAdded(Event, frozen=True):
     subject_id: int | None
     commit_oid: str | None
     internal: bool = False
-    """Whether only those who work on the subject may know of it."""
+    """Whether only users who can read internal notes may learn of it."""
     body: str = ""
     subject: Subject | None = None
-    """What it is about, for those who would look for it again."""
+    """The subject of the note, so that subscribers need not query it."""
 
 
 class NoteEdited(Event, frozen=True):
-    """A note reads differently now."""
+    """The text of a note was changed."""
 
     note_id: int
     project_id: int | None
@@ -33,7 +33,7 @@ class NoteEdited(Event, frozen=True):
 
 
 class NoteRemoved(Event, frozen=True):
-    """A note that somebody wrote is gone."""
+    """A note written by a user was deleted."""
 
     note_id: int
     project_id: int | None

@@ -1,4 +1,4 @@
-"""What callers may send about notes."""
+"""Request parameters of notes."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from ingot.git.diffs.line_positions import Side
 
 
 class PostComment(Params):
-    """A comment on a commit, and the line that it is about; one that is not there is no error."""
+    """A comment on a commit and the line it refers to; a line that the diff lacks is ignored."""
 
     note: str
     path: str = ""
@@ -17,7 +17,7 @@ class PostComment(Params):
 
 
 class ListNotes(Params):
-    """Which notes, in which order."""
+    """Filters and order of the list of notes."""
 
     order_by: Literal["created_at", "updated_at"] = "created_at"
     sort: Literal["asc", "desc"] = "desc"
@@ -25,7 +25,7 @@ class ListNotes(Params):
 
 
 class WriteNote(Params):
-    """A note; when it was written counts where the caller may say so."""
+    """A new note; ``created_at`` is ignored unless the caller may set it."""
 
     body: str
     created_at: Timestamp | None = None
@@ -33,10 +33,10 @@ class WriteNote(Params):
     confidential: bool | None = None
     """The older name of ``internal``."""
     merge_request_diff_head_sha: str | None = None
-    """The head that whoever commands to merge has seen; another one is not merged."""
+    """The head commit that the caller has seen; ``/merge`` merges no other."""
 
 
 class EditNote(Params):
-    """How a note is to read."""
+    """The new text of a note."""
 
     body: str

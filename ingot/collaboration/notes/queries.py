@@ -1,4 +1,4 @@
-"""How notes are found and listed."""
+"""Queries of notes and discussions."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ COMMIT: Literal["commit"] = "commit"
 
 _BY_ID = select(notes).where(notes.c.id == bindparam("note"))
 MAX_CONTAINING = 200
-"""Of so many notes it is looked at anew whom and what they name."""
+"""Limit of the notes that are scanned for mentions when a subject becomes visible to more users."""
 _CONTAINING = (
     select(notes)
     .where(
@@ -32,7 +32,7 @@ _CONTAINING = (
         notes.c.subject_id == bindparam("subject"),
         notes.c.system.is_(False),
         notes.c.internal.is_(False),
-        contains(notes.c.body, "sign"),
+        contains(notes.c.body, "pattern"),
     )
     .order_by(notes.c.id.desc())
     .limit(bindparam("most"))
@@ -78,7 +78,7 @@ _ON_LINES = (
     .order_by(notes.c.id)
     .limit(_MAX_LINE_COMMENTS)
 )
-_earlier = notes.alias("earlier")
+_EARLIER = notes.alias("earlier")
 _ABOUT: dict[str, ColumnElement[bool]] = {
     "commit": (notes.c.project_id == bindparam("project"))
     & (notes.c.commit_oid == bindparam("oid"))
@@ -88,14 +88,19 @@ _ABOUT: dict[str, ColumnElement[bool]] = {
 
 
 def _mention_source_visible(*, external: bool) -> ColumnElement[bool]:
-    """Mentions from elsewhere are only known to those who see where they come from; commits are code."""
-    there = projects.c.id == notes.c.source_project_id
-    in_sight = exists().where(there, projects.c.issues_enabled.is_(True), visible_projects(external=external))
-    of_issue = notes.c.source_kind == "issue"
+    """Return the condition that the viewer can see the source of a cross-reference.
+
+    Notes without a source are always visible. Sources other than issues require read access to the code.
+    """
+    source_project = projects.c.id == notes.c.source_project_id
+    visible_issues = exists().where(
+        source_project, projects.c.issues_enabled.is_(True), visible_projects(external=external)
+    )
+    from_issue = notes.c.source_kind == "issue"
     return or_(
         notes.c.source_project_id.is_(None),
-        and_(of_issue, or_(notes.c.source_project_id == notes.c.project_id, in_sight)),
-        and_(not_(of_issue), exists().where(there, readable_projects(external=external))),
+        and_(from_issue, or_(notes.c.source_project_id == notes.c.project_id, visible_issues)),
+        and_(not_(from_issue), exists().where(source_project, readable_projects(external=external))),
     )
 
 
@@ -113,12 +118,12 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "by_number": notes.c.id == bindparam("note"),
     "of_discussion": notes.c.discussion_id == bindparam("discussion"),
     "of_discussions": in_list(notes.c.discussion_id, "discussions"),
-    "first": ~exists().where(_earlier.c.discussion_id == notes.c.discussion_id, _earlier.c.id < notes.c.id),
+    "first": ~exists().where(_EARLIER.c.discussion_id == notes.c.discussion_id, _EARLIER.c.id < notes.c.id),
 }
 
 
 @lru_cache(maxsize=128)
-def _lists_of(about: str, filters: frozenset[str], order_by: str, sort: str) -> ListQuery:
+def _list_query(about: str, filters: frozenset[str], order_by: str, sort: str) -> ListQuery:
     conditions = [_CONDITIONS[name] for name in sorted(filters)]
     matching = select(notes).where(_ABOUT[about], and_(True, *conditions))
     order = notes.c[order_by]
@@ -127,29 +132,29 @@ def _lists_of(about: str, filters: frozenset[str], order_by: str, sort: str) -> 
 
 
 @lru_cache(maxsize=64)
-def _all_of(about: str, filters: frozenset[str]) -> Any:
+def _all_query(about: str, filters: frozenset[str]) -> Any:
     conditions = [_CONDITIONS[name] for name in sorted(filters)]
     return select(notes).where(_ABOUT[about], and_(True, *conditions)).order_by(notes.c.id)
 
 
 def has_note_by(db: Connection, kind: str, subject_id: int, user_id: int) -> bool:
-    """Whether somebody wrote a note about something."""
+    """Return whether a user wrote a note on a subject."""
     return db.value(_WRITTEN, kind=kind, subject=subject_id, user=user_id) is not None
 
 
 def subjects_with_note_by(db: Connection, kind: str, subject_ids: Sequence[int], user_id: int) -> set[int]:
-    """About which of these somebody wrote a note; one statement for all."""
+    """Return the ids of the subjects that a user wrote notes on, with one statement for all."""
     return {row[0] for row in db.rows(_WRITTEN_ON, kind=kind, subjects=list(subject_ids), user=user_id)}
 
 
 def notes_containing(db: Connection, subject: Subject, text: str) -> list[Note]:
-    """The newest notes for all to read about a subject that hold a sign, by which they may name something."""
+    """List the newest public notes on a subject that contain a text, such as ``@`` or ``#``."""
     pattern = like_pattern(text)
-    return db.all(Note, _CONTAINING, kind=subject.kind, subject=subject.id, sign=pattern, most=MAX_CONTAINING)
+    return db.all(Note, _CONTAINING, kind=subject.kind, subject=subject.id, pattern=pattern, most=MAX_CONTAINING)
 
 
 def find_note(db: Connection, note_id: int) -> Note:
-    """The note with this number, whoever asks."""
+    """Return a note by its id without a permission check; raise NotFound if there is none."""
     note = db.first(Note, _BY_ID, note=note_id)
     if note is None:
         raise NotFound("Note")
@@ -159,7 +164,7 @@ def find_note(db: Connection, note_id: int) -> Note:
 def find_note_on(
     db: Connection, actor: Actor, subject_access: SubjectAccess, number: str, discussion: str | None = None
 ) -> Note:
-    """The note with this number about a subject, if the caller may know of it."""
+    """Return a note on a subject by its id; raise NotFound if there is none that the caller can see."""
     note = note_on_or_none(db, actor, subject_access, number, discussion)
     if note is None:
         raise NotFound("Note")
@@ -169,7 +174,10 @@ def find_note_on(
 def note_on_or_none(
     db: Connection, actor: Actor, subject_access: SubjectAccess, number: str, discussion: str | None = None
 ) -> Note | None:
-    """The same for who can do without it."""
+    """Return a note on a subject by its id if the caller can see it, else None.
+
+    Raises Invalid if the id is not a number.
+    """
     note_id = number_or_none(number)
     if note_id is None:
         raise Invalid(note_id=["is invalid"])
@@ -179,82 +187,82 @@ def note_on_or_none(
     if discussion is not None:
         filters |= {"of_discussion"}
         values["discussion"] = discussion
-    return db.first(Note, _all_of(about, filters), **values)
+    return db.first(Note, _all_query(about, filters), **values)
 
 
 def list_comments(db: Connection, project_id: int, oid: str, page: Page) -> Listing[Note]:
-    """A page of what was written about a commit in a project, the oldest first."""
+    """Return a page of the comments on a commit in a project, oldest first."""
     return fetch_page(db, Note, _ON_COMMIT, page, project=project_id, oid=oid)
 
 
 def comments_on_lines(db: Connection, project_id: int, oid: str) -> list[Note]:
-    """What was written about lines that a commit changes, the oldest first, as far as a page can show it."""
+    """List the comments on lines of a commit, oldest first, up to the limit of a page."""
     return db.all(Note, _ON_LINES, project=project_id, oid=oid)
 
 
 def list_notes(
     db: Connection, actor: Actor, subject_access: SubjectAccess, params: ListNotes, page: Page
 ) -> Listing[Note]:
-    """A page of the notes about a subject that the caller may see."""
+    """Return a page of the notes on a subject that the caller can see."""
     about, filters, values = _visibility_filters(db, actor, subject_access)
     if params.activity_filter != "all_notes":
         filters |= {params.activity_filter}
-    return fetch_page(db, Note, _lists_of(about, filters, params.order_by, params.sort), page, **values)
+    return fetch_page(db, Note, _list_query(about, filters, params.order_by, params.sort), page, **values)
 
 
 def list_discussions(
     db: Connection, actor: Actor, subject_access: SubjectAccess, page: Page
 ) -> tuple[Listing[Note], dict[str, list[Note]]]:
-    """A page of discussions by the note that begins each, the oldest first, and all notes of each."""
+    """Return a page of discussions as their first notes, oldest first, and all notes by discussion id."""
     about, filters, values = _visibility_filters(db, actor, subject_access)
     key = ("discussions", about, filters, *values.values(), page)
-    found = db.cached(key, lambda: _look_up(db, about, filters, values, page), _discussions_bytes)
-    assert found is not None  # noqa: S101 - There is a page, were it empty.
-    return found
+    result = db.cached(key, lambda: _fetch_discussions(db, about, filters, values, page), _discussions_bytes)
+    assert result is not None  # noqa: S101 - The lookup always returns a page, which may be empty.
+    return result
 
 
-def _discussions_bytes(found: tuple[Listing[Note], dict[str, list[Note]]]) -> int:
-    return 1_000 + sum(1_000 + 4 * len(note.body) for notes in found[1].values() for note in notes)
+def _discussions_bytes(result: tuple[Listing[Note], dict[str, list[Note]]]) -> int:
+    return 1_000 + sum(1_000 + 4 * len(note.body) for notes in result[1].values() for note in notes)
 
 
-def _look_up(
+def _fetch_discussions(
     db: Connection, about: str, filters: frozenset[str], values: dict[str, Any], page: Page
 ) -> tuple[Listing[Note], dict[str, list[Note]]]:
-    first = fetch_page(db, Note, _lists_of(about, filters | {"first"}, "created_at", "asc"), page, **values)
+    first = fetch_page(db, Note, _list_query(about, filters | {"first"}, "created_at", "asc"), page, **values)
     if not first.items:
         return first, {}
-    found = db.all(
+    all_notes = db.all(
         Note,
-        _all_of(about, filters | {"of_discussions"}),
+        _all_query(about, filters | {"of_discussions"}),
         **values,
         discussions=[note.discussion_id for note in first.items],
     )
-    return first, _by_discussion(found)
+    return first, _by_discussion(all_notes)
 
 
 def find_discussion(db: Connection, actor: Actor, subject_access: SubjectAccess, discussion_id: str) -> list[Note]:
-    """The notes of a discussion about a subject, as far as the caller may see them."""
+    """Return the visible notes of a discussion on a subject; raise NotFound if there are none."""
     about, filters, values = _visibility_filters(db, actor, subject_access)
-    found = db.all(Note, _all_of(about, filters | {"of_discussion"}), **values, discussion=discussion_id)
-    if not found:
+    discussion = db.all(Note, _all_query(about, filters | {"of_discussion"}), **values, discussion=discussion_id)
+    if not discussion:
         raise NotFound("Discussion")
-    return found
+    return discussion
 
 
-def _by_discussion(found: Sequence[Note]) -> dict[str, list[Note]]:
-    together: defaultdict[str, list[Note]] = defaultdict(list)
-    for note in found:
-        together[note.discussion_id].append(note)
-    return together
+def _by_discussion(all_notes: Sequence[Note]) -> dict[str, list[Note]]:
+    notes_by_discussion: defaultdict[str, list[Note]] = defaultdict(list)
+    for note in all_notes:
+        notes_by_discussion[note.discussion_id].append(note)
+    return notes_by_discussion
 
 
 def _visibility_filters(
     db: Connection, actor: Actor, subject_access: SubjectAccess
 ) -> tuple[str, frozenset[str], dict[str, Any]]:
-    """What of the notes about a subject a caller sees: as conditions, and what they are bound to."""
+    """Return the table of the subject, the conditions for notes the caller can see, and their values."""
     about, values = about_subject(subject_access.subject)
     filters = set() if subject_access.may_see_internal else {"not_internal"}
-    # Only rows are mentioned in other projects' texts, and administrators see all projects that are there.
+    # Only subjects stored as rows have cross-references from other projects; administrators see all projects.
     if about == "row" and actor.admin:
         filters.add("seen_by_administrator")
     elif about == "row":
@@ -264,12 +272,12 @@ def _visibility_filters(
 
 
 def about_subject(subject: Subject) -> tuple[str, dict[str, Any]]:
-    """How notes about a subject are found: by its row, or by the commit in a project."""
+    """Return the key into ``_ABOUT`` for a subject, with the bound values."""
     if subject.kind == COMMIT:
         return "commit", {"project": subject.project_id, "oid": subject.commit_oid}
     return "row", {"kind": subject.kind, "subject": subject.id}
 
 
 def commit_subject(project_id: int, oid: str) -> Subject:
-    """A commit as something that is discussed; in each project apart, whatever it was copied from."""
+    """Return a commit of a project as a subject; forks have separate discussions of the same commit."""
     return Subject(COMMIT, project_id, commit_oid=oid)

@@ -1,4 +1,4 @@
-"""What changes notes."""
+"""State changes of notes and discussions, and the recording of system notes."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -30,24 +30,26 @@ _DISCUSSION_BYTES = 20
 _ABOUT = (notes.c.subject_kind == bindparam("kind")) & (notes.c.subject_id == bindparam("subject"))
 _IDS_ABOUT = select(notes.c.id).where(_ABOUT)
 _DELETE_ABOUT = delete(notes).where(_ABOUT)
-_FROM = (notes.c.source_kind == bindparam("kind")) & (notes.c.source_id == bindparam("source"))
-_DELETE_FROM = delete(notes).where(_FROM, one_of(notes.c.action, MENTION, DUPLICATE))
+_FROM_SOURCE = (notes.c.source_kind == bindparam("kind")) & (notes.c.source_id == bindparam("source"))
+_DELETE_FROM_SOURCE = delete(notes).where(_FROM_SOURCE, one_of(notes.c.action, MENTION, DUPLICATE))
 _MENTION_OF = select(notes.c.id).where(
     notes.c.subject_kind == bindparam("of_kind"),
     notes.c.subject_id == bindparam("of_subject"),
     notes.c.action == MENTION,
 )
-_MENTIONED = _MENTION_OF.where(_FROM).limit(1)
-# The sentence holds the whole id of a commit.
-_SAID = _MENTION_OF.where(notes.c.body == bindparam("text"), notes.c.source_project_id == bindparam("project")).limit(1)
+_MENTIONED_BY_SOURCE = _MENTION_OF.where(_FROM_SOURCE).limit(1)
+# Mentions by commits have no source id; the text of the system note identifies the commit.
+_MENTIONED_BY_TEXT = _MENTION_OF.where(
+    notes.c.body == bindparam("text"), notes.c.source_project_id == bindparam("project")
+).limit(1)
 
 
-# Where in a diff a discussion is, all its notes are.
-_PLACED = ("position", "original_position", "line_type", "old_path", "new_path", "old_line", "new_line")
+# Columns with the diff position, copied from the first note of a discussion to its replies.
+_POSITION_COLUMNS = ("position", "original_position", "line_type", "old_path", "new_path", "old_line", "new_line")
 
 
 class CommitNotePosition(msgspec.Struct, frozen=True):
-    """Where in a diff a note is placed."""
+    """The position of a note in the diff of a commit."""
 
     line_type: Side | None
     old_path: str
@@ -57,7 +59,7 @@ class CommitNotePosition(msgspec.Struct, frozen=True):
 
 
 class MentionSource(NamedTuple):
-    """What mentions a subject: a row of some project, or a commit, which no row stands for."""
+    """The source of a cross-reference: a row of a project, or a commit, which has no row."""
 
     kind: str
     id: int | None
@@ -65,7 +67,7 @@ class MentionSource(NamedTuple):
 
 
 def validate_body(body: str) -> None:
-    """Refuse what nobody could read."""
+    """Raise Invalid if the text is blank or too long."""
     if not body.strip():
         raise Invalid(note=["can't be blank"])
     if len(body) > MAX_BODY_LENGTH:
@@ -85,17 +87,23 @@ def add_note(
     created_at: Timestamp | None = None,
     placed: Mapping[str, object] | None = None,
 ) -> Note:
-    """Write a note; one that answers no discussion begins its own.
+    """Write a note; without ``discussion_id`` it starts a new discussion.
 
-    ``placed`` are the columns that say where in a diff it is, where a position of one commit does not tell it.
+    ``placed`` holds the position columns of a note on a merge request diff and replaces ``position``.
     """
     validate_body(body)
     placed = placed or (msgspec.structs.asdict(position) if position else {})
-    at = created_at or db.now
-    written = {"discussion_id": discussion_id, "type": type, "internal": internal, "created_at": at, "updated_at": at}
-    note_id = _insert(db, actor.user_id, subject, body, **placed, **written)
-    about = subject.kind, subject.id, subject.commit_oid
-    emit(db, NoteAdded(note_id, subject.project_id, actor.user_id, *about, internal, body, subject))
+    timestamp = created_at or db.now
+    columns = {
+        "discussion_id": discussion_id,
+        "type": type,
+        "internal": internal,
+        "created_at": timestamp,
+        "updated_at": timestamp,
+    }
+    note_id = _insert(db, actor.user_id, subject, body, **placed, **columns)
+    subject_columns = subject.kind, subject.id, subject.commit_oid
+    emit(db, NoteAdded(note_id, subject.project_id, actor.user_id, *subject_columns, internal, body, subject))
     return find_note(db, note_id)
 
 
@@ -107,18 +115,21 @@ def write_note(
     type: str | None = None,
     placed: Mapping[str, object] | None = None,
 ) -> Note:
-    """Write what a caller sent; who asks for it to be internal and may not is refused, lest everybody reads it."""
+    """Write a note from request parameters.
+
+    Raises Denied if an internal note is requested without permission, because otherwise it would become public.
+    """
     internal = bool(params.confidential if params.internal is None else params.internal)
     require(subject_access.may_write_internal or not internal)
     created_at = params.created_at if subject_access.may_set_times else None
-    how = {"type": type, "internal": internal, "created_at": created_at, "placed": placed}
-    return add_note(db, actor, subject_access.subject, params.body, **how)  # type: ignore[arg-type] # As they are above.
+    options = {"type": type, "internal": internal, "created_at": created_at, "placed": placed}
+    return add_note(db, actor, subject_access.subject, params.body, **options)  # type: ignore[arg-type] # A dict of mixed value types.
 
 
 def reply_to_discussion(
     db: Connection, actor: Actor, subject_access: SubjectAccess, discussion: Sequence[Note], params: WriteNote
 ) -> Note:
-    """Answer in a discussion; a note that stood alone begins one by that."""
+    """Add a note to a discussion; a reply turns an individual note into a discussion."""
     first = discussion[0]
     if first.system:
         raise Invalid("Discussion can not be replied to.")
@@ -132,29 +143,29 @@ def reply_to_discussion(
         params.body,
         discussion_id=first.discussion_id,
         type=first.type if on_line else IN_DISCUSSION,
-        placed={name: getattr(first, name) for name in _PLACED} if on_line else None,
+        placed={name: getattr(first, name) for name in _POSITION_COLUMNS} if on_line else None,
         internal=first.internal,
         created_at=params.created_at if subject_access.may_set_times else None,
     )
 
 
 def edit_note(db: Connection, actor: Actor, note: Note, body: str) -> Note:
-    """Let a note read differently."""
+    """Change the text of a note."""
     validate_body(body)
     if body == note.body:
         return note
     db.update(notes, note.id, body=body, updated_at=db.now)
-    about = note.subject_kind, note.subject_id, note.commit_oid, note.internal
-    emit(db, NoteEdited(note.id, note.project_id, actor.user_id, *about))
+    subject_columns = note.subject_kind, note.subject_id, note.commit_oid, note.internal
+    emit(db, NoteEdited(note.id, note.project_id, actor.user_id, *subject_columns))
     return find_note(db, note.id)
 
 
-def resolve_notes(db: Connection, user_id: int, found: Sequence[Note], *, resolved: bool) -> list[Note]:
-    """Settle what notes ask for, or take that back; gives those of which it was not so already."""
-    changed = [note for note in found if note.resolvable and (note.resolved_at is not None) is not resolved]
-    by = {"resolved_at": db.now, "resolved_by_id": user_id} if resolved else _UNRESOLVED
+def resolve_notes(db: Connection, user_id: int, discussion: Sequence[Note], *, resolved: bool) -> list[Note]:
+    """Resolve or unresolve notes and return those whose state changed."""
+    changed = [note for note in discussion if note.resolvable and (note.resolved_at is not None) is not resolved]
+    columns = {"resolved_at": db.now, "resolved_by_id": user_id} if resolved else _UNRESOLVED
     for note in changed:
-        db.update(notes, note.id, **by)
+        db.update(notes, note.id, **columns)
     return changed
 
 
@@ -162,11 +173,11 @@ _UNRESOLVED: dict[str, Any] = {"resolved_at": None, "resolved_by_id": None}
 
 
 def delete_note(db: Connection, note: Note) -> None:
-    """Take a note away, with what people said of it; what happened twice at once happened once."""
+    """Delete a note with its award emoji; a concurrent second deletion changes nothing."""
     delete_awards(db, "note", [note.id])
     if db.delete(notes, note.id) and not note.system:
-        about = note.subject_kind, note.subject_id, note.commit_oid, note.internal
-        emit(db, NoteRemoved(note.id, note.project_id, *about))
+        subject_columns = note.subject_kind, note.subject_id, note.commit_oid, note.internal
+        emit(db, NoteRemoved(note.id, note.project_id, *subject_columns))
 
 
 def add_system_note(
@@ -179,9 +190,9 @@ def add_system_note(
     *,
     internal: bool = False,
 ) -> None:
-    """Record below a subject what became of it; nobody hears of it, and it does not count as something said.
+    """Record a change of a subject as a system note, without an event.
 
-    An internal one is read by those who work on the subject.
+    An internal one is visible only to users who can read internal notes.
     """
     columns: dict[str, Any] = {"internal": internal}
     if source is not None:
@@ -190,25 +201,25 @@ def add_system_note(
 
 
 def add_mention(db: Connection, author_id: int, subject: Subject, text: str, source: MentionSource) -> None:
-    """Record that something elsewhere mentions a subject; once, however often it does."""
-    asked = {"of_kind": subject.kind, "of_subject": subject.id}
+    """Record a cross-reference to a subject as a system note, once per source."""
+    mentioned_subject = {"of_kind": subject.kind, "of_subject": subject.id}
     if source.id is None:
-        known = db.value(_SAID, **asked, text=text, project=source.project_id)
+        existing = db.value(_MENTIONED_BY_TEXT, **mentioned_subject, text=text, project=source.project_id)
     else:
-        known = db.value(_MENTIONED, **asked, kind=source.kind, source=source.id)
-    if known is None:
+        existing = db.value(_MENTIONED_BY_SOURCE, **mentioned_subject, kind=source.kind, source=source.id)
+    if existing is None:
         add_system_note(db, author_id, subject, text, MENTION, source)
 
 
 def delete_mentions(db: Connection, kind: str, source_id: int) -> None:
-    """Forget where something mentioned others; not everybody may know of it any more."""
-    db.run(_DELETE_FROM, kind=kind, source=source_id)
+    """Delete the cross-references from a source, for example when it becomes confidential."""
+    db.run(_DELETE_FROM_SOURCE, kind=kind, source=source_id)
 
 
 def delete_notes(db: Connection, subject: Subject) -> None:
-    """Remove all notes about a subject that goes, and those that it left elsewhere."""
-    numbers = [number for (number,) in db.rows(_IDS_ABOUT, kind=subject.kind, subject=subject.id)]
-    delete_awards(db, "note", numbers)
+    """Delete all notes on a subject that is being deleted, and its cross-references on other subjects."""
+    note_ids = [note_id for (note_id,) in db.rows(_IDS_ABOUT, kind=subject.kind, subject=subject.id)]
+    delete_awards(db, "note", note_ids)
     db.run(_DELETE_ABOUT, kind=subject.kind, subject=subject.id)
     if subject.id is not None:
         delete_mentions(db, subject.kind, subject.id)

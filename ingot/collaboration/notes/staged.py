@@ -1,4 +1,4 @@
-"""Commenting on commits: what git has to say first, then one transaction."""
+"""Comments on commits: git reads first, then one transaction."""
 
 from ingot.collaboration.notes.params import PostComment, WriteNote
 from ingot.collaboration.notes.queries import commit_subject
@@ -20,13 +20,14 @@ from ingot.repositories.context import RepositoryContext
 def post_comment(
     database: Database, actor: Actor, context: RepositoryContext, name: str, params: PostComment, base: str
 ) -> CommentView:
-    """Comment on the commit that an id, a branch or a tag leads to."""
+    """Comment on the commit that an id, a branch or a tag refers to."""
     validate_body(params.note)
     commit = find_commit(context.repository, name)
-    # A branch may be elsewhere in a moment, and its lines with it: only who names the commit names a line.
-    named = commit.oid.startswith(name.lower())
-    position = _position(context.repository, commit, params) if named else None
-    # Kept even where nothing is then written, which harms nobody; the other way round it could be lost.
+    # A branch can move at any moment, so a line is only meaningful when the commit is given by its id.
+    by_id = commit.oid.startswith(name.lower())
+    position = _position(context.repository, commit, params) if by_id else None
+    # Pinned before the comment is written, because otherwise garbage collection could remove the commit. A pin without
+    # a comment does no harm.
     pin_commit(context.repository, commit.oid)
     subject = commit_subject(context.project.id, commit.oid)
 
@@ -44,7 +45,7 @@ def create_discussion(
     params: WriteNote,
     base: str,
 ) -> DiscussionView:
-    """Begin a discussion about a commit."""
+    """Start a discussion about a commit."""
     validate_body(params.body)
     if subject_access.subject.commit_oid is not None:
         pin_commit(context.repository, subject_access.subject.commit_oid)
@@ -57,14 +58,14 @@ def create_discussion(
 
 
 def _position(repository: Repository, commit: Commit, params: PostComment) -> CommitNotePosition | None:
-    """The line that is meant, where the commit adds or removes it and its diff shows so."""
+    """Return the position of the line in the parameters if the commit's diff adds or removes it, else None."""
     if not params.path or params.line is None:
         return None
     parent = commit.parents[0] if commit.parents else None
     for change in diff_between(repository, parent, commit.oid).changes:
         old_path, new_path = decode_text(change.old_path), decode_text(change.new_path)
-        meant = params.path == (old_path if params.line_type == "old" else new_path) or params.path == new_path
-        if meant and changes_line(change.diff, params.line, params.line_type):
+        path_matches = params.path == (old_path if params.line_type == "old" else new_path) or params.path == new_path
+        if path_matches and changes_line(change.diff, params.line, params.line_type):
             side = {"old_line": params.line} if params.line_type == "old" else {"new_line": params.line}
             return CommitNotePosition(params.line_type, old_path, new_path, **side)
     return None

@@ -1,4 +1,4 @@
-"""What becomes of notes when users go."""
+"""Subscriber that handles the notes of deleted users."""
 
 from sqlalchemy import bindparam, select, update
 
@@ -16,9 +16,9 @@ _ALL = select(notes).where(_OF_USER).order_by(notes.c.id)
 
 @subscriptions.on(UserDeleting)
 def reassign_notes(db: Connection, event: UserDeleting) -> None:
-    """What somebody wrote stays in the name of the placeholder, or goes with them where nothing is to stay.
+    """Transfer the notes of a deleted user to the placeholder user, or delete them on a hard delete.
 
-    Then each one goes by itself, since others count them; but nobody is told of what the system wrote.
+    They are deleted one by one because subscribers count them; system notes emit no event.
     """
     if not event.hard:
         db.run(_REASSIGN, user=event.user_id, placeholder=event.placeholder_id)

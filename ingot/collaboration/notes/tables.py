@@ -1,4 +1,4 @@
-"""What is stored of notes, whatever they are about."""
+"""Table of notes on all kinds of subjects."""
 
 from sqlalchemy import Index, Table
 
@@ -6,7 +6,7 @@ from ingot.core.db.schema import Record, flag, metadata, number, reference, row_
 from ingot.core.db.times import Timestamp
 from ingot.git.diffs.line_positions import Side
 
-# What a note is about is a row by its kind and number, or a commit by its id, which no row stands for.
+# The subject is a row identified by kind and id, or a commit identified by its object id.
 notes = Table(
     "notes",
     metadata,
@@ -19,7 +19,7 @@ notes = Table(
     text("discussion_id", index=True),
     text("body"),
     flag("system"),
-    # Where in a diff it was placed, if anywhere: a line of the file before or after, or of both where it is unchanged.
+    # The position in a diff, if any: a line of the old file or of the new one, or both for an unchanged line.
     text("line_type", nullable=True),
     text("old_path", nullable=True),
     text("new_path", nullable=True),
@@ -27,20 +27,20 @@ notes = Table(
     number("new_line", nullable=True),
     text("created_at"),
     text("updated_at"),
-    # What it is besides a note by itself: part of a discussion.
+    # The type if it is part of a discussion, else null.
     text("type", nullable=True),
-    # Of those that the system writes, what had happened.
+    # The kind of change, for system notes.
     text("action", nullable=True),
-    # Read only by those who work on the subject.
+    # Whether it is visible only to users who can read internal notes.
     flag("internal"),
-    # Where the subject was mentioned, of a note that says so: who may not see that place does not see the note.
+    # The source of a cross-reference; the note is hidden from users who cannot see the source.
     text("source_kind", nullable=True),
     number("source_id", nullable=True),
     number("source_project_id", nullable=True),
-    # Where in a diff of which commits it is, and was at first, as JSON: it moves along with its line.
+    # The current and the original position in a diff, as JSON; the current one follows its line.
     text("position", nullable=True),
     text("original_position", nullable=True),
-    # Whether what it asks for is settled, of those that can be.
+    # Set when a resolvable note was resolved.
     text("resolved_at", nullable=True),
     number("resolved_by_id", nullable=True),
     Index("ix_notes_source_kind_source_id", "source_kind", "source_id"),
@@ -51,7 +51,7 @@ notes = Table(
 
 
 class Note(Record, frozen=True):
-    """Something that somebody wrote."""
+    """A comment by a user, or a system note."""
 
     id: int
     project_id: int | None
@@ -82,10 +82,10 @@ class Note(Record, frozen=True):
 
     @property
     def resolvable(self) -> bool:
-        """Whether what it asks for can be settled: in discussions about what is to be merged."""
+        """Whether the note can be resolved: those in discussions on merge requests can."""
         return self.subject_kind == "merge_request" and self.type is not None and not self.system
 
     @property
     def shown_type(self) -> str | None:
-        """What clients know it as; nothing for one that stands by itself."""
+        """The ``type`` in API responses; None for an individual note."""
         return "DiffNote" if self.new_path is not None else self.type

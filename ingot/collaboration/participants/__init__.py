@@ -1,1 +1,1 @@
-"""Who is involved in what people talk about, whatever kind it is: the kinds, who is named there, and who takes part."""
+"""Participants of subjects of any kind: the registry of subject kinds, mentions, and users taking part."""

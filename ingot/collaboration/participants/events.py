@@ -9,26 +9,26 @@ Action = Literal["opened", "updated", "closed", "reopened", "merged"]
 
 
 class SubjectChanged(Event, frozen=True):
-    """Something happened to a subject; the room that keeps it says so, beside what it announces of its own."""
+    """A subject changed; emitted by its package in addition to its specific events."""
 
     subject: Subject
-    """As it is now."""
+    """The subject after the change."""
     actor_id: int
     action: Action
-    said: str | None = None
-    """What its author wrote, where that is new or was changed."""
+    new_text: str | None = None
+    """Its title and description if they are new or were changed."""
     assigned: tuple[int, ...] = ()
-    """Who has it to do only since now."""
+    """The ids of newly assigned users."""
     unassigned: tuple[int, ...] = ()
-    """Who had it to do until now."""
+    """The ids of users who are no longer assigned."""
     labelled: tuple[int, ...] = ()
-    """The labels that it carries only since now."""
-    shows: bool = False
-    """Whether others than before see it, and so what was said about it."""
+    """The ids of newly added labels."""
+    newly_visible: bool = False
+    """Whether it became visible to more users, together with its notes."""
 
 
 class UsersMentioned(Event, frozen=True):
-    """People are named who were not before, by a subject's own text or by a note, and may see it."""
+    """Users who can see a subject were newly mentioned in its text or in a note."""
 
     subject: Subject
     writer_id: int
@@ -38,4 +38,4 @@ class UsersMentioned(Event, frozen=True):
     """Those of them whom the text begins with."""
     internal: bool = False
     new: bool = True
-    """Whether all of the text is new, and not only that it names them."""
+    """Whether the whole text is new, not only the mention."""

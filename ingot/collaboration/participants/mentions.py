@@ -1,4 +1,4 @@
-"""Whom a text names: people, the members of groups, and with ``@all`` those of the project."""
+"""Resolution of mentions in a text: users, the members of groups, and the project's members for ``@all``."""
 
 import re
 from collections.abc import Iterable
@@ -22,10 +22,10 @@ from ingot.projects.projects.queries import project_or_none
 from ingot.projects.sharing.queries import list_all_members, users_with_access
 
 MAX_MENTIONED = 100
-"""So many people hear of one text; who names more, and who names all of a large group, writes a list for readers."""
+"""Limit of the users notified of one text, which also bounds mentions of large groups."""
 _ALL = "all"
 _BETWEEN = re.compile(r"[\s,;&]*+(?:and\s++)?+")
-_PEOPLE = (
+_USERS = (
     select(users.c.username_key, users.c.id)
     .where(in_list(users.c.username_key, "names"), users.c.state == "active", ~users.c.placeholder)
     .limit(bindparam("most"))
@@ -45,35 +45,38 @@ _VISIBLE_MEMBERS = {external: _MEMBERS.where(visible_groups(external)) for exter
 
 
 def mentioned_users(db: Connection, writer_id: int, project_id: int, text: str) -> dict[int, bool]:
-    """Who is named in a text of a project, in no more than so many, and whether the text begins with them."""
+    """Map the ids of users mentioned in a text to whether the text begins with them, up to a limit."""
     if "@" not in text:
         return {}
-    found = [one for one in extract_references(text) if one.kind == "user"]
-    names = list(dict.fromkeys(one.name.lower() for one in found))[:MAX_MENTIONED]
+    references = [reference for reference in extract_references(text) if reference.kind == "user"]
+    names = list(dict.fromkeys(reference.name.lower() for reference in references))[:MAX_MENTIONED]
     writer = user_or_none(db, writer_id) if names else None
     if writer is None:
         return {}
-    first = _addressed(text, found)
-    named: dict[int, bool] = {}
+    addressed = _addressed(text, references)
+    mentioned: dict[int, bool] = {}
     for name, user_id in _user_ids_of(db, writer, project_id, names):
-        if user_id in named or len(named) < MAX_MENTIONED:
-            named[user_id] = named.get(user_id, False) or name in first
-    return named
+        if user_id in mentioned or len(mentioned) < MAX_MENTIONED:
+            mentioned[user_id] = mentioned.get(user_id, False) or name in addressed
+    return mentioned
 
 
 def _user_ids_of(db: Connection, writer: User, project_id: int, names: list[str]) -> Iterable[tuple[str, int]]:
-    """The users who are meant: of groups as far as who writes sees them, of all where they belong to the project."""
-    people = [name for name in names if "/" not in name]
-    known = dict(db.rows(_PEOPLE, names=people, most=MAX_MENTIONED)) if people else {}
-    yield from ((name, known[name]) for name in people if name in known)
-    rest = [name for name in names if name not in known and name != _ALL]
-    if rest:
-        values = {"names": rest, "most": MAX_MENTIONED, "today": day_of(db.now)}
+    """Yield the mentioned names with the ids of the users they refer to.
+
+    Groups count if the writer can see them; ``@all`` counts if the writer is a member of the project.
+    """
+    usernames = [name for name in names if "/" not in name]
+    user_ids = dict(db.rows(_USERS, names=usernames, most=MAX_MENTIONED)) if usernames else {}
+    yield from ((name, user_ids[name]) for name in usernames if name in user_ids)
+    group_names = [name for name in names if name not in user_ids and name != _ALL]
+    if group_names:
+        values = {"names": group_names, "most": MAX_MENTIONED, "today": day_of(db.now)}
         if writer.admin:
             yield from db.rows(_MEMBERS, **values)
         else:
             yield from db.rows(_VISIBLE_MEMBERS[writer.external], **values, actor=writer.id)
-    if _ALL in names and _ALL not in known:
+    if _ALL in names and _ALL not in user_ids:
         yield from ((_ALL, user_id) for user_id in _project_members(db, writer, project_id))
 
 
@@ -85,13 +88,13 @@ def _project_members(db: Connection, writer: User, project_id: int) -> list[int]
     return [member.id for member in list_all_members(db, actor, project, ListMembers(), Page(size=MAX_MENTIONED)).items]
 
 
-def _addressed(text: str, found: list[Reference]) -> set[str]:
-    """The names that a text begins with, before anything else is said."""
-    first: set[str] = set()
+def _addressed(text: str, references: list[Reference]) -> set[str]:
+    """Return the names that a text begins with, before any other words."""
+    names: set[str] = set()
     position = 0
-    for one in found:
-        if _BETWEEN.fullmatch(text, position, one.start) is None:
+    for reference in references:
+        if _BETWEEN.fullmatch(text, position, reference.start) is None:
             break
-        first.add(one.name.lower())
-        position = one.end
-    return first
+        names.add(reference.name.lower())
+        position = reference.end
+    return names

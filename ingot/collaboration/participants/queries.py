@@ -1,4 +1,4 @@
-"""Which kinds of subjects there are, and who takes part in one."""
+"""Queries of subject kinds, effective subscriptions and participants."""
 
 from collections.abc import Collection, Mapping
 
@@ -38,16 +38,22 @@ def subject_kind_or_none(db: Connection, name: str) -> SubjectKind | None:
 def effective_subscriptions(
     db: Connection, user_id: int, kind: str, involved: Mapping[int, Collection[int]]
 ) -> dict[int, bool]:
-    """Whether somebody follows each of these: as they said, else whether they are involved or wrote a note there."""
-    told = explicit_subscriptions(db, user_id, kind, list(involved))
-    written = subjects_with_note_by(db, kind, list(involved), user_id)
-    return {number: told.get(number, user_id in people or number in written) for number, people in involved.items()}
+    """Map subject ids to whether a user is subscribed.
+
+    An explicit choice wins; otherwise users in ``involved`` and authors of notes are subscribed.
+    """
+    explicit = explicit_subscriptions(db, user_id, kind, list(involved))
+    with_note = subjects_with_note_by(db, kind, list(involved), user_id)
+    return {
+        subject_id: explicit.get(subject_id, user_id in user_ids or subject_id in with_note)
+        for subject_id, user_ids in involved.items()
+    }
 
 
 def participants_of(db: Connection, kind: SubjectKind, subject: Subject) -> list[int]:
-    """Who wrote a subject, has it to do or wrote notes on it, and who is named there and may see it; each once."""
+    """List the author, the assignees and the authors of notes, then the mentioned users who can see it."""
     active = dict.fromkeys((subject.author_id or 0, *kind.assignees(db, subject), *note_authors(db, subject)))
     rows = db.rows(_MENTIONED, kind=subject.kind, subject=subject.id)
-    named = [user_id for (user_id,) in rows if user_id not in active]
-    seeing = kind.readers(db, subject, named, False) if named else ()
-    return [*active, *(user_id for user_id in named if user_id in seeing)]
+    mentioned = [user_id for (user_id,) in rows if user_id not in active]
+    readers = kind.readers(db, subject, mentioned, False) if mentioned else ()
+    return [*active, *(user_id for user_id in mentioned if user_id in readers)]

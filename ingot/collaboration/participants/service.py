@@ -1,4 +1,4 @@
-"""Keeping who is named where."""
+"""State changes of recorded mentions."""
 
 from sqlalchemy import bindparam, delete, select
 
@@ -33,23 +33,23 @@ def record_mentioned_users(
     internal: bool = False,
     new: bool = False,
 ) -> None:
-    """Keep whom a text names that may see what it is about, and tell of those who were not named in it before."""
+    """Record the users mentioned in a text who can see its subject, and emit an event for new ones."""
     if subject.project_id is None or (new and "@" not in text):
         return
     before = {} if new else _mentioned_before(db, subject, note_id)
-    named = mentioned_users(db, writer_id, subject.project_id, text)
-    gone = [row for user_id, row in before.items() if user_id not in named]
-    if gone:
-        db.run(_DELETE, rows=gone)
-    fresh = [user_id for user_id in named if user_id not in before]
-    seeing = readers(db, subject, fresh, internal) if fresh else ()
-    fresh = [user_id for user_id in fresh if user_id in seeing]
-    about = {"subject_kind": subject.kind, "subject_id": subject.id, "note_id": note_id, "internal": internal}
-    for user_id in fresh:
-        db.insert(mentioned_people, **about, user_id=user_id)
-    if fresh:
-        addressed = frozenset(user_id for user_id in fresh if named[user_id])
-        emit(db, UsersMentioned(subject, writer_id, note_id, tuple(fresh), addressed, internal, new))
+    mentioned = mentioned_users(db, writer_id, subject.project_id, text)
+    obsolete = [row for user_id, row in before.items() if user_id not in mentioned]
+    if obsolete:
+        db.run(_DELETE, rows=obsolete)
+    added = [user_id for user_id in mentioned if user_id not in before]
+    allowed = readers(db, subject, added, internal) if added else ()
+    added = [user_id for user_id in added if user_id in allowed]
+    columns = {"subject_kind": subject.kind, "subject_id": subject.id, "note_id": note_id, "internal": internal}
+    for user_id in added:
+        db.insert(mentioned_people, **columns, user_id=user_id)
+    if added:
+        addressed = frozenset(user_id for user_id in added if mentioned[user_id])
+        emit(db, UsersMentioned(subject, writer_id, note_id, tuple(added), addressed, internal, new))
 
 
 def _mentioned_before(db: Connection, subject: Subject, note_id: int | None) -> dict[int, int]:
@@ -59,5 +59,5 @@ def _mentioned_before(db: Connection, subject: Subject, note_id: int | None) -> 
 
 
 def delete_mentioned_users(db: Connection, subject: Subject) -> None:
-    """In what is gone nobody is named."""
+    """Delete all recorded mentions in a subject and its notes."""
     db.run(_DELETE_ALL, kind=subject.kind, subject=subject.id)

@@ -1,4 +1,4 @@
-"""The kinds of subjects, as rooms know them that serve every kind alike; each room that keeps one describes it."""
+"""Descriptions of subject kinds, registered by the packages that own them and used by code that serves all kinds."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 
 Readers = Callable[[Connection, Subject, Collection[int], bool], Collection[int]]
-"""Which of these users may see one; where the last is true, also what is said there among those who work on it."""
+"""Filters users by whether they can see the subject; if the last argument is true, also its internal notes."""
 Audience = Literal["nobody", "user", "external", "administrator"]
-"""Who asks, as far as a statement's shape depends on it."""
+"""The class of the caller, as far as the shape of a statement depends on it."""
 
 
 def audience_of(actor: Actor) -> Audience:
-    """The audience that a caller belongs to."""
+    """Return the audience that a caller belongs to."""
     if not actor.known:
         return "nobody"
     if actor.admin:
@@ -28,24 +28,24 @@ def audience_of(actor: Actor) -> Audience:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SubjectKind:
-    """What a room tells of the kind of subject that it keeps."""
+    """The description of a kind of subject."""
 
     kind: SubjectType
-    shown: str
-    """What clients know it as, such as ``Issue``."""
+    type_name: str
+    """Its name in API responses, such as ``Issue``."""
     path: str
-    """What stands before its number in the address of a page."""
+    """The path segment before its iid in the URL of a page."""
     sign: str
-    """What stands before its number in a text."""
+    """The reference symbol before its iid in a text, such as ``#``."""
     noun: str
     visible: Callable[[ColumnElement[int], Audience], ColumnElement[bool]]
-    """Whether the one with this number is there and may be seen; ``actor`` and ``today`` are bound for users."""
+    """Returns the condition that the row exists and is visible; ``actor`` and ``today`` are bound for users."""
     subjects: Callable[[Connection, Sequence[int]], Mapping[int, Subject]]
-    """Those with these numbers, whoever asks; what is gone is missing. One statement for all."""
+    """Maps ids to subjects without a permission check, with one statement; deleted ones are missing."""
     views: Callable[[Connection, Actor, Sequence[int], str], Mapping[int, View]]
-    """The same as callers see them, who may; as many statements for many as for one."""
+    """Maps ids to API views, with a fixed number of statements; the caller has checked the permission."""
     readers: Readers
     assignees: Callable[[Connection, Subject], Sequence[int]]
-    """Who has it to do."""
+    """Returns the ids of the assignees."""
     text: Callable[[Connection, Subject], str]
-    """What its author wrote."""
+    """Returns the title and description."""

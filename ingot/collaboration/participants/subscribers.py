@@ -1,4 +1,4 @@
-"""Keeping whom people name, when they write."""
+"""Subscribers that record mentions in subjects and notes."""
 
 from ingot.collaboration.notes.events import NoteAdded, NoteEdited
 from ingot.collaboration.notes.queries import find_note, notes_containing
@@ -16,26 +16,26 @@ subscriptions = Subscriptions()
 
 @subscriptions.on(SubjectChanged)
 def record_mentions_in_subject(db: Connection, event: SubjectChanged) -> None:
-    """Whom the subject's own text names; and its notes, where people may see it now who could not."""
-    kind = subject_kind_or_none(db, event.subject.kind) if event.said is not None else None
+    """Record mentions in the subject's text, and in its notes if it became visible to more users."""
+    kind = subject_kind_or_none(db, event.subject.kind) if event.new_text is not None else None
     if kind is not None:
         new = event.action == "opened"
-        record_mentioned_users(db, kind.readers, event.subject, event.actor_id, event.said or "", new=new)
-    if kind is not None and event.shows:
+        record_mentioned_users(db, kind.readers, event.subject, event.actor_id, event.new_text or "", new=new)
+    if kind is not None and event.newly_visible:
         for note in notes_containing(db, event.subject, "@"):
             record_mentioned_users(db, kind.readers, event.subject, note.author_id, note.body, note_id=note.id)
 
 
 @subscriptions.on(NoteAdded)
 def record_mentions_in_note(db: Connection, event: NoteAdded) -> None:
-    """Whom a note names."""
+    """Record mentions in a new note."""
     if "@" in event.body:
         _record(db, event, event.author_id, event.body, new=True)
 
 
 @subscriptions.on(NoteEdited)
 def record_mentions_in_edited_note(db: Connection, event: NoteEdited) -> None:
-    """Whom it names now."""
+    """Update the recorded mentions of an edited note."""
     _record(db, event, event.actor_id, find_note(db, event.note_id).body, new=False)
 
 
@@ -48,7 +48,7 @@ def _record(db: Connection, event: NoteAdded | NoteEdited, writer_id: int, body:
 
 
 def _subject_of_note(db: Connection, event: NoteAdded | NoteEdited) -> tuple[Readers | None, Subject | None]:
-    """What a note is about, and who may see that."""
+    """Return the subject of a note and the function that filters users who can see it."""
     if event.commit_oid is not None and event.project_id is not None:
         return readers_of_commit, commit_subject_with_id(event.project_id, event.commit_oid)
     kind = subject_kind_or_none(db, event.subject_kind) if event.subject_id is not None else None

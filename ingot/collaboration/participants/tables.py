@@ -1,17 +1,17 @@
-"""What is stored of who is named where."""
+"""Table of mentions."""
 
 from sqlalchemy import Index, Table
 
 from ingot.core.db.schema import flag, metadata, number, reference, row_id, text
 
-# Kept when something is written, since nobody could read ten thousand notes to say who takes part.
+# Recorded on writing, because listing participants must not parse thousands of notes.
 mentioned_people = Table(
     "mentioned_people",
     metadata,
     row_id(),
     text("subject_kind"),
     number("subject_id"),
-    # Nothing where the subject's own text names them.
+    # Null for a mention in the subject's own text.
     reference("note_id", "notes.id", nullable=True, index=True),
     reference("user_id", "users.id", index=True),
     flag("internal"),

@@ -1,1 +1,1 @@
-"""Commands in what people write: what they mean for whatever is talked about, and how a room obeys them."""
+"""Quick actions: commands in descriptions and notes, such as ``/close``."""

@@ -1,4 +1,4 @@
-"""Where commands are obeyed: who gives them, what they may, and what is to come of it."""
+"""Context in which quick actions execute, and the registry of their handlers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ Effect = Callable[[Connection, Subject], None]
 
 
 class CommandResult(NamedTuple):
-    """What came of commands: what was to change, and a sentence for each that was obeyed."""
+    """The applied edits, and a sentence for each executed command."""
 
     changes: dict[str, Any]
     summary: list[str]
@@ -22,65 +22,68 @@ class CommandResult(NamedTuple):
 
 @dataclass(slots=True)
 class CommandContext:
-    """Commands put here what they want; the room that the subject belongs to does it, all in one transaction."""
+    """The caller, the subject and the changes collected by command handlers.
+
+    The package of the subject applies the changes in one transaction.
+    """
 
     db: Connection
     actor: Actor
     project: Project
     subject: Subject | None
-    """Nothing while it is being written: what needs one is passed over then."""
+    """None while the subject is being created; commands that need it are ignored then."""
     may_edit: bool
-    """Whether who commands may change what the subject says, close it and open it."""
+    """Whether the caller may edit, close and reopen the subject."""
     may_triage: bool
-    """Whether they may plan it: assign, label and the like."""
+    """Whether the caller may assign, label and plan the subject."""
     assignees: Sequence[int] = ()
-    wishes: dict[str, Any] = field(default_factory=dict)
-    """What to edit, by the names of the API's parameters."""
+    pending_edits: dict[str, Any] = field(default_factory=dict)
+    """Edits to apply, by the names of the API parameters."""
     effects: list[Effect] = field(default_factory=list)
-    """What else to do once the subject is there and edited."""
+    """Functions to call after the subject has been created or edited."""
     summary: list[str] = field(default_factory=list)
 
     def extend_edit(self, name: str, values: Sequence[str]) -> None:
-        """Add to a list that is wanted."""
-        self.wishes[name] = list(dict.fromkeys([*self.wishes.get(name, ()), *values]))
+        """Add values to a list in the pending edits."""
+        self.pending_edits[name] = list(dict.fromkeys([*self.pending_edits.get(name, ()), *values]))
 
     def apply_effects(self, subject: Subject) -> CommandResult:
-        """Do what else was wanted."""
+        """Call the collected effects and return the result of all commands."""
         for effect in self.effects:
             effect(self.db, subject)
-        return CommandResult(self.wishes, self.summary)
+        return CommandResult(self.pending_edits, self.summary)
 
 
 C = TypeVar("C", bound=CommandContext)
 CommandHandler = Callable[[C, str], str | None]
-"""Puts what a command wants on the desk and says so; nothing where it may not be or makes no sense."""
+"""Adds the changes of a command to the context and returns a summary; None if it is not applicable."""
 
 
 class CommandRegistry(Generic[C]):
-    """The commands that a kind of subject knows."""
+    """The handlers of the quick actions of a kind of subject."""
 
     def __init__(self, *shared: "CommandRegistry[Any]") -> None:
-        self._known: dict[str, CommandHandler[C]] = {}
-        for one in shared:
-            self._known |= one._known
+        self._handlers: dict[str, CommandHandler[C]] = {}
+        for registry in shared:
+            self._handlers |= registry._handlers
 
     @property
     def names(self) -> frozenset[str]:
-        """What they are called."""
-        return frozenset(self._known)
+        """The names of the commands."""
+        return frozenset(self._handlers)
 
     def on(self, *names: str) -> Callable[[CommandHandler[C]], CommandHandler[C]]:
-        """Let a function obey the commands of these names."""
+        """Register a function as the handler of the commands with these names."""
 
-        def register(obey: CommandHandler[C]) -> CommandHandler[C]:
-            self._known.update(dict.fromkeys(names, obey))
-            return obey
+        def register(handler: CommandHandler[C]) -> CommandHandler[C]:
+            self._handlers.update(dict.fromkeys(names, handler))
+            return handler
 
         return register
 
     def execute(self, context: C, commands: Sequence[Command]) -> None:
-        """Let each command put what it wants on the desk, in their order."""
+        """Call the handler of each command in order and collect the summaries."""
         for command in commands:
-            sentence = self._known[command.name](context, command.argument)
+            sentence = self._handlers[command.name](context, command.argument)
             if sentence is not None:
                 context.summary.append(sentence)

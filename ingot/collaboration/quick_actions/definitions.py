@@ -1,4 +1,4 @@
-"""Commands that everything knows which is planned: its title and state, who has it to do, labels, milestones, emoji."""
+"""Quick actions shared by issues and merge requests: title, state, assignees, labels, milestone, todos and emoji."""
 
 from collections.abc import Sequence
 
@@ -26,134 +26,134 @@ PLANNING_COMMANDS: CommandRegistry[CommandContext] = CommandRegistry()
 
 @PLANNING_COMMANDS.on("close")
 def close(context: CommandContext, _: str) -> str | None:
-    """Close it, where it is open."""
+    """Close the subject if it is open."""
     if not context.may_edit or context.subject is None or context.subject.state != "opened":
         return None
-    context.wishes["state_event"] = "close"
+    context.pending_edits["state_event"] = "close"
     return "Closed this."
 
 
 @PLANNING_COMMANDS.on("reopen")
 def reopen(context: CommandContext, _: str) -> str | None:
-    """Open it again, where it is closed."""
+    """Reopen the subject if it is closed."""
     if not context.may_edit or context.subject is None or context.subject.state != "closed":
         return None
-    context.wishes["state_event"] = "reopen"
+    context.pending_edits["state_event"] = "reopen"
     return "Reopened this."
 
 
 @PLANNING_COMMANDS.on("title")
 def retitle(context: CommandContext, title: str) -> str | None:
-    """Call it differently."""
+    """Change the title."""
     if not context.may_edit or context.subject is None or not 0 < len(title) <= MAX_TITLE_LENGTH:
         return None
-    context.wishes["title"] = title
+    context.pending_edits["title"] = title
     return f'Changed the title to "{title}".'
 
 
 @PLANNING_COMMANDS.on("assign", "reassign")
 def assign(context: CommandContext, names: str) -> str | None:
-    """Let somebody have it to do; of several the last one, since there can be one."""
-    people = _users_named(context, names) if context.may_triage else []
-    if not people:
+    """Assign a user; of several, the last one, because only one assignee is supported."""
+    users = _users_named(context, names) if context.may_triage else []
+    if not users:
         return None
-    context.wishes["assignee_ids"] = [people[-1].id]
-    return f"Assigned @{people[-1].username}."
+    context.pending_edits["assignee_ids"] = [users[-1].id]
+    return f"Assigned @{users[-1].username}."
 
 
 @PLANNING_COMMANDS.on("unassign")
 def unassign(context: CommandContext, names: str) -> str | None:
-    """Let nobody have it to do, or not those who are named."""
+    """Remove the assignee; ignored if only other users are named."""
     if not context.may_triage or not context.assignees:
         return None
     if names and not {user.id for user in _users_named(context, names)} & set(context.assignees):
         return None
-    context.wishes["assignee_ids"] = []
+    context.pending_edits["assignee_ids"] = []
     return "Removed the assignee."
 
 
 @PLANNING_COMMANDS.on("label", "labels")
 def label(context: CommandContext, names: str) -> str | None:
-    """Add labels that there are."""
-    found = labels_named(context, names) if context.may_triage else []
-    if not found:
+    """Add existing labels."""
+    labels = labels_named(context, names) if context.may_triage else []
+    if not labels:
         return None
-    context.extend_edit("add_labels", [one.title for one in found])
-    return f"Added {_label_list(found)}."
+    context.extend_edit("add_labels", [label_to_add.title for label_to_add in labels])
+    return f"Added {_label_list(labels)}."
 
 
 @PLANNING_COMMANDS.on("unlabel", "remove_label")
 def unlabel(context: CommandContext, names: str) -> str | None:
-    """Take labels off, or all of them where none is named."""
+    """Remove the named labels, or all labels if none is named."""
     if not context.may_triage or context.subject is None:
         return None
     if not names:
-        context.wishes["labels"] = []
+        context.pending_edits["labels"] = []
         return "Removed all labels."
-    found = labels_named(context, names)
-    if not found:
+    labels = labels_named(context, names)
+    if not labels:
         return None
-    context.extend_edit("remove_labels", [one.title for one in found])
-    return f"Removed {_label_list(found)}."
+    context.extend_edit("remove_labels", [label_to_remove.title for label_to_remove in labels])
+    return f"Removed {_label_list(labels)}."
 
 
 @PLANNING_COMMANDS.on("relabel")
 def relabel(context: CommandContext, names: str) -> str | None:
-    """Replace all labels by those that are named."""
-    found = labels_named(context, names) if context.may_triage and context.subject is not None else []
-    if not found:
+    """Replace all labels by the named ones."""
+    labels = labels_named(context, names) if context.may_triage and context.subject is not None else []
+    if not labels:
         return None
-    context.extend_edit("labels", [one.title for one in found])
-    return f"Replaced all labels with {_label_list(found)}."
+    context.extend_edit("labels", [new_label.title for new_label in labels])
+    return f"Replaced all labels with {_label_list(labels)}."
 
 
 @PLANNING_COMMANDS.on("milestone")
 def set_milestone(context: CommandContext, name: str) -> str | None:
-    """Plan it for a milestone that is not over."""
+    """Set an active milestone, given by title, iid or reference."""
     if not context.may_triage or not name:
         return None
-    named = next(
-        (one.name for one in extract_references(name) if one.kind == "milestone" and one.project is None), name
+    title_or_iid = next(
+        (ref.name for ref in extract_references(name) if ref.kind == "milestone" and ref.project is None), name
     )
-    number = [int(named)] if named.isascii() and named.isdecimal() and len(named) < 10 else []
-    found = [
-        one
-        for _, one in usable_milestones_in_projects(context.db, [context.project.id], [named], number)
-        if one.state == "active"
+    iids = [int(title_or_iid)] if title_or_iid.isascii() and title_or_iid.isdecimal() and len(title_or_iid) < 10 else []
+    candidates = [
+        candidate
+        for _, candidate in usable_milestones_in_projects(context.db, [context.project.id], [title_or_iid], iids)
+        if candidate.state == "active"
     ]
-    # A name of digits is a number first; of two with the same title, the nearer one counts.
-    numbered = [one for one in found if one.iid in number and one.project_id == context.project.id]
-    if not found:
+    # Digits are an iid first; of two milestones with the same title, the project's own comes last and wins.
+    by_iid = [each for each in candidates if each.iid in iids and each.project_id == context.project.id]
+    if not candidates:
         return None
-    milestone = (numbered or found)[-1]
-    context.wishes["milestone_id"] = milestone.id
+    milestone = (by_iid or candidates)[-1]
+    context.pending_edits["milestone_id"] = milestone.id
     return f"Set the milestone to %{milestone.title}."
 
 
 @PLANNING_COMMANDS.on("remove_milestone")
 def remove_milestone(context: CommandContext, _: str) -> str | None:
-    """Plan it for no milestone."""
+    """Remove the milestone."""
     if not context.may_triage or context.subject is None:
         return None
-    context.wishes["milestone_id"] = None
+    context.pending_edits["milestone_id"] = None
     return "Removed the milestone."
 
 
 @PLANNING_COMMANDS.on("subscribe")
 def subscribe(context: CommandContext, _: str) -> str | None:
-    """Follow it."""
+    """Subscribe the caller to the subject."""
     return _set_subscription(context, following=True, sentence="Subscribed to this.")
 
 
 @PLANNING_COMMANDS.on("unsubscribe")
 def unsubscribe(context: CommandContext, _: str) -> str | None:
-    """Follow it no more."""
+    """Unsubscribe the caller from the subject."""
     return _set_subscription(context, following=False, sentence="Unsubscribed from this.")
 
 
 @PLANNING_COMMANDS.on("todo")
 def add_todo(context: CommandContext, _: str) -> str | None:
-    """Note that one has to look at it."""
+    """Add a todo on the subject for the caller."""
     if context.subject is None:
         return None
     context.effects.append(lambda db, subject: emit(db, TodoCommandGiven(context.actor.user_id, subject, "add")))
@@ -162,7 +162,7 @@ def add_todo(context: CommandContext, _: str) -> str | None:
 
 @PLANNING_COMMANDS.on("done")
 def mark_todo_done(context: CommandContext, _: str) -> str | None:
-    """Note that one has looked at it."""
+    """Mark the caller's todo on the subject as done."""
     if context.subject is None:
         return None
     context.effects.append(lambda db, subject: emit(db, TodoCommandGiven(context.actor.user_id, subject, "done")))
@@ -171,7 +171,7 @@ def mark_todo_done(context: CommandContext, _: str) -> str | None:
 
 @PLANNING_COMMANDS.on("award")
 def toggle_award_emoji(context: CommandContext, emoji: str) -> str | None:
-    """Give it an emoji, or take it back."""
+    """Add an award emoji to the subject, or remove it."""
     name = canonical_name(emoji)
     if context.subject is None or name is None:
         return None
@@ -182,7 +182,7 @@ def toggle_award_emoji(context: CommandContext, emoji: str) -> str | None:
 def _toggle_award(db: Connection, actor: Actor, subject: Subject, name: str) -> None:
     try:
         toggle_award(db, actor, subject, name)
-    except NotFound:  # A vote for what one wrote oneself.
+    except NotFound:  # Votes on one's own subject are not allowed.
         return
 
 
@@ -190,39 +190,39 @@ def _set_subscription(context: CommandContext, *, following: bool, sentence: str
     if context.subject is None:
         return None
 
-    def say(db: Connection, subject: Subject) -> None:
+    def update(db: Connection, subject: Subject) -> None:
         if subject.id is not None:
             set_subscription(db, context.actor.user_id, subject.kind, subject.id, following=following)
 
-    context.effects.append(say)
+    context.effects.append(update)
     return sentence
 
 
 def _users_named(context: CommandContext, names: str) -> list[User]:
-    """Those who are named, with a sign before their names or without; ``me`` is who says it."""
-    plain = names.replace(",", " ").split()[:MAX_NAMES]
-    wanted = [context.actor.username if name == "me" else name.removeprefix("@") for name in plain]
-    found = users_by_usernames(context.db, wanted)
-    return [found[name.lower()] for name in wanted if name.lower() in found]
+    """List the named users, with or without ``@``; ``me`` is the caller."""
+    words = names.replace(",", " ").split()[:MAX_NAMES]
+    usernames = [context.actor.username if name == "me" else name.removeprefix("@") for name in words]
+    users = users_by_usernames(context.db, usernames)
+    return [users[name.lower()] for name in usernames if name.lower() in users]
 
 
 def labels_named(context: CommandContext, names: str) -> list[Label]:
-    """The labels that are named by their signs, or by words, and can be used in the project."""
-    signs = [one for one in extract_references(names) if one.kind == "label" and one.project is None][:MAX_NAMES]
+    """List the labels usable in the project that are named by references (``~label``) or plain words."""
+    references = [ref for ref in extract_references(names) if ref.kind == "label" and ref.project is None][:MAX_NAMES]
     rest = names
-    for one in reversed(signs):
-        rest = f"{rest[: one.start]} {rest[one.end :]}"
-    titles = [one.name for one in signs] + [word.strip('"~') for word in rest.split()[:MAX_NAMES]]
-    numbers = [one.number for one in signs if one.number is not None]
+    for reference in reversed(references):
+        rest = f"{rest[: reference.start]} {rest[reference.end :]}"
+    titles = [ref.name for ref in references] + [word.strip('"~') for word in rest.split()[:MAX_NAMES]]
+    label_ids = [ref.number for ref in references if ref.number is not None]
     if not titles:
         return []
-    found = usable_labels_in_projects(context.db, [context.project.id], titles, numbers)
-    by_title = {one.title: one for _, one in found}
-    by_number = {str(one.id): one for _, one in found if one.id in numbers}
-    chosen = (by_number.get(title) or by_title.get(title) for title in titles)
-    return list({one.id: one for one in chosen if one is not None}.values())
+    usable = usable_labels_in_projects(context.db, [context.project.id], titles, label_ids)
+    by_title = {label.title: label for _, label in usable}
+    by_id = {str(label.id): label for _, label in usable if label.id in label_ids}
+    chosen = (by_id.get(title) or by_title.get(title) for title in titles)
+    return list({label.id: label for label in chosen if label is not None}.values())
 
 
 def _label_list(labels: Sequence[Label]) -> str:
-    titles = " ".join(f'~"{one.title}"' if " " in one.title else f"~{one.title}" for one in labels)
+    titles = " ".join(f'~"{label.title}"' if " " in label.title else f"~{label.title}" for label in labels)
     return f"{titles} {'label' if len(labels) == 1 else 'labels'}"

@@ -1,4 +1,4 @@
-"""What is announced of commands that rooms above obey."""
+"""Events of quick actions that are handled by other packages."""
 
 from typing import Literal
 
@@ -7,8 +7,8 @@ from ingot.core.events.bus import Event
 
 
 class TodoCommandGiven(Event, frozen=True):
-    """Somebody wants to look at something later, or is done with that; whoever keeps todos sees to it."""
+    """A user executed ``/todo`` or ``/done``; handled by the todos package."""
 
     actor_id: int
     subject: Subject
-    what: Literal["add", "done"]
+    action: Literal["add", "done"]

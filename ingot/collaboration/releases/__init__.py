@@ -1,1 +1,1 @@
-"""Releases: what is told about tags, with links to what can be downloaded."""
+"""Releases of tags, with release notes, links to assets and milestones."""

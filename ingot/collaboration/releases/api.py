@@ -1,4 +1,4 @@
-"""Releases over the API."""
+"""Endpoints for releases and their links."""
 
 from ingot.collaboration.releases import queries, service, staged
 from ingot.collaboration.releases.params import CreateLink, CreateRelease, EditLink, EditRelease, ListReleases
@@ -32,7 +32,7 @@ def _release_in_path(call: Call, context: RepositoryContext) -> Release:
 
 
 def _editable_release_in_path(call: Call, context: RepositoryContext) -> Release:
-    """The release in the path, where the caller may tell about its tag."""
+    """Find the release in the path; raise Denied if the caller may not release its tag."""
     release = _release_in_path(call, context)
     tags.require_may_release(call.db, call.actor, context.access, context.project, release.tag)
     return release
@@ -41,16 +41,16 @@ def _editable_release_in_path(call: Call, context: RepositoryContext) -> Release
 @routes.get("/projects/:id/releases", on=repository_in_path, may=may_read_code, returns=list[ReleaseView], open=True)
 def list_releases(call: Call, context: RepositoryContext, params: ListReleases, page: Page) -> Listing[ReleaseView]:
     """List the releases of a project."""
-    found = queries.list_releases(call.db, context.project, params, page)
-    return found.of(release_views(call.db, context, found.items, _release_urls(call, context)))
+    listing = queries.list_releases(call.db, context.project, params, page)
+    return listing.of(release_views(call.db, context, listing.items, _release_urls(call, context)))
 
 
 @routes.get(
     "/projects/:id/releases/permalink/latest", on=repository_in_path, may=may_read_code, returns=ReleaseView, open=True
 )
 def get_latest_release(call: Call, context: RepositoryContext) -> ReleaseView:
-    """Get the release that came out last."""
-    return _release_view(call, context, queries.latest_release_or_none(call.db, context.project))
+    """Get the latest release."""
+    return _release_view(call, context, queries.find_latest_release(call.db, context.project))
 
 
 @routes.get(
@@ -63,10 +63,10 @@ def get_release(call: Call, context: RepositoryContext) -> ReleaseView:
 
 @routes.post("/projects/:id/releases", on=repository_in_path, may=may_push_code, returns=ReleaseView, staged=True)
 def create_release(stage: StagedCall, context: RepositoryContext, params: CreateRelease) -> ReleaseView:
-    """Create a release, and its tag where there is none yet."""
+    """Create a release, and its tag if it does not exist."""
     release = staged.create_release(stage.database, stage.actor, context, params)
-    at = _release_urls(stage, context)
-    return stage.database.read(lambda db: release_views(db, context, [release], at)[0])
+    urls = _release_urls(stage, context)
+    return stage.database.read(lambda db: release_views(db, context, [release], urls)[0])
 
 
 @routes.put("/projects/:id/releases/:tag_name", on=repository_in_path, may=may_push_code, returns=ReleaseView)
@@ -96,9 +96,9 @@ def delete_release(call: Call, context: RepositoryContext) -> ReleaseView | None
 def list_release_links(call: Call, context: RepositoryContext, page: Page) -> Listing[ReleaseLinkView]:
     """List the links of a release."""
     release = _release_in_path(call, context)
-    found = queries.list_links(call.db, release, page)
-    at = _release_urls(call, context)
-    return found.of([link_view(link, release, at) for link in found.items])
+    listing = queries.list_links(call.db, release, page)
+    urls = _release_urls(call, context)
+    return listing.of([link_view(link, release, urls) for link in listing.items])
 
 
 @routes.get(
@@ -144,7 +144,7 @@ def edit_release_link(call: Call, context: RepositoryContext, params: EditLink) 
     returns=ReleaseLinkView,
 )
 def delete_release_link(call: Call, context: RepositoryContext) -> ReleaseLinkView | None:
-    """Remove a link of a release."""
+    """Delete a link of a release."""
     release = _editable_release_in_path(call, context)
     link = queries.link_or_none(call.db, release, path_number(call.path, "link_id"))
     if link is None:

@@ -1,4 +1,4 @@
-"""What callers send about releases."""
+"""Request parameters of releases."""
 
 from typing import Annotated, Literal
 
@@ -21,7 +21,7 @@ class ListReleases(Params):
 
 
 class CreateLink(Params):
-    """A new link; what was called ``filepath`` is called ``direct_asset_path`` by later clients."""
+    """A new link; ``direct_asset_path`` is the newer name of ``filepath``."""
 
     name: str
     url: str
@@ -41,13 +41,13 @@ class EditLink(Params):
 
 
 class CreateAssets(Params):
-    """What comes with a release."""
+    """The assets of a new release."""
 
     links: list[CreateLink] | None = None
 
 
 class CreateRelease(Params):
-    """A new release; the tag is made at ``ref`` where there is none of this name."""
+    """A new release; the tag is created at ``ref`` if it does not exist."""
 
     tag_name: str
     name: ReleaseName | None = None

@@ -1,4 +1,4 @@
-"""How releases and their links are found and listed."""
+"""Queries of releases, their links and their milestones."""
 
 from functools import lru_cache
 
@@ -44,7 +44,7 @@ _AUTHORS = select(
 
 
 class ReleaseAuthor(Record, frozen=True):
-    """As much of a user as answers show."""
+    """The columns of a user that responses contain."""
 
     id: int
     username: str
@@ -57,16 +57,18 @@ class ReleaseAuthor(Record, frozen=True):
 @lru_cache(maxsize=256)
 def _list_query(order_by: str, sort: str) -> ListQuery:
     columns = (releases.c[order_by], releases.c.id)
-    return list_query(_IN_PROJECT, releases.c.id, *(each.asc() if sort == "asc" else each.desc() for each in columns))
+    return list_query(
+        _IN_PROJECT, releases.c.id, *(column.asc() if sort == "asc" else column.desc() for column in columns)
+    )
 
 
 def list_releases(db: Connection, project: Project, params: ListReleases, page: Page) -> Listing[Release]:
-    """A page of a project's releases."""
+    """Return a page of a project's releases."""
     return fetch_page(db, Release, _list_query(params.order_by, params.sort), page, project=project.id)
 
 
-def latest_release_or_none(db: Connection, project: Project) -> Release:
-    """The release that came out last; one that is yet to come out is none."""
+def find_latest_release(db: Connection, project: Project) -> Release:
+    """Return the latest release that is not upcoming; raise NotFound if there is none."""
     release = db.first(Release, _LATEST, project=project.id, moment=db.now)
     if release is None:
         raise NotFound()
@@ -74,52 +76,52 @@ def latest_release_or_none(db: Connection, project: Project) -> Release:
 
 
 def list_links(db: Connection, release: Release, page: Page) -> Listing[ReleaseLink]:
-    """A page of a release's links, the newest first."""
+    """Return a page of a release's links, newest first."""
     return fetch_page(db, ReleaseLink, _LIST_LINKS, page, release=release.id)
 
 
 def links_of_release(db: Connection, release: Release) -> list[ReleaseLink]:
-    """All of them."""
+    """List all links of a release, newest first."""
     return links_by_release(db, [release]).get(release.id, [])
 
 
-def links_by_release(db: Connection, wanted: list[Release]) -> dict[int, list[ReleaseLink]]:
-    """All links of some releases, by the release."""
-    found: dict[int, list[ReleaseLink]] = {}
-    for link in db.all(ReleaseLink, _LINKS_OF, releases=[release.id for release in wanted]):
-        found.setdefault(link.release_id, []).append(link)
-    return found
+def links_by_release(db: Connection, releases: list[Release]) -> dict[int, list[ReleaseLink]]:
+    """Map release ids to their links, newest first."""
+    links: dict[int, list[ReleaseLink]] = {}
+    for link in db.all(ReleaseLink, _LINKS_OF, releases=[release.id for release in releases]):
+        links.setdefault(link.release_id, []).append(link)
+    return links
 
 
 def link_or_none(db: Connection, release: Release, link_id: int) -> ReleaseLink | None:
-    """One of a release's links."""
+    """Return a link of a release by its id, or None."""
     return db.first(ReleaseLink, _LINK, release=release.id, link=link_id)
 
 
 def find_link(db: Connection, release: Release, link_id: int) -> ReleaseLink:
-    """The same, which must be there."""
+    """Return a link of a release by its id; raise NotFound if there is none."""
     link = link_or_none(db, release, link_id)
     if link is None:
         raise NotFound()
     return link
 
 
-def authors_by_id(db: Connection, wanted: list[Release]) -> dict[int, ReleaseAuthor]:
-    """Who published some releases."""
-    ids = sorted({release.author_id for release in wanted if release.author_id is not None})
+def authors_by_id(db: Connection, releases: list[Release]) -> dict[int, ReleaseAuthor]:
+    """Map user ids to the authors of releases."""
+    ids = sorted({release.author_id for release in releases if release.author_id is not None})
     return {author.id: author for author in db.all(ReleaseAuthor, _AUTHORS, authors=ids)}
 
 
-def milestones_by_release(db: Connection, wanted: list[Release]) -> dict[int, list[Milestone]]:
-    """What was reached by some releases, by the release."""
-    rows = list(db.rows(_MILESTONES_OF, releases=[release.id for release in wanted]))
-    known = milestones_by_ids(db, [milestone for _, milestone in rows]) if rows else {}
-    found: dict[int, list[Milestone]] = {}
-    for release, milestone in rows:
-        found.setdefault(release, []).append(known[milestone])
-    return found
+def milestones_by_release(db: Connection, releases: list[Release]) -> dict[int, list[Milestone]]:
+    """Map release ids to their milestones."""
+    rows = list(db.rows(_MILESTONES_OF, releases=[release.id for release in releases]))
+    milestones = milestones_by_ids(db, [milestone_id for _, milestone_id in rows]) if rows else {}
+    result: dict[int, list[Milestone]] = {}
+    for release_id, milestone_id in rows:
+        result.setdefault(release_id, []).append(milestones[milestone_id])
+    return result
 
 
 def project_milestone_titles(db: Connection, project_id: int, titles: list[str], ids: list[int]) -> dict[int, str]:
-    """The titles of a project's own milestones that are called so or have these numbers."""
+    """Map the ids of a project's own milestones with these titles or ids to their titles."""
     return dict(db.rows(_OWN_MILESTONES, project=project_id, titles=titles, ids=ids))

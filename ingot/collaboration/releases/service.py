@@ -1,4 +1,4 @@
-"""What changes releases and their links."""
+"""State changes of releases and their links."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from ingot.repositories.tags import service as tags
 from ingot.repositories.tags.tables import Release, releases
 
 MAX_LINKS = 1000
-"""Answers hold them all."""
+"""Limited because every response contains all links."""
 MAX_MILESTONES = 100
 MAX_LENGTH = 255
 MAX_URL_LENGTH = 2048
@@ -31,46 +31,46 @@ _UNIQUE = ("name", "url", "filepath")
 
 
 def find_milestones(db: Connection, project_id: int, titles: list[str] | None, ids: list[int] | None) -> list[int]:
-    """The milestones that a release is to have, all of which must be the project's own."""
+    """Return the ids of the requested milestones; raise Invalid if one is not the project's own."""
     if titles and ids:
         raise Invalid("milestones, milestone_ids are mutually exclusive")
     if len(titles or ids or []) > MAX_MILESTONES:
         raise Invalid(f"A release can have {MAX_MILESTONES} milestones at most")
     if not titles and not ids:
         return []
-    found = project_milestone_titles(db, project_id, titles or [], ids or [])
-    absent = [title for title in titles or [] if title not in found.values()]
-    absent += [str(number) for number in ids or [] if number not in found]
-    if absent:
-        raise Invalid(f"Milestone(s) not found: {', '.join(absent)}")
-    return sorted(found)
+    titles_by_id = project_milestone_titles(db, project_id, titles or [], ids or [])
+    missing = [title for title in titles or [] if title not in titles_by_id.values()]
+    missing += [str(milestone_id) for milestone_id in ids or [] if milestone_id not in titles_by_id]
+    if missing:
+        raise Invalid(f"Milestone(s) not found: {', '.join(missing)}")
+    return sorted(titles_by_id)
 
 
 def add_milestones(db: Connection, release: Release, ids: Sequence[int]) -> None:
-    """Say which milestones a release reached."""
-    for number in ids:
-        db.insert(release_milestones, release_id=release.id, milestone_id=number)
+    """Link milestones to a release."""
+    for milestone_id in ids:
+        db.insert(release_milestones, release_id=release.id, milestone_id=milestone_id)
 
 
 def edit_release(db: Connection, release: Release, params: EditRelease) -> Release:
-    """Tell something else about a tag."""
+    """Update the given fields of a release."""
     titles, ids = params.milestones, params.milestone_ids
     if titles is not UNSET or ids is not UNSET:
-        # Of two who say so at once, the later one counts, and not both.
+        # Lock the row: of two concurrent requests the later one wins, instead of both adding milestones.
         if db.value(_FOR_UPDATE, release=release.id) is None:
             raise NotFound
-        named = find_milestones(db, release.project_id, titles or None, ids or None)
+        milestone_ids = find_milestones(db, release.project_id, titles or None, ids or None)
         db.run(_WITHOUT_MILESTONES, release=release.id)
-        add_milestones(db, release, named)
+        add_milestones(db, release, milestone_ids)
     return tags.edit_release(db, release, given_fields(params, "milestones", "milestone_ids"))
 
 
-def link_columns(wanted: Sequence[CreateLink]) -> list[dict[str, Any]]:
-    """What new links say, where all of them are fit and no two alike."""
-    if len(wanted) > MAX_LINKS:
+def link_columns(links: Sequence[CreateLink]) -> list[dict[str, Any]]:
+    """Validate new links and return their columns; raise Invalid if one is not valid or not unique."""
+    if len(links) > MAX_LINKS:
         raise Invalid(f"A release can have {MAX_LINKS} links at most")
     rows: list[dict[str, Any]] = []
-    for link in wanted:
+    for link in links:
         row = {
             "name": link.name,
             "url": link.url,
@@ -83,7 +83,7 @@ def link_columns(wanted: Sequence[CreateLink]) -> list[dict[str, Any]]:
 
 
 def add_links(db: Connection, release: Release, rows: Sequence[dict[str, Any]]) -> None:
-    """Add links to a new release; the first of them is the oldest."""
+    """Insert the links of a new release, oldest first."""
     for row in rows:
         db.insert(release_links, release_id=release.id, created_at=db.now, **row)
 
@@ -99,7 +99,7 @@ def create_link(db: Connection, release: Release, params: CreateLink) -> Release
 
 
 def edit_link(db: Connection, release: Release, link: ReleaseLink, params: EditLink) -> ReleaseLink:
-    """Change what was sent."""
+    """Update the given fields of a link."""
     changes = given_fields(params, "direct_asset_path")
     if params.direct_asset_path is not UNSET:
         changes["filepath"] = params.direct_asset_path
@@ -112,7 +112,7 @@ def edit_link(db: Connection, release: Release, link: ReleaseLink, params: EditL
 
 
 def delete_link(db: Connection, link: ReleaseLink) -> None:
-    """Remove a link."""
+    """Delete a link."""
     db.delete(release_links, link.id)
 
 
@@ -121,7 +121,7 @@ def _columns(link: ReleaseLink) -> dict[str, Any]:
 
 
 def _validate(row: dict[str, Any], others: Sequence[dict[str, Any]]) -> None:
-    """Refuse what a link cannot be: above all what is no address to download from, since pages show it."""
+    """Raise Invalid if a link is not valid or not unique; pages show its URL, so only safe schemes are allowed."""
     errors: dict[str, list[str]] = {}
     if not row["name"].strip():
         errors["name"] = ["can't be blank"]

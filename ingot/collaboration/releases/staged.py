@@ -1,4 +1,4 @@
-"""Publishing a release, with its tag where there is none yet, outside of transactions."""
+"""Creation of a release and its tag, in git work and short transactions."""
 
 from contextlib import suppress
 
@@ -19,21 +19,24 @@ from ingot.repositories.tags.tables import Release
 
 
 def create_release(database: Database, actor: Actor, context: RepositoryContext, params: CreateRelease) -> Release:
-    """Tell about a tag; all that can be refused is refused before the tag is made."""
+    """Create a release, and its tag if it does not exist.
+
+    Everything that can be refused is checked before the tag is created.
+    """
     name, project = params.tag_name, context.project
     links = link_columns((params.assets.links if params.assets else None) or [])
 
-    def look(db: Connection) -> None:
+    def check(db: Connection) -> None:
         if release_or_none(db, project.id, name) is not None:
             raise Conflict("Release already exists")
         tags.require_may_release(db, actor, context.access, project, name)
         find_milestones(db, project.id, params.milestones, params.milestone_ids)
 
-    database.read(look)
+    database.read(check)
     if tag_or_none(context.repository, name) is None:
         if not params.ref:
             raise Invalid("Ref is not specified")
-        with suppress(TagExists):  # Made a moment ago by somebody who may release it too: the later one is told.
+        with suppress(TagExists):  # Created concurrently; the release itself is checked again when it is inserted.
             create_tag(database, actor, context, name, params.ref, params.tag_message or "")
 
     def publish(db: Connection) -> Release:
@@ -48,7 +51,7 @@ def create_release(database: Database, actor: Actor, context: RepositoryContext,
             complete=False,
         )
         add_links(db, release, links)
-        # Looked up again: one may have gone while the tag was made.
+        # Queried again: a milestone may have been deleted while the tag was created.
         add_milestones(db, release, find_milestones(db, project.id, params.milestones, params.milestone_ids))
         emit(db, ReleaseChanged(release, "create"))
         return release

@@ -1,4 +1,4 @@
-"""What is stored of the links and milestones of releases; releases themselves are stored beside the tags."""
+"""Tables of release links and release milestones; releases themselves are stored by the tags package."""
 
 from typing import Literal
 
@@ -25,7 +25,7 @@ release_links = Table(
     sqlite_autoincrement=True,
 )
 
-# Only milestones of the release's own project; one that becomes a group's is the release's no more.
+# Only milestones of the release's own project; promoting a milestone to a group removes it from releases.
 release_milestones = Table(
     "release_milestones",
     metadata,
@@ -39,7 +39,7 @@ release_milestones = Table(
 
 
 class ReleaseLink(Record, frozen=True):
-    """Something that can be downloaded, or read, elsewhere."""
+    """A link of a release to an asset or a page."""
 
     id: int
     release_id: int

@@ -1,4 +1,4 @@
-"""How releases are shown."""
+"""Response structs of releases."""
 
 from collections.abc import Sequence
 from urllib.parse import quote, urlsplit
@@ -21,14 +21,14 @@ ARCHIVE_FORMATS = ("zip", "tar.gz", "tar.bz2", "tar")
 
 
 class SourceView(View):
-    """The code of a release, packed."""
+    """A source archive of a release."""
 
     format: str
     url: str
 
 
 class ReleaseLinkView(View):
-    """Something that can be downloaded elsewhere."""
+    """A link of a release to an asset or a page."""
 
     id: int
     name: str
@@ -39,7 +39,7 @@ class ReleaseLinkView(View):
 
 
 class AssetsView(View):
-    """What comes with a release."""
+    """The source archives and links of a release."""
 
     count: int
     sources: list[SourceView]
@@ -47,7 +47,7 @@ class AssetsView(View):
 
 
 class EvidenceView(View):
-    """What was collected about a release; nothing is yet."""
+    """The evidence of a release; never collected so far."""
 
     sha: str
     filepath: str
@@ -55,14 +55,14 @@ class EvidenceView(View):
 
 
 class ReleaseLinksView(View):
-    """Where the pages of a release are."""
+    """The URLs of the pages of a release."""
 
     self_: str = msgspec.field(name="self")
     edit_url: str
 
 
 class ReleaseView(View):
-    """What is told about a tag."""
+    """A release of a tag."""
 
     tag_name: str
     name: str
@@ -81,7 +81,7 @@ class ReleaseView(View):
 
 
 class ReleaseUrls(msgspec.Struct, frozen=True):
-    """Where users, the project's pages and the API begin."""
+    """The base URLs of the instance, the project's pages and the API."""
 
     base: str
     project: str
@@ -91,22 +91,22 @@ class ReleaseUrls(msgspec.Struct, frozen=True):
 def release_views(
     db: Connection, context: RepositoryContext, releases: Sequence[Release], urls: ReleaseUrls
 ) -> list[ReleaseView]:
-    """A page of releases: four statements at most, and the commits of their tags."""
-    wanted = list(releases)
-    links, authors, reached = links_by_release(db, wanted), authors_by_id(db, wanted), milestones_by_release(db, wanted)
-    # Who reads the code sees the project, and so its milestones, where there is anything to plan.
-    planned = context.project.issues_enabled or context.project.merge_requests_enabled
+    """Build the views of a page of releases, with at most four statements and one git read per tag."""
+    page = list(releases)
+    links, authors, milestones = links_by_release(db, page), authors_by_id(db, page), milestones_by_release(db, page)
+    # Users who can read the code can see the project, and therefore its milestones if these are enabled.
+    milestones_enabled = context.project.issues_enabled or context.project.merge_requests_enabled
     views = []
-    for release in wanted:
+    for release in page:
         tag = quote(release.tag, safe="")
         tip = tag_tip(context.repository, release.tag)
         commit = commit_or_none(context.repository, tip) if tip else None
         author = authors.get(release.author_id or 0)
         path = urlsplit(urls.project).path
-        shown = [link_view(link, release, urls) for link in links.get(release.id, [])]
-        # By its whole name: a branch may be called the same, and would be packed instead.
-        whole = f"refs%2Ftags%2F{tag}"
-        sources = [SourceView(kind, f"{urls.api}/repository/archive.{kind}?sha={whole}") for kind in ARCHIVE_FORMATS]
+        link_views = [link_view(link, release, urls) for link in links.get(release.id, [])]
+        # The full ref name, because a branch with the same name would be archived instead.
+        ref = f"refs%2Ftags%2F{tag}"
+        sources = [SourceView(kind, f"{urls.api}/repository/archive.{kind}?sha={ref}") for kind in ARCHIVE_FORMATS]
         views.append(
             ReleaseView(
                 tag_name=release.tag,
@@ -117,10 +117,14 @@ def release_views(
                 upcoming_release=release.released_at > db.now,
                 author=user_brief(author, urls.base) if author else None,
                 commit=commit_view(commit, urls.project) if commit else None,
-                milestones=[milestone_view(each, db.now, urls.base) for each in reached.get(release.id, []) if planned],
+                milestones=[
+                    milestone_view(milestone, db.now, urls.base)
+                    for milestone in milestones.get(release.id, [])
+                    if milestones_enabled
+                ],
                 commit_path=f"{path}/-/commit/{commit.oid}" if commit else None,
                 tag_path=f"{path}/-/tags/{tag}",
-                assets=AssetsView(len(sources) + len(shown), sources, shown),
+                assets=AssetsView(len(sources) + len(link_views), sources, link_views),
                 evidences=[],
                 links=ReleaseLinksView(
                     self_=f"{urls.project}/-/releases/{tag}", edit_url=f"{urls.project}/-/releases/{tag}/edit"
@@ -131,7 +135,7 @@ def release_views(
 
 
 def link_view(link: ReleaseLink, release: Release, urls: ReleaseUrls) -> ReleaseLinkView:
-    """One link."""
+    """Build the view of a link."""
     direct = f"{urls.project}/-/releases/{quote(release.tag, safe='')}/downloads{link.filepath}"
     return ReleaseLinkView(
         id=link.id,

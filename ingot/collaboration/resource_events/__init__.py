@@ -1,1 +1,1 @@
-"""Histories: who gave something labels, a milestone or another state, and when."""
+"""Resource events: the history of labels, milestones and states of issues and merge requests."""

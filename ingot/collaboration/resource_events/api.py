@@ -41,18 +41,18 @@ def resource_event_routes(routes: Routes, finder: Finder, paths: ResourceEventPa
 def _routes_of_kind(
     routes: Routes, finder: Finder, paths: tuple[str, str], kind: str, view: Any, views: Callable[..., list[Any]]
 ) -> None:
-    every, one = paths
+    events_path, event_path = paths
 
-    @routes.get(every, on=finder, may=policy.may_read_resource_events, returns=list[view])
-    def list_events(call: Call, reached: SubjectAccess, page: Page) -> Listing[Any]:
-        """List what became of something, the oldest first."""
-        found = queries.list_resource_events(call.db, reached.subject, kind, page)
-        return found.of(views(call.db, found.items, call.origin.base))
+    @routes.get(events_path, on=finder, may=policy.may_read_resource_events, returns=list[view])
+    def list_events(call: Call, subject_access: SubjectAccess, page: Page) -> Listing[Any]:
+        """List the resource events of a subject, oldest first."""
+        listing = queries.list_resource_events(call.db, subject_access.subject, kind, page)
+        return listing.of(views(call.db, listing.items, call.origin.base))
 
-    @routes.get(one, on=finder, may=policy.may_read_resource_events, returns=view)
-    def get_event(call: Call, reached: SubjectAccess) -> Any:
-        """Get one change of something."""
-        event = queries.find_resource_event(call.db, reached.subject, kind, call.path["event_id"])
+    @routes.get(event_path, on=finder, may=policy.may_read_resource_events, returns=view)
+    def get_event(call: Call, subject_access: SubjectAccess) -> Any:
+        """Get a resource event of a subject."""
+        event = queries.find_resource_event(call.db, subject_access.subject, kind, call.path["event_id"])
         return views(call.db, [event], call.origin.base)[0]
 
     # The OpenAPI document needs a distinct operation name for each kind.

@@ -1,4 +1,4 @@
-"""How what became of things is found and listed."""
+"""Queries of resource events."""
 
 from collections.abc import Sequence
 
@@ -24,12 +24,12 @@ _LABELS = select(labels).where(in_list(labels.c.id, "ids"))
 
 
 def list_resource_events(db: Connection, subject: Subject, kind: str, page: Page) -> Listing[ResourceEvent]:
-    """A page of what became of a thing, the oldest first."""
+    """Return a page of the resource events of a subject, oldest first."""
     return fetch_page(db, ResourceEvent, _LIST, page, of=subject.kind, subject=subject.id, kind=kind)
 
 
 def find_resource_event(db: Connection, subject: Subject, kind: str, number: str) -> ResourceEvent:
-    """One of these changes."""
+    """Return a resource event of a subject; raise NotFound if there is none."""
     event_id = number_or_none(number)
     if event_id is None:
         raise Invalid(event_id=["is invalid"])
@@ -40,5 +40,5 @@ def find_resource_event(db: Connection, subject: Subject, kind: str, number: str
 
 
 def labels_by_ids(db: Connection, ids: Sequence[int]) -> dict[int, Label]:
-    """Labels by their numbers, whoever asks."""
+    """Map ids to labels without a permission check."""
     return {label.id: label for label in db.all(Label, _LABELS, ids=list(ids))} if ids else {}

@@ -1,4 +1,4 @@
-"""Recording what becomes of things."""
+"""Recording and deletion of resource events."""
 
 from collections.abc import Iterable
 
@@ -16,7 +16,7 @@ _DELETE = delete(resource_events).where(
 def record_label_events(
     db: Connection, user_id: int, subject: Subject, added: Iterable[int], removed: Iterable[int]
 ) -> None:
-    """Which labels a thing came to carry, and which no more."""
+    """Record added and removed labels of a subject."""
     for action, label_ids in (("add", added), ("remove", removed)):
         for label_id in label_ids:
             _record(db, user_id, subject, "label", action, label_id=label_id)
@@ -25,19 +25,19 @@ def record_label_events(
 def record_milestone_events(
     db: Connection, user_id: int, subject: Subject, before: int | None, after: int | None
 ) -> None:
-    """Which milestone a thing belonged to, and to which it belongs now."""
+    """Record the removal of the old milestone of a subject and the addition of the new one."""
     for action, milestone_id in (("remove", before), ("add", after)):
         if milestone_id is not None:
             _record(db, user_id, subject, "milestone", action, milestone_id=milestone_id)
 
 
 def record_state_event(db: Connection, user_id: int, subject: Subject, state: str) -> None:
-    """That a thing was closed, or opened again."""
+    """Record the new state of a subject."""
     _record(db, user_id, subject, "state", state)
 
 
 def delete_resource_events(db: Connection, subject: Subject) -> None:
-    """Forget what became of a thing that goes."""
+    """Delete the resource events of a subject that is being deleted."""
     db.run(_DELETE, kind=subject.kind, subject=subject.id)
 
 

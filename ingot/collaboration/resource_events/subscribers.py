@@ -1,4 +1,4 @@
-"""What becomes of histories when users go."""
+"""Subscriber that handles the resource events of deleted users."""
 
 from sqlalchemy import bindparam, update
 
@@ -17,6 +17,6 @@ _REASSIGN = (
 
 @subscriptions.on(UserDeleting)
 def reassign_resource_events(db: Connection, event: UserDeleting) -> None:
-    """What happened stays so, in the name of the placeholder, unless all that somebody did is to go."""
+    """Transfer the resource events of a deleted user to the placeholder user, except on a hard delete."""
     if not event.hard:
         db.run(_REASSIGN, user=event.user_id, placeholder=event.placeholder_id)

@@ -1,4 +1,4 @@
-"""What is stored of what became of things."""
+"""Table of resource events."""
 
 from sqlalchemy import Index, Table
 
@@ -12,10 +12,10 @@ resource_events = Table(
     reference("project_id", "projects.id", nullable=True, index=True),
     text("subject_kind"),
     number("subject_id"),
-    # A label, a milestone or a state.
+    # ``label``, ``milestone`` or ``state``.
     text("kind"),
     reference("user_id", "users.id", index=True),
-    # Whether it was added or removed; of a state, which it came to be.
+    # ``add`` or ``remove``; for states, the new state.
     text("action"),
     reference("label_id", "labels.id", ondelete="SET NULL", nullable=True, index=True),
     reference("milestone_id", "milestones.id", ondelete="SET NULL", nullable=True, index=True),
@@ -26,7 +26,7 @@ resource_events = Table(
 
 
 class ResourceEvent(Record, frozen=True):
-    """One change of one thing."""
+    """A change of a label, milestone or state of a subject."""
 
     id: int
     project_id: int | None

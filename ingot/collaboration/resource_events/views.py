@@ -1,4 +1,4 @@
-"""How what became of things is shown."""
+"""Response structs of resource events."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ _TYPES = {"issue": "Issue", "merge_request": "MergeRequest"}
 
 
 class ResourceEventView(View):
-    """Who changed something, and when."""
+    """The fields that all resource events share."""
 
     id: int
     user: UserBrief
@@ -28,57 +28,57 @@ class ResourceEventView(View):
 
 
 class StateEventView(ResourceEventView):
-    """Something was closed, or opened again."""
+    """A change of the state."""
 
     state: str
 
 
 class LabelEventView(ResourceEventView):
-    """Something was given a label, or lost one; it may be gone altogether since."""
+    """An added or removed label; ``label`` is null if it has been deleted since."""
 
     label: LabelBrief | None
     action: str
 
 
 class MilestoneEventView(ResourceEventView):
-    """Something came to belong to a milestone, or no longer does; it may be gone altogether since."""
+    """An added or removed milestone; ``milestone`` is null if it has been deleted since."""
 
     milestone: MilestoneView | None
     action: str
 
 
-def state_event_views(db: Connection, found: Sequence[ResourceEvent], base: str) -> list[StateEventView]:
-    """A page of states."""
-    shared = _common_fields(db, found, base)
-    return [StateEventView(**shared[event.id], state=event.action) for event in found]
+def state_event_views(db: Connection, events: Sequence[ResourceEvent], base: str) -> list[StateEventView]:
+    """Build the views of a page of state events."""
+    common = _common_fields(db, events, base)
+    return [StateEventView(**common[event.id], state=event.action) for event in events]
 
 
-def label_event_views(db: Connection, found: Sequence[ResourceEvent], base: str) -> list[LabelEventView]:
-    """A page of labels that came and went, with one statement for all of them."""
-    shared = _common_fields(db, found, base)
-    given = labels_by_ids(db, sorted({event.label_id for event in found if event.label_id}))
-    briefs = {number: label_brief(label) for number, label in given.items()}
+def label_event_views(db: Connection, events: Sequence[ResourceEvent], base: str) -> list[LabelEventView]:
+    """Build the views of a page of label events, with one statement for all labels."""
+    common = _common_fields(db, events, base)
+    labels = labels_by_ids(db, sorted({event.label_id for event in events if event.label_id}))
+    briefs = {label_id: label_brief(label) for label_id, label in labels.items()}
     return [
-        LabelEventView(**shared[event.id], label=briefs.get(event.label_id or 0), action=event.action)
-        for event in found
+        LabelEventView(**common[event.id], label=briefs.get(event.label_id or 0), action=event.action)
+        for event in events
     ]
 
 
-def milestone_event_views(db: Connection, found: Sequence[ResourceEvent], base: str) -> list[MilestoneEventView]:
-    """A page of milestones that came and went, with one statement for all of them."""
-    shared = _common_fields(db, found, base)
-    given = milestones_by_ids(db, sorted({event.milestone_id for event in found if event.milestone_id}))
-    views = {number: milestone_view(milestone, db.now, base) for number, milestone in given.items()}
+def milestone_event_views(db: Connection, events: Sequence[ResourceEvent], base: str) -> list[MilestoneEventView]:
+    """Build the views of a page of milestone events, with one statement for all milestones."""
+    common = _common_fields(db, events, base)
+    milestones = milestones_by_ids(db, sorted({event.milestone_id for event in events if event.milestone_id}))
+    views = {milestone_id: milestone_view(milestone, db.now, base) for milestone_id, milestone in milestones.items()}
     return [
-        MilestoneEventView(**shared[event.id], milestone=views.get(event.milestone_id or 0), action=event.action)
-        for event in found
+        MilestoneEventView(**common[event.id], milestone=views.get(event.milestone_id or 0), action=event.action)
+        for event in events
     ]
 
 
-def _common_fields(db: Connection, found: Sequence[ResourceEvent], base: str) -> dict[int, dict[str, Any]]:
-    """What all kinds show, by event; one statement for all people."""
-    users = users_by_ids(db, [event.user_id for event in found])
-    briefs = {number: user_brief(user, base) for number, user in users.items()}
+def _common_fields(db: Connection, events: Sequence[ResourceEvent], base: str) -> dict[int, dict[str, Any]]:
+    """Return the shared fields by event id, with one statement for all users."""
+    users = users_by_ids(db, [event.user_id for event in events])
+    briefs = {user_id: user_brief(user, base) for user_id, user in users.items()}
     return {
         event.id: {
             "id": event.id,
@@ -87,5 +87,5 @@ def _common_fields(db: Connection, found: Sequence[ResourceEvent], base: str) ->
             "resource_type": _TYPES[event.subject_kind],
             "resource_id": event.subject_id,
         }
-        for event in found
+        for event in events
     }

@@ -1,1 +1,1 @@
-"""Snippets: small files that people share, in a project or of their own."""
+"""Snippets: small files shared in a project or as personal snippets of a user."""

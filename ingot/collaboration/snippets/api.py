@@ -1,4 +1,4 @@
-"""Snippets over the API."""
+"""Endpoints for snippets."""
 
 from ingot.collaboration.emoji.api import declare_award_routes
 from ingot.collaboration.notes.api import DiscussionPaths, NotePaths, discussion_routes, note_routes
@@ -19,34 +19,34 @@ from ingot.projects.projects.tables import Project
 from ingot.repositories.content import SANDBOX, content_disposition
 
 routes = Routes("snippets")
-# A snippet has one state only; these are the names under which clients ask for it.
+# Snippets have no history; clients request the only version by one of these names.
 _FILE_REFS = frozenset({"main", "master", "HEAD"})
 
 
 def project_in_path(call: Call) -> tuple[Access, Project]:
-    """The project whose snippets are meant."""
+    """Find the project in the path."""
     return find_project(call.db, call.actor, call.path["id"])
 
 
 def project_snippet_in_path(call: Call) -> tuple[Access, SnippetLookup]:
-    """The snippet that the path names within a project."""
-    found = queries.find_project_snippet(call.db, call.actor, call.path["id"], call.path["snippet_id"])
-    return found.here, found
+    """Find the snippet in the path within a project."""
+    lookup = queries.find_project_snippet(call.db, call.actor, call.path["id"], call.path["snippet_id"])
+    return lookup.here, lookup
 
 
 def snippet_in_path(call: Call) -> tuple[Access, SnippetLookup]:
-    """The snippet that the path names, wherever it is."""
-    found = queries.find_snippet(call.db, call.actor, path_number(call.path, "id"))
-    return found.here, found
+    """Find the snippet in the path, in a project or personal."""
+    lookup = queries.find_snippet(call.db, call.actor, path_number(call.path, "id"))
+    return lookup.here, lookup
 
 
 def _subject_access_in_path(call: Call) -> tuple[Access, SubjectAccess]:
-    """The same for what people say about it."""
-    access, found = project_snippet_in_path(call)
+    """Find the project snippet in the path as a subject of notes and award emoji."""
+    access, lookup = project_snippet_in_path(call)
     return access, SubjectAccess(
-        service.snippet_subject(found.snippet),
-        may_participate=policy.may_participate(call.actor, access, found),
-        may_moderate=policy.may_moderate(call.actor, access, found),
+        service.snippet_subject(lookup.snippet),
+        may_participate=policy.may_participate(call.actor, access, lookup),
+        may_moderate=policy.may_moderate(call.actor, access, lookup),
         may_set_times=access.level >= Level.OWNER or call.actor.admin,
     )
 
@@ -83,8 +83,8 @@ def _snippet_response(call: Call, snippet: Snippet) -> SnippetView:
     return snippet_view(call.db, snippet, call.origin.base)
 
 
-def _snippet_page(call: Call, found: Listing[Snippet]) -> Listing[SnippetView]:
-    return found.of(snippet_views(call.db, found.items, call.origin.base))
+def _snippet_page(call: Call, listing: Listing[Snippet]) -> Listing[SnippetView]:
+    return listing.of(snippet_views(call.db, listing.items, call.origin.base))
 
 
 def _delete(call: Call, lookup: SnippetLookup | None) -> None:
@@ -118,19 +118,19 @@ def create_project_snippet(call: Call, project: Project, params: CreateProjectSn
 def delete_project_snippet(call: Call, project: Project) -> None:
     """Delete a snippet of a project."""
     access, _ = project_in_path(call)
-    number = path_number(call.path, "snippet_id")
-    _delete(call, queries.project_snippet_or_none(call.db, call.actor, access, project, number))
+    snippet_id = path_number(call.path, "snippet_id")
+    _delete(call, queries.project_snippet_or_none(call.db, call.actor, access, project, snippet_id))
 
 
 @routes.get("/snippets", may=signed_in, returns=list[SnippetView])
 def list_snippets(call: Call, params: ListSnippets, page: Page) -> Listing[SnippetView]:
-    """List the snippets that the caller wrote."""
+    """List the caller's snippets."""
     return _snippet_page(call, queries.list_own_snippets(call.db, call.actor, params, page))
 
 
 @routes.get("/snippets/public", may=signed_in, returns=list[SnippetView])
 def list_public_snippets(call: Call, params: ListSnippets, page: Page) -> Listing[SnippetView]:
-    """List the public snippets that are in no project."""
+    """List the public personal snippets."""
     return _snippet_page(call, queries.list_public_snippets(call.db, params, page))
 
 
@@ -151,7 +151,7 @@ def get_snippet(call: Call, lookup: SnippetLookup) -> SnippetView:
 
 @routes.post("/snippets", may=signed_in, returns=SnippetView)
 def create_snippet(call: Call, params: CreateSnippet) -> SnippetView:
-    """Create a snippet in no project."""
+    """Create a personal snippet."""
     require(policy.may_create_snippet(call.actor))
     origin = call.origin.user_agent, call.origin.ip
     return _snippet_response(
@@ -184,7 +184,7 @@ def delete_snippet(call: Call) -> None:
     returns=RawResponse,
 )
 def get_raw_snippet(call: Call, lookup: SnippetLookup) -> RawResponse:
-    """Get the content of a snippet; of several files, that of the first."""
+    """Get the raw content of a snippet's first file."""
     return _raw_response(queries.first_file(call.db, lookup.snippet.id))
 
 
@@ -198,7 +198,7 @@ def get_raw_snippet(call: Call, lookup: SnippetLookup) -> RawResponse:
     returns=RawResponse,
 )
 def get_raw_snippet_file(call: Call, lookup: SnippetLookup) -> RawResponse:
-    """Get the content of a file of a snippet."""
+    """Get the raw content of a file of a snippet."""
     if call.path["ref"] not in _FILE_REFS:
         raise NotFound("Reference")
     return _raw_response(queries.find_file(call.db, lookup.snippet.id, call.path["file_path"]))
@@ -211,6 +211,6 @@ def get_raw_snippet_file(call: Call, lookup: SnippetLookup) -> RawResponse:
     may=administrators,
     returns=UserAgentView,
 )
-def get_snippet_origin(call: Call, lookup: SnippetLookup) -> UserAgentView:  # noqa: ARG001 - Every handler gets its call.
-    """Get with which program and from where a snippet was written."""
+def get_snippet_origin(call: Call, lookup: SnippetLookup) -> UserAgentView:  # noqa: ARG001 - Every handler takes the call.
+    """Get the user agent and IP address that created a snippet."""
     return user_agent_view(lookup.snippet)

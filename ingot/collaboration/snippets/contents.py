@@ -1,4 +1,4 @@
-"""The files of a snippet: what they may be called, and what a list of changes makes of them."""
+"""Validation of the files of a snippet, and application of file changes."""
 
 import re
 from collections.abc import Sequence
@@ -10,24 +10,24 @@ from ingot.errors import Invalid, too_long_message
 MAX_FILES = 10
 MAX_BYTES = 2**20
 MAX_PATH_LENGTH = 255
-# What is left of "..", " " and ".git" where a file system passes over dots and spaces at the ends.
+# Matches "..", " " and ".git", also with trailing dots and spaces, which some file systems ignore.
 _FORBIDDEN_PARTS = re.compile(r"[ .]*(\.git[ .]*)?", re.IGNORECASE)
 
 
 class SnippetFileContent(NamedTuple):
-    """A file by its path."""
+    """The path and content of a file."""
 
     path: str
     content: str
 
 
-def default_path(place: int) -> str:
-    """What a file is called that nobody named."""
-    return f"snippetfile{place}.txt"
+def default_path(number: int) -> str:
+    """Return the path of a file created without one; ``number`` counts from 1."""
+    return f"snippetfile{number}.txt"
 
 
 def check_files(files: Sequence[SnippetFileContent]) -> None:
-    """Refuse what a snippet cannot consist of."""
+    """Raise Invalid if the files cannot form a snippet."""
     if not files:
         raise Invalid(files=["can't be empty"])
     if len(files) > MAX_FILES:
@@ -39,9 +39,9 @@ def check_files(files: Sequence[SnippetFileContent]) -> None:
 
 
 def _check_file(file: SnippetFileContent) -> None:
-    trouble = path_error(file.path)
-    if trouble is not None:
-        raise Invalid(file_name=[trouble])
+    error = path_error(file.path)
+    if error is not None:
+        raise Invalid(file_name=[error])
     if not file.content:
         raise Invalid(content=["can't be blank"])
     if len(file.content.encode()) > MAX_BYTES:
@@ -49,7 +49,7 @@ def _check_file(file: SnippetFileContent) -> None:
 
 
 def path_error(path: str) -> str | None:
-    """Why no file can lie at this path, wherever somebody may unpack it; nothing where one can."""
+    """Return why a path is invalid or unsafe to unpack on any file system; None if it is valid."""
     if len(path) > MAX_PATH_LENGTH:
         return too_long_message(MAX_PATH_LENGTH)
     parts = path.replace("\\", "/").split("/")
@@ -61,11 +61,11 @@ def path_error(path: str) -> str | None:
 def apply_changes(
     files: Sequence[SnippetFileContent], changes: Sequence[SnippetFileChange]
 ) -> list[SnippetFileContent]:
-    """The files after each change in turn."""
-    now = list(files)
+    """Return the files after applying each change in order."""
+    result = list(files)
     for change in changes:
-        _apply_change(now, change)
-    return now
+        _apply_change(result, change)
+    return result
 
 
 def _apply_change(files: list[SnippetFileContent], change: SnippetFileChange) -> None:
@@ -77,21 +77,21 @@ def _apply_change(files: list[SnippetFileContent], change: SnippetFileChange) ->
     if not change.file_path:
         raise Invalid(files=["file_path can't be blank"])
     if change.action == "move":
-        place = _index_of(files, change.previous_path or "")
+        index = _index_of(files, change.previous_path or "")
         if change.previous_path != path:
             _require_available_path(files, path)
-        files[place] = SnippetFileContent(path, files[place].content if change.content is None else change.content)
+        files[index] = SnippetFileContent(path, files[index].content if change.content is None else change.content)
     elif change.action == "update":
-        place = _index_of(files, path)
-        files[place] = SnippetFileContent(path, change.content or "")
+        index = _index_of(files, path)
+        files[index] = SnippetFileContent(path, change.content or "")
     else:
         del files[_index_of(files, path)]
 
 
 def _index_of(files: Sequence[SnippetFileContent], path: str) -> int:
-    for place, file in enumerate(files):
+    for index, file in enumerate(files):
         if file.path == path:
-            return place
+            return index
     raise Invalid(files=[f"have no path {path[:MAX_PATH_LENGTH]}"])
 
 

@@ -1,4 +1,4 @@
-"""What is announced of snippets."""
+"""Events of snippets."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ from ingot.core.events.bus import Event
 
 
 class SnippetChanged(Event, frozen=True):
-    """A snippet was written, changed or removed."""
+    """A snippet was created, edited or deleted."""
 
     snippet_id: int
     project_id: int | None

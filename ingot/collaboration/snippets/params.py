@@ -1,4 +1,4 @@
-"""What callers send about snippets."""
+"""Request parameters of snippets."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ Visibility = Literal["private", "internal", "public"]
 
 
 class ListSnippets(Params):
-    """From when."""
+    """Filters of the list of snippets."""
 
     created_after: Timestamp | None = None
     created_before: Timestamp | None = None
@@ -25,7 +25,7 @@ class NewSnippetFile(Params):
 
 
 class SnippetFileChange(Params):
-    """What becomes of a file."""
+    """A change of a file."""
 
     action: Literal["create", "update", "delete", "move"]
     file_path: str | None = None
@@ -34,14 +34,14 @@ class SnippetFileChange(Params):
 
 
 class SnippetContent(Params):
-    """What is in a new snippet: one file by its name and content, or several."""
+    """The content of a new snippet: one file given by name and content, or several files."""
 
     title: str
     description: str | None = None
     file_name: str | None = None
     code: str | None = None
     content: str | None = None
-    """What later clients call the code."""
+    """The newer name of ``code``."""
     files: list[NewSnippetFile] | None = None
 
 
@@ -52,7 +52,7 @@ class CreateProjectSnippet(SnippetContent, kw_only=True):
 
 
 class CreateSnippet(SnippetContent):
-    """A new snippet of one's own."""
+    """A new personal snippet."""
 
     visibility: Visibility = "internal"
 

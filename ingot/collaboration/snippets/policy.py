@@ -1,4 +1,4 @@
-"""Who may do what with snippets."""
+"""Permissions on snippets."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from ingot.projects.projects.tables import Project, projects
 
 
 class SnippetLookup(NamedTuple):
-    """A snippet, and where it is: in a project, or its author's own."""
+    """A snippet with its project, if any, and the caller's access to that project."""
 
     here: Access
     project: Project | None
@@ -21,22 +21,22 @@ class SnippetLookup(NamedTuple):
 
 
 def may_read_snippets(actor: Actor, access: Access, project: Project) -> bool:
-    """Those who see a project that has snippets."""
+    """Users who can see a project that has snippets enabled."""
     return project.snippets_enabled and may_see_project(actor, access, project)
 
 
 def may_create_project_snippet(actor: Actor, access: Access, project: Project) -> bool:
-    """Reporters of a project that has snippets, unless it is archived."""
+    """Reporters of a project that has snippets enabled, unless it is archived."""
     return project.snippets_enabled and (access.level >= Level.REPORTER or actor.admin) and not project.archived
 
 
 def may_create_snippet(actor: Actor) -> bool:
-    """Users, but for external ones."""
+    """Users, except external ones."""
     return actor.known and (not actor.external or actor.admin)
 
 
 def may_see_snippet(actor: Actor, access: Access, project: Project | None, snippet: Snippet) -> bool:
-    """Its author, those to whom its visibility opens it, and members of its project, unless it is private."""
+    """The author, users allowed by its visibility, and project members unless it is private."""
     if project is not None and not may_read_snippets(actor, access, project):
         return False
     if actor.admin or _is_author(actor, snippet):
@@ -45,12 +45,12 @@ def may_see_snippet(actor: Actor, access: Access, project: Project | None, snipp
 
 
 def may_read_snippet(actor: Actor, access: Access, lookup: SnippetLookup) -> bool:
-    """Whoever was let find it."""
+    """Users who can see the snippet."""
     return may_see_snippet(actor, access, lookup.project, lookup.snippet)
 
 
 def may_edit_snippet(actor: Actor, access: Access, lookup: SnippetLookup) -> bool:
-    """Its author, and masters where it is not internal; nobody in a project that is archived."""
+    """The author, and masters unless it is internal; not in an archived project."""
     if lookup.project is not None and lookup.project.archived:
         return False
     if actor.admin or _is_author(actor, lookup.snippet):
@@ -59,17 +59,17 @@ def may_edit_snippet(actor: Actor, access: Access, lookup: SnippetLookup) -> boo
 
 
 def may_access_snippets(actor: Actor, access: Access, project: Project) -> bool:
-    """Users who read the project's snippets, unless it is archived; what they may do to one depends on that."""
+    """Users who can read the project's snippets, unless it is archived; each action is checked separately."""
     return actor.known and may_read_snippets(actor, access, project) and not project.archived
 
 
-def may_participate(actor: Actor, access: Access, lookup: SnippetLookup) -> bool:  # noqa: ARG001 - All rules take the same three.
-    """Users who see it, unless its project is archived."""
+def may_participate(actor: Actor, access: Access, lookup: SnippetLookup) -> bool:  # noqa: ARG001 - All rules take the same three arguments.
+    """Users who can see the snippet, unless its project is archived."""
     return actor.known and (lookup.project is None or not lookup.project.archived)
 
 
-def may_moderate(actor: Actor, access: Access, lookup: SnippetLookup) -> bool:  # noqa: ARG001 - All rules take the same three.
-    """Masters of its project may change what others said about it."""
+def may_moderate(actor: Actor, access: Access, lookup: SnippetLookup) -> bool:  # noqa: ARG001 - All rules take the same three arguments.
+    """Masters of the project."""
     return access.level >= Level.MASTER or actor.admin
 
 
@@ -82,13 +82,19 @@ def _is_author(actor: Actor, snippet: Snippet) -> bool:
 
 
 def visible_in_project(*, external: bool) -> ColumnElement[bool]:
-    """What somebody sees of a project: members like users who are not external; ``actor`` is bound."""
-    open_to = ("public",) if external else ("public", "internal")
-    return or_(one_of(snippets.c.visibility, *open_to), snippets.c.author_id == bindparam("actor"))
+    """Return the condition for the snippets of a project that a user can see; ``actor`` is bound.
+
+    Members are treated like users who are not external.
+    """
+    visibilities = ("public",) if external else ("public", "internal")
+    return or_(one_of(snippets.c.visibility, *visibilities), snippets.c.author_id == bindparam("actor"))
 
 
 def snippets_enabled() -> ColumnElement[bool]:
-    """Not in a project that is gone or has none any more; the projects must be joined, where there are any."""
+    """Return the condition that a snippet is personal or its project exists and has snippets enabled.
+
+    Projects must be outer-joined.
+    """
     return or_(
         snippets.c.project_id.is_(None),
         and_(projects.c.namespace_id.is_not(None), projects.c.snippets_enabled.is_(True)),
@@ -96,7 +102,10 @@ def snippets_enabled() -> ColumnElement[bool]:
 
 
 def visible_snippets(*, external: bool) -> ColumnElement[bool]:
-    """``may_see_snippet`` for lists over many projects; ``actor`` and ``today`` are bound, and projects joined."""
+    """Return ``may_see_snippet`` as a condition for lists across projects.
+
+    ``actor`` and ``today`` are bound, and projects must be outer-joined.
+    """
     return and_(
         snippets_enabled(),
         or_(snippets.c.project_id.is_(None), visible_projects(external=external)),

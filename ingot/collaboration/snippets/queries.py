@@ -1,4 +1,4 @@
-"""How snippets are found and listed."""
+"""Queries of snippets and their files."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ def _newest_first(*conditions: ColumnElement[bool]) -> ListQuery:
 
 
 def _newest_first_in_time_span(*conditions: ColumnElement[bool]) -> ListQuery:
-    """The same over the bounds of projects, and of a span of time."""
+    """Return a list query across projects, limited to a span of time."""
     span = snippets.c.created_at >= bindparam("earliest"), snippets.c.created_at <= bindparam("latest")
     matching = select(snippets).outerjoin(projects, projects.c.id == snippets.c.project_id).where(*span, *conditions)
     return list_query(matching, snippets.c.id, snippets.c.id.desc())
@@ -66,19 +66,19 @@ _ALL = _newest_first_in_time_span(policy.snippets_enabled())
 
 
 def _search_conditions(short: bool) -> dict[str, ColumnElement[bool]]:
-    """Where a text is looked for: in what is said of a snippet, or in its files."""
+    """Return the conditions for a search in titles and paths, and in contents."""
 
-    def found(key: ColumnElement[int], *columns: ColumnElement[Any]) -> ColumnElement[bool]:
+    def matches(key: ColumnElement[int], *columns: ColumnElement[Any]) -> ColumnElement[bool]:
         if short:
             return or_(*(contains_ignoring_case(column, "pattern") for column in columns))
         return text_search(key, "needle", *columns, as_written=True)
 
     def in_files(column: ColumnElement[str]) -> ColumnElement[bool]:
-        holding_it = select(snippet_files.c.snippet_id).where(found(snippet_files.c.id, column))
-        return snippets.c.id.in_(holding_it.scalar_subquery())
+        matching_ids = select(snippet_files.c.snippet_id).where(matches(snippet_files.c.id, column))
+        return snippets.c.id.in_(matching_ids.scalar_subquery())
 
-    said = found(snippets.c.id, snippets.c.title, snippets.c.description)
-    return {"titles": or_(said, in_files(snippet_files.c.path)), "contents": in_files(snippet_files.c.content)}
+    in_texts = matches(snippets.c.id, snippets.c.title, snippets.c.description)
+    return {"titles": or_(in_texts, in_files(snippet_files.c.path)), "contents": in_files(snippet_files.c.content)}
 
 
 _SEARCHED = {short: _search_conditions(short) for short in (False, True)}
@@ -93,12 +93,14 @@ def _search_query(where: str, short: bool, external: bool | None, sort: str) -> 
 
 
 def snippets_by_ids(db: Connection, snippet_ids: Sequence[int]) -> dict[int, Snippet]:
-    """Those with these numbers, whoever asks."""
-    return {one.id: one for one in db.all(Snippet, _ALL_OF, snippets=list(snippet_ids))} if snippet_ids else {}
+    """Map ids to snippets without a permission check."""
+    return (
+        {snippet.id: snippet for snippet in db.all(Snippet, _ALL_OF, snippets=list(snippet_ids))} if snippet_ids else {}
+    )
 
 
 def snippet_by_id(db: Connection, snippet_id: int) -> Snippet:
-    """The snippet with this number, whoever asks."""
+    """Return a snippet by its id without a permission check; raise NotFound if there is none."""
     snippet = db.first(Snippet, _BY_ID, snippet=snippet_id)
     if snippet is None:
         raise NotFound("Snippet")
@@ -108,31 +110,33 @@ def snippet_by_id(db: Connection, snippet_id: int) -> Snippet:
 def visible_snippets_by_id(
     db: Connection, actor: Actor, places: Sequence[tuple[Access, Project]], ids: Sequence[int]
 ) -> dict[int, Snippet]:
-    """The snippets with these numbers in projects at hand that the caller may know of; one statement for all."""
-    around = {project.id: (here, project) for here, project in places}
-    rows = db.all(Snippet, _BY_IDS, ids=list(ids), projects=list(around))
+    """Map ids to the snippets of these projects that the caller can see, with one statement for all."""
+    project_access = {project.id: (access, project) for access, project in places}
+    rows = db.all(Snippet, _BY_IDS, ids=list(ids), projects=list(project_access))
     return {
-        one.id: one for one in rows if one.project_id and policy.may_see_snippet(actor, *around[one.project_id], one)
+        snippet.id: snippet
+        for snippet in rows
+        if snippet.project_id and policy.may_see_snippet(actor, *project_access[snippet.project_id], snippet)
     }
 
 
 def find_project_snippet(db: Connection, actor: Actor, project_name: str, snippet_id: str) -> policy.SnippetLookup:
-    """The snippet of a project with this number, if the caller may know of it."""
+    """Return a snippet of a project; raise NotFound if there is none that the caller can see."""
     access, project = find_project(db, actor, project_name)
     number = number_or_none(snippet_id)
     if number is None:
         raise Invalid(snippet_id=["is invalid"])
     require(policy.may_read_snippets(actor, access, project))
-    found = project_snippet_or_none(db, actor, access, project, number)
-    if found is None:
+    lookup = project_snippet_or_none(db, actor, access, project, number)
+    if lookup is None:
         raise NotFound("Snippet")
-    return found
+    return lookup
 
 
 def project_snippet_or_none(
     db: Connection, actor: Actor, access: Access, project: Project, snippet_id: int
 ) -> policy.SnippetLookup | None:
-    """The same for a project at hand."""
+    """Return a snippet of a project if the caller can see it, else None."""
     snippet = db.first(Snippet, _BY_ID, snippet=snippet_id)
     if snippet is None or snippet.project_id != project.id:
         return None
@@ -144,15 +148,15 @@ def project_snippet_or_none(
 
 
 def find_snippet(db: Connection, actor: Actor, snippet_id: int) -> policy.SnippetLookup:
-    """The snippet with this number, in a project or not, if the caller may know of it."""
-    found = snippet_or_none(db, actor, snippet_id)
-    if found is None:
+    """Return a snippet, in a project or personal; raise NotFound if there is none that the caller can see."""
+    lookup = snippet_or_none(db, actor, snippet_id)
+    if lookup is None:
         raise NotFound("Snippet")
-    return found
+    return lookup
 
 
 def snippet_or_none(db: Connection, actor: Actor, snippet_id: int) -> policy.SnippetLookup | None:
-    """The same, or nothing."""
+    """Return a snippet, in a project or personal, if the caller can see it, else None."""
     snippet = db.first(Snippet, _BY_ID, snippet=snippet_id)
     if snippet is None:
         return None
@@ -171,12 +175,12 @@ def snippet_or_none(db: Connection, actor: Actor, snippet_id: int) -> policy.Sni
 
 
 def files_of_snippet(db: Connection, snippet_id: int) -> list[SnippetFile]:
-    """The files of a snippet with their contents."""
+    """List the files of a snippet with their contents."""
     return db.all(SnippetFile, _FILES, snippet=snippet_id)
 
 
 def first_file(db: Connection, snippet_id: int) -> SnippetFile:
-    """What older clients take for the whole."""
+    """Return the first file, which older clients treat as the whole snippet."""
     file = db.first(SnippetFile, _FIRST, snippet=snippet_id)
     if file is None:
         raise NotFound("File")
@@ -184,7 +188,7 @@ def first_file(db: Connection, snippet_id: int) -> SnippetFile:
 
 
 def find_file(db: Connection, snippet_id: int, path: str) -> SnippetFile:
-    """The file at a path."""
+    """Return the file with this path; raise NotFound if there is none."""
     file = db.first(SnippetFile, _BY_PATH, snippet=snippet_id, file=path)
     if file is None:
         raise NotFound("File")
@@ -192,7 +196,7 @@ def find_file(db: Connection, snippet_id: int, path: str) -> SnippetFile:
 
 
 def paths_by_snippet(db: Connection, snippet_ids: Sequence[int]) -> dict[int, list[str]]:
-    """The paths of each one's files; one statement for all."""
+    """Map snippet ids to the paths of their files, with one statement for all."""
     paths: defaultdict[int, list[str]] = defaultdict(list)
     for snippet_id, path in db.rows(_PATHS, snippets=list(snippet_ids)):
         paths[snippet_id].append(path)
@@ -202,36 +206,36 @@ def paths_by_snippet(db: Connection, snippet_ids: Sequence[int]) -> dict[int, li
 def list_project_snippets(
     db: Connection, actor: Actor, access: Access, project: Project, page: Page
 ) -> Listing[Snippet]:
-    """A page of a project's snippets, the newest first."""
+    """Return a page of a project's snippets that the caller can see, newest first."""
     if actor.admin:
         return fetch_page(db, Snippet, _ALL_IN_PROJECT, page, project=project.id)
-    seen = _VISIBLE_IN_PROJECT[actor.external and access.level < Level.GUEST]
-    return fetch_page(db, Snippet, seen, page, project=project.id, actor=actor.user_id)
+    query = _VISIBLE_IN_PROJECT[actor.external and access.level < Level.GUEST]
+    return fetch_page(db, Snippet, query, page, project=project.id, actor=actor.user_id)
 
 
 def list_own_snippets(db: Connection, actor: Actor, params: ListSnippets, page: Page) -> Listing[Snippet]:
-    """A page of what the caller wrote, in projects or not."""
+    """Return a page of the caller's snippets, in projects and personal."""
     values = {"author": actor.user_id, **_time_span(params)}
     if actor.admin:
         return fetch_page(db, Snippet, _OWN_OF_ADMINISTRATORS, page, **values)
-    held = {"actor": actor.user_id, "today": day_of(db.now)}
-    return fetch_page(db, Snippet, _OWN[actor.external], page, **values, **held)
+    actor_values = {"actor": actor.user_id, "today": day_of(db.now)}
+    return fetch_page(db, Snippet, _OWN[actor.external], page, **values, **actor_values)
 
 
 def list_public_snippets(db: Connection, params: ListSnippets, page: Page) -> Listing[Snippet]:
-    """A page of the public ones that are in no project."""
+    """Return a page of the public personal snippets."""
     return fetch_page(db, Snippet, _PUBLIC, page, **_time_span(params))
 
 
 def list_all_snippets(db: Connection, params: ListSnippets, page: Page) -> Listing[Snippet]:
-    """A page of all there are, for administrators."""
+    """Return a page of all snippets, for administrators."""
     return fetch_page(db, Snippet, _ALL, page, **_time_span(params))
 
 
 def search_snippets(
     db: Connection, actor: Actor, where: Literal["titles", "contents"], text: str, page: Page, sort: str = "desc"
 ) -> Listing[Snippet]:
-    """A page of the snippets, in projects or not, that hold a text and that the caller may see."""
+    """Return a page of the snippets that contain a text and that the caller can see."""
     short = not is_indexed(text, as_written=True)
     values: dict[str, Any] = {"pattern": like_pattern(text)} if short else {"needle": search_term_ignoring_case(text)}
     external = None if actor.admin else actor.external

@@ -1,4 +1,4 @@
-"""What changes snippets."""
+"""State changes of snippets."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,13 +24,13 @@ from ingot.projects.projects.tables import Project
 
 MAX_TITLE_LENGTH = 255
 MAX_DESCRIPTION_LENGTH = 1_000_000
-# What is read here stays so until the transaction ends: whoever else would change it waits.
+# Locks the row until the transaction ends, so that concurrent edits do not overwrite each other's files.
 _FOR_UPDATE = select(snippets).where(snippets.c.id == bindparam("snippet")).with_for_update()
 _DELETE_FILES = delete(snippet_files).where(snippet_files.c.snippet_id == bindparam("snippet"))
 
 
 def snippet_subject(snippet: Snippet) -> Subject:
-    """A snippet as rooms see it that serve other things alike."""
+    """Return a snippet as a subject of notes and award emoji."""
     return Subject("snippet", snippet.project_id, snippet.id, author_id=snippet.author_id, title=snippet.title)
 
 
@@ -43,7 +43,7 @@ def create_snippet(
     user_agent: str,
     ip: str,
 ) -> Snippet:
-    """Write a new snippet, in a project or of the caller's own."""
+    """Create a snippet, in a project or personal."""
     files = _new_files(params)
     _validate(params.title, params.description)
     _check_visibility_allowed(db, actor, visibility)
@@ -67,31 +67,31 @@ def create_snippet(
 
 
 def edit_snippet(db: Connection, actor: Actor, snippet: Snippet, params: EditSnippet) -> Snippet:
-    """Change what was sent."""
-    held = db.first(Snippet, _FOR_UPDATE, snippet=snippet.id)
-    if held is None:
+    """Update the given fields and files of a snippet."""
+    current = db.first(Snippet, _FOR_UPDATE, snippet=snippet.id)
+    if current is None:
         raise NotFound("Snippet")
     columns: dict[str, Any] = {
         name: getattr(params, name)
         for name in ("title", "description", "visibility")
         if getattr(params, name) is not UNSET
     }
-    _validate(columns.get("title", held.title), columns.get("description", held.description))
-    if columns.get("visibility", held.visibility) != held.visibility:
+    _validate(columns.get("title", current.title), columns.get("description", current.description))
+    if columns.get("visibility", current.visibility) != current.visibility:
         _check_visibility_allowed(db, actor, columns["visibility"])
-    _edit_files(db, held, params)
-    db.update(snippets, held.id, **columns, updated_at=db.now)
-    emit(db, SnippetChanged(held.id, held.project_id, actor.user_id, "edited"))
-    return snippet_by_id(db, held.id)
+    _edit_files(db, current, params)
+    db.update(snippets, current.id, **columns, updated_at=db.now)
+    emit(db, SnippetChanged(current.id, current.project_id, actor.user_id, "edited"))
+    return snippet_by_id(db, current.id)
 
 
 def delete_snippet(db: Connection, actor: Actor, snippet: Snippet) -> None:
-    """Remove a snippet with its files."""
+    """Delete a snippet with its files, notes and award emoji."""
     remove_snippet(db, actor.user_id, snippet)
 
 
 def remove_snippet(db: Connection, actor_id: int, snippet: Snippet) -> None:
-    """Let a snippet go, and all that people said about it."""
+    """Delete a snippet with its files, notes and award emoji on behalf of a user id."""
     delete_notes(db, snippet_subject(snippet))
     delete_awards(db, "snippet", [snippet.id])
     if db.delete(snippets, snippet.id):
@@ -99,14 +99,14 @@ def remove_snippet(db: Connection, actor_id: int, snippet: Snippet) -> None:
 
 
 def _new_files(params: SnippetContent) -> list[SnippetFileContent]:
-    """What a new snippet consists of, said in one way or the other."""
+    """Return the files of a new snippet, given in either of the two parameter forms."""
     content = params.code if params.code is not None else params.content
     if params.files:
         if params.file_name is not None or content is not None:
             raise Invalid("400 (Bad request) files, and file_name with its content, exclude each other")
         return [
-            SnippetFileContent(file.file_path or default_path(place), file.content)
-            for place, file in enumerate(params.files, 1)
+            SnippetFileContent(file.file_path or default_path(number), file.content)
+            for number, file in enumerate(params.files, 1)
         ]
     if params.file_name is None:
         raise MissingParameter("file_name")

@@ -1,4 +1,4 @@
-"""What becomes of snippets when users go."""
+"""Subscriber that deletes the snippets of deleted users."""
 
 from sqlalchemy import bindparam, select
 
@@ -14,6 +14,6 @@ _BY_AUTHOR = select(snippets).where(snippets.c.author_id == bindparam("author"))
 
 @subscriptions.on(UserDeleting)
 def delete_snippets_of_deleted_user(db: Connection, event: UserDeleting) -> None:
-    """Snippets go with whoever wrote them, also those in projects: nobody else may have read them."""
+    """Delete a deleted user's snippets, also in projects, because they may be private."""
     for snippet in db.all(Snippet, _BY_AUTHOR, author=event.user_id):
         remove_snippet(db, event.user_id, snippet)

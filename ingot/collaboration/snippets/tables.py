@@ -1,4 +1,4 @@
-"""What is stored of snippets."""
+"""Tables of snippets and their files."""
 
 from sqlalchemy import Index, Table, UniqueConstraint
 
@@ -9,7 +9,7 @@ snippets = Table(
     "snippets",
     metadata,
     row_id(),
-    # One that is in no project is its author's own.
+    # Null for a personal snippet.
     reference("project_id", "projects.id", nullable=True),
     reference("author_id", "users.id"),
     text("title"),
@@ -25,7 +25,7 @@ snippets = Table(
     sqlite_autoincrement=True,
 )
 
-# Apart from the snippets, so that no list reads their contents.
+# A separate table, so that lists do not read the contents.
 snippet_files = Table(
     "snippet_files",
     metadata,
@@ -54,7 +54,7 @@ class Snippet(Record, frozen=True):
 
 
 class SnippetFile(Record, frozen=True):
-    """A file of a snippet; the first one is what older clients take for the whole."""
+    """A file of a snippet; older clients treat the first one as the whole snippet."""
 
     id: int
     snippet_id: int

@@ -1,4 +1,4 @@
-"""How snippets are shown."""
+"""Response structs of snippets."""
 
 from collections.abc import Sequence
 from urllib.parse import quote
@@ -13,11 +13,11 @@ from ingot.core.db.times import Timestamp
 from ingot.projects.projects.queries import paths_of_projects
 
 DEFAULT_REF = "main"
-"""The one state that a snippet's files have, by the name that clients ask for."""
+"""The ref name in the URLs of raw files; snippets have only one version."""
 
 
 class SnippetFileView(View):
-    """A file of a snippet, and where its content is."""
+    """A file of a snippet and the URL of its raw content."""
 
     path: str
     raw_url: str
@@ -45,7 +45,7 @@ class SnippetView(View):
 
 
 class UserAgentView(View):
-    """With which program and from where a snippet was written."""
+    """The user agent and IP address that created a snippet."""
 
     user_agent: str
     ip_address: str
@@ -53,37 +53,37 @@ class UserAgentView(View):
     akismet_submitted: bool
 
 
-def snippet_views(db: Connection, found: Sequence[Snippet], base: str) -> list[SnippetView]:
-    """A page of snippets; one statement for each relation, however long the page is."""
-    if not found:
+def snippet_views(db: Connection, snippets: Sequence[Snippet], base: str) -> list[SnippetView]:
+    """Build the views of a page of snippets, with one statement per relation."""
+    if not snippets:
         return []
-    users = users_by_ids(db, [snippet.author_id for snippet in found])
-    files = paths_by_snippet(db, [snippet.id for snippet in found])
-    places = paths_of_projects(db, sorted({snippet.project_id for snippet in found if snippet.project_id}))
+    users = users_by_ids(db, [snippet.author_id for snippet in snippets])
+    files = paths_by_snippet(db, [snippet.id for snippet in snippets])
+    project_paths = paths_of_projects(db, sorted({snippet.project_id for snippet in snippets if snippet.project_id}))
     return [
         _view(
             snippet,
             user_brief(users[snippet.author_id], base),
             files.get(snippet.id, []),
-            _web_url(snippet, places, base),
+            _web_url(snippet, project_paths, base),
         )
-        for snippet in found
+        for snippet in snippets
     ]
 
 
 def snippet_view(db: Connection, snippet: Snippet, base: str) -> SnippetView:
-    """One snippet."""
+    """Build the view of a snippet."""
     return snippet_views(db, [snippet], base)[0]
 
 
 def user_agent_view(snippet: Snippet) -> UserAgentView:
-    """With which program and from where it was written."""
+    """Build the view of the user agent and IP address."""
     return UserAgentView(snippet.user_agent, snippet.ip_address, spamfilter_submitted=False, akismet_submitted=False)
 
 
-def _web_url(snippet: Snippet, places: dict[int, str], base: str) -> str:
-    place = f"/{places[snippet.project_id]}" if snippet.project_id is not None else ""
-    return f"{base}{place}/snippets/{snippet.id}"
+def _web_url(snippet: Snippet, project_paths: dict[int, str], base: str) -> str:
+    prefix = f"/{project_paths[snippet.project_id]}" if snippet.project_id is not None else ""
+    return f"{base}{prefix}/snippets/{snippet.id}"
 
 
 def _view(snippet: Snippet, author: UserBrief, paths: list[str], web_url: str) -> SnippetView:
@@ -98,7 +98,7 @@ def _view(snippet: Snippet, author: UserBrief, paths: list[str], web_url: str) -
         project_id=snippet.project_id,
         web_url=web_url,
         raw_url=f"{web_url}/raw",
-        # A snippet is no repository here.
+        # Snippets are not stored as git repositories.
         ssh_url_to_repo=None,
         http_url_to_repo=None,
         file_name=paths[0] if paths else "",

@@ -1,1 +1,1 @@
-"""Who follows what: said by themselves, or by taking part in it."""
+"""Subscriptions of users to issues, merge requests and labels."""

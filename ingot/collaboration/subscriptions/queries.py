@@ -1,4 +1,4 @@
-"""How followers are found."""
+"""Queries of explicit subscriptions."""
 
 from collections.abc import Sequence
 
@@ -24,17 +24,17 @@ _ALL_OF_SUBJECT = select(follows.c.user_id, follows.c.following).where(
 
 
 def explicit_subscription(db: Connection, user_id: int, kind: str, subject_id: int) -> bool | None:
-    """Whether somebody wants to follow, if they ever said."""
-    found: bool | None = db.value(_EXPLICIT, user=user_id, kind=kind, subject=subject_id)
-    return found
+    """Return whether a user subscribed or unsubscribed explicitly; None if neither."""
+    following: bool | None = db.value(_EXPLICIT, user=user_id, kind=kind, subject=subject_id)
+    return following
 
 
 def explicit_subscriptions(db: Connection, user_id: int, kind: str, subject_ids: Sequence[int]) -> dict[int, bool]:
-    """The same of many at once; those of which they said nothing are missing."""
+    """Map subject ids to the explicit choice of a user; subjects without a choice are missing."""
     rows = db.rows(_EXPLICIT_OF_MANY, user=user_id, kind=kind, subjects=list(subject_ids))
     return dict(rows)
 
 
 def explicit_subscriptions_to(db: Connection, kind: str, subject_id: int) -> dict[int, bool]:
-    """Who said that they follow one, and who said that they do not."""
+    """Map user ids to their explicit choice for a subject."""
     return dict(db.rows(_ALL_OF_SUBJECT, kind=kind, subject=subject_id))

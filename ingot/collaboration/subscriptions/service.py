@@ -1,4 +1,4 @@
-"""Following, and not following."""
+"""State changes of subscriptions."""
 
 from sqlalchemy import bindparam, delete, text
 
@@ -22,16 +22,16 @@ _DELETE = delete(follows).where(
 
 
 def set_subscription(db: Connection, user_id: int, kind: str, subject_id: int, *, following: bool = True) -> None:
-    """Note that somebody wants to follow, or wants not to."""
+    """Record that a user subscribes to a subject, or unsubscribes from it."""
     db.run(_UPSERT, user=user_id, kind=kind, subject=subject_id, following=following, now=db.now)
 
 
 def delete_subscriptions(db: Connection, kind: str, subject_id: int) -> None:
-    """What is gone is followed by nobody."""
+    """Delete all subscriptions to a subject."""
     db.run(_DELETE, kind=kind, subject=subject_id)
 
 
 def transfer_subscriptions(db: Connection, kind: str, subject_id: int, into_id: int) -> None:
-    """Who follows what is gone follows what stands for it now, unless they said something about that themselves."""
+    """Move subscriptions to another subject; explicit choices already made for that subject win."""
     db.run(_COPY, kind=kind, subject=subject_id, into=into_id)
     delete_subscriptions(db, kind, subject_id)

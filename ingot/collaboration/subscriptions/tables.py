@@ -1,4 +1,4 @@
-"""What is stored of who follows what."""
+"""Table of explicit subscriptions."""
 
 from sqlalchemy import Index, Table, UniqueConstraint
 
@@ -11,7 +11,7 @@ follows = Table(
     reference("user_id", "users.id"),
     text("subject_kind"),
     number("subject_id"),
-    # No as well as yes: whoever takes part and said no is left alone.
+    # False is stored too: it keeps participants who unsubscribed from being notified.
     flag("following"),
     text("created_at"),
     UniqueConstraint("user_id", "subject_kind", "subject_id"),

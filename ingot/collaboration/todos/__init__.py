@@ -1,1 +1,1 @@
-"""What each user has to look at: because it was given to them, because they were named, or because they said so."""
+"""Todos: subjects that a user should look at after an assignment, a mention or an explicit request."""

@@ -1,4 +1,4 @@
-"""Todos over the API."""
+"""Endpoints for todos."""
 
 from ingot.collaboration.subjects import SubjectAccess
 from ingot.collaboration.todos import policy, queries, service
@@ -16,9 +16,9 @@ routes = Routes("todos")
 
 @routes.get("/todos", may=signed_in, returns=list[TodoView])
 def list_todos(call: Call, params: ListTodos, page: Page) -> Listing[TodoView]:
-    """List what the caller has to look at, the newest first."""
-    found = queries.list_todos(call.db, call.actor, params, page)
-    return found.of(todo_views(call.db, call.actor, found.items, call.origin.base, repository_store(call.settings)))
+    """List the caller's todos, newest first."""
+    listing = queries.list_todos(call.db, call.actor, params, page)
+    return listing.of(todo_views(call.db, call.actor, listing.items, call.origin.base, repository_store(call.settings)))
 
 
 @routes.post("/todos/mark_as_done", may=signed_in, returns=None, status=204)
@@ -39,15 +39,15 @@ def declare_todo_routes(routes: Routes, finder: Finder, *, todo: str) -> None:
     """Declare the endpoint that adds a todo for a subject that ``finder`` finds."""
 
     @routes.post(todo, on=finder, may=policy.may_add_todo, returns=TodoView)
-    def mark(call: Call, reached: SubjectAccess) -> TodoView:
-        """Note that the caller has to look at something."""
+    def mark(call: Call, subject_access: SubjectAccess) -> TodoView:
+        """Add a todo for the caller on a subject."""
         user_id = call.actor.user_id
-        added = service.add_todo(call.db, user_id, user_id, reached.subject, "marked")
-        if added is None:
+        todo_id = service.add_todo(call.db, user_id, user_id, subject_access.subject, "marked")
+        if todo_id is None:
             raise Unchanged
-        return _todo_response(call, added)
+        return _todo_response(call, todo_id)
 
 
 def _todo_response(call: Call, todo_id: int) -> TodoView:
-    found = queries.find_todo(call.db, call.actor, todo_id)
-    return todo_view(call.db, call.actor, found, call.origin.base, repository_store(call.settings))
+    todo = queries.find_todo(call.db, call.actor, todo_id)
+    return todo_view(call.db, call.actor, todo, call.origin.base, repository_store(call.settings))

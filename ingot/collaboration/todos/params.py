@@ -1,4 +1,4 @@
-"""What callers may send about todos."""
+"""Request parameters of todos."""
 
 from typing import Literal
 
@@ -31,7 +31,7 @@ TargetType = Literal[
 
 
 class ListTodos(Params):
-    """Filters of the list; who says nothing sees what is still to be looked at."""
+    """Filters of the list; without ``state``, only pending todos are listed."""
 
     action: Action | None = None
     author_id: int | None = None

@@ -1,4 +1,4 @@
-"""Who may note what they have to look at."""
+"""Permissions on todos."""
 
 from sqlalchemy import ColumnElement, and_, or_
 
@@ -11,16 +11,21 @@ from ingot.projects.projects.policy import belongs_to_scanned_project, has_code,
 from ingot.projects.projects.tables import projects
 
 
-def may_add_todo(actor: Actor, access: Access, subject_access: SubjectAccess) -> bool:  # noqa: ARG001 - All rules take the same three.
-    """Users who see it: a todo is their own affair."""
+def may_add_todo(actor: Actor, access: Access, subject_access: SubjectAccess) -> bool:  # noqa: ARG001 - All rules take the same three arguments.
+    """Users who can see the subject."""
     return actor.known
 
 
 def visible_commits(audience: Audience) -> ColumnElement[bool]:
-    """Who may read the code of the projects that are joined; ``actor`` and ``today`` are bound for users."""
-    there = and_(projects.c.namespace_id.is_not(None), has_code())
+    """Return the condition that an audience can read the code of the joined project.
+
+    ``actor`` and ``today`` are bound for users.
+    """
+    available = and_(projects.c.namespace_id.is_not(None), has_code())
     if audience == "administrator":
-        return there
-    open_to = ("public", "internal") if audience == "user" else ("public",)
-    opened = and_(one_of(projects.c.visibility, *open_to), has_open_code())
-    return and_(there, opened if audience == "nobody" else or_(opened, belongs_to_scanned_project(Level.REPORTER)))
+        return available
+    visibilities = ("public", "internal") if audience == "user" else ("public",)
+    open_code = and_(one_of(projects.c.visibility, *visibilities), has_open_code())
+    return and_(
+        available, open_code if audience == "nobody" else or_(open_code, belongs_to_scanned_project(Level.REPORTER))
+    )

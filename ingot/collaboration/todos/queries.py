@@ -1,4 +1,4 @@
-"""How todos are found and listed."""
+"""Queries of todos."""
 
 from functools import lru_cache
 from typing import Any
@@ -20,7 +20,7 @@ from ingot.projects.namespaces.tables import namespace_tree
 from ingot.projects.projects.tables import projects
 
 _PENDING = select(todos.c.id).where(todos.c.user_id == bindparam("user"), todos.c.state == "pending").limit(1)
-_BELOW = (
+_PROJECTS_BELOW = (
     select(projects.c.id)
     .join(namespace_tree, namespace_tree.c.descendant_id == projects.c.namespace_id)
     .where(namespace_tree.c.ancestor_id == bindparam("group_id"))
@@ -32,16 +32,16 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "action": todos.c.action == bindparam("action"),
     "author_id": todos.c.author_id == bindparam("author_id"),
     "project_id": todos.c.project_id == bindparam("project_id"),
-    "group_id": todos.c.project_id.in_(_BELOW.scalar_subquery()),
+    "group_id": todos.c.project_id.in_(_PROJECTS_BELOW.scalar_subquery()),
     "kind": todos.c.subject_kind == bindparam("kind"),
 }
 
 
 def _visible_targets(kinds: tuple[SubjectKind, ...], audience: Audience) -> ColumnElement[bool]:
-    """What a todo is about is still there, and its user may still see it."""
-    ways = [and_(todos.c.subject_kind == kind.kind, kind.visible(todos.c.subject_id, audience)) for kind in kinds]
-    code = exists().select_from(projects).where(projects.c.id == todos.c.project_id, visible_commits(audience))
-    return or_(false(), *ways, and_(todos.c.subject_kind == COMMIT, code))
+    """Return the condition that the subject of a todo still exists and that its user can still see it."""
+    conditions = [and_(todos.c.subject_kind == kind.kind, kind.visible(todos.c.subject_id, audience)) for kind in kinds]
+    readable_code = exists().select_from(projects).where(projects.c.id == todos.c.project_id, visible_commits(audience))
+    return or_(false(), *conditions, and_(todos.c.subject_kind == COMMIT, readable_code))
 
 
 @lru_cache(maxsize=256)
@@ -51,12 +51,12 @@ def _matching(kinds: tuple[SubjectKind, ...], audience: Audience, filters: froze
 
 
 @lru_cache(maxsize=256)
-def _lists_of(kinds: tuple[SubjectKind, ...], audience: Audience, filters: frozenset[str]) -> ListQuery:
+def _list_query(kinds: tuple[SubjectKind, ...], audience: Audience, filters: frozenset[str]) -> ListQuery:
     return list_query(_matching(kinds, audience, filters), todos.c.id, todos.c.id.desc())
 
 
 def list_todos(db: Connection, actor: Actor, params: ListTodos, page: Page) -> Listing[Todo]:
-    """A page of what the caller has to look at and may see, the newest first."""
+    """Return a page of the caller's todos on subjects that the caller can see, newest first."""
     kinds = list_subject_kinds(db)
     values = _actor_parameters(db, actor)
     filters: set[str] = {params.state or "pending"}
@@ -66,31 +66,34 @@ def list_todos(db: Connection, actor: Actor, params: ListTodos, page: Page) -> L
             values[name] = getattr(params, name)
     if params.type is not None:
         filters.add("kind")
-        known = {kind.shown: kind.kind for kind in kinds} | {"Commit": COMMIT}
-        values["kind"] = known.get(params.type, "")
-    return fetch_page(db, Todo, _lists_of(kinds, audience_of(actor), frozenset(filters)), page, **values)
+        kind_by_type = {kind.type_name: kind.kind for kind in kinds} | {"Commit": COMMIT}
+        values["kind"] = kind_by_type.get(params.type, "")
+    return fetch_page(db, Todo, _list_query(kinds, audience_of(actor), frozenset(filters)), page, **values)
 
 
 def count_todos(db: Connection, actor: Actor) -> int:
-    """How many things the caller still has to look at and may see; every page asks, and for most it is nothing."""
+    """Count the caller's pending todos on visible subjects.
+
+    Every page of the web interface calls this, so users without pending todos are answered by a cheap query first.
+    """
     if db.value(_PENDING, user=actor.user_id) is None:
         return 0
-    query = _lists_of(list_subject_kinds(db), audience_of(actor), frozenset({"pending"})).total
+    query = _list_query(list_subject_kinds(db), audience_of(actor), frozenset({"pending"})).total
     count: int = db.value(query, **_actor_parameters(db, actor))
     return count
 
 
 def find_todo(db: Connection, actor: Actor, todo_id: int) -> Todo:
-    """One of the caller's own; one about something that they may not see any more is as good as none."""
-    found = db.first(
+    """Return a todo of the caller; raise NotFound if there is none or its subject is no longer visible."""
+    todo = db.first(
         Todo,
         _matching(list_subject_kinds(db), audience_of(actor), frozenset({"todo"})),
         todo=todo_id,
         **_actor_parameters(db, actor),
     )
-    if found is None:
+    if todo is None:
         raise NotFound("Todo")
-    return found
+    return todo
 
 
 def _actor_parameters(db: Connection, actor: Actor) -> dict[str, Any]:

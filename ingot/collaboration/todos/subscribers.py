@@ -1,4 +1,4 @@
-"""When somebody has something to look at, and when not any more."""
+"""Subscribers that add todos and mark them as done."""
 
 from sqlalchemy import bindparam, update
 
@@ -20,7 +20,7 @@ _REASSIGN = update(todos).where(todos.c.author_id == bindparam("user")).values(a
 
 @subscriptions.on(SubjectChanged)
 def update_todos_on_change(db: Connection, event: SubjectChanged) -> None:
-    """Who changes something has looked at it; who gets it to do has to."""
+    """Mark the actor's todos on a changed subject as done and add todos for new assignees."""
     subject = event.subject
     if subject.id is None:
         return
@@ -31,27 +31,27 @@ def update_todos_on_change(db: Connection, event: SubjectChanged) -> None:
 
 @subscriptions.on(NoteAdded)
 def mark_done_on_note(db: Connection, event: NoteAdded) -> None:
-    """Who says something about a subject has looked at it."""
+    """Mark the author's todos on the subject of a new note as done."""
     _mark_done_for_writer(db, event, event.author_id)
 
 
 @subscriptions.on(NoteEdited)
 def mark_done_on_note_edit(db: Connection, event: NoteEdited) -> None:
-    """The same for who says it in other words."""
+    """Mark the editor's todos on the subject of an edited note as done."""
     _mark_done_for_writer(db, event, event.actor_id)
 
 
 def _mark_done_for_writer(db: Connection, event: NoteAdded | NoteEdited, writer_id: int) -> None:
-    number = event.subject_id
+    subject_id = event.subject_id
     if event.commit_oid is not None and event.project_id is not None:
-        number = commit_subject_with_id(event.project_id, event.commit_oid).id
-    if number is not None:
-        mark_todos_done(db, writer_id, event.subject_kind, number)
+        subject_id = commit_subject_with_id(event.project_id, event.commit_oid).id
+    if subject_id is not None:
+        mark_todos_done(db, writer_id, event.subject_kind, subject_id)
 
 
 @subscriptions.on(AwardGiven)
 def mark_done_on_award(db: Connection, event: AwardGiven) -> None:
-    """An emoji says something too, also about a note."""
+    """Mark the giver's todos on the subject as done; for an award on a note, on the note's subject."""
     kind, subject_id = event.subject_kind, event.subject_id
     if kind == "note":
         note = find_note(db, subject_id)
@@ -63,8 +63,8 @@ def mark_done_on_award(db: Connection, event: AwardGiven) -> None:
 
 @subscriptions.on(TodoCommandGiven)
 def add_todo_by_quick_action(db: Connection, event: TodoCommandGiven) -> None:
-    """A line of what somebody wrote says so."""
-    if event.what == "add":
+    """Add a todo or mark it as done, as requested by a quick action."""
+    if event.action == "add":
         add_todos(db, [event.actor_id], event.actor_id, event.subject, "marked")
     elif event.subject.id is not None:
         mark_todos_done(db, event.actor_id, event.subject.kind, event.subject.id)
@@ -72,14 +72,14 @@ def add_todo_by_quick_action(db: Connection, event: TodoCommandGiven) -> None:
 
 @subscriptions.on(UsersMentioned)
 def add_mention_todos(db: Connection, event: UsersMentioned) -> None:
-    """Who is named has to look there."""
-    rest = [user_id for user_id in event.people if user_id not in event.addressed]
-    for people, action in ((sorted(event.addressed), "directly_addressed"), (rest, "mentioned")):
-        add_todos(db, people, event.writer_id, event.subject, action, event.note_id)
+    """Add todos for mentioned users; users at the beginning of the text are directly addressed."""
+    mentioned = [user_id for user_id in event.people if user_id not in event.addressed]
+    for user_ids, action in ((sorted(event.addressed), "directly_addressed"), (mentioned, "mentioned")):
+        add_todos(db, user_ids, event.writer_id, event.subject, action, event.note_id)
 
 
 @subscriptions.on(UserDeleting)
 def reassign_todos(db: Connection, event: UserDeleting) -> None:
-    """What somebody left for others to look at stays, in the name of the placeholder."""
+    """Transfer todos created by a deleted user to the placeholder user, except on a hard delete."""
     if not event.hard:
         db.run(_REASSIGN, user=event.user_id, placeholder=event.placeholder_id)

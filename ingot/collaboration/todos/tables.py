@@ -1,4 +1,4 @@
-"""What is stored of what users have to look at."""
+"""Table of todos."""
 
 from sqlalchemy import Index, Table
 
@@ -14,7 +14,7 @@ todos = Table(
     reference("project_id", "projects.id", index=True),
     text("subject_kind"),
     number("subject_id"),
-    # The note by which it came, where one did.
+    # The note that mentioned the user, if it was a note.
     reference("note_id", "notes.id", nullable=True, index=True),
     text("action"),
     text("state"),
@@ -24,7 +24,7 @@ todos = Table(
     Index("ix_todos_subject_kind_subject_id", "subject_kind", "subject_id"),
     sqlite_autoincrement=True,
 )
-# Nobody has to look at the same thing twice at once.
+# At most one pending todo per user and subject.
 Index(
     "uq_todos_pending",
     todos.c.user_id,
@@ -36,7 +36,7 @@ Index(
 
 
 class Todo(Record, frozen=True):
-    """Something that a user has to look at."""
+    """A request to a user to look at a subject."""
 
     id: int
     user_id: int

@@ -1,4 +1,4 @@
-"""How todos are shown."""
+"""Response structs of todos."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ class _TodoTarget(NamedTuple):
 
 
 class TodoProjectView(View):
-    """The project in which there is something to look at."""
+    """The project of a todo's subject."""
 
     id: int
     name: str
@@ -51,7 +51,7 @@ class TodoProjectView(View):
 
 
 class TodoView(View):
-    """Something that a user has to look at."""
+    """A todo with its subject as ``target``."""
 
     id: int
     project: TodoProjectView
@@ -66,23 +66,26 @@ class TodoView(View):
 
 
 def todo_views(
-    db: Connection, actor: Actor, found: Sequence[Todo], base: str, store: RepositoryStore
+    db: Connection, actor: Actor, todos: Sequence[Todo], base: str, store: RepositoryStore
 ) -> list[TodoView]:
-    """A page of todos; one statement for each relation, and as many as it takes for the subjects of each kind."""
-    if not found:
+    """Build the views of a page of todos.
+
+    One statement per relation, plus a fixed number of statements for each kind of subject.
+    """
+    if not todos:
         return []
-    authors = users_by_ids(db, [todo.author_id for todo in found])
-    projects = projects_by_ids(db, sorted({todo.project_id for todo in found}))
-    by_note = [todo.note_id for todo in found if todo.note_id is not None]
-    notes = {row[0]: _NoteText(*row[1:]) for row in db.rows(_NOTES, notes=by_note)} if by_note else {}
-    targets = _targets(db, actor, found, base) | _commits(store, found, projects, notes, base)
+    authors = users_by_ids(db, [todo.author_id for todo in todos])
+    projects = projects_by_ids(db, sorted({todo.project_id for todo in todos}))
+    note_ids = [todo.note_id for todo in todos if todo.note_id is not None]
+    notes = {row[0]: _NoteText(*row[1:]) for row in db.rows(_NOTES, notes=note_ids)} if note_ids else {}
+    targets = _targets(db, actor, todos, base) | _commits(store, todos, projects, notes, base)
     views = []
-    for todo in found:
+    for todo in todos:
         target, project = targets.get(todo.id), projects.get(todo.project_id)
-        # One may have gone in between, where a server's statements do not all see the same moment.
+        # The target may have been deleted by another transaction since the todos were read.
         if target is None or project is None:
             continue
-        mark = f"#note_{todo.note_id}" if todo.note_id is not None else ""
+        fragment = f"#note_{todo.note_id}" if todo.note_id is not None else ""
         views.append(
             TodoView(
                 id=todo.id,
@@ -91,7 +94,7 @@ def todo_views(
                 action_name=todo.action,
                 target_type=target.type,
                 target=target.view,
-                target_url=f"{base}/{project.full_path}/{target.path}{mark}",
+                target_url=f"{base}/{project.full_path}/{target.path}{fragment}",
                 body=notes[todo.note_id].body if todo.note_id in notes else target.title,
                 state=todo.state,
                 created_at=todo.created_at,
@@ -100,40 +103,40 @@ def todo_views(
     return views
 
 
-def _targets(db: Connection, actor: Actor, found: Sequence[Todo], base: str) -> dict[int, _TodoTarget]:
-    """What todos are about that rows stand for, by the todos' numbers."""
+def _targets(db: Connection, actor: Actor, todos: Sequence[Todo], base: str) -> dict[int, _TodoTarget]:
+    """Return the targets stored as rows (issues, merge requests), by todo id."""
     kinds: dict[str, SubjectKind] = {kind.kind: kind for kind in list_subject_kinds(db)}
-    numbers: defaultdict[str, list[int]] = defaultdict(list)
-    for todo in found:
+    subject_ids: defaultdict[str, list[int]] = defaultdict(list)
+    for todo in todos:
         if todo.subject_kind in kinds:
-            numbers[todo.subject_kind].append(todo.subject_id)
-    shown = {name: kinds[name].views(db, actor, ids, base) for name, ids in numbers.items()}
-    subjects = {name: kinds[name].subjects(db, ids) for name, ids in numbers.items()}
+            subject_ids[todo.subject_kind].append(todo.subject_id)
+    subject_views = {name: kinds[name].views(db, actor, ids, base) for name, ids in subject_ids.items()}
+    subjects = {name: kinds[name].subjects(db, ids) for name, ids in subject_ids.items()}
     targets = {}
-    for todo in found:
-        view = shown.get(todo.subject_kind, {}).get(todo.subject_id)
+    for todo in todos:
+        view = subject_views.get(todo.subject_kind, {}).get(todo.subject_id)
         subject = subjects.get(todo.subject_kind, {}).get(todo.subject_id)
         if view is not None and subject is not None:
             kind = kinds[todo.subject_kind]
-            targets[todo.id] = _TodoTarget(kind.shown, view, f"{kind.path}/{subject.iid}", subject.title)
+            targets[todo.id] = _TodoTarget(kind.type_name, view, f"{kind.path}/{subject.iid}", subject.title)
     return targets
 
 
 def _commits(
     store: RepositoryStore,
-    found: Sequence[Todo],
+    todos: Sequence[Todo],
     projects: Mapping[int, Project],
     notes: Mapping[int, _NoteText],
     base: str,
 ) -> dict[int, _TodoTarget]:
-    """The same of commits, which notes name."""
+    """Return the targets that are commits, by todo id; the note of a todo holds the commit id."""
     targets = {}
-    for todo in found:
-        said, project = notes.get(todo.note_id or 0), projects.get(todo.project_id)
-        if todo.subject_kind != COMMIT or project is None or said is None or said.commit_oid is None:
+    for todo in todos:
+        note, project = notes.get(todo.note_id or 0), projects.get(todo.project_id)
+        if todo.subject_kind != COMMIT or project is None or note is None or note.commit_oid is None:
             continue
         try:
-            commit = commit_or_none(store.open(project.repository_key), said.commit_oid)
+            commit = commit_or_none(store.open(project.repository_key), note.commit_oid)
         except MissingRepository:  # Deleted since the row was read.
             continue
         if commit is not None:
@@ -143,5 +146,5 @@ def _commits(
 
 
 def todo_view(db: Connection, actor: Actor, todo: Todo, base: str, store: RepositoryStore) -> TodoView:
-    """One todo."""
+    """Build the view of a todo."""
     return todo_views(db, actor, [todo], base, store)[0]

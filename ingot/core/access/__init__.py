@@ -1,1 +1,1 @@
-"""Who is calling, and the one mechanism that says what they may do."""
+"""The caller of a request, access levels, token scopes, and the functions that check permissions."""

@@ -1,4 +1,4 @@
-"""The caller, as every door knows it once authentication has ended."""
+"""The caller of a request after authentication."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ AuthMethod = Literal["nobody", "session", "private", "personal", "impersonation"
 
 
 class Actor(msgspec.Struct, frozen=True):
-    """A user who proved who they are, or nobody; built once, never changed."""
+    """An authenticated user or an anonymous caller; immutable."""
 
     user_id: int = 0
     username: str = ""
@@ -17,20 +17,20 @@ class Actor(msgspec.Struct, frozen=True):
     external: bool = False
     via: AuthMethod = "nobody"
     scopes: frozenset[str] | None = None
-    """What the credential reaches; nothing limits a session or a private token."""
+    """The scopes of the token; None for a session or a private token, which are not limited."""
     token_id: int = 0
     sudo_by: int = 0
-    """The administrator who acts as this user, if any."""
+    """The id of the administrator acting as this user, or 0."""
 
     @property
     def known(self) -> bool:
-        """Whether there is a user at all."""
+        """Whether the caller is a user, not anonymous."""
         return self.user_id != 0
 
     def has_scope(self, scope: str) -> bool:
-        """Whether the credential itself allows ``scope``."""
+        """Return whether the credential includes ``scope``."""
         return self.scopes is None or scope in self.scopes
 
 
-# Like people from outside, nobody finds only what is public; pages ask the lists for them too.
+# Marked as external, because anonymous callers see only public records in lists, as external users do.
 ANONYMOUS = Actor(external=True)

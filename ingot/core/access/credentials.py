@@ -1,16 +1,16 @@
-"""What a request brings to prove who is calling."""
+"""Credentials in a request, before authentication."""
 
 import msgspec
 
 
 class Credentials(msgspec.Struct, frozen=True):
-    """At most one of the tokens counts, in the order in which they stand here; the session comes last."""
+    """The credentials of a request; at most one token counts, in the order of the fields, then the session."""
 
     token: str | None = None
-    """A private, personal access, impersonation or OAuth token; which one it is shows at the look-up."""
+    """A private, personal access, impersonation or OAuth token; its type is determined by the lookup."""
     job_token: str | None = None
     session: str | None = None
     csrf: str | None = None
     sudo: str | None = None
     writes: bool = False
-    """A session alone does not prove a write: it takes its CSRF token too."""
+    """Whether the request writes; a session then needs its CSRF token too."""

@@ -1,4 +1,4 @@
-"""What a member may be, and what a caller holds on one subject."""
+"""Access levels of members, and the caller's access to a project or group."""
 
 from enum import IntEnum
 from typing import Literal
@@ -7,7 +7,7 @@ import msgspec
 
 
 class Level(IntEnum):
-    """Access levels of members; the numbers are the contract's."""
+    """Access levels of members; the numbers are defined by the specification."""
 
     NONE = 0
     GUEST = 10
@@ -18,19 +18,19 @@ class Level(IntEnum):
 
 
 LevelNumber = Literal[10, 20, 30, 40, 50]
-"""A level that somebody holds, as callers write it."""
+"""A level that a member can have, as a number in the API."""
 
 
 class Access(msgspec.Struct, frozen=True):
-    """What the caller holds where the subject lives."""
+    """The caller's access to a project or group."""
 
     level: Level = Level.NONE
     inside: bool = False
-    """Whether they belong to something below, which lets them see what is around it."""
+    """Whether the caller is a member of a descendant, which makes its ancestors visible."""
     own: int | None = None
-    """What they hold in the very project, if they are members of it."""
+    """The caller's level as a direct member of the project; None if not a member."""
     group: int | None = None
-    """What they hold in the group around it, if they are members of that."""
+    """The caller's level as a member of the group that contains it; None if not a member."""
     own_notifications: int | None = None
     group_notifications: int | None = None
 

@@ -1,4 +1,4 @@
-"""Password hashes. Hashing takes tens of milliseconds on purpose: never inline, never within a transaction."""
+"""Password hashes. Hashing deliberately takes tens of milliseconds: never call it inline or within a transaction."""
 
 from functools import cache
 
@@ -13,22 +13,26 @@ MAX_LENGTH = 1024
 
 @cache
 def _hasher() -> PasswordHasher:
-    # OWASP's smallest recommended setting: safe, and many sign-ins at once stay within little memory.
+    # OWASP's smallest recommended setting: safe, and concurrent sign-ins need little memory.
     return PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
 
 
 @cache
 def _dummy_hash() -> str:
-    return _hasher().hash("nobody has this password")
+    return _hasher().hash("dummy password")
 
 
 def hash_password(password: str) -> str:
-    """What is stored instead of the password."""
+    """Return the hash that is stored for a password."""
     return _hasher().hash(password)
 
 
 def password_matches(hashed: str | None, password: str) -> bool:
-    """Whether the password is the right one; takes as long for a user who has none or does not exist."""
+    """Check a password against a hash.
+
+    Takes as long for a user without a password or for an unknown user, so that timing does not reveal which users
+    exist.
+    """
     try:
         matched = _hasher().verify(hashed or _dummy_hash(), password[:MAX_LENGTH])
     except (VerificationError, InvalidHashError):
@@ -37,7 +41,7 @@ def password_matches(hashed: str | None, password: str) -> bool:
 
 
 def password_error(password: str) -> str | None:
-    """Why a password cannot be used, or nothing where it can."""
+    """Return why a password cannot be used, or None if it can."""
     if len(password) < MIN_LENGTH:
         return f"is too short (minimum is {MIN_LENGTH} characters)"
     if len(password) > MAX_LENGTH:

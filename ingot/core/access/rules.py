@@ -1,16 +1,16 @@
-"""Rules on the caller alone, and ``require`` for rules on a subject.
+"""Permission rules on the caller alone, and ``require`` for rules on a subject.
 
-A rule is a plain function that a table of cases can test. Those of one subject live in their room's
-``policy.py`` as ``may_*(actor, here, subject)``; these here need no subject, so the kernel asks them
-before it reads a parameter or a row. ``ingot routes --access`` prints which rule guards what.
+A rule is a pure function that tests cover with tables of cases. Rules on a subject are defined in the ``policy.py`` of
+its package as ``may_*(actor, access, subject)``. The rules in this module need no subject, so the endpoint kernel
+checks them before it reads parameters or rows. ``ingot routes --access`` prints the rule of each endpoint.
 """
 
 from ingot.core.access.actor import Actor
 from ingot.errors import Denied
 
 
-def anyone(actor: Actor) -> bool:  # noqa: ARG001 - A rule takes the caller, and this one does not look.
-    """Everybody, also without credentials."""
+def anyone(actor: Actor) -> bool:  # noqa: ARG001 - The signature of a rule on the caller.
+    """Everyone, including anonymous callers."""
     return True
 
 
@@ -28,6 +28,6 @@ CALLER_RULES = (anyone, signed_in, administrators)
 
 
 def require(allowed: bool, reason: str = "") -> None:
-    """Go on only when a rule allowed it."""
+    """Raise Denied unless a rule allowed the action."""
     if not allowed:
         raise Denied(reason)

@@ -1,1 +1,1 @@
-"""How rooms speak upward: a room emits, higher rooms subscribe, all in the same transaction."""
+"""Events: a package emits a fact, packages above it subscribe, and all run in the same transaction."""

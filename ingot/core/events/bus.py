@@ -1,4 +1,4 @@
-"""``emit`` and ``Subscriptions``; which functions hear of an event is decided once, in ``app.py``."""
+"""``emit`` and ``Subscriptions``; ``app.py`` collects the subscribers of each event once at startup."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -10,26 +10,26 @@ from ingot.core.db.connection import Connection, Subscribers
 
 
 class Event(msgspec.Struct, frozen=True):
-    """Base of the facts that rooms announce, named in the past tense."""
+    """Base class of events: facts, named in the past tense."""
 
 
 E = TypeVar("E", bound=Event)
 
 
 def emit(db: Connection, event: Event) -> None:
-    """Tell every subscriber, now and in this transaction; an error of theirs undoes it all."""
+    """Call every subscriber of an event in the current transaction; an exception of one rolls it back."""
     for subscriber in db.subscribers.get(type(event), ()):
         subscriber(db, event)
 
 
 class Subscriptions:
-    """What one room does when others act."""
+    """The subscriptions of one package."""
 
     def __init__(self) -> None:
         self.entries: list[tuple[type[Event], Callable[[Connection, Any], None]]] = []
 
     def on(self, event: type[E]) -> Callable[[Callable[[Connection, E], None]], Callable[[Connection, E], None]]:
-        """Let a function hear of an event; it must be safe to run twice."""
+        """Register a function as subscriber of an event; it must be idempotent."""
 
         def subscribe(function: Callable[[Connection, E], None]) -> Callable[[Connection, E], None]:
             self.entries.append((event, function))
@@ -38,10 +38,10 @@ class Subscriptions:
         return subscribe
 
 
-def collect_subscribers(rooms: Iterable[Subscriptions]) -> Subscribers:
-    """All rooms' subscriptions by event, in the order of the rooms."""
-    gathered: defaultdict[type, list[Callable[[Connection, Any], None]]] = defaultdict(list)
-    for room in rooms:
-        for event, function in room.entries:
-            gathered[event].append(function)
-    return dict(gathered)
+def collect_subscribers(subscriptions: Iterable[Subscriptions]) -> Subscribers:
+    """Group the subscriptions of all packages by event, preserving their order."""
+    subscribers: defaultdict[type, list[Callable[[Connection, Any], None]]] = defaultdict(list)
+    for package in subscriptions:
+        for event, function in package.entries:
+            subscribers[event].append(function)
+    return dict(subscribers)

@@ -1,1 +1,1 @@
-"""The queue in our own database, and the worker that empties it."""
+"""Job queue in the database, and the worker that runs the jobs."""

@@ -1,4 +1,4 @@
-"""What an administrator can do to the queue by hand."""
+"""Queue operations for administrators."""
 
 from sqlalchemy import bindparam, func, select
 
@@ -11,32 +11,32 @@ from ingot.core.jobs.tables import Job, JobState, jobs
 from ingot.errors import Conflict, NotFound
 
 _ALL = select(jobs).order_by(jobs.c.id).limit(bindparam("most"))
-_IN_STATE = _ALL.where(jobs.c.state == bindparam("wanted"))
+_IN_STATE = _ALL.where(jobs.c.state == bindparam("state"))
 _COUNT = select(func.count()).select_from(jobs)
-_COUNT_IN_STATE = _COUNT.where(jobs.c.state == bindparam("wanted"))
+_COUNT_IN_STATE = _COUNT.where(jobs.c.state == bindparam("state"))
 _BY_ID = select(jobs).where(jobs.c.id == bindparam("job")).with_for_update()
 _DEAD = select(jobs).where(jobs.c.state == "dead").order_by(jobs.c.id).with_for_update(skip_locked=True)
 
 
 def list_jobs(db: Connection, state: JobState | None, limit: int) -> tuple[list[Job], int]:
-    """The oldest jobs, of one state or of all, and how many there are altogether."""
+    """Return the oldest jobs, of one state or of all, and their total number."""
     if state is None:
         return db.all(Job, _ALL, most=limit), db.value(_COUNT)
-    return db.all(Job, _IN_STATE, wanted=state, most=limit), db.value(_COUNT_IN_STATE, wanted=state)
+    return db.all(Job, _IN_STATE, state=state, most=limit), db.value(_COUNT_IN_STATE, state=state)
 
 
 def retry_job(db: Connection, job_id: int) -> int:
-    """Run a dead or waiting job now, with all its attempts before it; gives the id under which it waits."""
+    """Run a dead or waiting job now with all its attempts; return the id under which it waits."""
     job = _find_job(db, job_id)
     if job.state == "running":
         raise Conflict(f"Job {job_id} is running")
-    kept = requeue_job(db, job, db.now, 0, job.last_error)
+    waiting_id = requeue_job(db, job, db.now, 0, job.last_error)
     wake_workers(db)
-    return kept
+    return waiting_id
 
 
 def retry_dead(db: Connection) -> int:
-    """Run every dead job again; says how many there were."""
+    """Run every dead job again; return their number."""
     dead = db.all(Job, _DEAD)
     for job in dead:
         requeue_job(db, job, db.now, 0, job.last_error)
@@ -45,7 +45,7 @@ def retry_dead(db: Connection) -> int:
 
 
 def delete_job(db: Connection, job_id: int) -> Job:
-    """Remove a job for good; what a running one has done so far stays, and it is not run again."""
+    """Delete a job; a running one is not interrupted, but not retried either."""
     job = _find_job(db, job_id)
     db.delete(jobs, job_id)
     emit(db, JobDeleted(kind=job.kind, unique_key=job.unique_key))

@@ -1,4 +1,4 @@
-"""Clocks get set: nothing may wait for a moment that only the old clock would have reached."""
+"""Detection and repair of changes of the system clock, after which jobs could wait for a time far in the future."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -11,7 +11,7 @@ from ingot.core.jobs.tables import Job, jobs
 
 JUMP_SECONDS = 5.0
 SKEW_SECONDS = 60.0
-"""By how much the clocks of several machines may differ without anything being taken for a jump."""
+"""Tolerated difference between the clocks of several machines."""
 
 _AHEAD = select(jobs).where(
     or_(
@@ -24,14 +24,14 @@ _AHEAD_LOCKED = _AHEAD.with_for_update(skip_locked=True)
 
 
 class ClockJumpDetector:
-    """Notices that the wall clock was set, or that the machine slept."""
+    """Detects that the system clock was set or that the machine was suspended."""
 
     def __init__(self, clock: Callable[[], Timestamp]) -> None:
         self._clock = clock
         self._distance = self._measure()
 
     def jumped(self) -> bool:
-        """Whether the clock was set since the last call; slow corrections are none."""
+        """Return whether the clock was set since the last call; gradual corrections do not count."""
         before, self._distance = self._distance, self._measure()
         return abs(self._distance - before) > JUMP_SECONDS
 
@@ -40,20 +40,20 @@ class ClockJumpDetector:
 
 
 def has_clock_skew(db: Connection, lease_seconds: float) -> bool:
-    """Whether a row was written by a clock that is ahead of ours."""
+    """Return whether a job was written by a clock that is ahead of this one."""
     return db.value(_ANY_AHEAD, **_limits(db, lease_seconds)) is not None
 
 
 def repair_clock_skew(db: Connection, lease_seconds: float) -> int:
-    """Let rows that a clock ahead of ours wrote wait no longer than was meant; says how many there were."""
-    found = db.all(Job, _AHEAD_LOCKED, **_limits(db, lease_seconds))
-    for job in found:
+    """Correct the times of jobs written by a clock that is ahead; return their number."""
+    skewed = db.all(Job, _AHEAD_LOCKED, **_limits(db, lease_seconds))
+    for job in skewed:
         if job.state == "running":
             db.update(jobs, job.id, leased_until=add_duration(db.now, seconds=lease_seconds))
             continue
-        meant = (to_datetime(job.run_at) - to_datetime(job.placed_at)).total_seconds()
-        db.update(jobs, job.id, run_at=add_duration(db.now, seconds=meant), placed_at=db.now)
-    return len(found)
+        delay = (to_datetime(job.run_at) - to_datetime(job.placed_at)).total_seconds()
+        db.update(jobs, job.id, run_at=add_duration(db.now, seconds=delay), placed_at=db.now)
+    return len(skewed)
 
 
 def _limits(db: Connection, lease_seconds: float) -> dict[str, Timestamp]:

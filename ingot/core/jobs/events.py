@@ -1,10 +1,10 @@
-"""What is announced of jobs."""
+"""Events of jobs."""
 
 from ingot.core.events.bus import Event
 
 
 class JobDeleted(Event, frozen=True):
-    """Somebody took a job out of the queue for good; nobody does what it was for."""
+    """An administrator deleted a job, so its work will not be done."""
 
     kind: str
     unique_key: str | None

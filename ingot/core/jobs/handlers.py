@@ -1,4 +1,4 @@
-"""What a handler is, and what may be told of one that failed."""
+"""Job handlers, and the description of their errors without secrets."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -7,7 +7,7 @@ from typing import Any
 from ingot.core.db.database import Database
 
 JobHandler = Callable[[Database, Any], None]
-"""Runs a job; it may run units of work of its own, and must be safe to run twice."""
+"""Runs a job; it may open its own transactions and must be idempotent."""
 
 MAX_TEXT_LENGTH = 200
 _MAX_SCANNED_LENGTH = 2000
@@ -17,14 +17,14 @@ _MIN_TEXT_LENGTH = 4
 _SECRETS = re.compile(
     r"(?<=://)[^/@\s]+(?=@)"  # The user and password of a URL.
     r"|(?<=[?&;=])[^?&;=\s]{4,}"  # The values of its query.
-    r"|(?=[\w+/-]*\d)(?=[\w+/-]*[A-Za-z])[\w+/-]{20,}=*"  # What looks random: tokens, digests.
+    r"|(?=[\w+/-]*\d)(?=[\w+/-]*[A-Za-z])[\w+/-]{20,}=*"  # Random-looking text: tokens, digests.
 )
 
 
 class RetryLater(Exception):
-    """Raised by a handler whose time has not come: it is run again, and this counts as no failure.
+    """Raised by a handler to run the job again later without counting a failure.
 
-    With a reason it counts as an attempt, and the reason is shown to whoever looks at the queue.
+    With a reason it counts as an attempt, and the reason is shown in the list of jobs.
     """
 
     def __init__(self, seconds: float, reason: str | None = None) -> None:
@@ -34,7 +34,10 @@ class RetryLater(Exception):
 
 
 def describe_error(error: Exception, payload: Any, *, silent: type[Exception]) -> str:
-    """What went wrong, in a line without secrets; of ``silent`` errors, which quote values, only their type."""
+    """Describe an error in one line without secrets.
+
+    For ``silent`` errors, whose messages quote values, only the type is given.
+    """
     name = type(error).__name__
     if isinstance(error, silent):
         return name
@@ -46,7 +49,7 @@ def describe_error(error: Exception, payload: Any, *, silent: type[Exception]) -
 
 
 def _payload_texts(payload: Any) -> Iterator[str]:
-    """Every text in a payload, whole and by its long words, also as ``repr`` would quote it."""
+    """Yield every text in a payload, whole and by its long words, also as ``repr`` quotes it."""
     if isinstance(payload, dict):
         for value in payload.values():
             yield from _payload_texts(value)

@@ -1,4 +1,4 @@
-"""Taking jobs out of the queue for a while, and what becomes of them; only the holder of a lease can end its job."""
+"""Leases of jobs: claiming, renewing and finishing; only the holder of a lease can finish its job."""
 
 import random
 import secrets
@@ -45,41 +45,41 @@ _DELETE_DEAD_DUPLICATES = delete(jobs).where(jobs.c.state == "dead", jobs.c.uniq
 
 
 class JobCapacity(NamedTuple):
-    """What a worker can take right now."""
+    """The number and kinds of jobs that a worker can claim now."""
 
     limit: int
     saturated_kinds: Sequence[str] = ()
-    """Kinds of which it runs enough already."""
+    """Kinds of which the worker already runs enough."""
     takeovers: bool = True
-    """Whether a lease that is over may be believed; not right after the clock was set."""
+    """Whether expired leases may be taken over; false right after the clock was set."""
 
 
-def next_due_at(db: Connection, params: JobCapacity) -> Timestamp | None:
-    """When there will be a job to take, as far as the queue knows now."""
-    waiting, lapsing = db.rows(_NEXT, full_kinds=list(params.saturated_kinds))[0]
-    return min((moment for moment in (waiting, lapsing if params.takeovers else None) if moment), default=None)
+def next_due_at(db: Connection, capacity: JobCapacity) -> Timestamp | None:
+    """Return when the next job is due or the next lease expires; None if the queue is empty."""
+    waiting, expiring = db.rows(_NEXT, full_kinds=list(capacity.saturated_kinds))[0]
+    return min((moment for moment in (waiting, expiring if capacity.takeovers else None) if moment), default=None)
 
 
-def claim_jobs(db: Connection, params: JobCapacity, lease_seconds: float) -> list[Job]:
-    """Take due jobs, first those whose worker has died; nobody else gets them before the lease is over."""
-    limits = {"now": db.now, "full_kinds": list(params.saturated_kinds)}
-    found: list[Job] = []
-    if params.takeovers:
-        for job in db.all(Job, _EXPIRED, most=params.limit, **limits):
+def claim_jobs(db: Connection, capacity: JobCapacity, lease_seconds: float) -> list[Job]:
+    """Lease due jobs, first those whose worker died; no other worker gets them before the lease expires."""
+    limits = {"now": db.now, "full_kinds": list(capacity.saturated_kinds)}
+    claimable: list[Job] = []
+    if capacity.takeovers:
+        for job in db.all(Job, _EXPIRED, most=capacity.limit, **limits):
             count_failure(db, job.kind)
             if job.attempts < MAX_ATTEMPTS:
-                found.append(job)
+                claimable.append(job)
             else:
                 _mark_dead(db, job, "The worker died")
-    if len(found) < params.limit:
-        found += db.all(Job, _DUE, most=params.limit - len(found), **limits)
-    return [_lease(db, job, lease_seconds) for job in found]
+    if len(claimable) < capacity.limit:
+        claimable += db.all(Job, _DUE, most=capacity.limit - len(claimable), **limits)
+    return [_lease(db, job, lease_seconds) for job in claimable]
 
 
 def _lease(db: Connection, job: Job, lease_seconds: float) -> Job:
     lease = secrets.token_hex(8)
     until = add_duration(db.now, seconds=lease_seconds)
-    # The attempt counts before it is made, so that a job which kills its worker cannot do so for ever.
+    # Count the attempt before it runs, so that a job that kills its worker is not retried forever.
     attempts = job.attempts + 1
     db.update(jobs, job.id, state="running", attempts=attempts, lease=lease, leased_until=until)
     return Job(
@@ -99,17 +99,20 @@ def _lease(db: Connection, job: Job, lease_seconds: float) -> Job:
 
 
 def renew_leases(db: Connection, held: Sequence[Job], lease_seconds: float) -> None:
-    """Hold jobs for longer."""
+    """Extend the leases of jobs."""
     db.run(_RENEW, leases=[job.lease for job in held], until=add_duration(db.now, seconds=lease_seconds))
 
 
 def finish_job(db: Connection, job: Job) -> bool:
-    """The work is done; says whether the job was still the caller's to end."""
+    """Delete a finished job; return False if its lease was lost."""
     return db.run(_FINISH, job=job.id, held=job.lease) > 0
 
 
 def fail_job(db: Connection, job: Job, error: str) -> bool:
-    """Try again later, ever less often; after the last attempt the row stays for a person to look at."""
+    """Requeue a failed job with exponential backoff, or mark it dead after the last attempt.
+
+    Returns False if its lease was lost. A dead job stays in the table for an administrator.
+    """
     if not _is_held(db, job):
         return False
     count_failure(db, job.kind)
@@ -121,7 +124,10 @@ def fail_job(db: Connection, job: Job, error: str) -> bool:
 
 
 def postpone_job(db: Connection, job: Job, seconds: float, reason: str | None = None) -> bool:
-    """Let the job wait as its handler asked; this was no failure, and without a reason not even an attempt."""
+    """Requeue a job as its handler requested, without counting a failure.
+
+    Without a reason, the attempt is not counted either. Returns False if its lease was lost.
+    """
     if not _is_held(db, job):
         return False
     attempts = job.attempts - (reason is None)
@@ -130,21 +136,21 @@ def postpone_job(db: Connection, job: Job, seconds: float, reason: str | None = 
 
 
 def release_jobs(db: Connection, held: Sequence[Job]) -> None:
-    """Give jobs back that there is no time to finish, so that others need not wait for the leases."""
+    """Requeue jobs that a stopping worker cannot finish, so that others need not wait for the leases to expire."""
     for job in held:
         postpone_job(db, job, 0)
     wake_workers(db)
 
 
 def requeue_job(db: Connection, job: Job, run_at: Timestamp, attempts: int, error: str | None) -> int:
-    """Let a job wait again and give its id, or that of the one which waits already under its key."""
+    """Requeue a job; return its id, or the id of a job that already waits under its key."""
     if job.unique_key is not None:
-        twin = db.first(Job, _DUPLICATE, key=job.unique_key)
-        if twin is not None and twin.id != job.id:
-            # The later one does the same work; it inherits the attempts, or a failing job would never be given up.
-            db.update(jobs, twin.id, attempts=max(attempts, twin.attempts), last_error=error)
+        duplicate = db.first(Job, _DUPLICATE, key=job.unique_key)
+        if duplicate is not None and duplicate.id != job.id:
+            # The waiting job does the same work. It inherits the attempts, or a failing job would never become dead.
+            db.update(jobs, duplicate.id, attempts=max(attempts, duplicate.attempts), last_error=error)
             db.delete(jobs, job.id)
-            return twin.id
+            return duplicate.id
     db.update(
         jobs,
         job.id,
@@ -160,14 +166,14 @@ def requeue_job(db: Connection, job: Job, run_at: Timestamp, attempts: int, erro
 
 
 def retry_pause(attempts: int) -> float:
-    """How long a job rests after its n-th failure: 5 to 10 seconds at first, half an hour to an hour in the end."""
+    """Return the seconds to wait after the n-th failure: 5 to 10 at first, up to between half an hour and an hour."""
     longest = min(MAX_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** (attempts - 1))
-    return longest * random.uniform(0.5, 1.0)  # noqa: S311 - It spreads load; nobody gains by guessing it.
+    return longest * random.uniform(0.5, 1.0)  # noqa: S311 - Jitter that spreads load, not a secret.
 
 
 def _mark_dead(db: Connection, job: Job, error: str) -> None:
     if job.unique_key is not None:
-        # One such row tells a person enough; work that always fails must not fill the table.
+        # Keep one dead job per key: work that always fails must not fill the table.
         db.run(_DELETE_DEAD_DUPLICATES, key=job.unique_key)
     db.update(jobs, job.id, state="dead", lease=None, leased_until=None, last_error=error)
 

@@ -1,4 +1,4 @@
-"""Putting work into the queue."""
+"""Adding jobs to the queue."""
 
 from typing import Any
 
@@ -13,8 +13,8 @@ from ingot.core.jobs.tables import job_failures, jobs
 
 MAX_ATTEMPTS = 12
 
-# A row that waits under the same key is locked rather than left alone: no worker may take it before the caller's
-# transaction has committed, or it would run without seeing what the caller wrote. One that failed keeps its backoff.
+# A job that waits under the same key is locked by the upsert: a worker must not claim it before the caller's
+# transaction commits, or it would run without seeing the caller's changes. A failed job keeps its backoff.
 _ENQUEUE = sql(
     "INSERT INTO jobs (kind, payload, state, run_at, placed_at, attempts, unique_key, created_at) "
     "VALUES (:kind, :payload, 'waiting', :run_at, :now, 0, :unique_key, :now) "
@@ -23,7 +23,7 @@ _ENQUEUE = sql(
     "RETURNING id"
 )
 _NOTIFY = select(notify_watchers())
-_WITHDRAW = delete(jobs).where(jobs.c.id == bindparam("job"), jobs.c.state == "waiting")
+_CANCEL = delete(jobs).where(jobs.c.id == bindparam("job"), jobs.c.state == "waiting")
 _COUNT_FAILURE = (
     update(job_failures).where(job_failures.c.kind == bindparam("failed")).values(count=job_failures.c.count + 1)
 )
@@ -32,29 +32,29 @@ _COUNT_FAILURE = (
 def enqueue(
     db: Connection, kind: str, payload: Any, run_at: Timestamp | None = None, unique_key: str | None = None
 ) -> int:
-    """Add work, and give its id; it exists exactly when the caller's transaction commits.
+    """Add a job and return its id; it exists exactly when the caller's transaction commits.
 
-    A job that waits already under the same ``unique_key`` is the one: there is no second row.
+    If a job already waits under the same ``unique_key``, its id is returned and no row is added.
     """
-    document = msgspec.json.encode(payload).decode()
+    payload_json = msgspec.json.encode(payload).decode()
     job_id: int = db.value(
-        _ENQUEUE, kind=kind, payload=document, run_at=run_at or db.now, unique_key=unique_key, now=db.now
+        _ENQUEUE, kind=kind, payload=payload_json, run_at=run_at or db.now, unique_key=unique_key, now=db.now
     )
     wake_workers(db)
     return job_id
 
 
 def cancel_job(db: Connection, job_id: int) -> None:
-    """Take back work that was done in another way, unless a worker is at it."""
-    db.run(_WITHDRAW, job=job_id)
+    """Delete a waiting job whose work was done in another way; a running one is not affected."""
+    db.run(_CANCEL, job=job_id)
 
 
 def wake_workers(db: Connection) -> None:
-    """Let sleeping workers look at the queue once the caller's transaction commits."""
+    """Wake sleeping workers when the caller's transaction commits."""
     db.value(_NOTIFY)
 
 
 def count_failure(db: Connection, kind: str) -> None:
-    """Count a failed attempt, for the metrics."""
+    """Count a failed attempt for the metrics."""
     if db.run(_COUNT_FAILURE, failed=kind) == 0:
         db.insert(job_failures, kind=kind, count=1)

@@ -1,4 +1,4 @@
-"""Work that comes back by itself: each occurrence becomes one job, however many workers there are."""
+"""Recurring jobs: each occurrence becomes one job, however many workers run."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -16,38 +16,38 @@ from ingot.core.jobs.tables import RecurringSlot, recurring_jobs
 
 PREFIX = "recurring:"
 _SLOTS = select(recurring_jobs).where(in_list(recurring_jobs.c.name, "names")).order_by(recurring_jobs.c.id)
-# Skipped where it is locked: whoever holds it makes the job, and may hang without holding up others.
+# Locked rows are skipped: the worker that holds the lock enqueues the job and must not block others if it hangs.
 _FREE_SLOT = select(recurring_jobs).where(recurring_jobs.c.id == bindparam("slot")).with_for_update(skip_locked=True)
 
 
 class RecurringJob(NamedTuple):
-    """Work that comes back by itself; it runs as a job, in one transaction."""
+    """A function that runs periodically as a job, in one transaction."""
 
     every_seconds: int
     work: Callable[[Connection], Any]
     name: str = ""
-    """By what it is known to all workers; by itself the function's name."""
+    """The name that identifies it to all workers; by default the function's qualified name."""
 
     @property
     def key(self) -> str:
-        """The name under which all workers know it."""
+        """The name that identifies it to all workers."""
         return self.name or f"{self.work.__module__}.{self.work.__qualname__}"
 
 
 class Schedule:
-    """Turns time into jobs."""
+    """The recurring jobs of a worker, which enqueues them when they are due."""
 
     def __init__(self, recurring: Sequence[RecurringJob]) -> None:
         self._recurring = {entry.key: entry for entry in recurring}
         if len(self._recurring) < len(recurring):
-            raise ValueError("Two pieces of recurring work have the same name")
+            raise ValueError("Two recurring jobs have the same name")
 
     def handlers(self) -> Mapping[str, JobHandler]:
-        """What runs the jobs that this makes, by kind."""
+        """Return the handlers of the recurring jobs by job kind."""
         return {PREFIX + name: _handler(entry) for name, entry in self._recurring.items()}
 
     def next_moment(self, db: Connection) -> Timestamp | None:
-        """When the next piece of work is due."""
+        """Return when the next recurring job is due."""
         if not self._recurring:
             return None
         slots = db.all(RecurringSlot, _SLOTS, names=list(self._recurring))
@@ -56,9 +56,12 @@ class Schedule:
         return min(db.now if self._is_due(db, slot) else slot.next_run_at for slot in slots)
 
     def enqueue_due(self, db: Connection) -> int:
-        """Make jobs of what is due; the slot moves on in the same transaction, so others find nothing to do."""
+        """Enqueue the due jobs and return their number.
+
+        The slots advance in the same transaction, so that other workers do not enqueue them again.
+        """
         slots = {slot.name: slot for slot in db.all(RecurringSlot, _SLOTS, names=list(self._recurring))}
-        made = 0
+        count = 0
         for name, entry in self._recurring.items():
             next_run_at = add_duration(db.now, seconds=entry.every_seconds)
             if name not in slots:
@@ -68,23 +71,23 @@ class Schedule:
             else:
                 continue
             enqueue(db, PREFIX + name, None, unique_key=PREFIX + name)
-            made += 1
-        return made
+            count += 1
+        return count
 
     def _is_free(self, db: Connection, slot: RecurringSlot) -> bool:
-        """Take the slot's lock; not where another worker has it, or had it and moved the slot on."""
-        now = db.first(RecurringSlot, _FREE_SLOT, slot=slot.id)
-        return now is not None and self._is_due(db, now)
+        """Lock the slot; return False if another worker holds the lock or has already advanced the slot."""
+        locked_slot = db.first(RecurringSlot, _FREE_SLOT, slot=slot.id)
+        return locked_slot is not None and self._is_due(db, locked_slot)
 
     def _is_due(self, db: Connection, slot: RecurringSlot) -> bool:
-        # A slot further away than the work's own rhythm was set by a clock that has been put back since. A little
-        # further is no sign of that: who moved it on may have begun after this transaction did, or on another machine.
+        # A slot further ahead than its interval was set by a clock that has been set back since. The tolerance covers
+        # slots advanced by a transaction that started later than this one, or on another machine.
         furthest = add_duration(db.now, seconds=self._recurring[slot.name].every_seconds + SKEW_SECONDS)
         return slot.next_run_at <= db.now or slot.next_run_at > furthest
 
 
 def _handler(entry: RecurringJob) -> JobHandler:
-    def run(database: Database, payload: Any) -> None:  # noqa: ARG001 - Every handler gets its payload.
+    def run(database: Database, payload: Any) -> None:  # noqa: ARG001 - Every handler takes a payload.
         database.write(entry.work)
 
     return run

@@ -1,4 +1,4 @@
-"""How the queue is doing, for those who watch over an instance."""
+"""Statistics of the job queue, for metrics and administrators."""
 
 from typing import NamedTuple
 
@@ -25,13 +25,13 @@ class QueueStats(NamedTuple):
     running: int
     dead: int
     oldest_seconds: float
-    """How long the job that should run next is overdue; those whose time has not come do not count."""
+    """Seconds that the oldest due job is overdue; jobs scheduled for later do not count."""
     failures: dict[str, int]
     """Failed attempts so far, by kind."""
 
 
 def queue_stats(db: Connection) -> QueueStats:
-    """Count what there is."""
+    """Return the statistics of the queue."""
     by_state: dict[str, int] = dict(db.rows(_BY_STATE))
     oldest = db.value(_OLDEST_DUE, now=db.now)
     overdue = 0.0 if oldest is None else (to_datetime(db.now) - to_datetime(oldest)).total_seconds()

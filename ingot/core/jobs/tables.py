@@ -1,4 +1,4 @@
-"""The queue: rows written in the transaction that causes the work."""
+"""Tables of the job queue; rows are written in the transaction that causes the work."""
 
 from typing import Literal
 
@@ -27,7 +27,7 @@ jobs = Table(
     sqlite_autoincrement=True,
 )
 Index("ix_jobs_state_run_at", jobs.c.state, jobs.c.run_at, jobs.c.id)
-# A key is taken only while its job waits: what is enqueued while the job runs may come too late for that run.
+# A key is unique only among waiting jobs: a running job may already be past the point where it would see new changes.
 Index(
     "uq_jobs_waiting_unique_key",
     jobs.c.unique_key,
@@ -55,7 +55,7 @@ job_failures = Table(
 
 
 class Job(Record, frozen=True):
-    """Work that leaves the house or takes long; at least once, so handlers are idempotent."""
+    """A unit of background work; it runs at least once, so handlers are idempotent."""
 
     id: int
     kind: str
@@ -63,18 +63,18 @@ class Job(Record, frozen=True):
     state: JobState
     run_at: Timestamp
     placed_at: Timestamp
-    """When ``run_at`` was decided; a clock that was set back since then shows here."""
+    """The time at which ``run_at`` was set, which reveals that the clock was set back since."""
     attempts: int
     unique_key: str | None
     lease: str | None
-    """Proves to the queue that whoever ends the job is the one who holds it."""
+    """A random token; only the worker that holds it may finish the job."""
     leased_until: Timestamp | None
     last_error: str | None
     created_at: Timestamp
 
 
 class RecurringSlot(Record, frozen=True):
-    """When recurring work comes next."""
+    """The next time that a recurring job is due."""
 
     id: int
     name: str

@@ -1,1 +1,1 @@
-"""Mail as jobs, sent by SMTP or kept in a folder."""
+"""Outgoing mail: queued as jobs, sent by SMTP or written to a folder."""

@@ -1,4 +1,4 @@
-"""Mail leaves as a job: by SMTP, or into a folder where no server is configured."""
+"""Outgoing mail as jobs: delivered by SMTP, or written to a folder if no server is configured."""
 
 import smtplib
 import ssl
@@ -19,20 +19,20 @@ from ingot.settings import Settings
 MAIL_JOB = "mail"
 TIMEOUT_SECONDS = 20
 EXTERNAL_URL_PLACEHOLDER = "{{here}}"
-"""Stands for the external URL in a mail's text; no request can make a link lead elsewhere."""
+"""Replaced by the external URL on delivery, so that a request's Host header cannot change the links in a mail."""
 
 
 class QueuedMail(msgspec.Struct, frozen=True):
-    """A mail to one person; its text is sealed in the queue, since it may hold a link that signs somebody in."""
+    """A queued mail to one recipient; its text is encrypted because it may contain a sign-in link."""
 
     to: str
     subject: str
     sealed_text: bytes
     key: str
     sealed_html: bytes | None = None
-    """The same for those who read mail in colours."""
+    """The encrypted HTML alternative."""
     sender: str = ""
-    """In whose name it comes, from our own address."""
+    """The display name of the sender; the address is always the configured one."""
     headers: dict[str, str] = {}
 
 
@@ -47,7 +47,10 @@ def send_mail(
     headers: dict[str, str] | None = None,
     key: str = "",
 ) -> None:
-    """Send a mail once the caller's transaction commits; one that waits already under the same ``key`` is the one."""
+    """Queue a mail that is sent after the transaction commits.
+
+    If a mail with the same ``key`` is already queued, no second one is added.
+    """
     sealed = db.vault.seal(text), key or make_msgid(domain="ingot"), db.vault.seal(html) if html is not None else None
     enqueue(
         db,
@@ -58,45 +61,45 @@ def send_mail(
 
 
 def _single_header_line(text: str) -> str:
-    """What people wrote, as far as a header takes it: nothing in it begins another one."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    """Return text as a single header line, so that it cannot inject further headers."""
+    return " ".join("".join(character if character.isprintable() else " " for character in text).split())
 
 
 class MailSender:
-    """Delivers letters."""
+    """The job handler that delivers queued mail."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
     def deliver(self, database: Database, payload: object) -> None:
-        """Send one letter; the same one twice has the same message id."""
-        letter = msgspec.convert(payload, QueuedMail)
+        """Send a mail; a retry uses the same message id."""
+        mail = msgspec.convert(payload, QueuedMail)
         message = EmailMessage()
-        message["From"] = self._from(letter.sender)
-        message["To"] = letter.to
-        message["Subject"] = letter.subject
-        message["Message-ID"] = letter.headers.get("Message-ID", letter.key)
-        for name, value in letter.headers.items():
+        message["From"] = self._from(mail.sender)
+        message["To"] = mail.to
+        message["Subject"] = mail.subject
+        message["Message-ID"] = mail.headers.get("Message-ID", mail.key)
+        for name, value in mail.headers.items():
             if name != "Message-ID":
                 message[name] = value
         message["Date"] = format_datetime(to_datetime(database.clock()))
         message.set_content(
-            database.vault.unseal(letter.sealed_text).replace(EXTERNAL_URL_PLACEHOLDER, self._settings.base_url)
+            database.vault.unseal(mail.sealed_text).replace(EXTERNAL_URL_PLACEHOLDER, self._settings.base_url)
         )
-        if letter.sealed_html is not None:
-            html = database.vault.unseal(letter.sealed_html).replace(EXTERNAL_URL_PLACEHOLDER, self._settings.base_url)
+        if mail.sealed_html is not None:
+            html = database.vault.unseal(mail.sealed_html).replace(EXTERNAL_URL_PLACEHOLDER, self._settings.base_url)
             message.add_alternative(html, subtype="html")
         if self._settings.smtp_url:
             self._send(message)
         else:
-            self._keep(message, letter.key)
+            self._write_to_folder(message, mail.key)
 
     def _from(self, sender: str) -> Address | str:
         address = parseaddr(self._settings.mail_from)[1]
         if not sender or not address:
             return self._settings.mail_from
-        # Signs that have a meaning in this header stay out of it: programs differ in what they make of quoted ones.
-        name = " ".join("".join(" " if sign in '<>@",:;()[]\\' else sign for sign in sender).split())
+        # Remove special characters of this header, because mail programs differ in how they parse quoted ones.
+        name = " ".join("".join(" " if character in '<>@",:;()[]\\' else character for character in sender).split())
         return Address(name, addr_spec=address)
 
     def _send(self, message: EmailMessage) -> None:
@@ -115,10 +118,10 @@ class MailSender:
                 server.login(unquote(url.username), unquote(url.password or ""))
             server.send_message(message)
 
-    def _keep(self, message: EmailMessage, key: str) -> None:
+    def _write_to_folder(self, message: EmailMessage, key: str) -> None:
         folder: Path = self._settings.data / "mail"
         folder.mkdir(mode=0o700, exist_ok=True)
-        name = "".join(sign for sign in key if sign.isalnum())[:80]
-        letter = folder / f"{name}.eml"
-        letter.touch(mode=0o600)
-        letter.write_bytes(bytes(message))
+        name = "".join(character for character in key if character.isalnum())[:80]
+        file = folder / f"{name}.eml"
+        file.touch(mode=0o600)
+        file.write_bytes(bytes(message))

@@ -1,1 +1,1 @@
-"""Markdown: what a text refers to, and how it is shown; pure, so that every room can use it."""
+"""Markdown: parsing, references, rendering and sanitizing; pure functions without database access."""

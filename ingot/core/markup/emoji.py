@@ -1,59 +1,59 @@
-"""Emoji by the names that people type between colons."""
+"""Emoji names and shortcodes."""
 
 import re
 from functools import cache
 from pathlib import Path
 
 _SHORTCODE = re.compile(r":([a-z0-9_+-]{1,64}):")
-# A sign behind many of them, which asks for the coloured picture and which keyboards leave out as they like.
-_SKIN_TONED = "\ufe0f"
+# Follows many emoji to request the colored glyph; keyboards do not always add it.
+_VARIATION_SELECTOR = "\ufe0f"
 
 
 @cache
 def emoji_by_name() -> dict[str, str]:
-    """Every emoji that has a name; some have several."""
+    """Map every emoji name to its emoji; some emoji have several names."""
     lines = (Path(__file__).parent / "emojione" / "names.txt").read_text("utf-8").splitlines()
     return {name: emoji for emoji, *names in map(str.split, lines) for name in names}
 
 
 @cache
 def _canonical_names() -> dict[str, str]:
-    """Every name of an emoji, and itself, with the name that stands for all of them."""
+    """Map every name of an emoji, and the emoji itself, to its canonical name."""
     lines = (Path(__file__).parent / "emojione" / "names.txt").read_text("utf-8").splitlines()
-    found = {name: names[0] for _, *names in map(str.split, lines) for name in names}
-    for sign, name, *_ in map(str.split, lines):
-        found.setdefault(sign.replace(_SKIN_TONED, ""), name)
-    return found
+    names_by_key = {name: names[0] for _, *names in map(str.split, lines) for name in names}
+    for emoji, name, *_ in map(str.split, lines):
+        names_by_key.setdefault(emoji.replace(_VARIATION_SELECTOR, ""), name)
+    return names_by_key
 
 
 def canonical_name(typed: str) -> str | None:
-    """The name under which an emoji is kept, whichever of its names was typed, or the emoji itself."""
-    return _canonical_names().get(typed.strip().strip(":").replace(_SKIN_TONED, ""))
+    """Return the canonical name of an emoji given by any of its names or as itself; None if unknown."""
+    return _canonical_names().get(typed.strip().strip(":").replace(_VARIATION_SELECTOR, ""))
 
 
 @cache
 def _by_canonical_name() -> dict[str, tuple[str, str]]:
-    """The sign of every emoji, with all its names in one text to search in."""
+    """Map canonical names to the emoji and all its names in one searchable text."""
     lines = (Path(__file__).parent / "emojione" / "names.txt").read_text("utf-8").splitlines()
-    return {names[0]: (sign, " ".join(names)) for sign, *names in map(str.split, lines)}
+    return {names[0]: (emoji, " ".join(names)) for emoji, *names in map(str.split, lines)}
 
 
 def search_emoji(search: str, most: int) -> list[tuple[str, str]]:
-    """Names and signs of emoji that have all words somewhere in their names; those that begin so come first."""
+    """List names and emoji whose names contain all words; names that begin with the first word come first."""
     words = search.lower().replace(":", " ").replace("_", " ").split()
     if not words:
         return []
-    found = [
-        (not names.startswith(words[0]), len(name), name, sign)
-        for name, (sign, names) in _by_canonical_name().items()
+    matches = [
+        (not names.startswith(words[0]), len(name), name, emoji)
+        for name, (emoji, names) in _by_canonical_name().items()
         if all(word in names for word in words)
     ]
-    return [(name, sign) for _, _, name, sign in sorted(found)[:most]]
+    return [(name, emoji) for _, _, name, emoji in sorted(matches)[:most]]
 
 
 def replace_shortcodes(text: str) -> str:
-    """The text with its shortcodes replaced by what they stand for."""
+    """Replace ``:shortcodes:`` in a text by emoji."""
     if ":" not in text:
         return text
-    known = emoji_by_name()
-    return _SHORTCODE.sub(lambda found: known.get(found[1], found[0]), text)
+    emojis = emoji_by_name()
+    return _SHORTCODE.sub(lambda match: emojis.get(match[1], match[0]), text)

@@ -1,4 +1,4 @@
-"""Code with its syntax in colours, by classes that a style sheet knows."""
+"""Syntax highlighting as HTML with CSS classes."""
 
 import re
 from functools import lru_cache
@@ -6,17 +6,17 @@ from html import escape
 from typing import Any
 
 MAX_LENGTH = 50_000
-"""Longer code is shown plainly."""
+"""Longer code is not highlighted."""
 MAX_TOTAL_LENGTH = 200_000
-"""So is what comes after so much of it in one text."""
+"""After this much code in one text, the rest is not highlighted."""
 BLOCK_COST = 1_000
-"""Each block counts as so many characters more, since a lexer is made for it."""
+"""Additional characters counted for each block, because creating a lexer takes time."""
 MAX_FILE_LENGTH = 200_000
-"""A file by itself may be longer, since each is kept when it has been done once."""
+"""Limit for a file, which is higher because the result is cached."""
 _MAX_LINE_LENGTH = 500
 
-# Those that people write most. Any of several hundred lexers may be slow on what was made to be so: each of these is
-# tried in the tests, and the ones for C#, Groovy and console sessions did not pass.
+# The most common languages. A lexer may be slow on hostile input, so the tests try each of these; the lexers for C#,
+# Groovy and console sessions did not pass.
 _LEXERS = {
     name: lexer
     for lexer, names in {
@@ -73,41 +73,41 @@ _LEXERS = {
 }
 
 
-# What goes on until its end is looked for anew from each of its beginnings.
+# Lexers search for the end of such a block from each of its starts, which is quadratic if there is no end.
 _ENDS = {"/*": "*/", "<!--": "-->", "<?": "?>", "<![CDATA[": "]]>", "(*": "*)", "{-": "-}"}
 _MAX_UNTERMINATED = 20
-# Words in front of a method's name, of which a rule that begins with them tries every part.
+# Part of a slow rule: it backtracks over every combination of the words before a method name.
 _SLOW_RULE = r"\s+)+?)"
 
 
-# What files are called besides the names of their languages.
+# File extensions and names that are not names of their languages.
 _ENDINGS = {"cc": "cpp", "hh": "cpp", "jsx": "js", "mjs": "js", "cjs": "js", "tsx": "ts", "htm": "html", "pyi": "py"}
 _ENDINGS |= {"gemspec": "rb", "rake": "rb", "conf": "nginx", "mli": "ml", "gql": "graphql", "kts": "kt", "bats": "sh"}
 _NAMES = {"gemfile": "rb", "rakefile": "rb", "cmakelists.txt": "cmake", "containerfile": "docker", ".bashrc": "sh"}
-# These say nothing by themselves, and are most of what a lexer finds.
+# Spans without a color of their own, which are most of a lexer's output.
 _UNCOLORED = re.compile(r'<span class="(?:n|p|w|o|nx|l)">([^<]*)</span>')
 
 
 def language_of(path: str) -> str:
-    """The language of a file by its name; empty where we would not colour it."""
+    """Return the language of a file by its name; empty if it is not highlighted."""
     name = path.rpartition("/")[2].lower()
-    ending = name.rpartition(".")[2]
-    found = _NAMES.get(name) or _ENDINGS.get(ending) or (ending if "." in name else name)
-    return found if found in _LEXERS else ""
+    extension = name.rpartition(".")[2]
+    language = _NAMES.get(name) or _ENDINGS.get(extension) or (extension if "." in name else name)
+    return language if language in _LEXERS else ""
 
 
 def highlight_lines(code: str, language: str) -> list[str]:
-    """The lines of a file as HTML, each whole by itself."""
+    """Return the lines of a file as HTML, each of them well-formed."""
     lines = _UNCOLORED.sub(r"\1", highlight_code(code, language, "", MAX_FILE_LENGTH)).split("\n")
-    number = code.count("\n") + 1
-    if len(lines) == number + 1 and not lines[-1]:  # A line that is coloured is always ended.
+    count = code.count("\n") + 1
+    if len(lines) == count + 1 and not lines[-1]:  # Pygments ends the last line with a newline.
         lines.pop()
-    # A lexer may have another idea of what ends a line; then their numbers are worth more than colours.
-    return lines if len(lines) == number else escape(code, quote=False).split("\n")
+    # A lexer may split lines differently; correct line numbers matter more than colors.
+    return lines if len(lines) == count else escape(code, quote=False).split("\n")
 
 
 def highlight_code(code: str, language: str, class_prefix: str, max_length: int = MAX_LENGTH) -> str:
-    """The code as HTML; where we do not know the language, or it is too much, without colours."""
+    """Return code as HTML; without colors if the language is unknown or the code is too long or slow to lex."""
     lexer = _LEXERS.get(language.lower())
     if lexer is None or len(code) > max_length or _is_slow(code):
         return escape(code, quote=False)
@@ -132,11 +132,11 @@ def _pygments(code: str, lexer: str, class_prefix: str) -> str:
 def _lexer_class(name: str) -> Any:
     from pygments.lexers import find_lexer_class_by_name  # type: ignore[import-untyped] # It has no types.
 
-    known = find_lexer_class_by_name(name)
+    lexer = find_lexer_class_by_name(name)
     if name != "java":
-        return known
-    kept = {state: [rule for rule in rules if not _starts_slowly(rule)] for state, rules in known.tokens.items()}
-    return type("JavaWithoutMethods", (known,), {"tokens": kept})
+        return lexer
+    fast_rules = {state: [rule for rule in rules if not _starts_slowly(rule)] for state, rules in lexer.tokens.items()}
+    return type("JavaWithoutMethods", (lexer,), {"tokens": fast_rules})
 
 
 def _starts_slowly(rule: Any) -> bool:

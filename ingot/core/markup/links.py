@@ -1,4 +1,4 @@
-"""What the markup room asks of its callers: where a text lies, and what its references lead to."""
+"""Interface between rendering and its callers: the location of a text, and the links of its references."""
 
 import posixpath
 import re
@@ -10,54 +10,54 @@ import msgspec
 from ingot.core.markup.references import Reference
 
 OWN_IDS = "user-content-"
-"""Ids of a text begin so, that none of them takes the place of one of a page's own."""
+"""Prefix of the ids in a text, so that they do not clash with the ids of the page."""
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 class Link(msgspec.Struct, frozen=True):
-    """What a reference leads to, for a reader who may see it."""
+    """The link of a reference that the reader may see."""
 
     url: str
     title: str = ""
     css_class: str = ""
     text: str | None = None
-    """What stands there instead of what was written."""
+    """The link text; None for the text as written."""
     data: dict[str, str] = {}
-    """Further facts, such as ``{"user": "3"}``; only those of ``DATA`` are shown."""
+    """Data attributes, such as ``{"user": "3"}``; only names in ``DATA`` are rendered."""
 
 
 DATA = frozenset({"user", "group", "project", "issue", "merge-request", "label", "milestone", "snippet", "commit"})
 
 ReferenceResolver = Callable[[Sequence[Reference]], Sequence[Link | None]]
-"""Says for all references of a text at once what each leads to.
+"""Resolves all references of a text at once.
 
-Nothing is the answer for what does not exist and for what the reader may not see: both stay as they were written.
+A reference to a record that does not exist or that the reader may not see resolves to None and stays plain text.
 """
 
 
 class LinkContext(msgspec.Struct, frozen=True):
-    """Where a text lies, so that what it links to by a relative address is found."""
+    """The location of a text, used to resolve its relative links."""
 
     base_url: str
-    """Where the addresses of this house begin."""
+    """The external URL of this server."""
     project: str | None = None
     """The full path of the project."""
     ref: str | None = None
     """The branch, tag or commit, where the text is a file of a repository."""
     directory: str = ""
-    """And the directory that this file is in."""
+    """The directory of that file, or of the wiki page."""
     wiki: bool = False
-    """Whether the text is a page of the project's wiki, in that directory."""
+    """Whether the text is a page of the project's wiki."""
 
     def link(self, url: str) -> str:
-        """The address that a link of the text leads to."""
+        """Return the absolute URL of a link in the text."""
         if url.startswith("#"):
             return f"#{OWN_IDS}{url[1:]}" if len(url) > 1 and not url.startswith(f"#{OWN_IDS}") else url
         return self._absolute(url, "blob")
 
     def image(self, url: str) -> str | None:
-        """The address of an image of the text, where we show images from there."""
+        """Return the absolute URL of an image in the text; None if its scheme is not allowed."""
         absolute = self._absolute(url, "raw")
         return absolute if absolute.startswith(("https://", "http://", "//", "/")) else None
 
@@ -71,20 +71,22 @@ class LinkContext(msgspec.Struct, frozen=True):
             return self._in_wiki(project, url)
         if self.ref is None:
             return url
-        path, mark, rest = _split(url)
-        inside = posixpath.normpath(posixpath.join("/", "" if path.startswith("/") else self.directory, unquote(path)))
-        return f"{project}/{view}/{quote(self.ref)}/{quote(inside.lstrip('/'))}{mark}{rest}"
+        path, separator, rest = _split(url)
+        path_in_repository = posixpath.normpath(
+            posixpath.join("/", "" if path.startswith("/") else self.directory, unquote(path))
+        )
+        return f"{project}/{view}/{quote(self.ref)}/{quote(path_in_repository.lstrip('/'))}{separator}{rest}"
 
     def _in_wiki(self, project: str, url: str) -> str:
-        """What begins with a dot is beside the page, all else is named from the top of the wiki."""
-        path, mark, rest = _split(url)
+        """Resolve a link in a wiki: relative to the page if it begins with a dot, else to the wiki's root."""
+        path, separator, rest = _split(url)
         start = self.directory if path.startswith(".") else ""
-        inside = posixpath.normpath(posixpath.join("/", start, unquote(path).lstrip("/")))
-        return f"{project}/wikis/{quote(inside.lstrip('/'))}{mark}{rest}"
+        page = posixpath.normpath(posixpath.join("/", start, unquote(path).lstrip("/")))
+        return f"{project}/wikis/{quote(page.lstrip('/'))}{separator}{rest}"
 
 
 def _split(url: str) -> tuple[str, str, str]:
-    for position, sign in enumerate(url):
-        if sign in "?#":
-            return url[:position], sign, url[position + 1 :]
+    for position, character in enumerate(url):
+        if character in "?#":
+            return url[:position], character, url[position + 1 :]
     return url, "", ""

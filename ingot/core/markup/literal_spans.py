@@ -1,6 +1,6 @@
-"""Which parts of a markdown text are no prose: code, addresses of links, HTML.
+"""Detection of the parts of a markdown text that are not prose: code, link destinations and HTML.
 
-Everything here goes once from left to right, however hostile the text is; what has no end is looked for only once.
+All scans are linear from left to right, also for hostile texts; an unclosed construct is searched for only once.
 """
 
 import re
@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 FILLER = "\x00"
-"""Stands for each hidden character; no text holds it, and no name or number does."""
+"""Replaces each masked character; it occurs in no text, name or number."""
 
 _FENCE = re.compile(r"[ \t>]*+(?:(?:[-+*]|\d{1,9}+[.)])[ \t]++)*+(`{3,}+|~{3,}+)(?P<info>.*+)")
 _ITEM = re.compile(r"([ \t]*+)(?:[-+*]|\d{1,9}+[.)])([ \t]++)(?=\S)")
@@ -39,38 +39,38 @@ Span = tuple[int, int]
 
 
 def mask_blocks(text: str) -> str:
-    """The text with blocks of code and HTML, and definitions of links, hidden; every place stays where it was."""
+    """Mask blocks of code and HTML and link definitions; all positions are preserved."""
     return _mask(text, _block_spans(text))
 
 
 def mask_non_prose(text: str) -> str:
-    """The text with everything hidden that is no prose."""
-    shown = mask_blocks(text)
-    return _mask(shown, _inline_spans(shown))
+    """Mask everything that is not prose; all positions are preserved."""
+    masked = mask_blocks(text)
+    return _mask(masked, _inline_spans(masked))
 
 
 def _mask(text: str, spans: Iterator[Span]) -> str:
     pieces: list[str] = []
-    done = 0
+    position = 0
     for start, end in spans:
-        pieces.append(text[done:start])
-        pieces.append(_NON_SPACE.sub(lambda ink: FILLER * len(ink[0]), text[start:end]))
-        done = end
-    pieces.append(text[done:])
+        pieces.append(text[position:start])
+        pieces.append(_NON_SPACE.sub(lambda run: FILLER * len(run[0]), text[start:end]))
+        position = end
+    pieces.append(text[position:])
     return "".join(pieces)
 
 
 def _block_spans(text: str) -> Iterator[Span]:
-    blocks = _BlockScanner()
+    scanner = _BlockScanner()
     start = 0
     for line in text.split("\n"):
-        if blocks.hides(line):
+        if scanner.hides(line):
             yield start, start + len(line)
         start += len(line) + 1
 
 
 class _BlockScanner:
-    """Which block the reader of the lines is in."""
+    """State of the line-by-line block scanner."""
 
     def __init__(self) -> None:
         self._fence = ""
@@ -81,7 +81,7 @@ class _BlockScanner:
         self._items: list[int] = []
 
     def hides(self, line: str) -> bool:
-        """Whether the next line is no prose."""
+        """Process the next line and return whether it is not prose."""
         if self._fence:
             self._fence = "" if self._closes_fence(line) else self._fence
             return True
@@ -101,10 +101,10 @@ class _BlockScanner:
         return len(marks) >= len(self._fence) and not marks.strip(self._fence[0])
 
     def _opens_fence(self, line: str) -> bool:
-        found = _FENCE.match(line)
-        if found is None or (found[1][0] == "`" and "`" in found["info"]):
+        match = _FENCE.match(line)
+        if match is None or (match[1][0] == "`" and "`" in match["info"]):
             return False
-        self._fence, self._code = found[1], False
+        self._fence, self._code = match[1], False
         return True
 
     def _opens_html(self, line: str) -> bool:
@@ -117,7 +117,7 @@ class _BlockScanner:
         return self._html
 
     def _is_indented_code(self, line: str) -> bool:
-        """Four columns further in than what is around it, after a blank line."""
+        """Return whether the line is indented four columns more than its context, after a blank line."""
         space = _INDENT.match(line)
         indent = _columns(space[0]) if space else 0
         item = _ITEM.match(line)
@@ -136,45 +136,45 @@ def _columns(space: str) -> int:
 
 
 def _inline_spans(text: str) -> Iterator[Span]:
-    """Code spans, tags, comments and links, from left to right and apart from each other."""
-    ticks = _BacktickRuns(text)
+    """Return the spans of code, tags, comments and links, ordered and disjoint."""
+    backtick_runs = _BacktickRuns(text)
     spans: list[Span] = []
     labels: list[int] = []
-    commented = True
-    at = 0
-    while (found := _SPECIAL.search(text, at)) is not None:
-        sign, start, at = found[0], found.start(), found.end()
+    may_have_comment = True
+    position = 0
+    while (match := _SPECIAL.search(text, position)) is not None:
+        symbol, start, position = match[0], match.start(), match.end()
         end = None
-        if sign[0] == "\n":
+        if symbol[0] == "\n":
             labels.clear()
-            at = start + 1
-        elif sign[0] == "\\":
-            end = at
-        elif sign[0] == "`":
-            end = ticks.closing(start, at)
-        elif sign == "<" and commented and text.startswith("<!--", start):
+            position = start + 1
+        elif symbol[0] == "\\":
+            end = position
+        elif symbol[0] == "`":
+            end = backtick_runs.closing(start, position)
+        elif symbol == "<" and may_have_comment and text.startswith("<!--", start):
             closed = text.find("-->", start + 4)
-            commented = closed >= 0
-            end = closed + 3 if commented else None
-        elif sign == "<":
+            may_have_comment = closed >= 0
+            end = closed + 3 if may_have_comment else None
+        elif symbol == "<":
             tag = _TAG.match(text, start)
             end = tag.end() if tag else None
-        elif sign == "[":
+        elif symbol == "[":
             labels.append(start)
         elif labels:
             start = labels.pop()
-            link = _DESTINATION.match(text, at)
+            link = _DESTINATION.match(text, position)
             end = link.end() if link else None
         if end is not None:
             while spans and spans[-1][0] >= start:
                 spans.pop()
             spans.append((start, end))
-            at = end
+            position = end
     return iter(spans)
 
 
 class _BacktickRuns:
-    """The runs of backticks of a text, so that the end of each code span is found without looking twice."""
+    """Index of the backtick runs of a text, which finds the end of a code span without rescanning."""
 
     def __init__(self, text: str) -> None:
         self._runs: dict[int, list[int]] = {}
@@ -183,7 +183,7 @@ class _BacktickRuns:
         self._breaks = [gap.start() for gap in re.finditer(r"\n[ \t]*+(?=\n)", text)]
 
     def closing(self, start: int, end: int) -> int | None:
-        """Where the code span that a run opens ends; it does not go beyond its paragraph."""
+        """Return the end of the code span that a run opens; None if it does not close in its paragraph."""
         runs = self._runs.get(end - start, [])
         index = bisect_left(runs, end)
         gap = bisect_left(self._breaks, end)

@@ -1,6 +1,6 @@
-"""From markdown to tokens, within a limit of work.
+"""Markdown parser with a limit on the work per text.
 
-The parser is made at its first use: a server that shows no markdown does not pay for it.
+The parser is created at its first use, so that a process that renders no markdown does not pay for it.
 """
 
 import re
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MAX_STEPS = 400_000
-"""What one text may cost; a page of prose takes some hundred."""
+"""Work limit of one text; a page of prose takes a few hundred steps."""
 MAX_INLINE_LENGTH = 20_000
-"""A longer paragraph is taken as plain text, since signs in it may each look through all of it."""
+"""A longer paragraph is treated as plain text, because each delimiter in it may scan all of it."""
 _STEPS_PER_LINE = 5
 _STEPS_PER_CHARACTER = {**dict.fromkeys("]!*_~<`", 4), "[": 12}
 _STEPS_PER_PARAGRAPH = 4
@@ -39,11 +39,11 @@ _BOX = re.compile(r"\[([ xX])\][ \t]")
 
 
 class TooMuchWork(Exception):
-    """The text is made to keep us busy rather than to be read."""
+    """The text exceeds the work limit."""
 
 
 class WorkBudget:
-    """How much a text may still cost, and what was found in it."""
+    """The remaining work of a text, its number of references and the parsing options."""
 
     def __init__(self, base_url: str | None, gfm: bool) -> None:
         self.base_url = base_url
@@ -52,20 +52,20 @@ class WorkBudget:
         self._left = MAX_STEPS
 
     def spend(self, steps: int) -> None:
-        """Count what is done."""
+        """Subtract steps; raise TooMuchWork when none are left."""
         self._left -= steps
         if self._left < 0:
             raise TooMuchWork
 
     @property
     def spent(self) -> int:
-        """What the text has cost."""
+        """The steps spent so far."""
         return MAX_STEPS - self._left
 
 
 def parse(text: str, budget: WorkBudget) -> "list[Token]":
-    """The tokens of a text; its references are tokens of their own, with the ``Reference`` as their meaning."""
-    env: MutableMapping[str, Any] = {"work": budget}
+    """Return the tokens of a text; a reference is a token with a ``Reference`` in its ``meta``."""
+    env: MutableMapping[str, Any] = {"budget": budget}
     try:
         return parser().parse(text, env)
     except RecursionError as deep:
@@ -74,30 +74,32 @@ def parse(text: str, budget: WorkBudget) -> "list[Token]":
 
 @cache
 def parser() -> "MarkdownIt":
-    """The one parser of this process."""
+    """Return the parser of this process."""
     from markdown_it import MarkdownIt
     from mdit_py_plugins.footnote import footnote_plugin
 
-    made = MarkdownIt("commonmark", {"html": True, "maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
-    footnote_plugin(made, inline=False)
-    made.inline.ruler.before("text", "work", _count_inline)
-    made.inline.ruler.after("text", "address", _address)
-    made.block.ruler.before("table", "work", _count_block, {"alt": ["paragraph", "reference", "blockquote", "list"]})
-    made.core.ruler.at("inline", _inline)
-    made.core.ruler.before("text_join", "tasks", _tasks)
-    made.core.ruler.before("text_join", "references", _references)
-    # Rules are put in order at their first use, in steps that other threads would see.
-    made.parse("first *use*", {"work": WorkBudget(None, False)})
-    return made
+    markdown = MarkdownIt("commonmark", {"html": True, "maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
+    footnote_plugin(markdown, inline=False)
+    markdown.inline.ruler.before("text", "budget", _count_inline)
+    markdown.inline.ruler.after("text", "address", _address)
+    markdown.block.ruler.before(
+        "table", "budget", _count_block, {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    )
+    markdown.core.ruler.at("inline", _inline)
+    markdown.core.ruler.before("text_join", "tasks", _tasks)
+    markdown.core.ruler.before("text_join", "references", _references)
+    # Compile the rule chains now: that happens at the first use and is not thread-safe.
+    markdown.parse("first *use*", {"budget": WorkBudget(None, False)})
+    return markdown
 
 
 def _count_inline(state: "StateInline", silent: bool) -> bool:  # noqa: ARG001 - The signature of a rule.
-    state.env["work"].spend(_STEPS_PER_CHARACTER.get(state.src[state.pos], 1))
+    state.env["budget"].spend(_STEPS_PER_CHARACTER.get(state.src[state.pos], 1))
     return False
 
 
 def _count_block(state: "StateBlock", start: int, end: int, silent: bool) -> bool:  # noqa: ARG001 - The signature of a rule.
-    state.env["work"].spend(_STEPS_PER_LINE)
+    state.env["budget"].spend(_STEPS_PER_LINE)
     return False
 
 
@@ -106,7 +108,7 @@ def _inline(state: "StateCore") -> None:
         if token.type != "inline":
             continue
         token.children = []
-        state.env["work"].spend(_STEPS_PER_PARAGRAPH)
+        state.env["budget"].spend(_STEPS_PER_PARAGRAPH)
         if len(token.content) > MAX_INLINE_LENGTH:
             token.children.append(_token("text", token.content))
         else:
@@ -114,21 +116,21 @@ def _inline(state: "StateCore") -> None:
 
 
 def _address(state: "StateInline", silent: bool) -> bool:
-    """A web address in the text, before the signs in it are taken for emphasis."""
+    """Parse a bare URL before its characters are taken for emphasis."""
     if silent or state.linkLevel > 0 or not state.src.startswith("://", state.pos):
         return False
-    scheme = next((one for one in ("https", "http") if state.src.endswith(one, 0, state.pos)), None)
+    scheme = next((candidate for candidate in ("https", "http") if state.src.endswith(candidate, 0, state.pos)), None)
     if scheme is None or not state.pending.endswith(scheme):
         return False
     start = state.pos - len(scheme)
-    found = _URL.match(state.src, start)
-    if found is None or (start and (state.src[start - 1].isalnum() or state.src[start - 1] == "_")):
+    match = _URL.match(state.src, start)
+    if match is None or (start and (state.src[start - 1].isalnum() or state.src[start - 1] == "_")):
         return False
-    url = trim_url(found[0])
+    url = trim_url(match[0])
     if len(url) <= len(scheme) + 3:
         return False
     state.pending = state.pending[: -len(scheme)]
-    for token in _link(url, state.env["work"].base_url):
+    for token in _link(url, state.env["budget"].base_url):
         state.tokens.append(_flushed(state, token))
     state.pos = start + len(url)
     return True
@@ -142,7 +144,7 @@ def _flushed(state: "StateInline", token: "Token") -> "Token":
 
 
 def _tasks(state: "StateCore") -> None:
-    """Boxes at the beginning of list items."""
+    """Convert task list markers at the start of list items to checkbox tokens."""
     tokens = state.tokens
     lists: list[Token] = []
     for index, token in enumerate(tokens):
@@ -156,7 +158,7 @@ def _tasks(state: "StateCore") -> None:
             if box is None or first is None or first.type != "text" or not first.content.startswith(box[0][:3]):
                 continue
             first.content = first.content[3:]
-            assert token.children is not None  # noqa: S101 - It has a first one.
+            assert token.children is not None  # noqa: S101 - ``first`` is one of them.
             token.children.insert(0, _token("task_box", box[1].strip()))
             tokens[index - 2].meta["class"] = "task-list-item"
             if lists:
@@ -164,27 +166,27 @@ def _tasks(state: "StateCore") -> None:
 
 
 def _references(state: "StateCore") -> None:
-    work: WorkBudget = state.env["work"]
+    budget: WorkBudget = state.env["budget"]
     for token in state.tokens:
         if token.type == "inline" and token.children:
-            token.children = _with_references(token.children, work)
+            token.children = _with_references(token.children, budget)
 
 
 def _with_references(children: "list[Token]", budget: WorkBudget) -> "list[Token]":
-    found: list[Token] = []
-    inside = 0
+    tokens: list[Token] = []
+    link_depth = 0
     for child in children:
         opened = child.type == "link_open" or (child.type == "html_inline" and _opens_link(child.content))
         closed = child.type == "link_close" or (child.type == "html_inline" and child.content[:3].lower() == "</a")
-        inside += opened - closed
-        if child.type == "text" and inside <= 0:
-            found.extend(_pieces(child.content, budget))
+        link_depth += opened - closed
+        if child.type == "text" and link_depth <= 0:
+            tokens.extend(_pieces(child.content, budget))
         elif child.type == "link_close" and child.markup == "autolink":
-            found.append(child)
-            _replace_autolink(found, budget)
+            tokens.append(child)
+            _replace_autolink(tokens, budget)
         else:
-            found.append(child)
-    return found
+            tokens.append(child)
+    return tokens
 
 
 def _opens_link(html: str) -> bool:
@@ -192,7 +194,7 @@ def _opens_link(html: str) -> bool:
 
 
 def _replace_autolink(tokens: "list[Token]", budget: WorkBudget) -> None:
-    """Take an address in angle brackets for what it names."""
+    """Replace an autolink in angle brackets by the reference that its URL names."""
     href = str(tokens[-3].attrs.get("href", "")) if len(tokens) > 2 and tokens[-3].type == "link_open" else ""
     reference = reference_from_url(href, budget.base_url) if budget.gfm else None
     if reference is not None and budget.references < MAX_REFERENCES:
@@ -201,30 +203,30 @@ def _replace_autolink(tokens: "list[Token]", budget: WorkBudget) -> None:
 
 
 def _pieces(text: str, budget: WorkBudget) -> "list[Token]":
-    """A text as references, addresses and what is between them."""
+    """Split a text into references, URLs and the text between them."""
     pieces: list[Token] = []
-    done = 0
-    for mark in scan_references(text, budget.base_url):
-        if isinstance(mark, Reference) and (not budget.gfm or budget.references >= MAX_REFERENCES):
+    position = 0
+    for match in scan_references(text, budget.base_url):
+        if isinstance(match, Reference) and (not budget.gfm or budget.references >= MAX_REFERENCES):
             continue
-        pieces.append(_token("text", replace_shortcodes(text[done : mark.start])))
-        if isinstance(mark, PlainUrl):
-            pieces.extend(_link(mark.url, None))
+        pieces.append(_token("text", replace_shortcodes(text[position : match.start])))
+        if isinstance(match, PlainUrl):
+            pieces.extend(_link(match.url, None))
         else:
             budget.references += 1
-            pieces.append(_token("reference", text[mark.start : mark.end], mark))
-        done = mark.end
-    pieces.append(_token("text", replace_shortcodes(text[done:])))
+            pieces.append(_token("reference", text[match.start : match.end], match))
+        position = match.end
+    pieces.append(_token("text", replace_shortcodes(text[position:])))
     return pieces
 
 
 def _link(url: str, base_url: str | None) -> "list[Token]":
-    """A link that is its own text."""
+    """Return the tokens of a link whose text is its URL."""
     opened, closed = _token("link_open", ""), _token("link_close", "")
     opened.tag = closed.tag = "a"
     opened.nesting, closed.nesting = 1, -1
     opened.attrs = {"href": url}
-    # What is not of this house needs no second look for what it names.
+    # URLs of other servers cannot be references, so only those of this server are checked again.
     opened.markup = closed.markup = "autolink" if base_url and url.startswith(base_url) else "linkify"
     return [opened, _token("text", url), closed]
 

@@ -1,4 +1,4 @@
-"""What a text refers to: issues, merge requests, people and the like, by the signs that people write for them."""
+"""References in a text: issues, merge requests, users and other records, by symbol or URL."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import msgspec
 from ingot.core.markup.literal_spans import mask_non_prose
 
 MAX_REFERENCES = 1000
-"""So many references of a text count; the rest is prose."""
+"""Limit of references per text; the rest is treated as prose."""
 MAX_PATH_LENGTH = 1024
 MAX_URL_LENGTH = 2048
 _MAX_NUMBER = 2**31 - 1
@@ -20,27 +20,27 @@ ReferenceKind = Literal[
 
 
 class Reference(msgspec.Struct, frozen=True):
-    """One place of a text that names something; whether that exists is for others to say."""
+    """A reference at a position in a text; the record may not exist."""
 
     kind: ReferenceKind
     project: str | None
-    """As it is written: with its groups, or alone where it lies beside the text's own project."""
+    """The project as written: a full path, or a path relative to the group of the text's project."""
     name: str
     start: int
     end: int
     url: str | None = None
-    """The address, where the text holds one instead of a sign."""
+    """The URL, if the reference is written as one."""
 
     @property
     def number(self) -> int | None:
-        """The name as a number, where it is one."""
+        """The name as a number, or None."""
         return (
             int(self.name) if self.name.isascii() and self.name.isdecimal() and int(self.name) <= _MAX_NUMBER else None
         )
 
 
 class PlainUrl(msgspec.Struct, frozen=True):
-    """A web address in a text, which says nothing that we know."""
+    """A URL in a text that is not a reference."""
 
     url: str
     start: int
@@ -53,8 +53,8 @@ _SHA = "[0-9a-f]{7,40}+"
 _RANGE = rf"{_SHA}\.{{2,3}}+{_SHA}"
 _END = "(?![A-Za-z0-9_])"
 
-# A path is only tried where none runs already and is never given back, so no character is read more than a few times.
-_MARK = re.compile(
+# Paths are matched possessively and only at their start, so no character is scanned more than a few times.
+_REFERENCE = re.compile(
     rf"""
     (?<![A-Za-z0-9_])(?P<url>https?://[^\s<>"`\[\]\x00]++)
     |(?:(?<![A-Za-z0-9_./-])(?P<project>{_PATH}))?+
@@ -64,17 +64,17 @@ _MARK = re.compile(
      |\$(?P<snippet>[0-9]++){_END}
      |(?<!~)~(?:"(?P<quoted_label>[^"\n\x00]++)"|(?P<label>[A-Za-z0-9_.?&-]++))
      |%(?:"(?P<quoted_milestone>[^"\n\x00]++)"|(?P<milestone>[^\s"%<>\x00]++))
-     |(?<=[A-Za-z0-9_-])@(?P<there>{_RANGE}|{_SHA}){_END}
+     |(?<=[A-Za-z0-9_-])@(?P<project_sha>{_RANGE}|{_SHA}){_END}
      )
     |(?<![A-Za-z0-9_])@(?P<user>{_PATH})
-    |(?<![A-Za-z0-9_./-])(?P<here>{_RANGE}|{_SHA}){_END}
+    |(?<![A-Za-z0-9_./-])(?P<sha>{_RANGE}|{_SHA}){_END}
     |(?<![A-Za-z0-9_./-])(?P<external>[A-Z][A-Z0-9_]{{1,63}}+-[0-9]{{1,19}}+){_END}
     """,
     re.VERBOSE,
 )
 _NUMBERED: tuple[ReferenceKind, ...] = ("issue", "merge_request", "snippet")
 
-_ADDRESSED: dict[str, ReferenceKind] = {
+_KIND_BY_SEGMENT: dict[str, ReferenceKind] = {
     "issues": "issue",
     "merge_requests": "merge_request",
     "snippets": "snippet",
@@ -82,8 +82,8 @@ _ADDRESSED: dict[str, ReferenceKind] = {
     "commit": "commit",
     "compare": "commit_range",
 }
-_ADDRESS = re.compile(
-    rf"/(?P<project>{_SEGMENT}(?:/{_SEGMENT})+?)(?:/-)?/(?P<what>{'|'.join(_ADDRESSED)})/(?P<name>[0-9a-f.]+)"
+_RECORD_URL = re.compile(
+    rf"/(?P<project>{_SEGMENT}(?:/{_SEGMENT})+?)(?:/-)?/(?P<segment>{'|'.join(_KIND_BY_SEGMENT)})/(?P<name>[0-9a-f.]+)"
     r"(?:[/?#].*)?"
 )
 
@@ -99,40 +99,45 @@ _SUBJECTS = re.compile(r"[#!][0-9]|/(?:issues|merge_requests)/[0-9]")
 
 
 def can_mention_subjects(text: str) -> bool:
-    """Whether it is worth while to look for issues and merge requests in a text."""
+    """Return quickly whether a text may contain references to issues or merge requests."""
     return _SUBJECTS.search(text) is not None
 
 
 def can_mention_issues(text: str) -> bool:
-    """Whether it is worth while to look for any in a text: none goes without one of these signs."""
+    """Return quickly whether a text may contain references to issues."""
     return "#" in text or "/issues/" in text
 
 
 def extract_references(text: str, base_url: str | None = None) -> list[Reference]:
-    """The first references of a markdown text; ``base_url`` is where addresses of this house begin."""
-    return _first(mask_non_prose(text), base_url)
+    """List the first references of a markdown text; ``base_url`` is the external URL of this server."""
+    return _first_references(mask_non_prose(text), base_url)
 
 
-def _first(prose: str, base_url: str | None) -> list[Reference]:
-    found: list[Reference] = []
-    for mark in scan_references(prose, base_url):
-        if isinstance(mark, Reference):
-            found.append(mark)
-            if len(found) == MAX_REFERENCES:
+def _first_references(prose: str, base_url: str | None) -> list[Reference]:
+    references: list[Reference] = []
+    for match in scan_references(prose, base_url):
+        if isinstance(match, Reference):
+            references.append(match)
+            if len(references) == MAX_REFERENCES:
                 break
-    return found
+    return references
 
 
 def closing_references(text: str, base_url: str | None = None, *, external: bool = False) -> list[Reference]:
-    """The issues that a text says it closes, each once, in their order; with ``external`` also those kept elsewhere."""
+    """List the issues that a text closes, each once, in order.
+
+    With ``external``, issues of external trackers are included.
+    """
     prose = mask_non_prose(text)
     kinds = ("issue", "external_issue") if external else ("issue",)
-    at = {one.start: one for one in _first(prose, base_url) if one.kind in kinds}
+    issue_at = {
+        reference.start: reference for reference in _first_references(prose, base_url) if reference.kind in kinds
+    }
     closed: dict[tuple[str | None, str], Reference] = {}
     position = 0
-    while at and (verb := _CLOSING.search(prose, position)) is not None:
+    while issue_at and (verb := _CLOSING.search(prose, position)) is not None:
         position = verb.end()
-        while (issue := at.get(_end_of(_NOUN, prose, position))) is not None:
+        while (issue := issue_at.get(_end_of(_NOUN, prose, position))) is not None:
             closed.setdefault((issue.project, issue.name), issue)
             position = issue.end
             between = _BETWEEN.match(prose, position)
@@ -143,12 +148,12 @@ def closing_references(text: str, base_url: str | None = None, *, external: bool
 
 
 def _end_of(pattern: re.Pattern[str], text: str, start: int) -> int:
-    found = pattern.match(text, start)
-    return found.end() if found else start
+    match = pattern.match(text, start)
+    return match.end() if match else start
 
 
 def full_project_path(reference: Reference, own: str) -> str:
-    """Which project is meant by a reference in a text of the project ``own``."""
+    """Return the full path of the referenced project, for a text of the project ``own``."""
     if reference.project is None:
         return own
     if "/" in reference.project or "/" not in own:
@@ -157,42 +162,42 @@ def full_project_path(reference: Reference, own: str) -> str:
 
 
 def scan_references(prose: str, base_url: str | None = None) -> Iterator[Reference | PlainUrl]:
-    """Every reference and web address of a text that is prose throughout, from left to right."""
-    for found in _MARK.finditer(prose):
-        mark = _from_url(found, base_url) if found["url"] else _from_symbol(found)
-        if mark is not None:
-            yield mark
+    """Yield every reference and URL of a text without code or HTML, from left to right."""
+    for match in _REFERENCE.finditer(prose):
+        reference = _from_url(match, base_url) if match["url"] else _from_symbol(match)
+        if reference is not None:
+            yield reference
 
 
-def _from_symbol(found: re.Match[str]) -> Reference | None:
-    project: str | None = found["project"]
+def _from_symbol(match: re.Match[str]) -> Reference | None:
+    project: str | None = match["project"]
     kind: ReferenceKind
-    if found["there"] and project is None:
+    if match["project_sha"] and project is None:
         return None
-    if found["external"]:
-        kind, name = "external_issue", found["external"]
-    elif found["user"]:
-        kind, name = "user", found["user"].rstrip(".")
-    elif found["there"] or found["here"]:
-        name = found["there"] or found["here"]
+    if match["external"]:
+        kind, name = "external_issue", match["external"]
+    elif match["user"]:
+        kind, name = "user", match["user"].rstrip(".")
+    elif match["project_sha"] or match["sha"]:
+        name = match["project_sha"] or match["sha"]
         kind = "commit_range" if ".." in name else "commit"
-    elif found["label"] or found["quoted_label"]:
-        kind, name = "label", found["quoted_label"] or found["label"].rstrip(".?")
-    elif found["milestone"] or found["quoted_milestone"]:
-        kind, name = "milestone", found["quoted_milestone"] or _up_to_last_word(found["milestone"])
+    elif match["label"] or match["quoted_label"]:
+        kind, name = "label", match["quoted_label"] or match["label"].rstrip(".?")
+    elif match["milestone"] or match["quoted_milestone"]:
+        kind, name = "milestone", match["quoted_milestone"] or _up_to_last_word(match["milestone"])
     else:
-        kind = next(one for one in _NUMBERED if found[one])
-        name = found[kind].lstrip("0")
+        kind = next(candidate for candidate in _NUMBERED if match[candidate])
+        name = match[kind].lstrip("0")
         if not name or len(name) > 10 or int(name) > _MAX_NUMBER:
             return None
     if not _can_be_name(name) or (project is not None and not _can_be_path(project)):
         return None
-    # The sign before a name and a closing quote belong to the reference; what was cut off its end does not.
-    start = found.start()
-    end = found.end()
-    cut = found["user"] or found["label"] or found["milestone"]
-    if cut:
-        end -= len(cut) - len(name)
+    # The symbol and the quotes belong to the reference; trailing punctuation that was cut off does not.
+    start = match.start()
+    end = match.end()
+    untrimmed = match["user"] or match["label"] or match["milestone"]
+    if untrimmed:
+        end -= len(untrimmed) - len(name)
     return Reference(kind, project, name, start, end)
 
 
@@ -211,32 +216,32 @@ def _can_be_path(path: str) -> bool:
     return len(path) <= MAX_PATH_LENGTH and not path.endswith(".") and "./" not in path
 
 
-def _from_url(found: re.Match[str], base_url: str | None) -> Reference | PlainUrl | None:
-    url = trim_url(found["url"])
-    start, end = found.start(), found.start() + len(url)
+def _from_url(match: re.Match[str], base_url: str | None) -> Reference | PlainUrl | None:
+    url = trim_url(match["url"])
+    start, end = match.start(), match.start() + len(url)
     if url.endswith("://"):
         return None
     return reference_from_url(url, base_url, start, end) or PlainUrl(url, start, end)
 
 
 def reference_from_url(url: str, base_url: str | None, start: int = 0, end: int = 0) -> Reference | None:
-    """What an address of this house names, or nothing."""
+    """Return the reference that a URL of this server names, or None."""
     if base_url is None or len(url) > MAX_URL_LENGTH or not url.startswith(base_url.rstrip("/") + "/"):
         return None
-    address = _ADDRESS.fullmatch(url, len(base_url.rstrip("/")))
-    if address is None:
+    match = _RECORD_URL.fullmatch(url, len(base_url.rstrip("/")))
+    if match is None:
         return None
-    kind, name = _ADDRESSED[address["what"]], address["name"]
+    kind, name = _KIND_BY_SEGMENT[match["segment"]], match["name"]
     shape = {"commit": _SHA, "commit_range": _RANGE}.get(kind, "[1-9][0-9]{0,9}")
-    if not re.fullmatch(shape, name) or not _can_be_path(address["project"]):
+    if not re.fullmatch(shape, name) or not _can_be_path(match["project"]):
         return None
     if kind not in ("commit", "commit_range") and int(name) > _MAX_NUMBER:
         return None
-    return Reference(kind, address["project"], name, start, end, url)
+    return Reference(kind, match["project"], name, start, end, url)
 
 
 def trim_url(url: str) -> str:
-    """An address without what rather ends the sentence that it stands in."""
+    """Remove trailing punctuation that belongs to the sentence around a URL."""
     opened, closed = url.count("("), url.count(")")
     end = len(url)
     while end:

@@ -1,4 +1,4 @@
-"""From markdown to HTML that is safe to show, and to plain text."""
+"""Rendering of markdown as safe HTML and as plain text."""
 
 import re
 import secrets
@@ -10,7 +10,7 @@ from ingot.core.markup import highlighting
 from ingot.core.markup.links import DATA, OWN_IDS, Link, LinkContext, ReferenceResolver
 from ingot.core.markup.parser import TooMuchWork, WorkBudget, parse, parser
 from ingot.core.markup.references import Reference
-from ingot.core.markup.sanitizer import MAX_TAGS, escape_inputs, sanitise
+from ingot.core.markup.sanitizer import MAX_TAGS, escape_inputs, sanitize_html
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -26,40 +26,41 @@ RenderRule = Callable[["_Renderer", "Sequence[Token]", int], str]
 
 
 def render(text: str, link_context: LinkContext, resolve: ReferenceResolver | None = None) -> str:
-    """The text as HTML; without ``resolve`` nothing in it is a reference."""
-    work = WorkBudget(link_context.base_url, gfm=resolve is not None)
+    """Render a text as HTML; without ``resolve``, references are not linked."""
+    budget = WorkBudget(link_context.base_url, gfm=resolve is not None)
     try:
         if len(text) > MAX_LENGTH:
             raise TooMuchWork
-        tokens = parse(text, work)
+        tokens = parse(text, budget)
     except TooMuchWork:
         return f"<pre>{escape(text, quote=False)}</pre>"
     if resolve is not None:
         _resolve(tokens, resolve)
     renderer = _Renderer()
-    return sanitise(renderer.render(tokens), link_context, renderer.mark)
+    return sanitize_html(renderer.render(tokens), link_context, renderer.marker)
 
 
 def _resolve(tokens: "list[Token]", resolve: ReferenceResolver) -> None:
-    found = [child for token in tokens for child in token.children or () if child.type == "reference"]
-    if not found:
+    references = [child for token in tokens for child in token.children or () if child.type == "reference"]
+    if not references:
         return
-    for token, link in zip(found, resolve([token.meta["reference"] for token in found]), strict=True):
+    for token, link in zip(references, resolve([token.meta["reference"] for token in references]), strict=True):
         token.meta["link"] = link
 
 
 class _Renderer:
-    """One text's way to HTML."""
+    """The renderer of one text."""
 
     def __init__(self) -> None:
-        # Attributes that only we may set begin with it; the sanitiser takes it off again, and them where it is missing.
-        self.mark = secrets.token_hex(16)
+        # Prefix of attribute values that only this renderer may set; the sanitizer removes the prefix, and removes
+        # those attributes whose values lack it.
+        self.marker = secrets.token_hex(16)
         self._ids: dict[str, int] = {}
         self._highlighted = 0
         self._escapes_html = False
 
     def render(self, tokens: "list[Token]") -> str:
-        tags = sum(one.content.count("<") for one in _flat(tokens) if one.type in ("html_inline", "html_block"))
+        tags = sum(token.content.count("<") for token in _flat(tokens) if token.type in ("html_inline", "html_block"))
         self._escapes_html = tags > MAX_TAGS
         return self._rendered(tokens)
 
@@ -78,9 +79,9 @@ class _Renderer:
                 pieces.append(plain.renderToken(tokens, index, parser().options, {}))
         return "".join(pieces)
 
-    def own(self, **attributes: str) -> str:
-        """Attributes that no one else may set."""
-        return "".join(f' {name}="{self.mark}{escape(value)}"' for name, value in attributes.items())
+    def own_attributes(self, **attributes: str) -> str:
+        """Format attributes that users may not set themselves."""
+        return "".join(f' {name}="{self.marker}{escape(value)}"' for name, value in attributes.items())
 
     def text(self, tokens: "Sequence[Token]", index: int) -> str:
         return escape(tokens[index].content, quote=False)
@@ -96,50 +97,51 @@ class _Renderer:
         return "<br>\n" if tokens[index].type == "hardbreak" else "\n"
 
     def code(self, tokens: "Sequence[Token]", index: int) -> str:
-        """Blocks of code; what is mathematics or a diagram stays code, too."""
+        """Render a code block; math and diagrams are rendered as code, too."""
         token = tokens[index]
-        named = _LANGUAGE.match(token.info.strip()) if token.type == "fence" else None
-        language = named[0].lower() if named else ""
-        attributes = self.own(**{"class": f"language-{language}"}) if language else ""
+        match = _LANGUAGE.match(token.info.strip()) if token.type == "fence" else None
+        language = match[0].lower() if match else ""
+        attributes = self.own_attributes(**{"class": f"language-{language}"}) if language else ""
         self._highlighted += highlighting.BLOCK_COST + len(token.content) if language else 0
         if self._highlighted <= highlighting.MAX_TOTAL_LENGTH:
-            code = highlighting.highlight_code(token.content, language, self.mark)
+            code = highlighting.highlight_code(token.content, language, self.marker)
         else:
             code = escape(token.content, quote=False)
-        return f"<pre{self.own(**{'class': 'code highlight'})}><code{attributes}>{code}</code></pre>\n"
+        return f"<pre{self.own_attributes(**{'class': 'code highlight'})}><code{attributes}>{code}</code></pre>\n"
 
     def heading(self, tokens: "Sequence[Token]", index: int) -> str:
-        """A heading that can be linked to by its own words."""
-        words = _readable_text(tokens[index + 1].children or ())
-        slug = _NOT_IN_ID.sub("", words[: 4 * _MAX_ID_LENGTH].lower()).strip()
+        """Render a heading with an anchor derived from its text."""
+        text = _readable_text(tokens[index + 1].children or ())
+        slug = _NOT_IN_ID.sub("", text[: 4 * _MAX_ID_LENGTH].lower()).strip()
         slug = "-".join(slug.split())[:_MAX_ID_LENGTH] or "heading"
-        seen = self._ids[slug] = self._ids.get(slug, -1) + 1
-        slug = f"{slug}-{seen}" if seen else slug
-        anchor = f'<a{self.own(**{"class": "anchor"})} href="#{escape(slug)}" aria-label="Link to this heading"></a>'
-        return f"<{tokens[index].tag}{self.own(id=OWN_IDS + slug)}>{anchor}"
+        count = self._ids[slug] = self._ids.get(slug, -1) + 1
+        slug = f"{slug}-{count}" if count else slug
+        own = self.own_attributes(**{"class": "anchor"})
+        anchor = f'<a{own} href="#{escape(slug)}" aria-label="Link to this heading"></a>'
+        return f"<{tokens[index].tag}{self.own_attributes(id=OWN_IDS + slug)}>{anchor}"
 
     def listing(self, tokens: "Sequence[Token]", index: int) -> str:
-        """Lists and their items, which may be of tasks."""
+        """Render a list or list item, which may be of tasks."""
         token = tokens[index]
-        attributes = self.own(**{"class": token.meta["class"]}) if "class" in token.meta else ""
+        attributes = self.own_attributes(**{"class": token.meta["class"]}) if "class" in token.meta else ""
         if token.attrs.get("start") is not None:
             attributes += f' start="{int(token.attrs["start"])}"'
         return f"<{token.tag}{attributes}>" + ("" if token.tag == "li" else "\n")
 
     def box(self, tokens: "Sequence[Token]", index: int) -> str:
         checked = " checked" if tokens[index].content else ""
-        return f"<input{self.own(**{'class': 'task-list-item-checkbox'})}{checked}>"
+        return f"<input{self.own_attributes(**{'class': 'task-list-item-checkbox'})}{checked}>"
 
     def cell(self, tokens: "Sequence[Token]", index: int) -> str:
-        """Cells say how they are aligned without a style of their own."""
-        aligned = _ALIGNMENT.search(str(tokens[index].attrs.get("style", "")))
-        return f"<{tokens[index].tag}" + (f' align="{aligned[1]}">' if aligned else ">")
+        """Render a table cell with an ``align`` attribute, because inline styles are removed."""
+        alignment = _ALIGNMENT.search(str(tokens[index].attrs.get("style", "")))
+        return f"<{tokens[index].tag}" + (f' align="{alignment[1]}">' if alignment else ">")
 
     def image(self, tokens: "Sequence[Token]", index: int) -> str:
         token = tokens[index]
         title = f' title="{escape(str(token.attrs["title"]))}"' if token.attrs.get("title") else ""
-        alternative = escape(_readable_text(token.children or ()))
-        return f'<img src="{escape(str(token.attrs["src"]))}" alt="{alternative}"{title}>'
+        alt_text = escape(_readable_text(token.children or ()))
+        return f'<img src="{escape(str(token.attrs["src"]))}" alt="{alt_text}"{title}>'
 
     def reference(self, tokens: "Sequence[Token]", index: int) -> str:
         token = tokens[index]
@@ -150,28 +152,32 @@ class _Renderer:
         if link is None:
             return f'<a href="{escape(token.content)}">{escape(token.content, quote=False)}</a>'
         classes = " ".join(["gfm", f"gfm-{reference.kind}", *link.css_class.split()])
-        attributes = self.own(**{"class": classes, "data-reference-type": reference.kind})
-        attributes += self.own(**{f"data-{name}": value for name, value in link.data.items() if name in DATA})
+        attributes = self.own_attributes(**{"class": classes, "data-reference-type": reference.kind})
+        attributes += self.own_attributes(
+            **{f"data-{name}": value for name, value in link.data.items() if name in DATA}
+        )
         if link.title:
             attributes += f' title="{escape(link.title)}"'
-        words = escape(token.content if link.text is None else link.text, quote=False)
-        return f'<a href="{escape(link.url)}"{attributes}>{words}</a>'
+        text = escape(token.content if link.text is None else link.text, quote=False)
+        return f'<a href="{escape(link.url)}"{attributes}>{text}</a>'
 
     def footnote(self, tokens: "Sequence[Token]", index: int) -> str:
-        """Footnotes, the way to them and back; only the first of several ways in is led back to."""
+        """Render a footnote, a reference to it or its back link; only the first reference has a back link."""
         token = tokens[index]
         number = token.meta["id"] + 1 if token.meta else 0
-        again = bool(token.meta and token.meta.get("subId", 0) > 0)
+        repeated = bool(token.meta and token.meta.get("subId", 0) > 0)
         if token.type == "footnote_ref":
-            own = "" if again else self.own(id=f"{OWN_IDS}fnref{number}")
-            return f'<sup{self.own(**{"class": "footnote-ref"})}><a href="#fn{number}"{own}>{number}</a></sup>'
+            own = "" if repeated else self.own_attributes(id=f"{OWN_IDS}fnref{number}")
+            return (
+                f'<sup{self.own_attributes(**{"class": "footnote-ref"})}><a href="#fn{number}"{own}>{number}</a></sup>'
+            )
         if token.type == "footnote_open":
-            return f"<li{self.own(id=f'{OWN_IDS}fn{number}')}>"
+            return f"<li{self.own_attributes(id=f'{OWN_IDS}fn{number}')}>"
         if token.type == "footnote_anchor":
-            own = self.own(**{"class": "footnote-backref"})
-            return "" if again else f' <a href="#fnref{number}"{own}>\u21a9\ufe0e</a>'
+            own = self.own_attributes(**{"class": "footnote-backref"})
+            return "" if repeated else f' <a href="#fnref{number}"{own}>\u21a9\ufe0e</a>'
         if token.type == "footnote_block_open":
-            return f"<section{self.own(**{'class': 'footnotes'})}>\n<ol>\n"
+            return f"<section{self.own_attributes(**{'class': 'footnotes'})}>\n<ol>\n"
         return {"footnote_close": "</li>\n", "footnote_block_close": "</ol>\n</section>\n"}.get(token.type, "")
 
 
@@ -201,11 +207,11 @@ _RULES: dict[str, RenderRule] = {
 
 
 def _flat(tokens: "Sequence[Token]") -> "list[Token]":
-    return [one for token in tokens for one in (token, *(token.children or ()))]
+    return [nested for token in tokens for nested in (token, *(token.children or ()))]
 
 
 def _readable_text(children: "Sequence[Token]") -> str:
-    """What there is to read in a line."""
+    """Return the visible text of inline tokens."""
     pieces: list[str] = []
     for child in children:
         if child.type == "image":
@@ -218,12 +224,12 @@ def _readable_text(children: "Sequence[Token]") -> str:
 
 
 def plain_text(markdown: str, max_length: int = MAX_PLAIN_LENGTH) -> str:
-    """What there is to read in a text, for mail and notifications; at most so many characters."""
-    beginning = markdown[: min(max_length, MAX_PLAIN_LENGTH)]
+    """Return the visible text of markdown, for mail and notifications, up to a maximum length."""
+    excerpt = markdown[: min(max_length, MAX_PLAIN_LENGTH)]
     try:
-        tokens = parse(beginning, WorkBudget(None, gfm=False))
+        tokens = parse(excerpt, WorkBudget(None, gfm=False))
     except TooMuchWork:
-        return beginning
+        return excerpt
     blocks: list[str] = []
     for token in tokens:
         if token.type == "inline":
@@ -234,7 +240,7 @@ def plain_text(markdown: str, max_length: int = MAX_PLAIN_LENGTH) -> str:
 
 
 def _lines(children: "Sequence[Token]") -> str:
-    """A paragraph with its line breaks, and with the addresses of its links."""
+    """Return the text of a paragraph with its line breaks and the URLs of its links."""
     pieces: list[str] = []
     links: list[tuple[int, Any]] = []
     for child in children:

@@ -1,18 +1,18 @@
-"""The last step before HTML leaves the room: only what we listed stays, whatever came before."""
+"""HTML sanitizer, the last step of rendering: only the tags and attributes listed here remain."""
 
 import re
 
 from ingot.core.markup.links import DATA, LinkContext
 
 MAX_TAGS = 5_000
-"""A text with more HTML than this in it shows its tags instead: deep nesting costs the parser too much."""
+"""Texts with more HTML tags show them as text, because deep nesting is expensive to parse."""
 
 _TAGS = set(
     """
     a abbr b blockquote br code dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img input ins
     kbd li mark ol p pre q rp rt ruby s samp section small span strike strong sub summary sup table tbody td tfoot th
     thead tr tt u ul var
-    """.split()  # noqa: SIM905 - A list of sixty words reads better so.
+    """.split()  # noqa: SIM905 - A list of sixty words is more readable as text.
 )
 _ALIGNED = ("div", "h1", "h2", "h3", "h4", "h5", "h6", "img", "p", "table", "td", "th", "tr")
 _OWN = {"class", "id", *(f"data-{name}" for name in DATA), "data-reference-type"}
@@ -28,24 +28,27 @@ _ATTRIBUTES: dict[str, set[str]] = {
     "td": {"align", "colspan", "rowspan"},
     "th": {"align", "colspan", "rowspan", "scope"},
 }
-# Boxes of task lists are ours; what else may call itself so can be neither ticked nor typed into.
+# Every input becomes a disabled checkbox, so that nothing except task lists looks like a form.
 _FIXED = {"input": {"type": "checkbox", "disabled": "disabled"}}
 _SCHEMES = {"http", "https", "mailto", "ftp", "ssh", "git", "irc", "ircs", "tel", "xmpp"}
 _HTML = re.compile("<(?=input)", re.IGNORECASE)
 
 
 def escape_inputs(html: str) -> str:
-    """HTML that somebody wrote, with their own form fields shown as text."""
+    """Escape ``<input>`` tags in HTML written by users."""
     return _HTML.sub("&lt;", html)
 
 
-def sanitise(html: str, link_context: LinkContext, mark: str) -> str:
-    """What is safe of it; ``mark`` begins the attributes that only we may set, and nobody else can know it."""
+def sanitize_html(html: str, link_context: LinkContext, marker: str) -> str:
+    """Return the safe parts of HTML.
+
+    ``marker`` is a random prefix of the attribute values that only the renderer may set; others are removed.
+    """
     import nh3
 
-    def allowed(element: str, attribute: str, value: str) -> str | None:
+    def filter_attribute(element: str, attribute: str, value: str) -> str | None:
         if attribute in _OWN:
-            return value.replace(mark, "") if value.startswith(mark) else None
+            return value.replace(marker, "") if value.startswith(marker) else None
         if attribute == "href":
             return link_context.link(value)
         if attribute == "src":
@@ -56,7 +59,7 @@ def sanitise(html: str, link_context: LinkContext, mark: str) -> str:
         html,
         tags=_TAGS,
         attributes=_ATTRIBUTES,
-        attribute_filter=allowed,
+        attribute_filter=filter_attribute,
         url_schemes=_SCHEMES,
         link_rel="nofollow noreferrer noopener",
         set_tag_attribute_values=_FIXED,

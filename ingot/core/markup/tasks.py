@@ -1,4 +1,4 @@
-"""How many of the tasks that a text lists are done, and ticking one."""
+"""Task lists in a text: counting and ticking of tasks."""
 
 import re
 from typing import NamedTuple
@@ -9,22 +9,22 @@ _TASK = re.compile(r"^[ \t>]*+(?:[-+*]|\d{1,9}+[.)])[ \t]++\[([ xX])\][ \t]++\S"
 
 
 class TaskCounts(NamedTuple):
-    """Items with a box before them."""
+    """The numbers of all and of completed tasks."""
 
     total: int
     done: int
 
 
 def tick_task(text: str, number: int, *, done: bool) -> str | None:
-    """The text with one of its tasks, counted from 0, done or open again; nothing where there is no such task."""
+    """Return the text with the task at an index, counted from 0, ticked or unticked; None if there is none."""
     boxes = list(_TASK.finditer(mask_blocks(text)))
     if not 0 <= number < len(boxes):
         return None
-    place = boxes[number].start(1)
-    return f"{text[:place]}{'x' if done else ' '}{text[place + 1 :]}"
+    position = boxes[number].start(1)
+    return f"{text[:position]}{'x' if done else ' '}{text[position + 1 :]}"
 
 
 def count_tasks(text: str) -> TaskCounts:
-    """The tasks of a markdown text; boxes in code do not count."""
-    boxes = [found[1] for found in _TASK.finditer(mask_blocks(text))] if "[" in text else []
+    """Count the tasks of a markdown text; checkboxes in code do not count."""
+    boxes = [match[1] for match in _TASK.finditer(mask_blocks(text))] if "[" in text else []
     return TaskCounts(len(boxes), sum(box != " " for box in boxes))

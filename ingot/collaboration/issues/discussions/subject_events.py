@@ -31,10 +31,10 @@ def emit_subject_changed(db: Connection, event: IssueChanged) -> None:
             subject_of(issue),
             event.actor_id,
             _action(event),
-            said=_mentionable_text(issue)
+            new_text=_mentionable_text(issue)
             if opened or shows or event.changes.keys() & {"title", "description"}
             else None,
-            shows=shows,
+            newly_visible=shows,
             assigned=tuple(number for number in after if number not in before),
             unassigned=tuple(number for number in before if number not in after),
             labelled=tuple(number for number in marked if number not in marked_before),

@@ -37,7 +37,7 @@ def set_due_date(context: IssueCommandContext, text: str) -> str | None:
     day = parse_day(text, date.fromisoformat(day_of(context.db.now))) if context.may_triage else None
     if day is None:
         return None
-    context.wishes["due_date"] = day.isoformat()
+    context.pending_edits["due_date"] = day.isoformat()
     return f"Set the due date to {day.isoformat()}."
 
 
@@ -46,7 +46,7 @@ def remove_due_date(context: IssueCommandContext, _: str) -> str | None:
     """Let it take as long as it takes."""
     if not context.may_triage or context.found is None or context.found.issue.due_date is None:
         return None
-    context.wishes["due_date"] = None
+    context.pending_edits["due_date"] = None
     return "Removed the due date."
 
 
@@ -56,7 +56,7 @@ def make_confidential(context: IssueCommandContext, _: str) -> str | None:
     # Who writes one may do so at once.
     if not context.may_edit:
         return None
-    context.wishes["confidential"] = True
+    context.pending_edits["confidential"] = True
     return "Made this issue confidential."
 
 
@@ -71,7 +71,7 @@ def mark_duplicate(context: IssueCommandContext, name: str) -> str | None:
     if other is None or other.issue.id == found.issue.id or not policy.may_take_part(context.actor, other.here, other):
         return None
     if found.issue.state == "opened":
-        context.wishes["state_event"] = "close"
+        context.pending_edits["state_event"] = "close"
     context.effects.append(lambda db, _: _add_duplicate_notes(db, context.actor, found, other))
     return f"Marked this issue as a duplicate of {_visible_reference(other, found)}."
 

@@ -32,8 +32,8 @@ def execute_commands(db: Connection, actor: Actor, lookup: IssueLookup, commands
         found=lookup,
     )
     ISSUE_COMMANDS.execute(desk, commands)
-    if desk.wishes:
-        service.edit_issue(db, actor, lookup, EditIssue(**desk.wishes))
+    if desk.pending_edits:
+        service.edit_issue(db, actor, lookup, EditIssue(**desk.pending_edits))
     return desk.apply_effects(service.subject_of(issue_by_id(db, lookup.issue.id)))
 
 
@@ -47,10 +47,10 @@ def create_issue(
     triages = policy.may_triage(actor, access, project)
     desk = IssueCommandContext(db, actor, project, None, may_edit=True, may_triage=triages)
     ISSUE_COMMANDS.execute(desk, commands)
-    more = desk.wishes.pop("add_labels", [])
+    more = desk.pending_edits.pop("add_labels", [])
     if more:
-        desk.wishes["labels"] = [*((params.labels if params.labels is not UNSET else None) or []), *more]
-    params = msgspec.structs.replace(params, description=text, **desk.wishes)
+        desk.pending_edits["labels"] = [*((params.labels if params.labels is not UNSET else None) or []), *more]
+    params = msgspec.structs.replace(params, description=text, **desk.pending_edits)
     issue = service.create_issue(db, actor, access, project, params, user_agent, ip)
     desk.apply_effects(service.subject_of(issue))
     return issue_by_id(db, issue.id)

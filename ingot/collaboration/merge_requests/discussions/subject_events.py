@@ -34,7 +34,7 @@ def emit_subject_changed(db: Connection, event: MergeRequestChanged) -> None:
             event.actor_id,
             _action(event),
             # The description first: whom it begins with is spoken to.
-            said=f"{merge_request.description or ''}\n\n{merge_request.title}" if said else None,
+            new_text=f"{merge_request.description or ''}\n\n{merge_request.title}" if said else None,
             assigned=tuple(number for number in after if number not in before),
             unassigned=tuple(number for number in before if number not in after),
             labelled=tuple(number for number in marked if number not in marked_before),

@@ -48,7 +48,7 @@ def reopen(context: MergeRequestCommandContext, _: str) -> str | None:
         return None
     if _has_open_duplicate(context.db, found, found.merge_request.target_branch):
         return None
-    context.wishes["state_event"] = "reopen"
+    context.pending_edits["state_event"] = "reopen"
     return "Reopened this."
 
 
@@ -66,34 +66,34 @@ def set_target(context: MergeRequestCommandContext, branch: str) -> str | None:
         context.db, found, branch
     ):
         return None
-    context.wishes["target_branch"] = branch
+    context.pending_edits["target_branch"] = branch
     return f"Set target branch to {branch}."
 
 
 @MERGE_REQUEST_COMMANDS.on("wip")
 def toggle_draft(context: MergeRequestCommandContext, _: str) -> str | None:
     """Say that it is not to be merged yet, or that it is."""
-    title = context.wishes.get("title", context.title)
+    title = context.pending_edits.get("title", context.title)
     return _retitle(context, remove_draft_prefix(title) if is_draft(title) else add_draft_prefix(title, "WIP"))
 
 
 @MERGE_REQUEST_COMMANDS.on("draft")
 def mark_draft(context: MergeRequestCommandContext, _: str) -> str | None:
     """Say that it is not to be merged yet."""
-    return _retitle(context, add_draft_prefix(context.wishes.get("title", context.title), "Draft"))
+    return _retitle(context, add_draft_prefix(context.pending_edits.get("title", context.title), "Draft"))
 
 
 @MERGE_REQUEST_COMMANDS.on("ready")
 def mark_ready(context: MergeRequestCommandContext, _: str) -> str | None:
     """Say that it is to be merged."""
-    return _retitle(context, remove_draft_prefix(context.wishes.get("title", context.title)))
+    return _retitle(context, remove_draft_prefix(context.pending_edits.get("title", context.title)))
 
 
 def _retitle(context: MergeRequestCommandContext, title: str) -> str | None:
-    before = context.wishes.get("title", context.title)
+    before = context.pending_edits.get("title", context.title)
     if not context.may_edit or title == before or not 0 < len(title) <= MAX_TITLE_LENGTH:
         return None
-    context.wishes["title"] = title
+    context.pending_edits["title"] = title
     return f"Marked this merge request as {'draft' if is_draft(title) else 'ready'}."
 
 

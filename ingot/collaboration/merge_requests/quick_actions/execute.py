@@ -47,8 +47,8 @@ def execute_commands(
         seen=seen.lower() if seen else None,
     )
     MERGE_REQUEST_COMMANDS.execute(desk, commands)
-    if desk.wishes:
-        edit_merge_request(db, actor, lookup, EditMergeRequest(**desk.wishes), None)
+    if desk.pending_edits:
+        edit_merge_request(db, actor, lookup, EditMergeRequest(**desk.pending_edits), None)
     return desk.apply_effects(service.subject_of(merge_request_by_id(db, lookup.merge_request.id)))
 
 
@@ -68,10 +68,10 @@ def create_merge_request(
     triages = policy.may_triage(actor, there, target)
     desk = MergeRequestCommandContext(db, actor, target, None, may_edit=True, may_triage=triages, title=params.title)
     MERGE_REQUEST_COMMANDS.execute(desk, commands)
-    more = desk.wishes.pop("add_labels", [])
+    more = desk.pending_edits.pop("add_labels", [])
     if more:
-        desk.wishes["labels"] = [*((params.labels if params.labels is not UNSET else None) or []), *more]
-    params = msgspec.structs.replace(params, **desk.wishes)
+        desk.pending_edits["labels"] = [*((params.labels if params.labels is not UNSET else None) or []), *more]
+    params = msgspec.structs.replace(params, **desk.pending_edits)
     made = service.create_merge_request(db, actor, there, source, target, params, head_oid)
     desk.apply_effects(service.subject_of(made))
     return merge_request_by_id(db, made.id)
