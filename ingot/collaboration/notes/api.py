@@ -71,7 +71,7 @@ def create_commit_discussion(stage: StagedCall, context: RepositoryContext, para
     """Start a discussion about a commit."""
     subject = queries.commit_subject(context.project.id, find_commit(context.repository, stage.path["sha"]).oid)
     subject_access = SubjectAccess(
-        subject, may_participate=True, may_set_times=may_own_project(stage.actor, context.here, context.project)
+        subject, may_participate=True, may_set_times=may_own_project(stage.actor, context.access, context.project)
     )
     return staged.create_discussion(stage.database, stage.actor, context, subject_access, params, stage.origin.base)
 
