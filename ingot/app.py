@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlalchemy import literal, select
 
 from ingot.accounts.authentication import authenticate
-from ingot.accounts.identity_providers.ldap_sync import CHECK_DIRECTORY, DirectoryJobs, enqueue_directory_check
+from ingot.accounts.identity_providers.directory_users import CHECK_DIRECTORY, DirectoryCheck, enqueue_directory_check
 from ingot.accounts.instance.limits import ApiRateLimits
 from ingot.accounts.instance.throttles import delete_expired_throttles as drop_ended_throttles
 from ingot.accounts.sessions.service import delete_expired_sessions as drop_ended_sessions
@@ -253,7 +253,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             READ_COMMITS: CommitMessageJob(store, settings.base_url).read,
             MAIL_PUSHES: PushMailJob(finisher, store).run,
             NOTIFY_JIRA: JiraNotifier(finisher, guard, log).run,
-            CHECK_DIRECTORY: DirectoryJobs(settings).check,
+            CHECK_DIRECTORY: DirectoryCheck(settings).run,
         },
         [
             RecurringJob(600, drop_ended_sessions),

@@ -7,6 +7,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
@@ -184,6 +185,8 @@ def _validated(settings: Settings) -> Settings:
         raise InvalidSetting("ldap_url must look like ldaps://directory.example.org:636")
     if bool(settings.ldap_url) != bool(settings.ldap_base):
         raise InvalidSetting("ldap_url and ldap_base must be given together")
+    if settings.ldap_url and find_spec("ldap3") is None:
+        raise InvalidSetting("ldap_url needs the package ldap3, which is not installed: pip install 'ingot[ldap]'")
     if settings.root_password and len(settings.root_password) < 8:
         raise InvalidSetting("root_password must have at least 8 characters")
     if settings.root_token and len(settings.root_token) < 8:

@@ -12,7 +12,7 @@ import uvicorn
 
 from ingot.app import App, open_database
 from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
-from ingot.core.http.protocol import JoinedHttpProtocol
+from ingot.core.http.protocol import HeadTimeoutProtocol
 from ingot.log import Log, route_logging
 from ingot.operations.supervisor import open_socket
 from ingot.settings import Settings
@@ -53,7 +53,7 @@ def serve_app(app: App, listener: Any, lifeline: int | None = None) -> None:
     config = uvicorn.Config(
         app.front,
         loop="uvloop",
-        http=JoinedHttpProtocol,
+        http=HeadTimeoutProtocol,
         ws="none",
         lifespan="off",
         log_config=None,

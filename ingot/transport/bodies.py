@@ -4,8 +4,8 @@ import asyncio
 import zlib
 from collections.abc import AsyncIterator, Iterator
 
-from ingot.core.http.body_rate import BodyPace
 from ingot.core.http.request import Receive
+from ingot.core.http.transfer_rate import BodyReceiver
 
 _CHUNK_SIZE = 64 * 1024
 
@@ -27,9 +27,9 @@ async def read_body(receive: Receive, encoding: bytes, max_bytes: int) -> AsyncI
     received = unpacked = 0
     unpacker = None if encoding in (b"", b"identity") else zlib.decompressobj(zlib.MAX_WBITS | 16)
     more = True
-    pace = BodyPace()
+    receiver = BodyReceiver()
     while more:
-        message = await pace.next(receive)
+        message = await receiver.next_message(receive)
         if message["type"] == "http.disconnect":
             raise ClientGone
         more = message.get("more_body", False)

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ingot.core.db.database import Database
-from ingot.core.http.body_rate import BodyTooSlow
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Component, Header, Request, Send, Trace
-from ingot.core.http.streaming import wait_for_disconnect
+from ingot.core.http.stream import wait_for_disconnect
+from ingot.core.http.transfer_rate import TransferTooSlow
 from ingot.errors import NotFound, Unavailable
 from ingot.git.core.errors import UNREADABLE_ERRORS, MissingRepository
 from ingot.git.core.repository import Repository
@@ -261,7 +261,7 @@ class GitHttpTransfer:
             body = self._door.checked(body, self._admitted.repository, self._admitted.target.project)
         try:
             await child.feed(body)
-        except (BodyTooLarge, BodyNotDecodable, BodyTooSlow, TimeoutError, ObjectNotServed, MalformedPacket):
+        except (BodyTooLarge, BodyNotDecodable, TransferTooSlow, TimeoutError, ObjectNotServed, MalformedPacket):
             child.kill()
             raise
 
@@ -313,7 +313,7 @@ class GitHttpTransfer:
             raise GitRequestRefused(400, "The body is not what its encoding says.")
         if isinstance(error, MalformedPacket):
             raise GitRequestRefused(400, "Git does not understand this request.")
-        if isinstance(error, BodyTooSlow | TimeoutError):
+        if isinstance(error, TransferTooSlow | TimeoutError):
             raise GitRequestRefused(408, "The body came too slowly.")
 
     async def _head(self, what: str) -> None:

@@ -12,8 +12,8 @@ from ingot.core.api.responses import ApiResponse
 from ingot.core.api.routes import ContentResponse
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.core.http.body_rate import BodyTooSlow
 from ingot.core.http.request import Request
+from ingot.core.http.transfer_rate import TransferTooSlow
 from ingot.projects.projects.tables import Project
 from ingot.repositories.lfs.files import ContentMismatch, IncomingFile, LfsFiles
 from ingot.repositories.lfs.queries import sizes_in_project
@@ -62,7 +62,7 @@ class LfsTransfers:
             await self._take(request, oid, size)
         except (ContentMismatch, BodyTooLarge) as error:
             raise GitRequestRefused(422, str(error) or "More was sent than the size that was named.") from None
-        except (BodyTooSlow, TimeoutError):
+        except (TransferTooSlow, TimeoutError):
             raise GitRequestRefused(408, "The body came too slowly.") from None
         except OSError as error:
             if error.errno not in _DISK_FULL_ERRNOS:

@@ -12,7 +12,7 @@ from ingot.core.api.responses import ApiResponse
 from ingot.core.db.database import Database
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Component, Header, Request, Send, Trace
-from ingot.core.http.streaming import stream_response
+from ingot.core.http.stream import stream_response
 from ingot.projects.projects.tables import Project
 from ingot.repositories.lfs.files import is_oid, lfs_files_of
 from ingot.repositories.lfs.params import LfsBatchParams, LfsObjectParams, LockParams, UnlockParams, VerifyLocksParams

@@ -5,8 +5,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from ingot.core.api.responses import ApiResponse
-from ingot.core.http.body_rate import BodyTooSlow
 from ingot.core.http.request import Header, Request, Trace
+from ingot.core.http.transfer_rate import TransferTooSlow
 from ingot.errors import Denied, Invalid, NotFound, Unauthenticated, Unavailable
 from ingot.transport.admission import GitRequestRefused, service_unavailable, unauthorized
 from ingot.transport.bodies import BodyNotDecodable, BodyTooLarge, read_body
@@ -26,7 +26,7 @@ async def read_params(request: Request, kind: type[T]) -> T:
         raise GitRequestRefused(413, "This is more than may be sent at once.") from None
     except BodyNotDecodable:
         raise GitRequestRefused(400, "The body is not what its encoding says.") from None
-    except (BodyTooSlow, TimeoutError):
+    except (TransferTooSlow, TimeoutError):
         raise GitRequestRefused(408, "The body came too slowly.") from None
     try:
         return msgspec.json.decode(body or b"{}", type=kind)

@@ -6,7 +6,7 @@ from concurrent.futures import Executor
 from typing import Any, BinaryIO
 
 from ingot.core.http.request import Header, Request, Send, Trace
-from ingot.core.http.streaming import stream_response
+from ingot.core.http.stream import stream_response
 from ingot.web.page_routes import FileResponse
 
 _CHUNK_BYTES = 256 * 1024

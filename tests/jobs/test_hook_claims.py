@@ -10,13 +10,13 @@ from ingot.core.db.connection import Connection
 from ingot.integrations.webhooks.delivery.claims import (
     HookHealth,
     claim_hooks,
-    due_hooks,
+    find_due_hooks,
     has_clock_skew,
     next_batch,
-    record_outcomes,
     release_all_leases,
     renew_leases,
     repair_clock_skew,
+    save_outcomes,
 )
 from ingot.integrations.webhooks.delivery.outcome import DeliveryOutcome
 from ingot.integrations.webhooks.outbox import queue_event
@@ -48,7 +48,7 @@ class Queue:
 
     def due(self, mine: str) -> list[int]:
         """For which hooks somebody could send now."""
-        return self.read(lambda db: due_hooks(db, mine))[0]
+        return self.read(lambda db: find_due_hooks(db, mine))[0]
 
     def claim(self, mine: str) -> list[int]:
         """Take them."""
@@ -62,14 +62,10 @@ class Queue:
         return DeliveryOutcome(number, hook_id, attempt, "", {}, status, {}, "", 0.1, None, self.clock(), False)
 
     def settle(
-        self,
-        mine: str,
-        *outcomes: DeliveryOutcome,
-        released: tuple[int, ...] = (),
-        healths: tuple[HookHealth, ...] = (),
+        self, mine: str, *outcomes: DeliveryOutcome, released: tuple[int, ...] = (), health: tuple[HookHealth, ...] = ()
     ) -> None:
         """Write it down."""
-        self.write(lambda db: record_outcomes(db, mine, outcomes, (), healths, released))
+        self.write(lambda db: save_outcomes(db, mine, outcomes, (), health, released))
 
     def states(self) -> list[tuple[str, int]]:
         """How deliveries stand."""
@@ -144,8 +140,8 @@ def test_a_hook_that_is_left_alone(queue: Queue) -> None:
     queue.claim("a")
     until = queue.clock()
     queue.clock.step(seconds=-60)
-    queue.settle("a", healths=(HookHealth(hook, 4, until),), released=(hook,))
-    assert queue.read(lambda db: due_hooks(db, "b")) == ([], set(), until)
+    queue.settle("a", health=(HookHealth(hook, 4, until),), released=(hook,))
+    assert queue.read(lambda db: find_due_hooks(db, "b")) == ([], set(), until)
     queue.clock.step(seconds=60)
     assert queue.due("b") == [hook]
 
@@ -157,7 +153,7 @@ def test_a_clock_that_was_set_back(queue: Queue) -> None:
     queue.claim("a")
     queue.settle("a", queue.outcome(hook, 503))
     later = queue.clock.now
-    queue.settle("a", healths=(HookHealth(hook, 4, later),))
+    queue.settle("a", health=(HookHealth(hook, 4, later),))
     queue.clock.step(days=-1)
     assert queue.due("b") == []
     assert queue.read(has_clock_skew)

@@ -1,4 +1,4 @@
-"""What requests may reach, in every spelling that others fell for."""
+"""SSRF guard: permitted and refused URLs, in every spelling that has bypassed such guards."""
 
 import socket
 from collections.abc import Callable
@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from ingot.core.outgoing.guard import OutgoingRequestBlocked, SsrfGuard, redact_text, redact_url, strip_credentials
+from ingot.core.outgoing.errors import RequestRefused
+from ingot.core.outgoing.guard import SsrfGuard
+from ingot.core.outgoing.urls import redact_text, redact_url, strip_credentials
 
 PUBLIC, PUBLIC6 = "93.184.216.34", "2606:2800:220:1::1"
 
@@ -50,9 +52,9 @@ def test_hosts_that_are_refused_without_looking_them_up(host: str) -> None:
     """With any scheme and port; what is next to them on the internet is let through."""
     guard = SsrfGuard(resolve=nobody)
     for url in (f"http://{host}/", f"https://{host}:8443/x?y", f"http://u:p@{host}/"):
-        with pytest.raises(OutgoingRequestBlocked):
+        with pytest.raises(RequestRefused):
             guard.check_url(url, credentials=True)
-        with pytest.raises(OutgoingRequestBlocked):
+        with pytest.raises(RequestRefused):
             guard.pin(url, credentials=True)
     guard.check_url("http://example.com/")
 
@@ -61,7 +63,7 @@ def test_hosts_that_are_refused_without_looking_them_up(host: str) -> None:
 def test_urls_that_are_refused(url: str) -> None:
     """Also where local requests are allowed."""
     for allow_local in (False, True):
-        with pytest.raises(OutgoingRequestBlocked):
+        with pytest.raises(RequestRefused):
             SsrfGuard(allow_local, resolve=nobody).pin(url)
 
 
@@ -95,7 +97,7 @@ def test_public_addresses_are_let_through(host: str, address: str) -> None:
 def test_one_bad_answer_among_good_ones_refuses_them_all(bad: str) -> None:
     """Attack: a name with a public and a local address, in either order."""
     for answers in ((bad,), (PUBLIC, bad), (bad, PUBLIC)):
-        with pytest.raises(OutgoingRequestBlocked):
+        with pytest.raises(RequestRefused):
             SsrfGuard(resolve=answering(*answers)).pin("http://example.com/")
     assert SsrfGuard(resolve=answering(PUBLIC6, PUBLIC)).pin("http://example.com/").address == PUBLIC6
 
@@ -114,7 +116,7 @@ def test_a_name_is_looked_up_once() -> None:
     assert asked == []
     assert guard.pin("http://rebinding.example/").address == PUBLIC
     assert asked == ["rebinding.example"]
-    with pytest.raises(OutgoingRequestBlocked):
+    with pytest.raises(RequestRefused):
         guard.pin("http://rebinding.example/")
 
 
@@ -126,7 +128,7 @@ def test_a_look_up_that_fails_refuses(error: Exception) -> None:
         raise error
 
     for resolve in (failing, answering()):
-        with pytest.raises(OutgoingRequestBlocked, match="resolved"):
+        with pytest.raises(RequestRefused, match="resolved"):
             SsrfGuard(resolve=resolve).pin("http://example.com/")
 
 
@@ -145,7 +147,7 @@ def test_local_requests_can_be_allowed() -> None:
         "0x7f.1",
         "localhost.",
     ):
-        with pytest.raises(OutgoingRequestBlocked):
+        with pytest.raises(RequestRefused):
             lenient.pin(f"http://{host}/")
 
     some = SsrfGuard(
@@ -154,7 +156,7 @@ def test_local_requests_can_be_allowed() -> None:
     assert some.pin("http://intranet.example/").address == "10.1.2.3"
     assert some.pin("http://169.254.169.254/").address == "169.254.169.254"
     for host in ("10.2.0.1", "127.0.0.1", "[::ffff:10.1.0.1]", "0x0a.1.0.1"):
-        with pytest.raises(OutgoingRequestBlocked):
+        with pytest.raises(RequestRefused):
             some.pin(f"http://{host}/")
 
 
@@ -162,13 +164,13 @@ def test_only_imports_may_carry_credentials() -> None:
     """And then they are taken off before anybody connects."""
     guard = SsrfGuard(resolve=answering(PUBLIC))
     url = "https://ada:p%40ss%2Fword@example.com/x.git"
-    with pytest.raises(OutgoingRequestBlocked):
+    with pytest.raises(RequestRefused):
         guard.check_url(url)
     guard.check_url(url, credentials=True)
     assert strip_credentials(url) == ("https://example.com/x.git", "ada", "p@ss/word")
     assert strip_credentials("http://token@example.com/") == ("http://example.com/", "token", "")
     assert strip_credentials("http://example.com/a@b") == ("http://example.com/a@b", "", "")
-    with pytest.raises(OutgoingRequestBlocked):
+    with pytest.raises(RequestRefused):
         strip_credentials("ftp://a:b@example.com/")
 
 

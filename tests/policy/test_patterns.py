@@ -1,11 +1,11 @@
-"""Regular expressions for branches: as Python understands them, but always soon done."""
+"""Regular expressions of branch filters: Python's semantics, in linear time."""
 
 import random
 import re
 
 import pytest
 
-from ingot.integrations.webhooks.branch_patterns import MAX_STEPS, PatternError, compile_pattern
+from ingot.integrations.webhooks.branch_patterns import PatternError, compile_pattern
 from ingot.integrations.webhooks.policy import matches_branch
 
 SAMPLES = [
@@ -34,11 +34,11 @@ PATTERNS = [
 
 
 @pytest.mark.parametrize("text", PATTERNS)
-def test_what_both_engines_know(text: str) -> None:
-    """Each finds what the other finds."""
+def test_patterns_match_as_in_python(text: str) -> None:
+    """RE2 and Python's engine agree on every sample."""
     known = re.compile(text.replace(r"\z", r"\Z"), re.ASCII)
     wanted = {sample: known.search(sample) is not None for sample in SAMPLES}
-    assert {sample: compile_pattern(text).matches(sample) for sample in SAMPLES} == wanted
+    assert {sample: compile_pattern(text).found_in(sample) for sample in SAMPLES} == wanted
 
 
 def _random_pattern(dice: random.Random, depth: int) -> str:
@@ -48,40 +48,34 @@ def _random_pattern(dice: random.Random, depth: int) -> str:
     return dice.choice(["{}{}", "(?:{}|{})", "({})*{}", "({})+{}", "({})?{}", "({}){{0,2}}{}"]).format(*made)
 
 
-def test_what_nobody_thought_of() -> None:
-    """Hundreds of patterns that came by chance."""
+def test_random_patterns_match_as_in_python() -> None:
+    """Hundreds of random patterns, each against random texts."""
     dice = random.Random(7)
     for _ in range(400):
         text = _random_pattern(dice, 4)
-        try:
-            pattern = compile_pattern(text)
-        except PatternError as error:
-            assert "large" in str(error)
-            continue
+        pattern = compile_pattern(text)
         for _ in range(5):
             sample = "".join(dice.choice("abc") for _ in range(dice.randrange(7)))
-            assert pattern.matches(sample) == (re.search(text, sample) is not None), (text, sample)
+            assert pattern.found_in(sample) == (re.search(text, sample) is not None), (text, sample)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "(", ")", "a)", "[", "[]", "[a", "*", "a**", "+a", "(?=a)", "(?!a)", "(?<=a)", "(?P<x>a)", r"(a)\1",
-        "\\", r"\b", "a{3,2}",
-        "[b-a]", "[[:alpha:]]", f"a{{{MAX_STEPS + 1}}}", "((a{50}){50}){50}", "(){999999999}", "(){0,9999999}",
-        "(" * 200 + ")" * 200,
+        "(", ")", "a)", "[", "[]", "[a", "*", "a**", "+a", "(?=a)", "(?!a)", "(?<=a)", r"(a)\1", "\\", "a{3,2}",
+        "[b-a]", "a{1001}", "((a{50}){50}){50}", "(){999999999}", "(){0,9999999}", "a" * 100_000, r"\pL{900}",
     ],
 )  # fmt: skip
-def test_what_is_no_pattern(text: str) -> None:
-    """Or one that would take too much."""
-    with pytest.raises(PatternError):
+def test_invalid_and_too_large_patterns_are_refused(text: str) -> None:
+    """With a reason, since the API shows it."""
+    with pytest.raises(PatternError, match=r"."):
         compile_pattern(text)
 
 
 @pytest.mark.parametrize("text", ["^(a+)+$", "(a|aa)+$", "(.*)*b", "^(a?){100}a{100}$", "(x+x+)+y"])
-def test_what_explodes_elsewhere(text: str) -> None:
-    """Attack: a filter for which other engines need longer than the world is old, asked by every push."""
-    assert compile_pattern(text).matches("a" * 250 + "!") is False
+def test_matching_takes_linear_time(text: str) -> None:
+    """Attack: a filter for which a backtracking engine needs exponential time, evaluated by every push."""
+    assert compile_pattern(text).found_in("a" * 250 + "!") is False
 
 
 @pytest.mark.parametrize(
@@ -96,8 +90,9 @@ def test_what_explodes_elsewhere(text: str) -> None:
         ("wildcard", "rel.1", "rel-1", False),
         ("wildcard", "^rel", "rel", False),
         ("all_branches", "rel", "x", True),
+        ("regex", "(?=x)", "x", False),
     ],
 )
-def test_which_branches_a_hook_hears_of(strategy: str, wanted: str | None, branch: str, hears: bool) -> None:
-    """By the way in which its filter is meant."""
+def test_branch_filter_strategies(strategy: str, wanted: str | None, branch: str, hears: bool) -> None:
+    """A hook receives the pushes to the branches that its filter selects."""
     assert matches_branch(strategy, wanted, branch) is hears

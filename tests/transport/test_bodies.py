@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ingot.core.http import body_rate
-from ingot.core.http.body_rate import BodyTooSlow
+from ingot.core.http import transfer_rate
+from ingot.core.http.transfer_rate import TransferTooSlow
 from ingot.transport.bodies import BodyNotDecodable, BodyTooLarge, ClientGone, read_body
 
 MOST = 2**20
@@ -87,10 +87,10 @@ def test_somebody_who_goes() -> None:
 def test_somebody_who_is_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing for a whole window, or a drop now and then; who sends enough is heard out (fault 9)."""
     with monkeypatch.context() as short:
-        short.setattr(body_rate, "WINDOW_SECONDS", 0.05)
+        short.setattr(transfer_rate, "WINDOW_SECONDS", 0.05)
         with pytest.raises(TimeoutError):
             received([b"x"], pause=1.0)
-    monkeypatch.setattr(body_rate, "monotonic", count(0, 20).__next__)
-    with pytest.raises(BodyTooSlow):
+    monkeypatch.setattr(transfer_rate, "monotonic", count(0, 20).__next__)
+    with pytest.raises(TransferTooSlow):
         received(repeat(b"x"))
     assert len(received([b"x" * 2000] * 8)) == 16_000

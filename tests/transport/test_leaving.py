@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ingot.core.http import body_rate
+from ingot.core.http import transfer_rate
 from ingot.git.maintenance.housekeeping import STALE_SECONDS, prune_temporary
 from ingot.repositories.ref_changes.staged import finish_ref_updates
 from ingot.transport import http, receiving, talking
@@ -184,7 +184,7 @@ def test_somebody_does_not_send(
     begun: list[Sequence[str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(body_rate, "WINDOW_SECONDS", 0.5)
+    monkeypatch.setattr(transfer_rate, "WINDOW_SECONDS", 0.5)
     monkeypatch.setattr(talking, "IDLE_TIMEOUT_SECONDS", 0.5)
     with client(house, owner, project, key, way, "receive-pack", HALF):
         until("its git", lambda: begun)

@@ -51,9 +51,9 @@ def _user(second: Second, username: str) -> dict[str, object]:
 
 def _check(second: Second) -> None:
     """Let the job ask the directory, as it does every hour."""
-    from ingot.accounts.identity_providers.ldap_sync import DirectoryJobs
+    from ingot.accounts.identity_providers.directory_users import DirectoryCheck
 
-    DirectoryJobs(second.settings).check(second.app.database, None)
+    DirectoryCheck(second.settings).run(second.app.database, None)
 
 
 def test_people_of_the_directory_come_in_and_have_an_account(second: Second) -> None:

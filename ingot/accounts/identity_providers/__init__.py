@@ -1,1 +1,1 @@
-"""Who somebody is elsewhere, at an OpenID Connect provider or in a directory, and which account they have here."""
+"""External identity providers (OpenID Connect, LDAP), and the accounts that belong to their identities."""

@@ -1,101 +1,105 @@
-"""An LDAP directory: looking people up, and letting them prove who they are by the password that they have there."""
+"""LDAP directory: lookup of users, and verification of their passwords. The only module that imports ldap3."""
 
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
+from urllib.parse import urlsplit
 
+from ingot.accounts.identity_providers.directory import Directory, DirectoryEntry, DirectoryError
 from ingot.settings import Settings
 
-PROVIDER = "ldapmain"
+UNTRUSTED = "The certificate is not trusted, or belongs to another host"
 _TIMEOUT_SECONDS = 5
 _ATTRIBUTES = ("cn", "displayName", "mail", "userAccountControl")
-_DISABLED = 2
-UNTRUSTED = "The certificate is not trusted, or is another host's"
+_ACCOUNT_DISABLED = 2
+_SUCCESS, _SIZE_LIMIT_EXCEEDED, _NO_SUCH_OBJECT = 0, 4, 32
 
 
-class DirectoryError(Exception):
-    """The directory does not answer, or not as it should; what it said is no caller's business."""
-
-
-class DirectoryEntry(NamedTuple):
-    """Somebody in the directory."""
-
-    dn: str
-    username: str
-    name: str
-    email: str
-    disabled: bool
+def configured_directory(settings: Settings) -> Directory | None:
+    """Return the directory of the settings, if one is configured."""
+    return LdapDirectory(settings) if settings.ldap_url else None
 
 
 class LdapDirectory:
-    """The directory of the settings."""
+    """LDAP server of the settings; each call opens a connection of its own."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
     def find(self, login: str) -> DirectoryEntry | None:
-        """Whoever signs in under this name there; nobody where several do."""
-        with self._open(self._settings.ldap_bind_dn, self._settings.ldap_bind_password) as connection:
-            return self._search(connection, self._settings.ldap_base, self._named(login), "SUBTREE")
-
-    def at(self, dn: str) -> DirectoryEntry | None:
-        """Whoever is at this place, if they still are and the filter still lets them in."""
-        with self._open(self._settings.ldap_bind_dn, self._settings.ldap_bind_password) as connection:
-            return self._search(connection, dn, self._filter("(objectClass=*)"), "BASE")
-
-    def verify_password(self, entry: DirectoryEntry, password: str) -> bool:
-        """Whether it is this person's password; an empty one proves nothing, though directories may say so."""
-        if not password:
-            return False
-        with self._open(entry.dn, password, must_succeed=False) as connection:
-            return connection is not None
-
-    def _named(self, login: str) -> str:
+        """Return the only user with this login; None if there is none or several."""
         from ldap3.utils.conv import escape_filter_chars
 
-        return self._filter(f"({self._settings.ldap_user_attribute}={escape_filter_chars(login)})")
+        attribute = f"({self._settings.ldap_user_attribute}={escape_filter_chars(login)})"
+        with self._bind_as_searcher() as connection:
+            return self._search(connection, self._settings.ldap_base, self._filter(attribute), "SUBTREE")
 
-    def _filter(self, own: str) -> str:
+    def entry_at(self, dn: str) -> DirectoryEntry | None:
+        """Return the user at this DN, if the filter still permits them."""
+        with self._bind_as_searcher() as connection:
+            return self._search(connection, dn, self._filter("(objectClass=*)"), "BASE")
+
+    def is_password(self, entry: DirectoryEntry, password: str) -> bool:
+        """Return whether this is the user's password; never for an empty one, which servers may accept."""
+        if not password:
+            return False
+        with self._connect(entry.dn, password) as connection:
+            return bool(connection.bind())
+
+    def _filter(self, condition: str) -> str:
         further = self._settings.ldap_filter
-        return f"(&{own}{further if further.startswith('(') else f'({further})'})" if further else own
+        return f"(&{condition}{further if further.startswith('(') else f'({further})'})" if further else condition
 
-    def _search(self, connection: Any, base: str, wanted: str, scope: str) -> DirectoryEntry | None:
-        named = self._settings.ldap_user_attribute
-        connection.search(base, wanted, scope, attributes=[named, *_ATTRIBUTES], size_limit=2)
-        found = [row for row in connection.response or () if row.get("type") == "searchResEntry"]
-        if connection.result["result"] not in (0, 4, 32):
+    def _search(self, connection: Any, base: str, condition: str, scope: str) -> DirectoryEntry | None:
+        login = self._settings.ldap_user_attribute
+        connection.search(base, condition, scope, attributes=[login, *_ATTRIBUTES], size_limit=2)
+        if connection.result["result"] not in (_SUCCESS, _SIZE_LIMIT_EXCEEDED, _NO_SUCH_OBJECT):
             raise DirectoryError(connection.result["description"])
-        if len(found) != 1:
+        entries = [row for row in connection.response or () if row.get("type") == "searchResEntry"]
+        if len(entries) != 1:
             return None
-        held = {name.lower(): values for name, values in found[0]["raw_attributes"].items()}
-        control = _first_value(held, "useraccountcontrol")
+        values = {name.lower(): value for name, value in entries[0]["raw_attributes"].items()}
+        control = _first(values, "useraccountcontrol")
         return DirectoryEntry(
-            found[0]["dn"],
-            _first_value(held, named.lower()),
-            _first_value(held, "displayname") or _first_value(held, "cn"),
-            _first_value(held, "mail"),
-            control.isdigit() and bool(int(control) & _DISABLED),
+            entries[0]["dn"],
+            _first(values, login.lower()),
+            _first(values, "displayname") or _first(values, "cn"),
+            _first(values, "mail"),
+            control.isdigit() and bool(int(control) & _ACCOUNT_DISABLED),
         )
 
     @contextmanager
-    def _open(self, dn: str, password: str, *, must_succeed: bool = True) -> Iterator[Any]:
-        """A connection on which somebody has proven themselves; nothing where they could not."""
+    def _bind_as_searcher(self) -> Iterator[Any]:
+        with self._connect(self._settings.ldap_bind_dn, self._settings.ldap_bind_password) as connection:
+            if not connection.bind():
+                raise DirectoryError("The directory refuses ldap_bind_dn")
+            yield connection
+
+    @contextmanager
+    def _connect(self, dn: str, password: str) -> Iterator[Any]:
+        """Open a connection, encrypted if the settings say so, that is not yet bound.
+
+        Referrals are not followed: they would send the password to a server that the settings do not name.
+        """
         import ldap3
         from ldap3.core.exceptions import LDAPException
 
         settings = self._settings
-        tls = ldap3.Tls(validate=ssl.CERT_REQUIRED)
-        # The library's own way compares names by what Python has given up, and leaves sockets open.
-        tls.wrap_socket = partial(_wrap_with_tls, _tls_context(settings.ldap_ca_file))
         try:
-            server = ldap3.Server(settings.ldap_url, connect_timeout=_TIMEOUT_SECONDS, get_info=ldap3.NONE, tls=tls)
+            server = ldap3.Server(
+                settings.ldap_url,
+                connect_timeout=_TIMEOUT_SECONDS,
+                get_info=ldap3.NONE,
+                allowed_referral_hosts=[],
+                tls=self._tls(),
+            )
             connection = ldap3.Connection(
                 server,
                 dn or None,
                 password or None,
                 receive_timeout=_TIMEOUT_SECONDS,
+                auto_referrals=False,
                 check_names=False,
                 read_only=True,
             )
@@ -103,42 +107,37 @@ class LdapDirectory:
                 connection.open()
                 if settings.ldap_start_tls and not connection.start_tls():
                     raise DirectoryError("The connection cannot be encrypted")
-                bound = connection.bind()
-                if not bound and must_succeed:
-                    raise DirectoryError("The directory refuses who looks people up")
-                yield connection if bound else None
+                yield connection
             finally:
-                with suppress(LDAPException):  # What went wrong before is what counts.
+                with suppress(LDAPException):  # An earlier error is the one to report.
                     connection.unbind()
                 if connection.socket is not None:
-                    connection.socket.close()  # The library leaves one open that never got through.
-        except LDAPException as error:
-            raise DirectoryError(_failure_reason(error)) from error
+                    connection.socket.close()  # ldap3 leaves it open if the connection failed.
+        except DirectoryError:
+            raise
+        except Exception as error:  # ldap3 raises errors of any type, such as KeyError, for unexpected responses.
+            raise DirectoryError(_reason(error)) from error
+
+    def _tls(self) -> Any:
+        """Return TLS options that require a certificate for the host of the URL."""
+        import ldap3
+
+        file = self._settings.ldap_ca_file
+        try:
+            ssl.create_default_context(cafile=file or None)
+        except OSError as error:
+            raise DirectoryError("The file of trusted certificates cannot be read") from error
+        return ldap3.Tls(
+            validate=ssl.CERT_REQUIRED, ca_certs_file=file or None, sni=urlsplit(self._settings.ldap_url).hostname
+        )
 
 
-def _tls_context(file: str) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=file or None)
-    except OSError as error:
-        raise DirectoryError("The file of trusted certificates cannot be read") from error
-
-
-def _wrap_with_tls(context: ssl.SSLContext, connection: Any, do_handshake: bool = True) -> None:  # noqa: ARG001 - The library's form.
-    """Go on only with a host that proves its name."""
-    connection.socket = context.wrap_socket(connection.socket, server_hostname=connection.server.host)
-
-
-def _failure_reason(error: Exception) -> str:
-    """What to look into; the library says by words alone that it does not trust somebody."""
+def _reason(error: Exception) -> str:
+    """Return the reason to report; ldap3 names a certificate that is not trusted only in its message."""
     name = type(error).__name__
     return UNTRUSTED if "certificate" in f"{name} {error}".lower() else name
 
 
-def configured_directory_or_none(settings: Settings) -> LdapDirectory | None:
-    """The directory, where one is configured."""
-    return LdapDirectory(settings) if settings.ldap_url else None
-
-
-def _first_value(held: dict[str, list[bytes]], name: str) -> str:
-    values = held.get(name) or [b""]
-    return values[0].decode("utf-8", "replace").replace("\0", "")
+def _first(values: dict[str, list[bytes]], name: str) -> str:
+    first = (values.get(name) or [b""])[0]
+    return first.decode("utf-8", "replace").replace("\0", "")

@@ -4,7 +4,7 @@ import secrets
 
 from sqlalchemy import bindparam, delete
 
-from ingot.accounts.identity_providers.ldap_sync import authenticate_by_directory, is_directory_user
+from ingot.accounts.identity_providers.directory_users import authenticate_by_directory, is_directory_user
 from ingot.accounts.instance.settings import current_settings
 from ingot.accounts.instance.throttles import count_attempt, seconds_left, uncount_attempt
 from ingot.accounts.sessions.tables import OneTimeLink, Purpose, Session, one_time_links, sessions, sign_ins

@@ -5,7 +5,7 @@ import re
 from ingot.core.api.kernel import Kernel
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
-from ingot.core.http.streaming import stream_response
+from ingot.core.http.stream import stream_response
 
 API_PREFIX = b"/api/v4"
 _NOSNIFF: Header = (b"x-content-type-options", b"nosniff")

@@ -9,12 +9,11 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import msgspec
-from starlette.datastructures import Headers, UploadFile
-from starlette.formparsers import MultiPartException, MultiPartParser
 
+from ingot.core.api.multipart import MalformedBody, parse_multipart
 from ingot.core.api.params import Upload
-from ingot.core.http.body_rate import BodyPace, BodyTooSlow
 from ingot.core.http.request import Receive
+from ingot.core.http.transfer_rate import BodyReceiver, TransferTooSlow
 
 MAX_FIELDS = 1000
 MAX_DEPTH = 32
@@ -127,11 +126,11 @@ async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -
         raise BadRequest(413, "413 Request Entity Too Large")
     seen = 0
     more = True
-    pace = BodyPace()
+    receiver = BodyReceiver()
     while more:
         try:
-            message = await pace.next(receive)
-        except (BodyTooSlow, TimeoutError) as error:
+            message = await receiver.next_message(receive)
+        except (TransferTooSlow, TimeoutError) as error:
             raise BadRequest(408, "408 Request Timeout") from error
         if message["type"] == "http.disconnect":
             raise BadRequest(400, "400 (Bad request) the body is incomplete")
@@ -181,32 +180,10 @@ def _parse_json(body: bytes) -> dict[str, Any]:
 
 
 async def _parse_multipart(pieces: AsyncIterator[bytes], headers: dict[bytes, bytes]) -> dict[str, Any]:
-    async def stream() -> AsyncIterator[bytes]:
-        async for piece in pieces:
-            yield piece
-
-    parser = MultiPartParser(
-        Headers(raw=list(headers.items())),
-        stream(),  # type: ignore[arg-type] # It asks for a generator and only iterates.
-        max_files=MAX_FIELDS,
-        max_fields=MAX_FIELDS,
-        max_part_size=16 * 2**20,
-    )
     try:
-        form = await parser.parse()
-    except (MultiPartException, KeyError, UnicodeDecodeError, ValueError) as error:
+        return nest_fields(await parse_multipart(pieces, headers[b"content-type"], max_parts=MAX_FIELDS))
+    except MalformedBody as error:
         raise BadRequest(400, "400 (Bad request) the multipart body is malformed") from error
-    return nest_fields(
-        [
-            (
-                name,
-                Upload(part.filename or "", part.content_type or "", part.file)
-                if isinstance(part, UploadFile)
-                else part,
-            )
-            for name, part in form.multi_items()
-        ]
-    )
 
 
 def close_uploads(sent: dict[str, Any]) -> None:

@@ -1,1 +1,1 @@
-"""What every door over HTTP shares: where a request came from, its log line, its metrics, and health."""
+"""HTTP parts that all components share: requests and their origin, log lines, metrics and health."""

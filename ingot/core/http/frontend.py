@@ -72,12 +72,12 @@ class HttpFrontend:
         self._log.request(wall_clock(), trace.request_id, method, trace.route, trace.status, seconds * 1000, trace.user)
 
     async def _report_error(self, send: Send, trace: Trace, error: Exception) -> None:
-        # The message is left out: drivers put the values that they choked on into it.
+        # Without the message: database drivers include the values of the statement in it.
         where = "".join(traceback.format_tb(error.__traceback__))
         unreadable = is_unreadable_error(error)
         event = "repository unreadable" if unreadable else "fault"
         self._log(event, request_id=trace.request_id, error=type(error).__name__, where=where)
-        # With no descriptor left for a file, the same call may succeed when others have gone.
+        # Out of file descriptors: the same request may succeed when others have finished.
         crowded = isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
         trace.status = 503 if crowded or unreadable else 500
         if not trace.answered:
@@ -93,7 +93,7 @@ class HttpFrontend:
         if path.startswith(b"/-/") and await self._serve_health(path, send, trace):
             return
         try:
-            origin = self._origins.of(scope, headers)
+            origin = self._origins.resolve(scope, headers)
         except InvalidHost:
             body = b'{"message":"400 (Bad request) the Host header is malformed"}'
             await send_response(send, trace, 400, [(b"content-type", b"application/json")], body)
@@ -117,7 +117,7 @@ class HttpFrontend:
         healthy = all(value == "ok" for value in state.values())
         status = 200 if healthy else 503
         if name == "/-/health" and healthy:
-            # The very words that scripts of other forges look for.
+            # The exact text that monitoring scripts written for GitLab expect.
             await send_response(send, trace, status, [(b"content-type", b"text/plain")], b"GitLab OK\n")
         else:
             body = _health_body(state, healthy)

@@ -40,7 +40,7 @@ class Metrics:
         self._jobs = jobs
         self._caches = caches
         self._counts: _Counts = {}
-        self._to_be_written = False
+        self._write_scheduled = False
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one request."""
@@ -49,8 +49,8 @@ class Metrics:
             counts = self._counts[method, route, status] = [0.0] * (len(BUCKET_BOUNDS) + 2)
         counts[bisect_left(BUCKET_BOUNDS, seconds)] += 1
         counts[-1] += seconds
-        if not self._to_be_written and self._folder is not None:
-            self._to_be_written = True
+        if not self._write_scheduled and self._folder is not None:
+            self._write_scheduled = True
             asyncio.get_running_loop().call_later(WRITE_SECONDS, self._write)
 
     def render(self) -> bytes:
@@ -106,7 +106,7 @@ class Metrics:
         return self._caches.stats() if self._caches is not None else []
 
     def _write(self) -> None:
-        self._to_be_written = False
+        self._write_scheduled = False
         if self._folder is None:
             return
         figures = _WorkerFigures([(*key, counts) for key, counts in self._counts.items()], self._own_caches())
@@ -160,10 +160,10 @@ def _cache_families(caches: _Caches) -> Iterator[Any]:
 def _job_metrics(numbers: QueueStats) -> Iterator[Any]:
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-    yield GaugeMetricFamily("ingot_jobs_waiting", "Jobs that wait, also for a later time", numbers.waiting)
-    yield GaugeMetricFamily("ingot_jobs_running", "Jobs that a worker holds", numbers.running)
-    yield GaugeMetricFamily("ingot_jobs_dead", "Jobs that were given up", numbers.dead)
-    yield GaugeMetricFamily("ingot_jobs_oldest_seconds", "How long the oldest due job waits", numbers.oldest_seconds)
+    yield GaugeMetricFamily("ingot_jobs_waiting", "Jobs that are queued, including scheduled ones", numbers.waiting)
+    yield GaugeMetricFamily("ingot_jobs_running", "Jobs that are running", numbers.running)
+    yield GaugeMetricFamily("ingot_jobs_dead", "Jobs that failed for good", numbers.dead)
+    yield GaugeMetricFamily("ingot_jobs_oldest_seconds", "Age of the oldest due job", numbers.oldest_seconds)
     failures = CounterMetricFamily("ingot_jobs_failures", "Attempts that failed", labels=["kind"])
     for kind, count in numbers.failures.items():
         failures.add_metric([kind], count)

@@ -1,4 +1,4 @@
-"""A request as the doors see it, and how the caller reached us."""
+"""Requests as the components see them, and the origin they came from."""
 
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -20,10 +20,10 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """Where a request came from and how the caller reached us."""
+    """Client of a request, and the URL by which it reached this instance."""
 
     url: str
-    """Scheme and host as the caller wrote them; links of lists begin with it."""
+    """Scheme and host as the client wrote them; links of lists begin with it."""
     base: str
     """The external URL; every ``web_url`` begins with it."""
     ip: str
@@ -31,11 +31,11 @@ class Origin(msgspec.Struct, frozen=True):
 
 
 class Request(msgspec.Struct):
-    """What doors need of an HTTP request."""
+    """HTTP request, as far as components need it."""
 
     method: str
     path: bytes
-    """As the caller wrote it, undecoded."""
+    """Path as the client wrote it, not decoded."""
     query: bytes
     headers: dict[bytes, bytes]
     origin: Origin
@@ -43,7 +43,7 @@ class Request(msgspec.Struct):
 
 
 class Trace(msgspec.Struct):
-    """What the log and the metrics may say of a request once it is answered."""
+    """Data of a request for the log and the metrics."""
 
     request_id: str
     status: int = 500
@@ -53,32 +53,32 @@ class Trace(msgspec.Struct):
 
 
 class Component(Protocol):
-    """Answers the requests below one prefix."""
+    """Component that handles the requests below one prefix."""
 
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
-        """Answer a request; an exception that leaves here is a fault of ours."""
+        """Handle a request; an exception that escapes is an internal error."""
 
 
 class InvalidHost(Exception):
-    """The Host header cannot be one."""
+    """Malformed Host header."""
 
 
 def request_id(headers: dict[bytes, bytes]) -> str:
-    """The caller's own id of the request, or a new one."""
+    """Return the client's id of the request, or a new one."""
     given = headers.get(b"x-request-id", b"")
     return given.decode() if _REQUEST_ID.fullmatch(given) else f"{getrandbits(128):032x}"
 
 
 class OriginResolver:
-    """Tells where requests came from; forwarded headers count only from trusted proxies."""
+    """Resolver of request origins, which trusts forwarded headers only from trusted proxies."""
 
     def __init__(self, settings: Settings) -> None:
         self._external = settings.external_url.rstrip("/")
         self._fallback = f"{settings.host}:{settings.port}".encode()
         self._proxies = settings.proxies
 
-    def of(self, scope: Message, headers: dict[bytes, bytes]) -> Origin:
-        """The origin of one request."""
+    def resolve(self, scope: Message, headers: dict[bytes, bytes]) -> Origin:
+        """Return the origin of a request; raise ``InvalidHost`` if its Host header is malformed."""
         client = scope.get("client")
         ip: str = client[0] if client else ""
         scheme: str = scope["scheme"]
@@ -101,9 +101,9 @@ class OriginResolver:
         return any(address in network for network in self._proxies)
 
     def _forwarded_for(self, headers: dict[bytes, bytes]) -> str:
-        """The nearest address that is not one of our proxies; what lies beyond it may be invented."""
-        named = [part.strip() for part in headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")]
-        for ip in reversed(named):
+        """Return the last address that is not a trusted proxy; the addresses before it may be forged."""
+        addresses = [part.strip() for part in headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")]
+        for ip in reversed(addresses):
             if not self._trusts(ip):
                 try:
                     return str(ip_address(ip))

@@ -1,1 +1,1 @@
-"""Requests that leave the house: what they may reach, and a client that reaches nothing else."""
+"""Outgoing HTTP requests: the SSRF guard that checks their address, and the client that connects only there."""

@@ -7,7 +7,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from ingot.core.outgoing.client import FetchResponse, Unreachable, send
+from ingot.core.outgoing.client import HttpResponse, send
+from ingot.core.outgoing.errors import RequestFailed
 from ingot.core.outgoing.guard import SsrfGuard
 
 REQUEST_SECONDS = 5.0
@@ -26,7 +27,7 @@ class JiraIssue(msgspec.Struct, frozen=True):
 
 
 class JiraClient:
-    """Client for one Jira server and user; raises ``Unreachable`` for temporary failures."""
+    """Client for one Jira server and user; raises ``RequestFailed`` for temporary failures."""
 
     def __init__(self, guard: SsrfGuard, url: str, username: str, password: str) -> None:
         self._guard = guard
@@ -51,7 +52,7 @@ class JiraClient:
             comments = (fields.get("comment") or {}).get("comments") or []
             bodies = [str(each.get("body")) for each in comments]
         except (msgspec.DecodeError, AttributeError) as error:
-            raise Unreachable("The response is not a Jira issue") from error
+            raise RequestFailed("The response is not a Jira issue") from error
         return JiraIssue(solved=fields.get("resolution") is not None, comments=bodies)
 
     def comment(self, key: str, text: str) -> None:
@@ -68,10 +69,10 @@ class JiraClient:
         response = self._call("POST", f"{quote(key, safe='')}/transitions", {"transition": {"id": transition}})
         return 200 <= response.status < 300
 
-    def _call(self, method: str, path: str, content: Any = None) -> FetchResponse:
+    def _call(self, method: str, path: str, content: Any = None) -> HttpResponse:
         left = self._until - time.monotonic()
         if left <= 0:
-            raise Unreachable("The server took too long")
+            raise RequestFailed("The server took too long")
         response = send(
             self._guard.pin(f"{self._url}/rest/api/2/issue/{path}"),
             method,
@@ -81,5 +82,5 @@ class JiraClient:
             max_bytes=MAX_RESPONSE_BYTES,
         )
         if response.status >= 500 or response.status in _RETRYABLE_STATUSES:
-            raise Unreachable(f"The server answered with status {response.status}")
+            raise RequestFailed(f"The server answered with status {response.status}")
         return response

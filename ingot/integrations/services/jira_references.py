@@ -8,7 +8,8 @@ from sqlalchemy import bindparam, select
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.core.outgoing.guard import OutgoingRequestBlocked, SsrfGuard
+from ingot.core.outgoing.errors import RequestRefused
+from ingot.core.outgoing.guard import SsrfGuard
 from ingot.integrations.services.jira import JiraClient, JiraIssue
 from ingot.integrations.services.jobs import PushedRef
 from ingot.integrations.webhooks.payload_completion import PayloadCompletion
@@ -79,7 +80,7 @@ class JiraNotifier:
         try:
             for key, mention in jobs:
                 _notify_issue(jira, tracker, key, mention, [transition.strip() for transition in transitions])
-        except OutgoingRequestBlocked as blocked:
+        except RequestRefused as blocked:
             self._log("jira request blocked", service=service.id, error=blocked.reason)
 
     def _commits(self, ref: PushedRef) -> list[JiraMention]:

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from ingot.integrations.services.messages import ChatMessage, chat_message
-from ingot.integrations.webhooks.delivery.request import IntegrationRequest
+from ingot.integrations.webhooks.delivery.request import ServiceMessage
 from ingot.integrations.webhooks.payloads.parts import Payload
 from ingot.projects.services.branches import notifies_branch
 
@@ -45,7 +45,7 @@ def message_format(properties: dict[str, Any]) -> MessageFormat:
     )
 
 
-def format_request(settings_json: str, payload: str) -> IntegrationRequest | None:
+def format_request(settings_json: str, payload: str) -> ServiceMessage | None:
     """Return the request to a chat service, or None if the settings exclude the event."""
     settings = msgspec.json.decode(settings_json, type=MessageFormat)
     data: Payload = msgspec.json.decode(payload)
@@ -53,7 +53,7 @@ def format_request(settings_json: str, payload: str) -> IntegrationRequest | Non
     return (
         None
         if message is None
-        else IntegrationRequest(settings.url, msgspec.json.encode(_request_body(settings, data, message)).decode())
+        else ServiceMessage(settings.url, msgspec.json.encode(_request_body(settings, data, message)).decode())
     )
 
 

@@ -4,7 +4,7 @@ import msgspec
 from sqlalchemy import bindparam, delete, select
 
 from ingot.core.db.connection import Connection
-from ingot.core.outgoing.urls import parse_url
+from ingot.core.outgoing.urls import split_url
 from ingot.integrations.services.message_formats import message_format
 from ingot.integrations.webhooks.tables import EVENT_FLAGS, hooks
 from ingot.projects.services.registry import EVENTS, REGISTRY
@@ -49,6 +49,6 @@ def sync_hook(db: Connection, service: Service) -> None:
 
 def _origin_of(url: str) -> str:
     """Return the origin of a URL; the path of a chat webhook is a secret."""
-    parts = parse_url(url)
+    parts = split_url(url)
     host = f"[{parts.host}]" if ":" in parts.host else parts.host
     return f"{parts.scheme}://{host}:{parts.port}/"

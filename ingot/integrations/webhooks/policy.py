@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 
 from ingot.core.outgoing.urls import MASK
-from ingot.integrations.webhooks.branch_patterns import compile_pattern
+from ingot.integrations.webhooks.branch_patterns import is_found
 
 HEADERS = {
     "push_events": "Push Hook",
@@ -45,7 +45,7 @@ def matches_branch(strategy: str, pattern: str | None, branch: str) -> bool:
     if strategy == "all_branches" or not pattern:
         return True
     if strategy == "regex":
-        return compile_pattern(pattern).matches(branch)
+        return is_found(pattern, branch)
     return _pattern(pattern).fullmatch(branch) is not None
 
 

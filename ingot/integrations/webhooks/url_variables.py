@@ -4,8 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ingot.core.outgoing.guard import OutgoingRequestBlocked, SsrfGuard, strip_credentials
-from ingot.core.outgoing.urls import parse_url
+from ingot.core.outgoing.errors import RequestRefused
+from ingot.core.outgoing.guard import SsrfGuard
+from ingot.core.outgoing.urls import split_url, strip_credentials
 from ingot.errors import Conflict, Invalid
 
 MAX_VARIABLES = 20
@@ -38,7 +39,7 @@ def parse_hook_url(url: str, variables: UrlVariables, guard: SsrfGuard) -> HookU
     try:
         guard.check_url(whole, credentials=True)
         plain, username, password = strip_credentials(whole)
-    except OutgoingRequestBlocked as error:
+    except RequestRefused as error:
         raise Conflict(url=[error.reason]) from error
     template = _USER_IN_URL.sub("", url, count=1)
     if fill_variables(template, variables) != plain:
@@ -48,7 +49,7 @@ def parse_hook_url(url: str, variables: UrlVariables, guard: SsrfGuard) -> HookU
 
 def changes_server(url: str, before: UrlVariables, after: UrlVariables) -> bool:
     """Return whether changed variables make a URL point to another server."""
-    old, new = (parse_url(fill_variables(url, variables)) for variables in (before, after))
+    old, new = (split_url(fill_variables(url, variables)) for variables in (before, after))
     return (old.scheme, old.host, old.port) != (new.scheme, new.host, new.port)
 
 

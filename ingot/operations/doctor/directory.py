@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from ingot.accounts.identity_providers.ldap import DirectoryError, configured_directory_or_none
+from ingot.accounts.identity_providers.directory import DirectoryError
+from ingot.accounts.identity_providers.ldap import configured_directory
 from ingot.operations.doctor.findings import DoctorFinding
 from ingot.settings import Settings
 
@@ -12,7 +13,7 @@ _UNKNOWN_LOGIN = "ingot-doctor"
 
 def check_directory(settings: Settings) -> Iterator[DoctorFinding]:
     """Look up a user, as a sign-in does."""
-    directory = configured_directory_or_none(settings)
+    directory = configured_directory(settings)
     if directory is None:
         return
     try:

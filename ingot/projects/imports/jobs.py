@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 from ingot.core.db.database import Database
 from ingot.core.jobs.handlers import RetryLater
-from ingot.core.outgoing.client import Unreachable, follow_git_redirects
-from ingot.core.outgoing.guard import OutgoingRequestBlocked, SsrfGuard, strip_credentials
+from ingot.core.outgoing.errors import RequestFailed, RequestRefused
+from ingot.core.outgoing.guard import SsrfGuard
+from ingot.core.outgoing.remotes import find_repository
+from ingot.core.outgoing.urls import strip_credentials
 from ingot.errors import Conflict, Unavailable
 from ingot.git.core.errors import GitError, MissingRepository
 from ingot.git.core.repository import Repository
@@ -135,7 +137,7 @@ class ImportJobs:
         address, username, password = strip_credentials(url)
         try:
             monitor.check_pending()
-            remote = follow_git_redirects(self._guard, _normalized_url(address), username, password)
+            remote = find_repository(self._guard, _normalized_url(address), username, password)
             reason = fetch_into(
                 path,
                 _normalized_url(remote.url),
@@ -148,9 +150,8 @@ class ImportJobs:
                 max_bytes=self._check_disk_space(path),
             )
             return ImportFailure(reason, reason in TRANSIENT_REASONS) if reason else self._import_result(key)
-        except (OutgoingRequestBlocked, Unreachable) as error:
-            # What the network or the resolver did is their cause; what the server said has none.
-            passing = isinstance(error.__cause__, OSError) or error.reason.startswith(_SERVER_FAILED)
+        except (RequestRefused, RequestFailed) as error:
+            passing = error.temporary or error.reason.startswith(_SERVER_FAILED)
             return ImportFailure(error.reason, passing)
         except (OSError, MissingRepository, GitError) as error:
             log_failure("import not stored", error)
@@ -175,7 +176,7 @@ def _normalized_url(url: str) -> str:
     """Return the URL in the normalized form that is passed to git; redirects may use another form."""
     scheme, _, rest = url.partition("://")
     if "?" in rest or "#" in rest:
-        raise Unreachable("The server redirects to what is not a repository")
+        raise RequestFailed("The server redirects to what is not a repository")
     return f"{scheme.lower()}://{rest.replace('@', '%40')}"  # There are no credentials in it at this point.
 
 

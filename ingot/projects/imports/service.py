@@ -10,7 +10,9 @@ from ingot.core.events.bus import emit
 from ingot.core.jobs.handlers import RetryLater
 from ingot.core.jobs.queue import enqueue, wake_workers
 from ingot.core.jobs.tables import jobs
-from ingot.core.outgoing.guard import OutgoingRequestBlocked, SsrfGuard, strip_credentials
+from ingot.core.outgoing.errors import RequestRefused
+from ingot.core.outgoing.guard import SsrfGuard
+from ingot.core.outgoing.urls import strip_credentials
 from ingot.errors import Denied, Invalid
 from ingot.projects.imports.events import ProjectImported
 from ingot.projects.imports.queries import (
@@ -51,11 +53,11 @@ def validate_import_url(url: str, guard: SsrfGuard) -> None:
         guard.check_url(url, credentials=True)
         rest = url.partition("://")[2]
         if "?" in rest or "#" in rest:
-            raise OutgoingRequestBlocked("The URL of a repository has no query and no fragment")
+            raise RequestRefused("The URL of a repository has no query and no fragment")
         if "://" in rest:
             # Valid paths do not contain it, but it can inject options into git's configuration (threats.md, D17).
-            raise OutgoingRequestBlocked("The URL is not valid")
-    except OutgoingRequestBlocked as error:
+            raise RequestRefused("The URL is not valid")
+    except RequestRefused as error:
         raise Invalid(import_url=[error.reason]) from error
 
 

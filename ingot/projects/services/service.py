@@ -10,8 +10,9 @@ from sqlalchemy import text as sql
 from ingot.core.api.params import Params, given_fields
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import emit
-from ingot.core.outgoing.guard import OutgoingRequestBlocked, SsrfGuard
-from ingot.core.outgoing.urls import parse_url
+from ingot.core.outgoing.errors import RequestRefused
+from ingot.core.outgoing.guard import SsrfGuard
+from ingot.core.outgoing.urls import split_url
 from ingot.errors import Invalid
 from ingot.projects.projects.tables import Project
 from ingot.projects.services.branches import validate_branch_choice
@@ -113,9 +114,9 @@ def _url_error(each: Property, url: str, guard: SsrfGuard | None) -> str | None:
     try:
         if guard is not None:
             guard.check_url(url)
-        elif parse_url(url).userinfo is not None and not each.secret:
+        elif split_url(url).userinfo is not None and not each.secret:
             return "must not hold a user name or password"
-    except OutgoingRequestBlocked as error:
+    except RequestRefused as error:
         return error.reason
     return None
 

@@ -1,6 +1,6 @@
 """Passwords: changing one's own, and the links by which forgotten ones are replaced."""
 
-from ingot.accounts.identity_providers.ldap_sync import is_directory_user
+from ingot.accounts.identity_providers.directory_users import is_directory_user
 from ingot.accounts.instance.throttles import count_attempt, require_within_limit
 from ingot.accounts.sessions.queries import one_time_link_or_none
 from ingot.accounts.sessions.service import (

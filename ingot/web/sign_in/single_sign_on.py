@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from ingot.accounts.identity_providers.account_link import (
+from ingot.accounts.identity_providers.identities import (
     ProviderIdentity,
     find_or_create_account,
     link_identity,
@@ -67,7 +67,7 @@ def start_sign_on(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001
     state, nonce, verifier = (secrets.token_urlsafe(size) for size in (32, 32, 48))
     away = SignOnState(state, nonce, verifier, back, _now(visit) + 60 * STATE_MINUTES, links)
     try:
-        address = provider.address(_callback(visit), away.state, away.nonce, away.verifier)
+        address = provider.authorization_url(_callback(visit), away.state, away.nonce, away.verifier)
     except ProviderError as trouble:
         return _error_page(visit, str(trouble), 502)
     kept = sign_value(visit.database.vault, _PURPOSE, away)
@@ -88,7 +88,7 @@ def finish_sign_on(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG00
     if away.links and (visit.user is None or visit.user.id != away.links):
         return _error_page(visit, "Somebody else is signed in by now. Begin anew.", 400)
     try:
-        known = provider.known(code, _callback(visit), away.nonce, away.verifier)
+        known = provider.fetch_identity(code, _callback(visit), away.nonce, away.verifier)
         if away.links:
             return _confirm_link(visit, known)
         user = visit.database.write(lambda db: _account(db, visit, known))

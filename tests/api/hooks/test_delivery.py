@@ -262,7 +262,7 @@ def test_receivers_that_answer_without_end(told: Told, log: Log, monkeypatch: py
     assert (drip["response_status"], drip["internal_error_message"]) == ("internal error", "The server took too long")
     assert reset["internal_error_message"]
     told.post("/issues", title="Nonsense")
-    assert log.events(4)[-1]["internal_error_message"] == "The server's answer is not valid HTTP"
+    assert log.events(4)[-1]["internal_error_message"] == "The server's response is not valid HTTP"
 
 
 def test_the_log_and_sending_again(told: Told, log: Log, api: Api, make: Make) -> None:

@@ -39,7 +39,7 @@ def test_a_slow_receiver_delays_no_other_one(told: Told, api: Api, make: Make) -
 def test_receivers_that_hang_leave_room_for_others(
     told: Told, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Attack (D18): as many hooks as there are lanes, and each hangs. Those that failed before get some."""
+    """Attack (D18): as many hooks as there are workers, and each hangs. Those that failed before get some."""
     release, slow = threading.Event(), [f"/hanging-{told.project.id}-{number}" for number in range(3)]
 
     def hang(handler: BaseHTTPRequestHandler) -> None:

@@ -13,7 +13,7 @@ import pytest
 from ingot.core.api import body_budget
 from ingot.core.api.body_budget import BodyBudget
 from ingot.core.api.request_fields import BadRequest, parse_query
-from ingot.core.http import body_rate
+from ingot.core.http import transfer_rate
 from ingot.errors import Unavailable
 from tests.client import Api, Make
 from tests.conftest import House
@@ -71,7 +71,7 @@ def test_who_does_not_send_what_they_promised_is_let_go(
     house: House, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, drips: bool
 ) -> None:
     """Attack (fault 9): promise a large body, send nothing or a byte now and then, and keep what is held for it."""
-    monkeypatch.setattr(body_rate, "WINDOW_SECONDS", 0.2)
+    monkeypatch.setattr(transfer_rate, "WINDOW_SECONDS", 0.2)
     head = (
         f"POST /api/v4/projects HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {make.root.token}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {2**20}\r\n\r\n"

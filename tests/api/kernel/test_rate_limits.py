@@ -128,6 +128,6 @@ def test_an_address_that_the_caller_made_up_has_no_count_of_its_own(proxies: str
     """Only proxies that are trusted say where a call came from, and only the nearest stranger is believed."""
     scope = {"client": ("192.0.2.1", 1234), "scheme": "http"}
 
-    origin = OriginResolver(Settings(trusted_proxies=proxies)).of(scope, {b"x-forwarded-for": sent.encode()})
+    origin = OriginResolver(Settings(trusted_proxies=proxies)).resolve(scope, {b"x-forwarded-for": sent.encode()})
 
     assert origin.ip == ip

@@ -17,9 +17,9 @@ import pytest
 from sqlalchemy import bindparam, update
 
 from ingot.core.jobs.tables import jobs
-from ingot.core.outgoing import client
+from ingot.core.outgoing import client, remotes
 from ingot.core.outgoing.guard import SsrfGuard
-from ingot.git.maintenance import fetch as importing
+from ingot.git.maintenance import fetch
 from ingot.projects.imports.jobs import NOT_STORED, TRANSIENT_REASONS
 from ingot.projects.projects.tables import projects
 from tests.api.projects.importing import Importer, SlowServer, filled, is_empty
@@ -182,8 +182,8 @@ def test_nobody_listens(importer: Importer) -> None:
 
 def test_reasons_that_pass_are_reasons_that_exist() -> None:
     """Those which let an import be tried again are worded elsewhere; this compares them."""
-    worded = {sentence for _, sentence in importing._REASONS}
-    source = Path(client.__file__).read_text()
+    worded = {sentence for _, sentence in fetch._REASONS}
+    source = Path(client.__file__).read_text() + Path(remotes.__file__).read_text()
     assert not [
         reason for reason in TRANSIENT_REASONS - {NOT_STORED} if reason not in worded and f'"{reason}"' not in source
     ]
@@ -261,7 +261,7 @@ def test_an_answer_without_end_ends(importer: Importer, pieces: tuple[bytes, ...
         project_id = importer.create(f"http://127.0.0.1:{port}/x.git")
         began = time.monotonic()
         importer.work(timeout=3.0, pauses=())
-        assert time.monotonic() - began < importing.RESPONSE_SECONDS
+        assert time.monotonic() - began < fetch.RESPONSE_SECONDS
     status = importer.status(project_id)
     assert status["import_status"] == "failed"
     assert status["import_error"]

@@ -1,1 +1,1 @@
-"""How deliveries leave the house: claimed by hook, sent in order, written down in batches."""
+"""Delivery of webhook events: hooks are claimed, their events sent in order, and outcomes written in batches."""

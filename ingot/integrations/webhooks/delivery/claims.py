@@ -1,4 +1,4 @@
-"""What dispatchers agree on through the database: who sends for which hook, what is due, and how it went."""
+"""Coordination of dispatchers through the database: leases of hooks, due deliveries, and their outcomes."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -13,16 +13,16 @@ from ingot.integrations.webhooks.tables import Delivery, Hook, hook_attempts, ho
 
 LEASE_SECONDS = 10.0
 SKEW_SECONDS = 60.0
-"""By how much the clocks of several machines may differ without anything being taken for a jump."""
-MAX_BATCH_SIZE = 50
+"""Tolerated difference between the clocks of several machines; a larger one counts as a clock that was reset."""
+MAX_BATCH_DELIVERIES = 50
 MAX_HOOKS = 10_000
 MAX_BATCH_BYTES = 2 * 2**20
-# Written out, since the indexes for it are partial ones.
+# A literal, because the indexes are partial ones on this condition.
 _WAITING = hook_deliveries.c.state == literal_column("'waiting'")
 _UNLEASED = or_(
     hooks.c.leased_until.is_(None), hooks.c.leased_until <= bindparam("now"), hooks.c.leased_until > bindparam("lapse")
 )
-# Steps from one hook with something to tell to the next: as many steps as hooks, however much each has to tell.
+# Skip scan over the hooks with waiting deliveries: one step per hook, however many deliveries each has.
 _WAITING_HOOK_IDS = (
     select(func.min(hook_deliveries.c.hook_id).label("hook")).where(_WAITING).cte("steps", recursive=True)
 )
@@ -64,14 +64,12 @@ _SIZES = (
     .join(hook_events, hook_events.c.id == hook_deliveries.c.event_id)
     .where(hook_deliveries.c.hook_id == bindparam("hook"), _WAITING)
     .order_by(hook_deliveries.c.id)
-    .limit(MAX_BATCH_SIZE)
+    .limit(MAX_BATCH_DELIVERIES)
 )
 _FIRST_ATTEMPTS = _SIZES.where(hook_deliveries.c.attempts == literal_column("0"))
 _RETRIES = _SIZES.where(hook_deliveries.c.attempts > literal_column("0"), hook_deliveries.c.due_at <= bindparam("now"))
-_FUTURE_DELIVERY = (
-    select(hook_deliveries.c.id).where(_WAITING, hook_deliveries.c.placed_at > bindparam("soon")).limit(1)
-)
-_REPAIR_CLOCK_SKEW = (
+_SKEWED = select(hook_deliveries.c.id).where(_WAITING, hook_deliveries.c.placed_at > bindparam("soon")).limit(1)
+_REPAIR_SKEW = (
     update(hook_deliveries)
     .where(_WAITING, hook_deliveries.c.placed_at > bindparam("soon"))
     .values(due_at=bindparam("moment", type_=Text), placed_at=bindparam("moment", type_=Text))
@@ -90,7 +88,7 @@ _DELIVERIES = (
     .where(in_list(hook_deliveries.c.id, "deliveries"))
     .order_by(hook_deliveries.c.attempts > literal_column("0"), hook_deliveries.c.id)
 )
-_RECORD_OUTCOME = (
+_SAVE_OUTCOME = (
     update(hook_deliveries)
     .where(hook_deliveries.c.id == bindparam("delivery"), _WAITING)
     .values(
@@ -100,7 +98,7 @@ _RECORD_OUTCOME = (
         placed_at=bindparam("moment", type_=Text),
     )
 )
-_RECORD_HEALTH = (
+_SAVE_HEALTH = (
     update(hooks)
     .where(hooks.c.id == bindparam("hook"), hooks.c.lease == bindparam("mine"))
     .values(failures=bindparam("failed"), disabled_until=bindparam("paused_until", type_=Text))
@@ -108,42 +106,42 @@ _RECORD_HEALTH = (
 
 
 class DeliveryBatch(NamedTuple):
-    """A hook as it is now, and what it has to tell."""
+    """Current record of a hook, and its next deliveries."""
 
     hook: Hook
     deliveries: list[Delivery]
 
 
 class CompletedPayload(NamedTuple):
-    """A payload into which was put what only a repository knows."""
+    """Payload of an event, completed from the repository."""
 
     event_id: int
     payload: str
 
 
 class HookHealth(NamedTuple):
-    """How a hook has done lately."""
+    """Consecutive failures of a hook, and the end of its pause."""
 
     hook_id: int
     failures: int
     disabled_until: Timestamp | None
 
 
-def due_hooks(db: Connection, lease_owner: str) -> tuple[list[int], set[int], Timestamp | None]:
-    """The hooks for which something is due and nobody else sends, which of them fail, and when there may be more.
+def find_due_hooks(db: Connection, mine: str) -> tuple[list[int], set[int], Timestamp | None]:
+    """Return the unleased hooks with due deliveries, those of them that fail, and when to look again.
 
-    Those that fail come last, since they may take long.
+    Failing hooks come last, because their deliveries may take long.
     """
-    longest = add_duration(db.now, seconds=MAX_PAUSE_SECONDS + SKEW_SECONDS)
+    latest = add_duration(db.now, seconds=MAX_PAUSE_SECONDS + SKEW_SECONDS)
     lapse = _longest_valid_lease(db)
     due: list[tuple[bool, Timestamp, int]] = []
     moments: list[Timestamp] = []
     for hook_id, first_due, disabled_until, lease, leased_until, failures in db.rows(_WAITING_HOOKS):
         waits = [first_due]
-        # What a clock wrote that has been put back since is not waited for.
-        if disabled_until is not None and disabled_until <= longest:
+        # Ignore times that were written by a clock that has been set back since.
+        if disabled_until is not None and disabled_until <= latest:
             waits.append(disabled_until)
-        if leased_until is not None and lease != lease_owner and leased_until <= lapse:
+        if leased_until is not None and lease != mine and leased_until <= lapse:
             waits.append(leased_until)
         ready = max(waits)
         if ready <= db.now:
@@ -155,42 +153,42 @@ def due_hooks(db: Connection, lease_owner: str) -> tuple[list[int], set[int], Ti
 
 
 def repair_clock_skew(db: Connection) -> int:
-    """Let what a clock ahead of ours wrote be due; says how much that was."""
-    return db.run(_REPAIR_CLOCK_SKEW, soon=_skew_limit(db), moment=db.now)
+    """Make deliveries due that a clock ahead of ours postponed; return their number."""
+    return db.run(_REPAIR_SKEW, soon=_skew_limit(db), moment=db.now)
 
 
 def has_clock_skew(db: Connection) -> bool:
-    """Whether a clock ahead of ours has written something."""
-    return db.value(_FUTURE_DELIVERY, soon=_skew_limit(db)) is not None
+    """Return whether a clock ahead of ours postponed a delivery."""
+    return db.value(_SKEWED, soon=_skew_limit(db)) is not None
 
 
-def claim_hooks(db: Connection, lease_owner: str, wanted: Sequence[int]) -> list[int]:
-    """Be the one who sends for hooks, where nobody else was quicker."""
+def claim_hooks(db: Connection, mine: str, wanted: Sequence[int]) -> list[int]:
+    """Lease hooks for this dispatcher; return those that no other dispatcher leased first."""
     held = [hook.id for hook in db.all(Hook, _CLAIMED, hooks=list(wanted), now=db.now, lapse=_longest_valid_lease(db))]
     if held:
-        db.run(_LEASE, hooks=held, mine=lease_owner, until=add_duration(db.now, seconds=LEASE_SECONDS))
+        db.run(_LEASE, hooks=held, mine=mine, until=add_duration(db.now, seconds=LEASE_SECONDS))
     return held
 
 
-def renew_leases(db: Connection, lease_owner: str) -> None:
-    """Stay the one who sends."""
-    db.run(_RENEW, mine=lease_owner, until=add_duration(db.now, seconds=LEASE_SECONDS))
+def renew_leases(db: Connection, mine: str) -> None:
+    """Extend the leases of this dispatcher."""
+    db.run(_RENEW, mine=mine, until=add_duration(db.now, seconds=LEASE_SECONDS))
 
 
 def release_all_leases(db: Connection) -> None:
-    """Let go of what dispatchers hold that have died; only where none lives."""
+    """Release the leases of dispatchers that crashed; only when no dispatcher runs."""
     db.run(_RELEASE_ALL)
 
 
-def next_batch(db: Connection, lease_owner: str, hook_id: int) -> DeliveryBatch | None:
-    """What a hook has to tell next, in order, first what was never tried; nothing where it is no longer ours."""
-    hook = db.first(Hook, _HOOK, hook=hook_id, mine=lease_owner)
+def next_batch(db: Connection, mine: str, hook_id: int) -> DeliveryBatch | None:
+    """Return the next deliveries of a hook in order, new ones before retries; None if its lease is lost."""
+    hook = db.first(Hook, _HOOK, hook=hook_id, mine=mine)
     if hook is None:
         return None
     chosen: list[int] = []
     size = 0
     sizes = db.rows(_FIRST_ATTEMPTS, hook=hook_id)
-    if len(sizes) < MAX_BATCH_SIZE:
+    if len(sizes) < MAX_BATCH_DELIVERIES:
         sizes += db.rows(_RETRIES, hook=hook_id, now=db.now)
     for delivery_id, length in sizes:
         size += length
@@ -200,38 +198,38 @@ def next_batch(db: Connection, lease_owner: str, hook_id: int) -> DeliveryBatch 
     return DeliveryBatch(hook, db.all(Delivery, _DELIVERIES, deliveries=chosen) if chosen else [])
 
 
-def record_outcomes(
+def save_outcomes(
     db: Connection,
-    lease_owner: str,
+    mine: str,
     outcomes: Sequence[DeliveryOutcome],
-    finished: Sequence[CompletedPayload],
-    healths: Sequence[HookHealth],
+    payloads: Sequence[CompletedPayload],
+    health: Sequence[HookHealth],
     released: Collection[int],
 ) -> None:
-    """Write down how it went, and let go of hooks that have nothing more to tell."""
-    for event_id, payload in finished:
+    """Write outcomes, completed payloads and the health of hooks, and release leases."""
+    for event_id, payload in payloads:
         db.update(hook_events, event_id, payload=payload, unfinished=None)
     for each in outcomes:
-        touched = db.run(
-            _RECORD_OUTCOME,
+        updated = db.run(
+            _SAVE_OUTCOME,
             delivery=each.delivery_id,
             becomes=each.state,
             tried=each.attempt,
             next_at=each.due_at(db.now),
             moment=db.now,
         )
-        if touched and not each.silent:
+        if updated and not each.silent:
             db.insert(hook_attempts, **each.row())
-    for stand in healths:
+    for each_hook in health:
         db.run(
-            _RECORD_HEALTH,
-            hook=stand.hook_id,
-            mine=lease_owner,
-            failed=stand.failures,
-            paused_until=stand.disabled_until,
+            _SAVE_HEALTH,
+            hook=each_hook.hook_id,
+            mine=mine,
+            failed=each_hook.failures,
+            paused_until=each_hook.disabled_until,
         )
     if released:
-        db.run(_RELEASE, hooks=list(released), mine=lease_owner)
+        db.run(_RELEASE, hooks=list(released), mine=mine)
 
 
 def _skew_limit(db: Connection) -> Timestamp:

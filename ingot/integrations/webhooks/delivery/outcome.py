@@ -1,4 +1,4 @@
-"""What became of one request, when it is tried again, and for how long a hook that keeps failing is left alone."""
+"""Outcome of one delivery attempt, times of retries, and pauses of hooks that keep failing."""
 
 import random
 from email.utils import parsedate_to_datetime
@@ -14,14 +14,14 @@ FIRST_RETRY_SECONDS = 10.0
 MAX_RETRY_SECONDS = 3600.0
 MAX_RETRY_AFTER_SECONDS = 86_400.0
 FAILURES_BEFORE_PAUSE = 4
-"""After so many a hook is left alone for a while."""
+"""Number of consecutive failures after which a hook is paused."""
 FIRST_PAUSE_SECONDS = 60.0
 MAX_PAUSE_SECONDS = 3600.0
 _RETRYABLE_STATUSES = (408, 425, 429)
 
 
 class DeliveryOutcome(NamedTuple):
-    """One request, and what was answered; without a status there was no answer."""
+    """One attempt and its response; without a response, ``status`` is None."""
 
     delivery_id: int
     hook_id: int
@@ -35,30 +35,30 @@ class DeliveryOutcome(NamedTuple):
     error: str | None
     sent_at: Timestamp
     final: bool
-    """Whether another try would not help, whatever the status."""
+    """Whether a retry would not help, whatever the status."""
     silent: bool = False
-    """Whether there was nothing to say, so that nothing was sent."""
+    """Whether the event needs no message, so that nothing was sent."""
 
     @property
     def succeeded(self) -> bool:
-        """Whether the receiver took it."""
+        """Whether the receiver accepted the event, or there was nothing to send."""
         return self.silent or (self.status is not None and 200 <= self.status < 300)
 
     @property
     def state(self) -> DeliveryState:
-        """What becomes of the delivery."""
+        """New state of the delivery."""
         if self.succeeded:
             return "done"
-        again = self.status is None or self.status >= 500 or self.status in _RETRYABLE_STATUSES
-        return "waiting" if again and not self.final and self.attempt < MAX_ATTEMPTS else "failed"
+        retryable = self.status is None or self.status >= 500 or self.status in _RETRYABLE_STATUSES
+        return "waiting" if retryable and not self.final and self.attempt < MAX_ATTEMPTS else "failed"
 
     def due_at(self, now: Timestamp) -> Timestamp:
-        """When it is tried again: later and later, not all at once, and not before the receiver wants it."""
-        wish = _retry_after_seconds(self.response_headers.get("retry-after"), now)
-        return add_duration(now, seconds=max(retry_seconds(self.attempt), wish))
+        """Return the time of the next attempt: exponential backoff with jitter, but not before ``Retry-After``."""
+        requested = _retry_after_seconds(self.response_headers.get("retry-after"), now)
+        return add_duration(now, seconds=max(retry_seconds(self.attempt), requested))
 
     def row(self) -> dict[str, Any]:
-        """What is kept of it."""
+        """Return the row of the attempt."""
         return {
             "delivery_id": self.delivery_id,
             "hook_id": self.hook_id,
@@ -75,25 +75,25 @@ class DeliveryOutcome(NamedTuple):
 
 
 def retry_seconds(attempt: int) -> float:
-    """How long to wait after so many attempts."""
-    longest = min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2.0 ** (attempt - 1))
-    return longest * random.uniform(0.75, 1.0)  # noqa: S311 - Nobody gains by guessing it.
+    """Return the backoff after this many attempts."""
+    backoff = min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2.0 ** (attempt - 1))
+    return backoff * random.uniform(0.75, 1.0)  # noqa: S311 - Jitter is not a secret.
 
 
 def pause_seconds(failures: int) -> float:
-    """For how long a hook is left alone that failed so often in a row; then one delivery tells whether it is well."""
-    longest = min(MAX_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** min(failures - FAILURES_BEFORE_PAUSE, 16))
-    return longest * random.uniform(0.75, 1.0)  # noqa: S311 - Nobody gains by guessing it.
+    """Return the pause of a hook after this many consecutive failures; one delivery then probes the receiver."""
+    backoff = min(MAX_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** min(failures - FAILURES_BEFORE_PAUSE, 16))
+    return backoff * random.uniform(0.75, 1.0)  # noqa: S311 - Jitter is not a secret.
 
 
 def _retry_after_seconds(header: str | None, now: Timestamp) -> float:
-    """What ``Retry-RepositoryState`` asks for, in seconds or as a moment; a day at most."""
+    """Return the seconds that ``Retry-After`` requests, as a number or as a date; at most a day."""
     if not header:
         return 0.0
     if header.isdecimal() and len(header) < 12:
         return min(float(header), MAX_RETRY_AFTER_SECONDS)
     try:
-        wish = (parsedate_to_datetime(header) - to_datetime(now)).total_seconds()
+        seconds = (parsedate_to_datetime(header) - to_datetime(now)).total_seconds()
     except (ValueError, TypeError, OverflowError):
         return 0.0
-    return min(max(wish, 0.0), MAX_RETRY_AFTER_SECONDS)
+    return min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS)

@@ -1,10 +1,10 @@
-"""What a receiver gets: the headers with their secrets and signature, and what may be shown of them."""
+"""Request of a webhook delivery: its headers with secrets and signature, and their redacted form for the log."""
 
 import base64
 import hashlib
 import hmac
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
@@ -12,76 +12,75 @@ import msgspec
 
 from ingot.core.db.times import Timestamp, to_datetime
 from ingot.core.db.vault import Vault
-from ingot.core.outgoing.guard import redact_text, redact_url
-from ingot.core.outgoing.urls import is_secret_parameter
+from ingot.core.outgoing.urls import is_secret_parameter, redact_text, redact_url
 from ingot.integrations.webhooks.policy import event_header, redacted_url
 from ingot.integrations.webhooks.service import SIGNING_PREFIX
 from ingot.integrations.webhooks.tables import Delivery, Hook
 from ingot.integrations.webhooks.url_variables import fill_variables
 
 REDACTED = "[REDACTED]"
-_SECRET_RESPONSE_HEADERS = ("set-cookie", "authorization", "www-authenticate", "proxy-authenticate")
+_SECRET_HEADERS = ("set-cookie", "authorization", "www-authenticate", "proxy-authenticate")
 _MIN_SECRET_LENGTH = 4
 
 
 class HookSecrets(NamedTuple):
-    """What only the hook and its receiver know."""
+    """Secrets of a hook, decrypted."""
 
     token: str | None
     signing_token: str | None
     credentials: str | None
     custom_headers: tuple[tuple[str, str], ...]
     variables: dict[str, str]
-    """What names in the URL stand for."""
+    """Values of the URL's variables."""
     query: str
-    """What the URL asks with, where tokens are often put."""
+    """Query of the URL, which often contains tokens."""
     url: str | None = None
-    """Where the way there is a secret of its own."""
+    """URL of a chat service, whose path is a secret."""
 
     def texts(self) -> list[str]:
-        """All that must not be shown."""
+        """Return all texts that must not be shown."""
         credentials = self.credentials or ""
-        way = (self.url or "").partition("://")[2].partition("/")[2]
-        asked = (value for name, value in parse_qsl(self.query) if is_secret_parameter(name))
-        known = (
+        path = (self.url or "").partition("://")[2].partition("/")[2]
+        parameters = (value for name, value in parse_qsl(self.query) if is_secret_parameter(name))
+        secrets = (
             self.token,
             self.signing_token,
             credentials,
             credentials.partition(":")[2],
             _encoded(credentials),
-            way,
+            path,
             *(value for _, value in self.custom_headers),
             *self.variables.values(),
-            *asked,
+            *parameters,
         )
-        return [text for text in known if text and len(text) >= _MIN_SECRET_LENGTH]
+        return [text for text in secrets if text and len(text) >= _MIN_SECRET_LENGTH]
 
 
-class IntegrationRequest(NamedTuple):
-    """What a service sends, and where to."""
+class ServiceMessage(NamedTuple):
+    """Message of a chat service, and the URL that receives it."""
 
     url: str
     body: str
 
 
-FormatMessage = Callable[[str, str], IntegrationRequest | None]
-"""Makes of an outfit and a payload what a service sends; nothing, where it has nothing to say about that."""
+FormatMessage = Callable[[str, str], ServiceMessage | None]
+"""Formats a payload as the message of a service, by its settings; None where the event needs no message."""
 
 
-def no_message_format(outfit: str, payload: str) -> IntegrationRequest | None:  # noqa: ARG001 - Every way to dress takes these two.
-    """What is sent where nobody knows how to dress."""
+def no_message(service: str, payload: str) -> ServiceMessage | None:  # noqa: ARG001 - The signature of FormatMessage.
+    """Return no message, for a dispatcher without services."""
     return None
 
 
 class PreparedRequest(NamedTuple):
-    """A request that is ready to be sent, and how it may be shown."""
+    """Headers of a request, and those that the log shows."""
 
     headers: list[tuple[str, str]]
     shown: dict[str, str]
 
 
-def unseal_secrets(vault: Vault, hook: Hook) -> HookSecrets:
-    """Read a hook's secrets."""
+def decrypt_secrets(vault: Vault, hook: Hook) -> HookSecrets:
+    """Decrypt the secrets of a hook."""
     headers = msgspec.json.decode(vault.unseal(hook.custom_headers)) if hook.custom_headers else []
     sealed = (hook.token, hook.signing_token, hook.credentials)
     token, signing_token, credentials = (vault.unseal(each) if each else None for each in sealed)
@@ -94,7 +93,7 @@ def unseal_secrets(vault: Vault, hook: Hook) -> HookSecrets:
 def prepare_request(
     hook: Hook, secrets: HookSecrets, delivery: Delivery, body: bytes, instance: str, now: Timestamp
 ) -> PreparedRequest:
-    """All headers of a request; what is sent again has the same key."""
+    """Build the headers of a request; a retry has the same idempotency key."""
     key = message_key(hook, delivery)
     plain = [
         ("Content-Type", "application/json"),
@@ -120,12 +119,12 @@ def prepare_request(
 
 
 def message_key(hook: Hook, delivery: Delivery) -> str:
-    """What tells a receiver that it got something before: the same thing for the same hook."""
+    """Return the idempotency key of an event for a hook, by which a receiver detects a retry."""
     return str(uuid.uuid5(uuid.UUID(delivery.uuid), str(hook.id)))
 
 
 def signature(secret: str, key: str, seconds: str, body: bytes) -> str:
-    """The signature of the Standard Webhooks: over the message's id, the time and the body."""
+    """Sign the message id, the time and the body, as Standard Webhooks specifies."""
     raw = (
         base64.b64decode(secret.removeprefix(SIGNING_PREFIX)) if secret.startswith(SIGNING_PREFIX) else secret.encode()
     )
@@ -138,19 +137,18 @@ def _encoded(credentials: str) -> str:
 
 
 def loggable_url(hook: Hook) -> str:
-    """A hook's URL as its log shows it."""
+    """Return the URL of a hook as its log shows it."""
     return redact_url(redacted_url(hook.url, credentials=hook.credentials is not None))
 
 
-def loggable_headers(headers: list[tuple[str, str]], secrets: HookSecrets) -> dict[str, str]:
-    """An answer's headers without what a receiver may have given back of the secrets."""
-    hidden = secrets.texts()
+def loggable_headers(headers: list[tuple[str, str]], hidden: Sequence[str]) -> dict[str, str]:
+    """Return the headers of a response without secrets that the receiver may have echoed."""
     return {
-        name: REDACTED if name in _SECRET_RESPONSE_HEADERS else redact_text(value.replace("\0", ""), hidden)
+        name: REDACTED if name in _SECRET_HEADERS else redact_text(value.replace("\0", ""), hidden)
         for name, value in headers
     }
 
 
-def loggable_body(body: bytes, secrets: HookSecrets) -> str:
-    """An answer's body, likewise; what is no text is shown as far as it is."""
-    return redact_text(body.decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}"), secrets.texts())
+def loggable_body(body: bytes, hidden: Sequence[str]) -> str:
+    """Return the body of a response as text, without secrets that the receiver may have echoed."""
+    return redact_text(body.decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}"), hidden)

@@ -1,4 +1,4 @@
-"""Sending for one hook: over one connection for as long as that lasts, within one deadline each."""
+"""Sender of one webhook's deliveries over one kept connection, with one deadline for each delivery."""
 
 import asyncio
 import time
@@ -9,17 +9,17 @@ from msgspec.structs import replace
 
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
-from ingot.core.outgoing.async_client import ConnectionClosed, HttpConnection, HttpResponse
-from ingot.core.outgoing.client import Unreachable
-from ingot.core.outgoing.guard import HostNotResolved, OutgoingRequestBlocked, SsrfGuard
+from ingot.core.outgoing.client import HttpResponse, PinnedConnection
+from ingot.core.outgoing.errors import ConnectionLost, HostUnresolved, RequestFailed, RequestRefused
+from ingot.core.outgoing.guard import SsrfGuard
 from ingot.integrations.webhooks.delivery.outcome import DeliveryOutcome
 from ingot.integrations.webhooks.delivery.request import (
     FormatMessage,
+    decrypt_secrets,
     loggable_body,
     loggable_headers,
     loggable_url,
     prepare_request,
-    unseal_secrets,
 )
 from ingot.integrations.webhooks.tables import Delivery, Hook
 from ingot.integrations.webhooks.url_variables import fill_variables
@@ -27,36 +27,36 @@ from ingot.integrations.webhooks.url_variables import fill_variables
 DEADLINE_SECONDS = 10.0
 MAX_RESPONSE_BYTES = 64 * 1024
 CONNECTION_SECONDS = 60.0
-"""For how long a connection is used: then the guard is asked again where the name leads."""
-_TOO_LONG = "The server took too long"
+"""Lifetime of a connection; the guard resolves the host again for the next one."""
+_TIMEOUT = "The server took too long"
 
 
 class HookSender:
-    """Sends what one hook has to tell; at most one request at a time."""
+    """Sender for one hook; at most one request at a time."""
 
     def __init__(
         self,
         guard: SsrfGuard,
         vault: Vault,
-        resolving: Executor,
+        resolvers: Executor,
         instance: str,
         clock: Callable[[], Timestamp],
-        dress: FormatMessage,
+        format_message: FormatMessage,
     ) -> None:
         self._guard = guard
         self._vault = vault
-        self._resolving = resolving
+        self._resolvers = resolvers
         self._instance = instance
         self._clock = clock
-        self._dress = dress
-        self._line: HttpConnection | None = None
-        self._line_for: tuple[str, bool] | None = None
-        self._line_until = 0.0
+        self._format_message = format_message
+        self._connection: PinnedConnection | None = None
+        self._connected_to: tuple[str, bool] | None = None
+        self._expires = 0.0
 
     async def send(self, hook: Hook, delivery: Delivery, payload: str) -> DeliveryOutcome:
-        """Send one delivery; whatever goes wrong is the outcome."""
+        """Send one delivery; every failure becomes the outcome."""
         sent_at, started = self._clock(), time.monotonic()
-        trial = DeliveryOutcome(
+        outcome = DeliveryOutcome(
             delivery_id=delivery.id,
             hook_id=hook.id,
             attempt=delivery.attempts + 1,
@@ -71,68 +71,69 @@ class HookSender:
             final=False,
         )
         try:
-            trial = await self._try(hook, delivery, payload, trial)
-        except Exception as error:  # noqa: BLE001 - A delivery that cannot be sent must not keep others from it.
-            trial = trial._replace(error=f"It could not be sent: {type(error).__name__}")
-        if trial.status is None or self._line is None or not self._line.reusable:
-            self.close()
-        return trial._replace(seconds=round(time.monotonic() - started, 6))
+            outcome = await self._attempt(hook, delivery, payload, outcome)
+        except Exception as error:  # noqa: BLE001 - A delivery that cannot be sent must not block the following ones.
+            outcome = outcome._replace(error=f"It could not be sent: {type(error).__name__}")
+        if outcome.status is None or self._connection is None or not self._connection.reusable:
+            await self.close()
+        return outcome._replace(seconds=round(time.monotonic() - started, 6))
 
-    async def _try(self, hook: Hook, delivery: Delivery, payload: str, trial: DeliveryOutcome) -> DeliveryOutcome:
-        secrets = unseal_secrets(self._vault, hook)
+    async def close(self) -> None:
+        """Close the connection."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+
+    async def _attempt(self, hook: Hook, delivery: Delivery, payload: str, outcome: DeliveryOutcome) -> DeliveryOutcome:
+        secrets = decrypt_secrets(self._vault, hook)
         if hook.outfit is not None:
-            dressed = self._dress(self._vault.unseal(hook.outfit), payload)
-            if dressed is None:
-                return trial._replace(silent=True)
-            hook, payload = replace(hook, url=dressed.url), dressed.body
-            secrets = secrets._replace(url=dressed.url)
+            message = self._format_message(self._vault.unseal(hook.outfit), payload)
+            if message is None:
+                return outcome._replace(silent=True)
+            hook, payload = replace(hook, url=message.url), message.body
+            secrets = secrets._replace(url=message.url)
         elif secrets.variables:
             hook = replace(hook, url=fill_variables(hook.url, secrets.variables))
         body = payload.encode()
-        prepared = prepare_request(hook, secrets, delivery, body, self._instance, trial.sent_at)
-        trial = trial._replace(request_headers=prepared.shown)
+        prepared = prepare_request(hook, secrets, delivery, body, self._instance, outcome.sent_at)
+        outcome = outcome._replace(request_headers=prepared.shown)
         try:
             async with asyncio.timeout(DEADLINE_SECONDS):
-                reply = await self._post(hook, prepared.headers, body)
+                response = await self._post(hook, prepared.headers, body)
         except TimeoutError:
-            return trial._replace(error=_TOO_LONG)
-        except HostNotResolved as refusal:
-            return trial._replace(error=refusal.reason)
-        except OutgoingRequestBlocked as refusal:
-            return trial._replace(error=f"The request was blocked: {refusal.reason}", final=True)
-        except Unreachable as trouble:
-            return trial._replace(error=trouble.reason)
-        return trial._replace(
-            status=reply.status,
-            response_headers=loggable_headers(reply.headers, secrets),
-            response_body=loggable_body(reply.body, secrets),
+            return outcome._replace(error=_TIMEOUT)
+        except HostUnresolved as refusal:
+            return outcome._replace(error=refusal.reason)
+        except RequestRefused as refusal:
+            return outcome._replace(error=f"The request was blocked: {refusal.reason}", final=True)
+        except RequestFailed as failure:
+            return outcome._replace(error=failure.reason)
+        hidden = secrets.texts()
+        return outcome._replace(
+            status=response.status,
+            response_headers=loggable_headers(response.headers, hidden),
+            response_body=loggable_body(response.body, hidden),
         )
 
-    def close(self) -> None:
-        """Let go of the connection."""
-        if self._line is not None:
-            self._line.close()
-            self._line = None
-
     async def _post(self, hook: Hook, headers: list[tuple[str, str]], body: bytes) -> HttpResponse:
-        line = await self._connected(hook)
+        connection = await self._connect(hook)
         try:
-            return await line.post(headers, body, max_bytes=MAX_RESPONSE_BYTES)
-        except ConnectionClosed:
-            if line.used == 0:
+            return await connection.request("POST", headers, body, max_bytes=MAX_RESPONSE_BYTES)
+        except ConnectionLost:
+            if connection.responses == 0:
                 raise
-        # The receiver had closed a connection that it did not need any more; that is no failure.
-        self.close()
-        line = await self._connected(hook)
-        return await line.post(headers, body, max_bytes=MAX_RESPONSE_BYTES)
+        # The receiver closed a connection that was idle for too long, which is not a failure.
+        await self.close()
+        connection = await self._connect(hook)
+        return await connection.request("POST", headers, body, max_bytes=MAX_RESPONSE_BYTES)
 
-    async def _connected(self, hook: Hook) -> HttpConnection:
+    async def _connect(self, hook: Hook) -> PinnedConnection:
         wanted = hook.url, hook.enable_ssl_verification
-        if self._line is not None and self._line_for == wanted and time.monotonic() < self._line_until:
-            return self._line
-        self.close()
+        if self._connection is not None and self._connected_to == wanted and time.monotonic() < self._expires:
+            return self._connection
+        await self.close()
         loop = asyncio.get_running_loop()
-        pinned = await loop.run_in_executor(self._resolving, self._guard.pin, hook.url)
-        self._line = await HttpConnection.open(pinned, verify=hook.enable_ssl_verification)
-        self._line_for, self._line_until = wanted, time.monotonic() + CONNECTION_SECONDS
-        return self._line
+        url = await loop.run_in_executor(self._resolvers, self._guard.pin, hook.url)
+        self._connection = await PinnedConnection.open(url, verify=hook.enable_ssl_verification)
+        self._connected_to, self._expires = wanted, time.monotonic() + CONNECTION_SECONDS
+        return self._connection

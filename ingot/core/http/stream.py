@@ -1,4 +1,4 @@
-"""Sending an answer while it is made, without holding it in memory."""
+"""Responses that are sent while they are produced, without holding them in memory."""
 
 import asyncio
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from ingot.core.http.request import Header, Receive, Request, Send, Trace
 
 SEND_SECONDS = 120.0
-"""For one piece: a caller that stops reading must not keep a process and a place for ever."""
+"""Timeout of one chunk, so that a client that stops reading does not occupy a process and a slot forever."""
 
 
 async def stream_response(
@@ -16,36 +16,36 @@ async def stream_response(
     trace: Trace,
     status: int,
     headers: list[Header],
-    pieces: Iterator[bytes],
+    chunks: Iterator[bytes],
     pool: Executor,
 ) -> None:
-    """Send every piece, each made in another thread, or stop when the caller has gone."""
+    """Send every chunk, each produced in a thread of the pool; stop when the client disconnects."""
     loop = asyncio.get_running_loop()
-    gone = asyncio.ensure_future(wait_for_disconnect(request.receive))
+    disconnected = asyncio.ensure_future(wait_for_disconnect(request.receive))
     try:
-        # Before the head: what cannot even begin is still answered as an error.
-        piece = b"" if request.method == "HEAD" else await loop.run_in_executor(pool, next, pieces, b"")
+        # Before the head, so that a failure of the first chunk can still be answered as an error.
+        chunk = b"" if request.method == "HEAD" else await loop.run_in_executor(pool, next, chunks, b"")
         trace.status = status
         trace.answered = True
         headers.append((b"x-request-id", trace.request_id.encode()))
         await send({"type": "http.response.start", "status": status, "headers": headers})
-        while piece and not gone.done():
+        while chunk and not disconnected.done():
             try:
                 async with asyncio.timeout(SEND_SECONDS):
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
             except TimeoutError:
                 return
-            piece = await loop.run_in_executor(pool, next, pieces, b"")
-        if not gone.done():
+            chunk = await loop.run_in_executor(pool, next, chunks, b"")
+        if not disconnected.done():
             await send({"type": "http.response.body", "body": b""})
     finally:
-        gone.cancel()
-        close = getattr(pieces, "close", None)
+        disconnected.cancel()
+        close = getattr(chunks, "close", None)
         if close is not None:
             await loop.run_in_executor(pool, close)
 
 
 async def wait_for_disconnect(receive: Receive) -> None:
-    """Return when the caller has gone; whatever else they send is thrown away."""
+    """Return when the client disconnects, and ignore all data until then."""
     while (await receive())["type"] != "http.disconnect":
         pass

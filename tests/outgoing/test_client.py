@@ -1,0 +1,296 @@
+"""HTTP client: the address it connects to, the limits of a response, TLS, and reuse of a connection."""
+
+import asyncio
+import gzip
+import itertools
+import socket
+import ssl
+from collections.abc import Callable
+
+import pytest
+
+from ingot.core.outgoing.client import HttpResponse, PinnedConnection, send
+from ingot.core.outgoing.errors import ConnectionLost, RequestFailed, ServerUnreachable
+from tests.outgoing.raw_server import OK, answering, pinned, saying
+
+
+def test_a_request_goes_to_the_pinned_address_under_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through no proxy of the environment, and asking for nothing to be packed."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with answering(saying(OK + b"X-Y: z\r\nContent-Length: 2\r\n\r\nok")) as (port, heard):
+        answer = send(pinned(port), "POST", {"X-Token": "t"}, b"body")
+    assert (answer.status, answer.body, answer.truncated, answer.header("x-y")) == (200, b"ok", False, "z")
+    head = heard[0].decode()
+    assert head.startswith("POST /in?x=1 HTTP/1.1\r\n")
+    assert f"\r\nHost: hooks.example:{port}\r\n" in head
+    assert "\r\nAccept-Encoding: identity\r\n" in head
+    assert "\r\nX-Token: t\r\n" in head
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirects_are_not_followed(status: int) -> None:
+    """Attack: a public server sends us to a local one. The answer is the redirect itself."""
+    with answering(saying(b"HTTP/1.1 %d x\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n" % status)) as (
+        port,
+        _,
+    ):
+        assert send(pinned(port)).status == status
+
+
+def test_a_body_without_end_is_cut_off() -> None:
+    """Attack: fill our memory, with a length, in chunks, or until the connection closes."""
+
+    def flood(start: bytes, piece: bytes) -> Callable[[socket.socket], None]:
+        def answer(connection: socket.socket) -> None:
+            connection.sendall(OK + start)
+            for _ in itertools.count():
+                connection.sendall(piece)
+
+        return answer
+
+    x = b"x" * 10_000
+    for start, piece in (
+        (b"Content-Length: 10000000000\r\n\r\n", x),
+        (b"Transfer-Encoding: chunked\r\n\r\n", b"2710\r\n" + x + b"\r\n"),
+        (b"\r\n", x),
+    ):
+        with answering(flood(start, piece)) as (port, _):
+            answer = send(pinned(port), max_bytes=65_000)
+        assert (len(answer.body), answer.truncated) == (65_000, True)
+
+
+def test_a_packed_body_is_not_unpacked() -> None:
+    """Attack: a small body that unpacks to a gigabyte, although nobody asked for it packed."""
+    bomb = gzip.compress(b"\0" * 10_000_000)
+    with answering(saying(OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(bomb) + bomb)) as (
+        port,
+        _,
+    ):
+        answer = send(pinned(port))
+    assert answer.body == bomb
+
+
+@pytest.mark.parametrize(
+    "start", [b"", b"HTTP/1.1 200 OK\r\nX-", OK + b"\r\n", OK + b"Transfer-Encoding: chunked\r\n\r\nffff\r\n"]
+)
+def test_a_dripping_server_meets_the_deadline(start: bytes) -> None:
+    """Attack: a byte now and then, in the status, a header, the body or a chunk, so that no single read takes long."""
+
+    def drip(connection: socket.socket) -> None:
+        connection.sendall(start or b"H")
+        connection.settimeout(0.02)
+        while True:
+            try:
+                connection.recv(1)
+                return  # The other side is gone.
+            except TimeoutError:
+                connection.sendall(b"a")
+
+    with answering(drip) as (port, _), pytest.raises(RequestFailed, match="too long"):
+        send(pinned(port), deadline_seconds=0.5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"", b"SSH-2.0-x\r\n", b"HTTP/1.1 abc\r\n\r\n", OK + b"X: " + b"y" * 70_000, OK + b"X: y\r\n" * 200,
+        OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", b"HTTP/9.9 200 OK\r\n\r\n",
+    ],
+)  # fmt: skip
+def test_what_is_not_http_is_told_so(text: bytes) -> None:
+    """Attack: have us speak to another kind of server, or read headers without end."""
+    with answering(saying(text)) as (port, _), pytest.raises(RequestFailed):
+        send(pinned(port))
+
+
+def test_a_closed_port() -> None:
+    """The reason names no address."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    with pytest.raises(RequestFailed) as failure:
+        send(pinned(port))
+    assert failure.value.reason == "The server cannot be reached"
+
+
+def test_a_certificate_is_checked_for_the_name(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
+    """The name of the URL, not the address; another name, or a certificate that nobody vouches for, will not do."""
+    server, client = certificate
+    text = saying(OK + b"Content-Length: 2\r\n\r\nok")
+    named: list[str | None] = []
+    server.sni_callback = lambda _socket, name, _context: named.append(name)
+    with answering(text, text, text, tls=server) as (port, _):
+        assert send(pinned(port, "repo.example", "https"), tls=client).body == b"ok"
+        for host, trust in (("other.example", client), ("repo.example", None)):
+            with pytest.raises(RequestFailed, match="secure"):
+                send(pinned(port, host, "https"), tls=trust)
+    assert named == ["repo.example", "other.example", "repo.example"]
+
+
+def post(port: int) -> HttpResponse:
+    """One request on a connection of its own."""
+
+    async def run() -> HttpResponse:
+        async with asyncio.timeout(10):
+            connection = await PinnedConnection.open(pinned(port))
+            try:
+                return await connection.request("POST", [("X-Token", "tökén")], b"body", max_bytes=100)
+            finally:
+                await connection.close()
+
+    return asyncio.run(run())
+
+
+def test_head_and_body_of_a_request_are_sent_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a proxy of the environment, and without content encodings."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with answering(saying(OK + b"X-Y: z\r\nContent-Length: 2\r\n\r\nok")) as (port, heard):
+        reply = post(port)
+    assert (reply.status, reply.body, reply.truncated, reply.header("x-y")) == (200, b"ok", False, "z")
+    head = heard[0].decode()
+    assert head.startswith("POST /in?x=1 HTTP/1.1\r\n")
+    assert f"\r\nHost: hooks.example:{port}\r\n" in head
+    assert "\r\nAccept-Encoding: identity\r\n" in head
+    assert "\r\nContent-Length: 4\r\n" in head
+    assert "\r\nX-Token: tökén\r\n" in head
+    assert head.endswith("\r\n\r\nbody")
+
+
+@pytest.mark.parametrize(
+    ("text", "body", "truncated"),
+    [
+        (b"Content-Length: 0\r\n\r\n", b"", False),
+        (b"\r\nuntil the end", b"until the end", False),
+        (b"Content-Length: 200\r\n\r\n" + b"x" * 200, b"x" * 100, True),
+        (b"\r\n" + b"x" * 200, b"x" * 100, True),
+        (b"Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n3;x=y\r\nyes\r\n0\r\nTrailer: x\r\n\r\n", b"okyes", False),
+        (b"Transfer-Encoding: chunked\r\n\r\nffffff\r\n" + b"x" * 200, b"x" * 100, True),
+    ],
+)
+def test_bodies_are_read_as_far_as_is_wanted(text: bytes, body: bytes, truncated: bool) -> None:
+    """However they are told to end."""
+    with answering(saying(OK + text)) as (port, _):
+        reply = post(port)
+    assert (reply.body, reply.truncated) == (body, truncated)
+
+
+def test_an_interim_answer_is_not_the_answer() -> None:
+    """A server may say that it goes on."""
+    with answering(saying(b"HTTP/1.1 100 Continue\r\n\r\n" + OK + b"Content-Length: 2\r\n\r\nok")) as (port, _):
+        assert post(port).body == b"ok"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"", b"SSH-2.0-x\r\n\r\n", b"HTTP/1.1 2000 OK\r\n\r\n", b"HTTP/2 200\r\n\r\n", b"HTTP/1.1 abc\r\n\r\n",
+        OK + b"no colon\r\n\r\n", OK + b"X: y\r\n" * 200 + b"\r\n", OK + b"X: " + b"y" * 100_000 + b"\r\n\r\n",
+        OK + b"Content-Length: -1\r\n\r\n", OK + b"Content-Length: 10\r\n\r\nshort", OK + b"Content-Length: x\r\n\r\n",
+        OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", OK + b"Transfer-Encoding: chunked\r\n\r\n-5\r\nx",
+        OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nx", OK + b"X: y\r\n", b"x" * 100_000,
+    ],
+)  # fmt: skip
+def test_nonsense_is_no_answer(text: bytes) -> None:
+    """Whatever a server says instead of HTTP, it is told in a sentence."""
+    with answering(saying(text)) as (port, _), pytest.raises(RequestFailed) as caught:
+        post(port)
+    assert caught.value.reason
+
+
+def test_nobody_listens() -> None:
+    """Which is said, too."""
+    with answering() as (port, _):
+        pass
+    with pytest.raises(RequestFailed, match="cannot be reached"):
+        post(port)
+
+
+@pytest.mark.parametrize(
+    ("text", "reusable"),
+    [
+        (OK + b"Content-Length: 2\r\n\r\nok", True),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", True),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", True),
+        (OK + b"Connection: close\r\nContent-Length: 2\r\n\r\nok", False),
+        (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", False),
+        (OK + b"Content-Length: 200\r\n\r\n" + b"x" * 200, False),
+        (OK + b"\r\nok", False),
+    ],
+)
+def test_when_a_connection_serves_again(text: bytes, reusable: bool) -> None:
+    """Only where nothing of the answer is left in it, and the server did not say otherwise."""
+
+    async def run(port: int) -> bool:
+        connection = await PinnedConnection.open(pinned(port))
+        await connection.request("POST", [], b"", max_bytes=100)
+        kept = connection.reusable
+        await connection.close()
+        return kept
+
+    with answering(saying(text)) as (port, _):
+        assert asyncio.run(run(port)) is reusable
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (b"", ConnectionLost),
+        (OK + b"Content-Le", ServerUnreachable),
+        (OK + b"Content-Length: 9\r\n\r\nok", ServerUnreachable),
+    ],
+)
+def test_lost_connections_are_told_from_incomplete_responses(answer: bytes, error: type[RequestFailed]) -> None:
+    """A kept connection that ended before the response began can be replaced by a new one."""
+
+    def answer_twice(connection: socket.socket) -> None:
+        connection.sendall(OK + b"Content-Length: 0\r\n\r\n")
+        connection.recv(65536)
+        connection.sendall(answer)
+
+    async def run(port: int) -> None:
+        connection = await PinnedConnection.open(pinned(port))
+        await connection.request("POST", [], b"", max_bytes=100)
+        assert connection.reusable
+        with pytest.raises(RequestFailed) as caught:
+            await connection.request("POST", [], b"", max_bytes=100)
+        assert (type(caught.value), caught.value.temporary, connection.reusable) == (error, True, False)
+
+    with answering(answer_twice) as (port, _):
+        asyncio.run(run(port))
+
+
+def test_a_header_cannot_become_two() -> None:
+    """Attack: a token with a line break. Nothing is sent."""
+
+    async def run(port: int) -> None:
+        connection = await PinnedConnection.open(pinned(port))
+        try:
+            await connection.request("POST", [("X-Token", "a\r\nX-Other: b")], b"", max_bytes=100)
+        finally:
+            await connection.close()
+
+    with answering(saying(b"")) as (port, heard), pytest.raises(RequestFailed):
+        asyncio.run(run(port))
+    assert heard == [b""]
+
+
+def test_certificates(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
+    """One that nobody trusts is refused, unless it is not to be looked at; a name must be the pinned one."""
+    server, trusting = certificate
+    text = OK + b"Content-Length: 2\r\n\r\nok"
+
+    def attempt(host: str, opened: Callable[..., object]) -> bytes:
+        async def run(port: int) -> bytes:
+            connection = await opened(pinned(port, host, "https"))  # type: ignore[misc] # It is a coroutine.
+            try:
+                return bytes((await connection.request("POST", [], b"", max_bytes=10)).body)
+            finally:
+                await connection.close()
+
+        with answering(saying(text), tls=server) as (port, _):
+            return asyncio.run(run(port))
+
+    assert attempt("repo.example", lambda where: PinnedConnection.open(where, tls=trusting)) == b"ok"
+    assert attempt("other.example", lambda where: PinnedConnection.open(where, verify=False)) == b"ok"
+    for opened in (PinnedConnection.open, lambda where: PinnedConnection.open(where, tls=trusting)):
+        with pytest.raises(RequestFailed, match="secure"):
+            attempt("other.example", opened)
