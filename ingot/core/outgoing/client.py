@@ -7,7 +7,7 @@ decodes no content encoding, and reads a bounded part of a response.
 import asyncio
 import ssl
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import httpcore
@@ -211,7 +211,7 @@ def _host_header(url: PinnedUrl) -> str:
     return host if url.port == _DEFAULT_PORTS[url.scheme] else f"{host}:{url.port}"
 
 
-@cache
+@lru_cache(2)
 def _tls_context(verify: bool) -> ssl.SSLContext:
     """Create the TLS context at its first use, because that reads all certificates that the machine trusts."""
     context = ssl.create_default_context()
